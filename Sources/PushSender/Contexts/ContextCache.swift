@@ -1,0 +1,167 @@
+internal import PushCrypto
+import SealedPush
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// The HPKE contexts of one sealer, one a recipient, within their limits. Safe from many threads.
+///
+/// Each number is reserved under the lock before it is used and never given back. A context that is used up, too old,
+/// or made by another process (fork) is dropped, and wiped as soon as the last seal that uses it is done; a task wipes
+/// what nobody asks for any more. Source: Specification 3.5.
+final class ContextCache: Sendable {
+    private let sender: SenderKey
+    private let info: HPKEInfo
+    private let limits: ContextLimits
+    private let environment: Environment
+    private let state = Locked(State())
+
+    /// Where time and process come from; tests put in their own.
+    struct Environment: Sendable {
+        var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+        var processID: @Sendable () -> Int32 = { getpid() }
+    }
+
+    init(sender: SenderKey, topic: Topic, limits: ContextLimits, environment: Environment = Environment()) {
+        self.sender = sender
+        info = HPKEInfo(Envelope.info(topic: topic))
+        self.limits = limits
+        self.environment = environment
+    }
+
+    /// Seals padded plaintext under a number that was never used before.
+    func seal(_ plaintext: [UInt8], to recipient: Recipient) -> Envelope {
+        let (context, number) = reserve(for: recipient)
+        return Envelope.sealing(
+            plaintext, to: recipient, from: sender.sender, in: context.hpke, sequenceNumber: number)
+    }
+
+    /// How many contexts are held, whether still usable or not.
+    var heldCount: Int { state.withLock { $0.contexts.count } }
+
+    /// Drops every context that is too old.
+    func sweep() {
+        let now = environment.now()
+        let next = state.withLock { state in
+            state.dropExpired(at: now, lifetime: limits.lifetime)
+            let next = state.oldest
+            state.isSweepDue = next != nil
+            return next
+        }
+        if let next { scheduleSweep(at: next + limits.lifetime) }
+    }
+
+    private func reserve(for recipient: Recipient) -> (SealingContext, UInt32) {
+        let now = environment.now()
+        let process = environment.processID()
+        let held = state.withLock { state -> (SealingContext, UInt32)? in
+            state.dropAll(unlessMadeBy: process)
+            state.dropExpired(at: now, lifetime: limits.lifetime)
+            return state.reserve(for: recipient, messageCount: limits.messageCount)
+        }
+        if let held { return held }
+
+        // Two scalar multiplications: outside the lock. Should two threads meet here, each uses its own context.
+        let hpke = HPKEContext(sendingTo: recipient.publicKey, from: sender.secretKey, info: info)
+        let context = SealingContext(hpke: hpke, created: now)
+        guard limits.heldCount > 0, limits.messageCount > 1 else { return (context, 0) }
+        let startsSweep = state.withLock { state in
+            state.hold(context, for: recipient, madeBy: process, heldCount: limits.heldCount)
+            defer { state.isSweepDue = true }
+            return !state.isSweepDue
+        }
+        if startsSweep { scheduleSweep(at: now + limits.lifetime) }
+        return (context, 0)
+    }
+
+    /// The sleeping task does not keep the cache alive.
+    private func scheduleSweep(at deadline: ContinuousClock.Instant) {
+        Task.detached(priority: .utility) { [weak self] in
+            try? await Task.sleep(until: deadline, clock: .continuous)
+            self?.sweep()
+        }
+    }
+}
+
+/// One context; wiped with its last reference.
+private final class SealingContext: Sendable {
+    let hpke: HPKEContext
+    let created: ContinuousClock.Instant
+
+    init(hpke: consuming HPKEContext, created: ContinuousClock.Instant) {
+        self.hpke = hpke
+        self.created = created
+    }
+}
+
+/// What the lock protects.
+private struct State {
+    var contexts: [Recipient: Held] = [:]
+    var isSweepDue = false
+    /// Recipients in the order in which their contexts were made; an entry is stale where its serial number differs.
+    private var order: [(recipient: Recipient, serial: UInt64)] = []
+    private var firstInOrder = 0
+    private var serial: UInt64 = 0
+    private var processID: Int32?
+
+    struct Held {
+        let context: SealingContext
+        let serial: UInt64
+        var nextNumber: UInt32
+    }
+
+    /// When the oldest context was made.
+    var oldest: ContinuousClock.Instant? {
+        order[firstInOrder...].lazy.compactMap { held($0)?.context.created }.first
+    }
+
+    mutating func reserve(for recipient: Recipient, messageCount: Int) -> (SealingContext, UInt32)? {
+        guard var held = contexts[recipient] else { return nil }
+        let number = held.nextNumber
+        held.nextNumber += 1
+        contexts[recipient] = held.nextNumber < messageCount ? held : nil
+        return (held.context, number)
+    }
+
+    /// Keeps a context whose number 0 is already taken.
+    mutating func hold(_ context: SealingContext, for recipient: Recipient, madeBy process: Int32, heldCount: Int) {
+        guard contexts[recipient] == nil else { return }
+        processID = process
+        serial += 1
+        contexts[recipient] = Held(context: context, serial: serial, nextNumber: 1)
+        order.append((recipient, serial))
+        while contexts.count > heldCount { dropOldest() }
+    }
+
+    mutating func dropExpired(at now: ContinuousClock.Instant, lifetime: Duration) {
+        while firstInOrder < order.count {
+            if let held = held(order[firstInOrder]), held.context.created + lifetime > now { return }
+            dropOldest()
+        }
+    }
+
+    /// After a fork both processes would go on with the same numbers.
+    mutating func dropAll(unlessMadeBy process: Int32) {
+        guard let processID, processID != process else { return }
+        contexts.removeAll()
+        order.removeAll()
+        firstInOrder = 0
+    }
+
+    private mutating func dropOldest() {
+        let entry = order[firstInOrder]
+        if held(entry) != nil { contexts[entry.recipient] = nil }
+        firstInOrder += 1
+        guard firstInOrder > 1_024, firstInOrder * 2 > order.count else { return }
+        order.removeFirst(firstInOrder)
+        firstInOrder = 0
+    }
+
+    private func held(_ entry: (recipient: Recipient, serial: UInt64)) -> Held? {
+        guard let held = contexts[entry.recipient], held.serial == entry.serial else { return nil }
+        return held
+    }
+}

@@ -1,0 +1,137 @@
+internal import PushCrypto
+public import SealedPush
+
+/// Seals messages of one sender for one app: content in, a payload of at most 4,096 bytes out.
+///
+/// Keep one for as long as the server runs: it keeps an HPKE context for each recipient it has seen, so that a further
+/// message costs a few microseconds in place of about 120 (see ``ContextLimits``). Safe from many threads at once.
+/// Nothing of the content ever goes into the clear part, and there is no way to get a payload that is not sealed.
+public final class Sealer: Sendable {
+    /// How much fits into one push.
+    public let sizePlan: SizePlan
+    private let topic: Topic
+    private let safeDefault: WireAlert
+    private let fit: FitPolicy
+    private let mode: Mode
+    private let identifiers: ClearIdentifiers
+    private let clearPrefix: [UInt8]
+    private let clock: @Sendable () -> Timestamp
+
+    private enum Mode: Sendable {
+        case authenticated(ContextCache)
+        case anonymous
+
+        var suite: Envelope.Suite {
+            switch self {
+            case .authenticated: .authenticated
+            case .anonymous: .anonymous
+            }
+        }
+    }
+
+    /// A sealer whose messages prove who sealed them.
+    ///
+    /// - Parameters:
+    ///   - sender: the server's key, whose public half the app trusts.
+    ///   - topic: the app's bundle ID.
+    ///   - safeDefault: what travels in the clear, and what iOS shows where the extension could not run.
+    ///   - padding: how much an observer learns about lengths.
+    ///   - fit: what happens to content that does not fit.
+    ///   - contexts: how long contexts are used and how many are held.
+    public convenience init(
+        sender: SenderKey, topic: Topic, safeDefault: WireAlert, padding: PaddingPolicy = .buckets,
+        fit: FitPolicy = .error, contexts: ContextLimits = ContextLimits()
+    ) {
+        let cache = ContextCache(sender: sender, topic: topic, limits: contexts)
+        self.init(
+            mode: .authenticated(cache), identifiers: ClearIdentifiers(sender: sender), topic: topic,
+            safeDefault: safeDefault, padding: padding, fit: fit, clock: Timestamp.now)
+    }
+
+    /// A sealer whose messages prove nothing about who sealed them; devices refuse them unless their app allows it.
+    public convenience init(
+        anonymousFor topic: Topic, safeDefault: WireAlert, padding: PaddingPolicy = .buckets, fit: FitPolicy = .error
+    ) {
+        self.init(
+            mode: .anonymous, identifiers: ClearIdentifiers(), topic: topic, safeDefault: safeDefault,
+            padding: padding, fit: fit, clock: Timestamp.now)
+    }
+
+    private init(
+        mode: Mode, identifiers: consuming ClearIdentifiers, topic: Topic, safeDefault: WireAlert,
+        padding: PaddingPolicy, fit: FitPolicy, clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.mode = mode
+        self.identifiers = identifiers
+        self.topic = topic
+        self.safeDefault = safeDefault
+        self.fit = fit
+        self.clock = clock
+        clearPrefix = Self.clearPrefix(safeDefault)
+        sizePlan = SizePlan(
+            clearByteCount: clearPrefix.count + Self.clearSuffix.count, suite: mode.suite, padding: padding)
+    }
+
+    /// Seals content for one device.
+    ///
+    /// `id`, `topic` and `sent` are filled in where the content has none. About 5 µs for a recipient already seen, 120 µs
+    /// for a new one.
+    ///
+    /// - Throws: ``SealError``; nothing is then sealed, and no number of a context is used up.
+    public func seal(_ content: Content, to recipient: Recipient) throws(SealError) -> SealedPayload {
+        guard content.topic == nil || content.topic == topic else { throw .otherTopic }
+        var content = content
+        let id = content.id ?? .random()
+        content.id = id
+        content.topic = topic
+        content.sent = content.sent ?? clock()
+        do { try content.checkForSealing() } catch { throw .content(error) }
+
+        let envelope = seal(try plaintext(of: content), to: recipient)
+        var json: [UInt8] = []
+        json.reserveCapacity(SizePlan.maximumPayloadByteCount)
+        json += clearPrefix
+        Base64URL.append(envelope.bytes, to: &json)
+        json += Self.clearSuffix
+        return SealedPayload(
+            json: json, recipient: recipient, topic: topic,
+            apnsID: identifiers.apnsID(message: id, recipient: recipient),
+            collapseID: identifiers.collapseID(content.collapseID, message: id, recipient: recipient),
+            messageID: id, expires: content.expires, envelope: envelope, alert: safeDefault)
+    }
+
+    private func seal(_ plaintext: [UInt8], to recipient: Recipient) -> Envelope {
+        switch mode {
+        case .authenticated(let contexts): contexts.seal(plaintext, to: recipient)
+        case .anonymous: Envelope.sealingAnonymously(plaintext, to: recipient)
+        }
+    }
+
+    /// The content's JSON, cut where the policy says so, padded.
+    private func plaintext(of content: Content) throws(SealError) -> [UInt8] {
+        var bytes = content.json
+        let excess = bytes.count - sizePlan.maximumContentByteCount
+        if excess > 0 {
+            guard fit == .truncate, let shorter = content.truncated(by: excess) else {
+                throw .tooLarge(byteCountOver: excess)
+            }
+            bytes = shorter.json
+        }
+        let contentByteCount = bytes.count
+        guard let byteCount = sizePlan.plaintextByteCount(forContent: contentByteCount) else {
+            throw .tooLarge(byteCountOver: contentByteCount - sizePlan.maximumContentByteCount)
+        }
+        bytes.append(contentsOf: repeatElement(0, count: byteCount - contentByteCount))
+        bytes.withUnsafeMutableBytes { Padding.pad($0, contentByteCount: contentByteCount) }
+        return bytes
+    }
+
+    /// Everything before the envelope's text. Source: Specification 2.1.
+    private static func clearPrefix(_ alert: WireAlert) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.value(["alert": alert.json, "mutable-content": 1])
+        return Array("{\"aps\":".utf8) + writer.bytes + Array(",\"\(SealedPayload.fieldName)\":\"".utf8)
+    }
+
+    private static let clearSuffix = Array("\"}".utf8)
+}

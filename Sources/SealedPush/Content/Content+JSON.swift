@@ -1,0 +1,184 @@
+extension Content {
+    /// Reads content JSON; `id`, `topic` and `sent` may be missing, everything else must be as Specification 4.2 says.
+    ///
+    /// At most 4,096 bytes, at most 16 levels deep; costs time in proportion to the bytes.
+    public init(parsing bytes: [UInt8]) throws(ContentError) {
+        try self.init(parsing: bytes, maximumByteCount: Self.maximumByteCount)
+    }
+
+    /// The same with another limit, for content that is yet to be cut.
+    package init(parsing bytes: [UInt8], maximumByteCount: Int) throws(ContentError) {
+        guard bytes.count <= maximumByteCount else { throw .tooLong(maximumByteCount: maximumByteCount) }
+        guard let members = JSONReader.object(bytes, maximumByteCount: maximumByteCount) else { throw .notJSON }
+        var object = MemberReader(members)
+        alert = try object.required("alert", Alert.init)
+        guard alert.isVisible else { throw .noVisibleText }
+        id = try object.optional("id") { $0.string.flatMap(MessageID.init(parsing:)) }
+        topic = try object.optional("topic") { $0.string.flatMap(Topic.init(parsing:)) }
+        sent = try object.optional("sent") { $0.integer.flatMap(Timestamp.init(secondsSince1970:)) }
+        expires = try object.optional("expires") { $0.integer.flatMap(Timestamp.init(secondsSince1970:)) }
+        collapseID = try object.optional("collapse-id") { $0.string.flatMap { Self.isCollapseID($0) ? $0 : nil } }
+        badge = try object.optional("badge") { $0.integer.flatMap { Self.badges.contains($0) ? Int($0) : nil } }
+        sound = try object.optional("sound", Sound.init)
+        threadID = try object.optional("thread-id", \.string)
+        category = try object.optional("category", \.string)
+        interruptionLevel = try object.optional("interruption-level") { value in
+            value.string.flatMap(InterruptionLevel.init(rawValue:))
+        }
+        relevanceScore = try object.optional("relevance-score") { value in
+            value.double.flatMap { (0...1).contains($0) ? $0 : nil }
+        }
+        data = object.take("data")
+        reserved = object.rest.filter { Self.reservedKeys.contains($0.key) }
+        other = object.rest.filter { !Self.reservedKeys.contains($0.key) }
+    }
+
+    /// Compact JSON, equal for equal content: the known keys in a fixed order, then the others by name.
+    public var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { object in
+            object.raw("id", id)
+            object.string("topic", topic?.description)
+            object.integer("sent", sent?.secondsSince1970)
+            object.integer("expires", expires?.secondsSince1970)
+            object.string("collapse-id", collapseID)
+            object.object("alert") { member in
+                member.string("title", alert.title)
+                member.string("subtitle", alert.subtitle)
+                member.string("body", alert.body)
+            }
+            object.integer("badge", badge.map(Int64.init))
+            object.value("sound", sound?.json)
+            object.string("thread-id", threadID)
+            object.string("category", category)
+            object.string("interruption-level", interruptionLevel?.rawValue)
+            object.value("relevance-score", relevanceScore.map(JSONValue.number))
+            object.value("data", data)
+            for (name, value) in reserved.sorted(by: { $0.key < $1.key }) { object.value(named: name, value) }
+            for (name, value) in other.sorted(by: { $0.key < $1.key }) { object.value(named: name, value) }
+        }
+        return writer.bytes
+    }
+
+    static func isCollapseID(_ text: String) -> Bool { (1...64).contains(text.utf8.count) }
+    static let badges: ClosedRange<Int64> = 0...Int64(Int32.max)
+}
+
+/// Why bytes are not content, or content can't be sealed. Names keys, never values.
+public enum ContentError: Error, Equatable, Sendable {
+    /// More bytes than content may have.
+    case tooLong(maximumByteCount: Int)
+    /// Not one JSON object in UTF-8, or more than 16 levels deep.
+    case notJSON
+    /// This key is missing.
+    case missing(String)
+    /// This key's value has the wrong type, or is out of range.
+    case invalid(String)
+    /// No part of `alert` has anything to see.
+    case noVisibleText
+}
+
+extension ContentError: CustomStringConvertible {
+    /// One sentence for a person.
+    public var description: String {
+        switch self {
+        case .tooLong(let maximum): "the content has more than \(maximum) bytes"
+        case .notJSON: "the content is not one JSON object in UTF-8, or lies more than \(JSONReader.maximumDepth) levels deep"
+        case .missing(let key): "the content has no \"\(key)\""
+        case .invalid(let key): "the content's \"\(key)\" has the wrong type or is out of range"
+        case .noVisibleText: "the content's \"alert\" has no title, subtitle or body that a person could see"
+        }
+    }
+}
+
+extension Content.Alert {
+    /// Nil where a part is there and no string.
+    fileprivate init?(_ value: JSONValue) {
+        guard case .object(let members) = value else { return nil }
+        for name in ["title", "subtitle", "body"] {
+            if let part = members[name], part.string == nil { return nil }
+        }
+        self.init(
+            title: members["title"]?.string, subtitle: members["subtitle"]?.string, body: members["body"]?.string)
+    }
+}
+
+extension Content.Sound {
+    /// A string, or `{"critical": 1, "name": …, "volume": …}`.
+    fileprivate init?(_ value: JSONValue) {
+        if let name = value.string {
+            guard !name.isEmpty else { return nil }
+            self = .named(name)
+            return
+        }
+        guard case .object(let members) = value else { return nil }
+        let critical = members["critical"].map(\.integer) ?? 0
+        let name = members["name"].map(\.string) ?? "default"
+        let volume = members["volume"].map(\.double) ?? 1
+        guard let critical, let name, let volume, [0, 1].contains(critical), !name.isEmpty, (0...1).contains(volume)
+        else { return nil }
+        self = critical == 1 ? .critical(name: name, volume: volume) : .named(name)
+    }
+
+    fileprivate var json: JSONValue {
+        switch self {
+        case .named(let name): .string(name)
+        case .critical(let name, let volume):
+            .object(["critical": 1, "name": .string(name), "volume": .number(volume)])
+        }
+    }
+}
+
+/// An object's members, taken out one by one, so that what is left is what nobody knew.
+private struct MemberReader {
+    private(set) var rest: [String: JSONValue]
+
+    init(_ members: [String: JSONValue]) { rest = members }
+
+    mutating func take(_ key: String) -> JSONValue? { rest.removeValue(forKey: key) }
+
+    /// Nil where the key is missing; an error where `read` makes nothing of it.
+    mutating func optional<Value>(
+        _ key: String, _ read: (JSONValue) -> Value?
+    ) throws(ContentError) -> Value? {
+        guard let member = take(key) else { return nil }
+        guard let value = read(member) else { throw .invalid(key) }
+        return value
+    }
+
+    mutating func required<Value>(_ key: String, _ read: (JSONValue) -> Value?) throws(ContentError) -> Value {
+        guard let value = try optional(key, read) else { throw .missing(key) }
+        return value
+    }
+}
+
+extension JSONValue {
+    package var string: String? {
+        guard case .string(let value) = self else { return nil }
+        return value
+    }
+
+    package var integer: Int64? {
+        guard case .integer(let value) = self else { return nil }
+        return value
+    }
+
+    package var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        case .null, .bool, .string, .array, .object: nil
+        }
+    }
+}
+
+extension JSONWriter.Members {
+    fileprivate mutating func raw(_ name: StaticString, _ id: MessageID?) {
+        guard let id else { return }
+        raw(name) { bytes in
+            bytes.append(UInt8(ascii: "\""))
+            bytes.append(contentsOf: id.text)
+            bytes.append(UInt8(ascii: "\""))
+        }
+    }
+}

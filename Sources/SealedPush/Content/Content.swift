@@ -1,0 +1,83 @@
+/// What is sealed: the text and everything else a person or the app gets to see.
+///
+/// The keys follow Apple's `aps` dictionary wherever that has one. `id`, `topic` and `sent` may be left out by who
+/// seals: the sealer fills them in. Source: Specification 4.
+public struct Content: Hashable, Sendable {
+    /// The message's ID; random where nil.
+    public var id: MessageID?
+    /// The app; the sealer's topic where nil.
+    public var topic: Topic?
+    /// When it was sealed; now where nil.
+    public var sent: Timestamp?
+    /// After this moment (and ten minutes more) the safe default is shown in its place.
+    public var expires: Timestamp?
+    /// Messages with the same string replace one another on the screen: 1 to 64 bytes of UTF-8.
+    public var collapseID: String?
+    /// The text; at least one of its three parts must be visible.
+    public var alert: Alert
+    /// The number on the app's icon, 0 to 2,147,483,647; 0 removes it, nil leaves it.
+    public var badge: Int?
+    public var sound: Sound?
+    /// What groups notifications on the screen.
+    public var threadID: String?
+    /// The app's notification category, which decides on actions.
+    public var category: String?
+    public var interruptionLevel: InterruptionLevel?
+    /// 0 to 1.
+    public var relevanceScore: Double?
+    /// Anything the app itself wants to carry.
+    public var data: JSONValue?
+    /// What this version knows no key for; kept for the app.
+    public var other: [String: JSONValue]
+    /// Keys that belong to stages of a later version: carried, never shown to the app.
+    package var reserved: [String: JSONValue] = [:]
+
+    public init(title: String? = nil, subtitle: String? = nil, body: String? = nil, data: JSONValue? = nil) {
+        alert = Alert(title: title, subtitle: subtitle, body: body)
+        self.data = data
+        other = [:]
+    }
+
+    /// The text, as in `aps.alert`.
+    public struct Alert: Hashable, Sendable {
+        public var title: String?
+        public var subtitle: String?
+        public var body: String?
+
+        public init(title: String? = nil, subtitle: String? = nil, body: String? = nil) {
+            self.title = title
+            self.subtitle = subtitle
+            self.body = body
+        }
+
+        /// Whether a person would see anything: some scalar that is neither white space nor default-ignorable.
+        public var isVisible: Bool { [title, subtitle, body].contains { $0.map(VisibleText.isVisible) ?? false } }
+    }
+
+    /// As in `aps.sound`.
+    public enum Sound: Hashable, Sendable {
+        /// A file's name, or `default`.
+        case named(String)
+        /// A critical alert's sound; the volume is 0 to 1.
+        case critical(name: String, volume: Double)
+    }
+
+    /// As in `aps.interruption-level`, from the quietest to the loudest.
+    public enum InterruptionLevel: String, Sendable, CaseIterable {
+        case passive
+        case active
+        case timeSensitive = "time-sensitive"
+        case critical
+    }
+
+    /// The largest content that is read, in bytes: no envelope holds more.
+    package static let maximumByteCount = 4_096
+    package static let reservedKeys: Set<String> = ["attachments", "overflow", "chart", "receipt"]
+}
+
+/// Text that a person sees.
+package enum VisibleText {
+    package static func isVisible(_ text: String) -> Bool {
+        text.unicodeScalars.contains { !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint }
+    }
+}

@@ -1,0 +1,50 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Reads one JSON object that nobody vouches for, within limits: Foundation's decoder, which recurses, sees only what
+/// has passed the check of size, encoding and depth.
+package enum JSONReader {
+    /// How deep arrays and objects may lie in one another; the outermost is 1.
+    package static let maximumDepth = 16
+
+    /// The members of the object that `bytes` hold; nil where they are too long, not UTF-8, no JSON object, too deep, or
+    /// hold a number that neither Int64 nor Double has. Of members with one name, any may be kept.
+    package static func object(_ bytes: [UInt8], maximumByteCount: Int) -> [String: JSONValue]? {
+        guard bytes.count <= maximumByteCount, isWithinLimits(bytes),
+            case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+        else { return nil }
+        return members
+    }
+
+    /// UTF-8 that begins with `{`, holds no 0x00 (which could pass for UTF-16) and is not too deep.
+    private static func isWithinLimits(_ bytes: [UInt8]) -> Bool {
+        guard bytes.first(where: { !whiteSpace.contains($0) }) == UInt8(ascii: "{"),
+            String(validating: bytes, as: UTF8.self) != nil
+        else { return false }
+        var depth = 0
+        var isInString = false
+        var isEscaped = false
+        for byte in bytes {
+            guard byte != 0 else { return false }
+            if isInString {
+                if !isEscaped, byte == UInt8(ascii: "\"") { isInString = false }
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isInString = true
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                guard depth <= maximumDepth else { return false }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            default: break
+            }
+        }
+        return true
+    }
+
+    private static let whiteSpace: Set<UInt8> = [0x20, 0x09, 0x0a, 0x0d]
+}

@@ -1,0 +1,143 @@
+/// Writes compact JSON (RFC 8259) into bytes.
+///
+/// Why our own: the content and payload are written for every push, and Foundation's encoder alone would take longer
+/// than all of the sealing (Docs/Decisions/0004-json.md). Reading is Foundation's.
+package struct JSONWriter {
+    package private(set) var bytes: [UInt8] = []
+
+    package init(reservingByteCount count: Int = 512) { bytes.reserveCapacity(count) }
+
+    /// Members in the order in which `body` adds them.
+    package mutating func object(_ body: (inout Members) -> Void) {
+        var members = Members(writer: self)
+        members.writer.bytes.append(UInt8(ascii: "{"))
+        // The writer moves into `members` and back, so that its buffer is never copied.
+        bytes = []
+        body(&members)
+        self = members.writer
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    /// An object's members while they are written.
+    package struct Members {
+        fileprivate var writer: JSONWriter
+        private var isFirst = true
+
+        fileprivate init(writer: JSONWriter) { self.writer = writer }
+
+        package mutating func string(_ name: StaticString, _ value: String?) {
+            guard let value else { return }
+            key(name)
+            writer.string(value)
+        }
+
+        package mutating func integer(_ name: StaticString, _ value: Int64?) {
+            guard let value else { return }
+            key(name)
+            writer.raw(String(value))
+        }
+
+        package mutating func value(_ name: StaticString, _ value: JSONValue?) {
+            guard let value else { return }
+            key(name)
+            writer.value(value)
+        }
+
+        package mutating func value(named name: String, _ value: JSONValue) {
+            comma()
+            writer.string(name)
+            writer.bytes.append(UInt8(ascii: ":"))
+            writer.value(value)
+        }
+
+        package mutating func object(_ name: StaticString, _ body: (inout Members) -> Void) {
+            key(name)
+            writer.object(body)
+        }
+
+        /// A value that `write` appends as it stands.
+        package mutating func raw(_ name: StaticString, _ write: (inout [UInt8]) -> Void) {
+            key(name)
+            write(&writer.bytes)
+        }
+
+        private mutating func key(_ name: StaticString) {
+            comma()
+            writer.bytes.append(UInt8(ascii: "\""))
+            name.withUTF8Buffer { writer.bytes.append(contentsOf: $0) }
+            writer.bytes.append(UInt8(ascii: "\""))
+            writer.bytes.append(UInt8(ascii: ":"))
+        }
+
+        private mutating func comma() {
+            if !isFirst { writer.bytes.append(UInt8(ascii: ",")) }
+            isFirst = false
+        }
+    }
+
+    /// A value; the members of its objects are in the order of their names, so that equal values give equal bytes.
+    package mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: raw("null")
+        case .bool(let value): raw(value ? "true" : "false")
+        case .integer(let value): raw(String(value))
+        // Swift prints the shortest text that reads back as the same number, in JSON's own grammar.
+        case .number(let value): raw(value.isFinite ? String(value) : "null")
+        case .string(let value): string(value)
+        case .array(let values):
+            bytes.append(UInt8(ascii: "["))
+            for (index, element) in values.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                self.value(element)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let members):
+            object { object in
+                for (name, member) in members.sorted(by: { $0.key < $1.key }) { object.value(named: name, member) }
+            }
+        }
+    }
+
+    /// A string in quotes; only what JSON demands is escaped.
+    package mutating func string(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        var text = text
+        text.withUTF8 { characters in
+            var start = 0
+            for (index, character) in characters.enumerated() where Self.escapedByteCount(of: character) > 1 {
+                bytes.append(contentsOf: characters[start..<index])
+                appendEscaped(character)
+                start = index + 1
+            }
+            bytes.append(contentsOf: characters[start...])
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// How many bytes a byte of UTF-8 takes inside a JSON string.
+    package static func escapedByteCount(of byte: UInt8) -> Int {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x08, 0x09, 0x0a, 0x0c, 0x0d: 2
+        case 0..<0x20: 6
+        default: 1
+        }
+    }
+
+    private mutating func appendEscaped(_ byte: UInt8) {
+        bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0a: bytes.append(UInt8(ascii: "n"))
+        case 0x0c: bytes.append(UInt8(ascii: "f"))
+        case 0x0d: bytes.append(UInt8(ascii: "r"))
+        case 0..<0x20:
+            raw("u00")
+            bytes.append(Hex.digits[Int(byte >> 4)])
+            bytes.append(Hex.digits[Int(byte & 15)])
+        default: bytes.append(byte)
+        }
+    }
+
+    private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
+}

@@ -1,0 +1,126 @@
+import PushCrypto
+
+/// 32-byte keys as text: Bech32 (BIP 173, constant 1), exactly 32 bytes, at most 90 characters.
+///
+/// Works on bytes in scratch memory throughout, so that the same code serves secret keys: no `String` that could not
+/// be wiped is made on the way. Source: BIP 173; Specification 8.
+enum Bech32 {
+    static let keyByteCount = 32
+    private static let maximumTextByteCount = 90
+    /// 32 bytes are 51 groups of five bits and one bit more.
+    private static let groupCount = 52
+    private static let checksumCount = 6
+
+    /// The text of 32 bytes under a human-readable part given in lowercase.
+    static func encode(_ key: UnsafeRawBufferPointer, prefix: String, inCapitals: Bool) -> WipedBytes {
+        precondition(key.count == keyByteCount)
+        let prefix = Array(prefix.utf8)
+        let groups = WipedBytes(count: groupCount + checksumCount) { groups in
+            for index in 0..<groupCount {
+                groups[index] = group(index, of: key)
+            }
+            var checksum = Checksum(prefix: prefix)
+            for index in 0..<groupCount { checksum.add(groups[index]) }
+            for _ in 0..<checksumCount { checksum.add(0) }
+            let value = checksum.value ^ 1
+            for index in 0..<checksumCount {
+                groups[groupCount + index] = UInt8((value >> (5 * UInt32(5 - index))) & 31)
+            }
+        }
+        return WipedBytes(count: prefix.count + 1 + groupCount + checksumCount) { text in
+            for (index, byte) in prefix.enumerated() { text[index] = byte }
+            text[prefix.count] = UInt8(ascii: "1")
+            groups.withBytes { groups in
+                for (index, group) in groups.enumerated() {
+                    text[prefix.count + 1 + index] = alphabet[Int(group)]
+                }
+            }
+            guard inCapitals else { return }
+            for index in text.indices where isLowercase(text[index]) { text[index] -= 0x20 }
+        }
+    }
+
+    /// The 32 bytes that `text` stands for, if it is a key of this kind in an allowed case.
+    static func decode(
+        _ text: UnsafeRawBufferPointer, prefix: String, capitals: Capitals
+    ) throws(KeyTextError) -> WipedBytes {
+        let prefix = Array(prefix.utf8)
+        guard text.count <= maximumTextByteCount else { throw .tooLong }
+        guard !(text.contains(where: isLowercase) && text.contains(where: isUppercase)) else { throw .mixedCase }
+        guard let separator = text.lastIndex(of: UInt8(ascii: "1")) else { throw .notAKey }
+        guard text[..<separator].map(lowercased) == prefix else { throw .wrongKind }
+        if capitals == .required, text.contains(where: isLowercase) { throw .notInCapitals }
+        let data = UnsafeRawBufferPointer(rebasing: text[(separator + 1)...])
+        guard data.count == groupCount + checksumCount else { throw .wrongLength }
+
+        var isKnown = true
+        let groups = WipedBytes(count: data.count) { groups in
+            for (index, byte) in data.enumerated() {
+                guard let value = alphabet.firstIndex(of: lowercased(byte)) else {
+                    isKnown = false
+                    return
+                }
+                groups[index] = UInt8(value)
+            }
+        }
+        guard isKnown else { throw .wrongCharacter }
+        let isIntact = groups.withBytes { groups in
+            var checksum = Checksum(prefix: prefix)
+            for group in groups { checksum.add(group) }
+            return checksum.value == 1
+        }
+        guard isIntact else { throw .wrongChecksum }
+        let padding = groups.withBytes { $0[groupCount - 1] & 0b1111 }
+        guard padding == 0 else { throw .wrongLength }
+        return WipedBytes(count: keyByteCount) { key in
+            groups.withBytes { groups in
+                for index in 0..<groupCount { place(groups[index], at: index, into: key) }
+            }
+        }
+    }
+
+    /// Whether capitals are a matter of taste or of kind.
+    enum Capitals { case allowed, required }
+
+    /// The five bits at `index`, the last group filled up with zeros.
+    private static func group(_ index: Int, of key: UnsafeRawBufferPointer) -> UInt8 {
+        let bit = 5 * index
+        let first = UInt16(key[bit / 8]) << 8
+        let second = bit / 8 + 1 < key.count ? UInt16(key[bit / 8 + 1]) : 0
+        return UInt8(((first | second) >> (11 - UInt16(bit % 8))) & 31)
+    }
+
+    private static func place(_ group: UInt8, at index: Int, into key: UnsafeMutableRawBufferPointer) {
+        let bit = 5 * index
+        let bits = UInt16(group) << (11 - UInt16(bit % 8))
+        key[bit / 8] |= UInt8(bits >> 8)
+        if bit / 8 + 1 < key.count { key[bit / 8 + 1] |= UInt8(truncatingIfNeeded: bits) }
+    }
+
+    private static func isLowercase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+    private static func isUppercase(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
+    private static func lowercased(_ byte: UInt8) -> UInt8 { isUppercase(byte) ? byte + 0x20 : byte }
+
+    private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
+
+    /// BIP 173's BCH code.
+    private struct Checksum {
+        var value: UInt32 = 1
+
+        init(prefix: [UInt8]) {
+            for byte in prefix { add(byte >> 5) }
+            add(0)
+            for byte in prefix { add(byte & 31) }
+        }
+
+        mutating func add(_ group: UInt8) {
+            let top = value >> 25
+            value = (value & 0x1ff_ffff) << 5 ^ UInt32(group)
+            for (index, generator) in Self.generators.enumerated() where top >> UInt32(index) & 1 == 1 {
+                value ^= generator
+            }
+        }
+
+        private static let generators: [UInt32] = [0x3b6a_57b2, 0x2650_8e6d, 0x1ea1_19fa, 0x3d42_33dd, 0x2a14_62b3]
+    }
+}

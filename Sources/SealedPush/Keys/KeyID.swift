@@ -1,0 +1,25 @@
+import PushCrypto
+
+/// The first four bytes of SHA-256 over a public key: a hint for finding a key, never proof of one.
+///
+/// Anyone can make a key with a given ID; nothing may be believed because an ID fits. Source: Specification 3.2.
+public struct KeyID: Hashable, Sendable, CustomStringConvertible {
+    package static let byteCount = 4
+    private let value: UInt32
+
+    init(of key: X25519PublicKey) {
+        let digest = key.withBytes { SHA256.hash($0) }
+        self.init(digest[..<Self.byteCount])
+    }
+
+    /// Takes exactly four bytes.
+    init(_ bytes: ArraySlice<UInt8>) {
+        precondition(bytes.count == Self.byteCount)
+        value = bytes.reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    package var bytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32($0))) } }
+
+    /// Eight small hexadecimal digits.
+    public var description: String { Hex.encode(bytes) }
+}

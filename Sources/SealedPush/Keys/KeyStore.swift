@@ -1,0 +1,54 @@
+/// Where a device's own keys are kept: Apple's keychain, files, or memory.
+///
+/// Called from several threads at once. A call may block; the service module gives up on one that takes too long.
+public protocol KeyStore: Sendable {
+    /// The keys whose recipient has this ID; several may (an ID is four bytes), none is no error.
+    func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey]
+}
+
+/// Why a store could not be asked.
+public enum KeyStoreError: Error, Equatable, Sendable {
+    /// The device has not been unlocked since it started; later it will work.
+    case locked
+    /// Anything else. The text says what, and holds no secret.
+    case unavailable(String)
+}
+
+/// One of a device's own keys, with what is known about its life.
+public struct DeviceKey: Sendable {
+    /// What opens.
+    public let identity: Identity
+    /// When the key was made.
+    public let created: Timestamp
+    /// Whether senders still seal to it.
+    public let state: State
+
+    /// Where in its life a key is.
+    public enum State: Sendable, Hashable {
+        /// Senders seal to it.
+        case active
+        /// It still opens what was sealed in time; senders use a newer one.
+        case retired
+    }
+
+    public init(_ identity: Identity, created: Timestamp, state: State = .active) {
+        self.identity = identity
+        self.created = created
+        self.state = state
+    }
+
+    /// The order in which keys are tried: active before retired, newest first. Source: Specification 3.2.
+    static func isTriedBefore(_ first: DeviceKey, _ second: DeviceKey) -> Bool {
+        if first.state != second.state { return first.state == .active }
+        return first.created > second.created
+    }
+}
+
+/// A store that forgets everything with the process: for tests, and for tools that hold one key for one call.
+public struct InMemoryKeyStore: KeyStore {
+    private let keys: [DeviceKey]
+
+    public init(_ keys: [DeviceKey]) { self.keys = keys }
+
+    public func keys(for id: KeyID) -> [DeviceKey] { keys.filter { $0.identity.recipient.keyID == id } }
+}

@@ -1,0 +1,38 @@
+/// Why a text is not a key. Never holds any of the text: it may have been a secret.
+public enum KeyTextError: String, Error, CaseIterable, Sendable {
+    /// More than 90 characters.
+    case tooLong = "too-long"
+    /// Capitals and small letters in one key.
+    case mixedCase = "mixed-case"
+    /// No `1` that ends the kind of key.
+    case notAKey = "not-a-key"
+    /// Another kind of key, or something else altogether.
+    case wrongKind = "wrong-kind"
+    /// A secret key is written in capitals.
+    case notInCapitals = "not-in-capitals"
+    /// Not the number of characters of 32 bytes.
+    case wrongLength = "wrong-length"
+    /// A character that Bech32 does not have.
+    case wrongCharacter = "wrong-character"
+    /// A typing error: the checksum does not fit.
+    case wrongChecksum = "wrong-checksum"
+    /// The 32 bytes are no safe X25519 public key (Specification 3.3).
+    case unsafeKey = "unsafe-key"
+}
+
+extension KeyTextError: CustomStringConvertible {
+    /// One sentence for a person.
+    public var description: String {
+        switch self {
+        case .tooLong: "this is longer than any key (90 characters)"
+        case .mixedCase: "a key is written in small letters or in capitals, not in both"
+        case .notAKey: "this is no key: keys begin with push1, pushsender1, PUSH-SECRET-KEY-1 or PUSH-SENDER-SECRET-KEY-1"
+        case .wrongKind: "this is not the kind of key that is expected here"
+        case .notInCapitals: "a secret key is written in capitals"
+        case .wrongLength: "a part of the key is missing, or there is too much of it"
+        case .wrongCharacter: "there is a character in it that keys do not have"
+        case .wrongChecksum: "the key has a typing error in it"
+        case .unsafeKey: "the key is not safe to use: it is of low order, or not in its canonical form"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import PushCrypto
+
+/// A message's ID: a UUID in small letters.
+public struct MessageID: Hashable, Sendable, CustomStringConvertible {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// A new random ID (UUID version 4, RFC 9562).
+    public static func random() -> MessageID {
+        MessageID(bytes: SecureRandom.bytes(count: 16), version: 4)
+    }
+
+    /// Nil unless the text is 8-4-4-4-12 small hexadecimal digits.
+    public init?(parsing text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == Self.textByteCount else { return nil }
+        var value: (high: UInt64, low: UInt64) = (0, 0)
+        var digitCount = 0
+        for (index, byte) in bytes.enumerated() {
+            if Self.hyphens.contains(index) {
+                guard byte == UInt8(ascii: "-") else { return nil }
+                continue
+            }
+            guard let digit = Hex.value(byte), !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte) else {
+                return nil
+            }
+            if digitCount < 16 { value.high = value.high << 4 | UInt64(digit) }
+            if digitCount >= 16 { value.low = value.low << 4 | UInt64(digit) }
+            digitCount += 1
+        }
+        (high, low) = value
+    }
+
+    /// 16 bytes shaped as a UUID of the given version: 4 for random ones, 8 for those of our own making.
+    package init(bytes: [UInt8], version: UInt8) {
+        precondition(bytes.count == 16)
+        let high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        let low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
+        self.high = high & ~0xf000 | UInt64(version) << 12
+        self.low = low & (UInt64.max >> 2) | 1 << 63
+    }
+
+    public var description: String { String(decoding: text, as: UTF8.self) }
+
+    /// The 36 characters, as ASCII.
+    package var text: [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(Self.textByteCount)
+        for digit in 0..<32 {
+            if [8, 12, 16, 20].contains(digit) { text.append(UInt8(ascii: "-")) }
+            let word = digit < 16 ? high : low
+            text.append(Hex.digits[Int(word >> (60 - 4 * UInt64(digit % 16)) & 15)])
+        }
+        return text
+    }
+
+    private static let textByteCount = 36
+    private static let hyphens = [8, 13, 18, 23]
+}

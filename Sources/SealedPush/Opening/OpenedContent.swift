@@ -1,0 +1,19 @@
+/// Content that has opened: only ``Opener`` makes one, so having one is the proof.
+///
+/// Whether it was seen before is for the service module's ledger (Specification 7); a tool that opens without one shows
+/// a replay like anything else.
+public struct OpenedContent: Sendable {
+    /// What was sealed. For an anonymous sender without attachments and receipt, and never above active.
+    public let content: Content
+    public let id: MessageID
+    public let topic: Topic
+    public let sent: Timestamp
+    /// The trusted sender who sealed it; nil where anybody may have.
+    public let sender: Sender?
+    /// The device's key under which it opened.
+    public let recipient: Recipient
+    /// What the ledger knows it by: 32 bytes, the same for every copy of this envelope and for no other message.
+    package let ledgerKey: [UInt8]
+    /// When the key under which it opened was made.
+    package let keyCreated: Timestamp
+}

@@ -1,0 +1,156 @@
+internal import PushCrypto
+
+/// Opens envelopes on a device: finds the keys, checks the sender, the content, the topic and the times, in the
+/// order of Specification 6, steps 2 to 5. Step 6, the ledger, is the service module's.
+///
+/// One opener serves any number of messages and threads. Opening costs about 120 µs a key pair tried, at most 16 pairs.
+public struct Opener: Sendable {
+    private let topic: Topic
+    private let keys: any KeyStore
+    private let senders: [Sender]
+    private let allowsAnonymous: Bool
+    private let info: HPKEInfo
+
+    /// - Parameters:
+    ///   - topic: the app's own bundle ID.
+    ///   - keys: the device's keys.
+    ///   - senders: who is believed, most likely first.
+    ///   - allowsAnonymous: whether sealed boxes open too; then anybody can send.
+    public init(topic: Topic, keys: any KeyStore, trusting senders: [Sender], allowsAnonymous: Bool = false) {
+        self.topic = topic
+        self.keys = keys
+        self.senders = senders
+        self.allowsAnonymous = allowsAnonymous
+        info = HPKEInfo(Envelope.info(topic: topic))
+    }
+
+    /// Opens one envelope.
+    ///
+    /// - Throws: every ``OpenError`` but `replayed`, `ledgerUnavailable` and `outOfTime`.
+    public func open(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedContent {
+        let candidates = try identities(for: envelope.recipientKeyID)
+        switch envelope.header {
+        case .authenticated(let header):
+            let trusted = senders.filter { $0.keyID == header.senderKeyID }
+            guard !trusted.isEmpty else { throw .unknownSender }
+            let pairs = candidates.flatMap { key in trusted.map { (key: key, sender: $0) } }
+            for pair in pairs.prefix(Self.maximumPairCount) {
+                guard let plaintext = decrypt(envelope, header, with: pair.key.identity, from: pair.sender) else {
+                    continue
+                }
+                return try check(plaintext, of: envelope, key: pair.key, sender: pair.sender, at: now)
+            }
+        case .anonymous:
+            guard allowsAnonymous else { throw .anonymousNotAllowed }
+            for key in candidates.prefix(Self.maximumPairCount) {
+                guard let plaintext = decryptBox(envelope, with: key.identity) else { continue }
+                return try check(plaintext, of: envelope, key: key, sender: nil, at: now)
+            }
+        }
+        throw .rejected
+    }
+
+    /// Step 2.
+    private func identities(for id: KeyID) throws(OpenError) -> [DeviceKey] {
+        let found: [DeviceKey]
+        do {
+            found = try keys.keys(for: id)
+        } catch {
+            switch error {
+            case .locked: throw .locked
+            case .unavailable: throw .keysUnavailable
+            }
+        }
+        // A store may be careless; an ID that does not fit would only cost time.
+        let matching = found.filter { $0.identity.recipient.keyID == id }
+        guard !matching.isEmpty else { throw .unknownRecipient }
+        return matching.sorted(by: DeviceKey.isTriedBefore)
+    }
+
+    /// Specification 3.2: more pairs with one ID are an attack, or a strange accident.
+    private static let maximumPairCount = 16
+}
+
+extension Opener {
+    /// Step 4, authenticated: HPKE, with the nonce of the number that the header names.
+    private func decrypt(
+        _ envelope: Envelope, _ header: Envelope.AuthenticatedHeader, with identity: Identity, from sender: Sender
+    ) -> [UInt8]? {
+        let context = HPKEContext(
+            receiving: header.enc, with: identity.secretKey, from: sender.publicKey, info: info)
+        var plaintext = [UInt8](repeating: 0, count: envelope.plaintextByteCount)
+        let isOpen = plaintext.withUnsafeMutableBytes { plaintext in
+            envelope.sealedBytes.withUnsafeBytes { ciphertext in
+                envelope.headerBytes.withUnsafeBytes { aad in
+                    context.open(
+                        ciphertext, additionalData: aad, sequenceNumber: header.sequenceNumber, into: plaintext)
+                }
+            }
+        }
+        return isOpen ? plaintext : nil
+    }
+
+    /// Step 4, anonymous.
+    private func decryptBox(_ envelope: Envelope, with identity: Identity) -> [UInt8]? {
+        var plaintext = [UInt8](repeating: 0, count: envelope.plaintextByteCount)
+        let isOpen = plaintext.withUnsafeMutableBytes { plaintext in
+            envelope.sealedBytes.withUnsafeBytes { SealedBox.open($0, with: identity.secretKey, into: plaintext) }
+        }
+        return isOpen ? plaintext : nil
+    }
+
+    /// Step 5: both suites, on the opened plaintext.
+    private func check(
+        _ plaintext: [UInt8], of envelope: Envelope, key: DeviceKey, sender: Sender?, at now: Timestamp
+    ) throws(OpenError) -> OpenedContent {
+        guard let count = plaintext.withUnsafeBytes({ Padding.contentByteCount(of: $0) }),
+            var content = try? Content(parsing: Array(plaintext[..<count])),
+            let id = content.id, let topic = content.topic, let sent = content.sent
+        else { throw .malformedContent }
+        guard topic == self.topic else { throw .topic }
+        guard sent.seconds(since: now) <= TimeRules.maximumLead(isAnonymous: sender == nil) else { throw .clock }
+        guard now.seconds(since: sent) <= TimeRules.maximumAge else { throw .tooOld }
+        if let expires = content.expires, now.seconds(since: expires) > TimeRules.expiryGrace { throw .expired }
+        if sender == nil { content.limitToAnonymous() }
+        return OpenedContent(
+            content: content, id: id, topic: topic, sent: sent, sender: sender, recipient: key.identity.recipient,
+            ledgerKey: envelope.ledgerKey(recipient: key.identity.recipient, sender: sender), keyCreated: key.created)
+    }
+}
+
+/// The times of Specification 6.5, in seconds.
+package enum TimeRules {
+    /// How far ahead of the device's clock content may be.
+    package static func maximumLead(isAnonymous: Bool) -> Int64 { isAnonymous ? 600 : 26 * 3_600 }
+    package static let maximumAge: Int64 = 30 * 86_400
+    /// How long after `expires` content still opens.
+    package static let expiryGrace: Int64 = 600
+}
+
+extension Content {
+    /// Specification 3.6: from a sender that nobody vouches for, nothing is fetched, nobody is told, nothing is loud.
+    fileprivate mutating func limitToAnonymous() {
+        reserved.removeAll()
+        if interruptionLevel == .timeSensitive || interruptionLevel == .critical { interruptionLevel = .active }
+        if case .critical(let name, _)? = sound { sound = .named(name) }
+    }
+}
+
+extension Envelope {
+    /// Specification 3.4: "sealedpush/v1" ‖ 0x00 ‖ topic.
+    package static func info(topic: Topic) -> [UInt8] { Array("sealedpush/v1".utf8) + [0] + Array(topic.description.utf8) }
+
+    /// Specification 7.1: BLAKE2b-256 over what no two messages share.
+    fileprivate func ledgerKey(recipient: Recipient, sender: Sender?) -> [UInt8] {
+        var bytes = [suite.rawValue] + recipient.publicKey.bytes
+        switch header {
+        case .authenticated(let header):
+            bytes += sender?.publicKey.bytes ?? []
+            bytes += header.enc.bytes
+            bytes += (0..<4).map { UInt8(truncatingIfNeeded: header.sequenceNumber >> (24 - 8 * UInt32($0))) }
+        case .anonymous:
+            bytes += sealedBytes
+        }
+        return BLAKE2b.hash(bytes, byteCount: 32)
+    }
+}

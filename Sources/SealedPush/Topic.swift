@@ -1,0 +1,37 @@
+/// The app's bundle ID, without a suffix: 1 to 155 bytes of `[A-Za-z0-9.-]`, compared exactly.
+///
+/// It goes into every envelope's key schedule and into the content, so that what was sealed for one app does not open
+/// in another. Source: Specification 1.
+public struct Topic: Hashable, Sendable, CustomStringConvertible {
+    /// The text itself.
+    public let description: String
+
+    /// Nil unless the text is a topic.
+    public init?(parsing text: String) {
+        guard (1...Self.maximumByteCount).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else {
+            return nil
+        }
+        description = text
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
+    private static let maximumByteCount = 155
+}
+
+extension Topic: ExpressibleByStringLiteral {
+    /// A topic that stands in the program's own source; an unusable one stops the program.
+    public init(stringLiteral text: String) {
+        guard let topic = Topic(parsing: text) else {
+            preconditionFailure("a topic is a bundle ID: 1 to 155 letters, digits, dots and hyphens")
+        }
+        self = topic
+    }
+}
