@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // Warnings are errors in our own builds only: a flag that is always on would break those who depend on us.
@@ -11,46 +11,70 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
 
-// libsodium: Debian's package on Linux, swift-sodium's xcframework under the same module name on Apple's systems.
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+
 #if os(Linux)
-    let libsodiumPackages: [Package.Dependency] = []
-    let libsodiumTargets: [Target] = [
-        .systemLibrary(
-            name: "Clibsodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])])
+    // libsodium is Debian's package, and Apple's UserNotifications a stand-in, with the simulator on top of it.
+    let platformPackages: [Package.Dependency] = []
+    let platformProducts: [Product] = [
+        .library(name: "PushSimulator", targets: ["PushSimulator"]),
+        .library(name: "UserNotifications", targets: ["UserNotifications"]),
+        .executable(name: "device-simulator", targets: ["device-simulator"]),
     ]
     let libsodium: Target.Dependency = "Clibsodium"
-    let userNotificationsTargets: [Target] = [
-        .target(name: "UserNotifications", swiftSettings: settings),
-        .testTarget(
-            name: "UserNotificationsTests", dependencies: ["UserNotifications"], swiftSettings: settings),
-    ]
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
+    let platformTargets: [Target] = [
+        .systemLibrary(name: "Clibsodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .target(name: "UserNotifications", swiftSettings: settings),
+        .testTarget(name: "UserNotificationsTests", dependencies: ["UserNotifications"], swiftSettings: settings),
+        .target(
+            name: "PushSimulator",
+            dependencies: ["PushService", "PushKeyring", "SealedPush", "PushCrypto", "UserNotifications"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "device-simulator", dependencies: ["PushSimulator", argumentParser], swiftSettings: settings),
+    ]
 #else
-    let libsodiumPackages: [Package.Dependency] = [
+    // libsodium is swift-sodium's xcframework, under the same module name.
+    let platformPackages: [Package.Dependency] = [
         .package(url: "https://github.com/jedisct1/swift-sodium", from: "0.9.1")
     ]
-    let libsodiumTargets: [Target] = []
+    let platformProducts: [Product] = []
     let libsodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
-    let userNotificationsTargets: [Target] = []
     let userNotifications: [Target.Dependency] = []
+    let platformTargets: [Target] = []
 #endif
 
 let package = Package(
     name: "sealed-push",
     platforms: [.iOS(.v18), .macOS(.v15)],
-    dependencies: libsodiumPackages + [
+    products: [
+        .library(name: "PushSender", targets: ["PushSender"]),
+        .library(name: "PushService", targets: ["PushService"]),
+        .library(name: "PushKeyring", targets: ["PushKeyring"]),
+        .executable(name: "sealedpush", targets: ["sealedpush"]),
+    ] + platformProducts,
+    dependencies: platformPackages + [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         // The tests' second opinion on HPKE; nothing that ships uses it.
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],
-    targets: libsodiumTargets + userNotificationsTargets + [
+    targets: platformTargets + [
         .target(name: "PushCrypto", dependencies: [libsodium], swiftSettings: settings),
-        .testTarget(
-            name: "PushCryptoTests",
-            dependencies: ["PushCrypto", .product(name: "Crypto", package: "swift-crypto")],
-            resources: [.copy("Vectors")],
-            swiftSettings: settings),
         .target(name: "SealedPush", dependencies: ["PushCrypto"], swiftSettings: settings),
+        .target(name: "PushKeyring", dependencies: ["SealedPush", "PushCrypto"], swiftSettings: settings),
         .target(name: "PushSender", dependencies: ["SealedPush", "PushCrypto"], swiftSettings: settings),
+        .target(
+            name: "PushService", dependencies: ["SealedPush", "PushCrypto"] + userNotifications,
+            swiftSettings: settings),
+        .executableTarget(
+            name: "sealedpush", dependencies: ["PushKeyring", "PushSender", "SealedPush", argumentParser],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PushCryptoTests", dependencies: ["PushCrypto", crypto], resources: [.copy("Vectors")],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SealedPushTests", dependencies: ["SealedPush", "PushCrypto", crypto], swiftSettings: settings),
     ]
 )

@@ -50,7 +50,7 @@ public struct Content: Hashable, Sendable {
             self.body = body
         }
 
-        /// Whether a person would see anything: some scalar that is neither white space nor default-ignorable.
+        /// Whether a person would see anything: some scalar that is no white space, control or ignorable.
         public var isVisible: Bool { [title, subtitle, body].contains { $0.map(VisibleText.isVisible) ?? false } }
     }
 
@@ -78,6 +78,10 @@ public struct Content: Hashable, Sendable {
 /// Text that a person sees.
 package enum VisibleText {
     package static func isVisible(_ text: String) -> Bool {
-        text.unicodeScalars.contains { !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint }
+        text.unicodeScalars.contains { scalar in
+            let properties = scalar.properties
+            return !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint
+                && properties.generalCategory != .control
+        }
     }
 }

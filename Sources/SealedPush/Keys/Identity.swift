@@ -10,10 +10,7 @@ public final class Identity: Sendable {
     package let secretKey: X25519SecretKey
 
     /// Makes a new random key; about 45 µs.
-    public init() {
-        secretKey = .random()
-        recipient = Recipient(secretKey.publicKey)
-    }
+    public convenience init() { self.init(secretKey: .random()) }
 
     /// Reads `PUSH-SECRET-KEY-1…`, in capitals only.
     ///
@@ -25,13 +22,18 @@ public final class Identity: Sendable {
     }
 
     /// Reads the same text as ASCII bytes, which the caller wipes.
-    public init(parsing text: [UInt8]) throws(KeyTextError) {
-        let scratch = WipedBytes(count: text.count + 1) { $0.copyBytes(from: text) }
-        let count = text.count
-        secretKey = try scratch.withBytes { (bytes) throws(KeyTextError) in
-            try KeyKind.identity.secretKey(parsing: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-        }
+    public convenience init(parsing text: [UInt8]) throws(KeyTextError) {
+        self.init(secretKey: try KeyKind.identity.secretKey(parsing: text))
+    }
+
+    /// Reads the same text from memory that its owner wipes.
+    package convenience init(parsing text: UnsafeRawBufferPointer) throws(KeyTextError) {
+        self.init(secretKey: try KeyKind.identity.secretKey(parsing: text))
+    }
+
+    private init(secretKey: consuming X25519SecretKey) {
         recipient = Recipient(secretKey.publicKey)
+        self.secretKey = secretKey
     }
 
     /// Lends the secret text, as ASCII, for as long as `body` runs; it is wiped afterwards and must not escape.

@@ -41,4 +41,10 @@ enum KeyKind: String {
             do { return try X25519SecretKey(copying: bytes) } catch { throw .wrongLength }
         }
     }
+    /// The same from an array: through scratch memory, since an array may not lend its bytes to what throws.
+    func secretKey(parsing text: [UInt8]) throws(KeyTextError) -> X25519SecretKey {
+        guard !text.isEmpty else { throw .notAKey }
+        let scratch = WipedBytes(count: text.count) { $0.copyBytes(from: text) }
+        return try scratch.withBytes { (bytes) throws(KeyTextError) in try secretKey(parsing: bytes) }
+    }
 }

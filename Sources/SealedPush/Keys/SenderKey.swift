@@ -10,10 +10,7 @@ public final class SenderKey: Sendable {
     package let secretKey: X25519SecretKey
 
     /// Makes a new random key; about 45 µs.
-    public init() {
-        secretKey = .random()
-        sender = Sender(secretKey.publicKey)
-    }
+    public convenience init() { self.init(secretKey: .random()) }
 
     /// Reads `PUSH-SENDER-SECRET-KEY-1…`, in capitals only.
     ///
@@ -25,13 +22,18 @@ public final class SenderKey: Sendable {
     }
 
     /// Reads the same text as ASCII bytes, which the caller wipes.
-    public init(parsing text: [UInt8]) throws(KeyTextError) {
-        let scratch = WipedBytes(count: text.count + 1) { $0.copyBytes(from: text) }
-        let count = text.count
-        secretKey = try scratch.withBytes { (bytes) throws(KeyTextError) in
-            try KeyKind.senderKey.secretKey(parsing: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-        }
+    public convenience init(parsing text: [UInt8]) throws(KeyTextError) {
+        self.init(secretKey: try KeyKind.senderKey.secretKey(parsing: text))
+    }
+
+    /// Reads the same text from memory that its owner wipes.
+    package convenience init(parsing text: UnsafeRawBufferPointer) throws(KeyTextError) {
+        self.init(secretKey: try KeyKind.senderKey.secretKey(parsing: text))
+    }
+
+    private init(secretKey: consuming X25519SecretKey) {
         sender = Sender(secretKey.publicKey)
+        self.secretKey = secretKey
     }
 
     /// Lends the secret text, as ASCII, for as long as `body` runs; it is wiped afterwards and must not escape.

@@ -1,0 +1,77 @@
+import Foundation
+internal import PushCrypto
+import SealedPush
+
+extension Keyring {
+    /// Writes the private file, then the public one; `secret` lends the text to what it is given.
+    func add(
+        _ name: KeyName, _ key: PublicKey, created: Timestamp,
+        secret: ((UnsafeRawBufferPointer) throws(KeyringError) -> Void) throws(KeyringError) -> Void
+    ) throws(KeyringError) {
+        try prepare()
+        guard try !contains(name) else { throw .exists(name) }
+        try secret { (text) throws(KeyringError) in
+            var bytes = KeyFile.text(kind: key.kind, created: created, secret: text)
+            defer { wipe(&bytes) }
+            try write(bytes, to: privateFile(name), name)
+        }
+        try write(KeyFile.text(key, created: created), to: publicFile(name), name)
+    }
+
+    /// Makes the folders.
+    func prepare() throws(KeyringError) {
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            throw .file(folder, message: "the folder can't be made")
+        }
+        for folder in [publicFolder, privateFolder] {
+            do { try DurableFiles.ensureFolder(folder) } catch { throw .file(folder, message: error.message) }
+        }
+    }
+
+    func contains(_ name: KeyName) throws(KeyringError) -> Bool {
+        [publicFile(name), privateFile(name)].contains {
+            FileManager.default.fileExists(atPath: $0.path(percentEncoded: false))
+        }
+    }
+
+    func write(_ bytes: [UInt8], to file: URL, _ name: KeyName) throws(KeyringError) {
+        let isNew: Bool
+        do {
+            isNew = try DurableFiles.create(file, holding: bytes, staging: file.deletingLastPathComponent())
+        } catch {
+            throw .file(file, message: error.message)
+        }
+        guard isNew else { throw .exists(name) }
+    }
+
+    /// Nil where there is no such file.
+    func readIfThere(_ file: URL) throws(KeyringError) -> KeyFile? {
+        var bytes: [UInt8]
+        do {
+            bytes = try DurableFiles.read(file, limit: KeyFile.maximumByteCount)
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw .file(file, message: error.message)
+        }
+        defer { wipe(&bytes) }
+        guard let parsed = KeyFile(parsing: bytes) else { throw .damaged(file) }
+        return parsed
+    }
+
+    func secretFile(_ name: KeyName) throws(KeyringError) -> KeyFile {
+        if let file = try readIfThere(privateFile(name)) { return file }
+        _ = try entry(named: name)
+        throw .noSecret(name)
+    }
+
+    func fileNames(in folder: URL) throws(KeyringError) -> [String] {
+        do {
+            return try DurableFiles.names(in: folder)
+        } catch {
+            if error.code == ENOENT { return [] }
+            throw .file(folder, message: error.message)
+        }
+    }
+}

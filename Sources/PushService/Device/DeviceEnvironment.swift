@@ -1,0 +1,54 @@
+package import Foundation
+package import SealedPush
+
+/// What a device gives to an extension. The system's own, unless the simulator puts in another.
+package struct DeviceEnvironment: Sendable {
+    let keychain: @Sendable (_ accessGroup: String) -> any KeyStore
+    let appGroup: @Sendable (_ identifier: String) -> URL?
+    let now: @Sendable () -> Timestamp
+
+    package init(
+        keychain: @escaping @Sendable (_ accessGroup: String) -> any KeyStore,
+        appGroup: @escaping @Sendable (_ identifier: String) -> URL?,
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        self.keychain = keychain
+        self.appGroup = appGroup
+        self.now = now
+    }
+
+    func keyStore(_ source: KeySource) -> any KeyStore {
+        switch source {
+        case .keychain(let accessGroup): keychain(accessGroup)
+        case .store(let store): store
+        }
+    }
+
+    /// Nil where the system knows no such app group.
+    func folder(_ container: SharedContainer) -> URL? {
+        let root: URL? =
+            switch container {
+            case .appGroup(let identifier): appGroup(identifier)
+            case .folder(let folder): folder
+            }
+        return root?.appending(path: SharedContainer.subfolderName, directoryHint: .isDirectory)
+    }
+
+    #if canImport(Security)
+        /// The keychain and the app groups of this device.
+        static let system = DeviceEnvironment(
+            keychain: { KeychainStore(accessGroup: $0) },
+            appGroup: { FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: $0) })
+    #else
+        /// Without Apple's system there is neither keychain nor app group: the simulator brings both.
+        static let system = DeviceEnvironment(keychain: { _ in NoKeychain() }, appGroup: { _ in nil })
+    #endif
+}
+
+#if !canImport(Security)
+    private struct NoKeychain: KeyStore {
+        func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] {
+            throw .unavailable("there is no keychain outside Apple's systems: run the extension in device-simulator")
+        }
+    }
+#endif

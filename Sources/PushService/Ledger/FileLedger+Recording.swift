@@ -1,0 +1,69 @@
+import Foundation
+internal import PushCrypto
+package import SealedPush
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+extension FileLedger: ReplayLedger {
+    /// Specification 7.4: the floor, the entry, the floor again.
+    package func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
+        try checkFloor(entry, at: now)
+        let answer = try reserve(entry)
+        // A purge raises the floor before it removes entries: had it removed this one's, this would show it.
+        try checkFloor(entry, at: now)
+        return answer
+    }
+
+    private func checkFloor(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) {
+        if let floor = try floor() {
+            guard entry.sent > floor else { throw .replayed }
+            return
+        }
+        // Specification 7.9: nobody knows what was opened before.
+        try begin(floor: now, asksForNewKey: true)
+        guard let floor = try floor(), entry.sent > floor else { throw .replayed }
+    }
+
+    /// Takes the first free place of the eight that one request identifier has.
+    private func reserve(_ entry: LedgerEntry) throws(LedgerError) -> LedgerAnswer {
+        let dayFolder = folder.appending(path: Self.dayName(entry.sent))
+        let name = Self.entryName(entry)
+        let identifier = BLAKE2b.hash(Array(entry.requestIdentifier.utf8), byteCount: 32)
+        let bytes = Array(Hex.encode(identifier).utf8) + [UInt8(ascii: "\n")]
+        for place in 1...LedgerLimits.maximumOpenCount {
+            let file = dayFolder.appending(path: place == 1 ? name : "\(name).\(place)")
+            if try create(file, holding: bytes) { return place == 1 ? .first : .repeated }
+            if place == 1 { try checkIdentifier(bytes, in: file) }
+        }
+        throw .replayed
+    }
+
+    /// An entry that can't be read counts as another request's.
+    private func checkIdentifier(_ bytes: [UInt8], in file: URL) throws(LedgerError) {
+        guard let seen = try? DurableFiles.read(file, limit: bytes.count + 1), seen == bytes else { throw .replayed }
+    }
+
+    /// A purge may take the day's folder away at any moment: then once more.
+    private func create(_ file: URL, holding bytes: [UInt8]) throws(LedgerError) -> Bool {
+        for _ in 1...3 {
+            do throws(DurableFiles.Failure) {
+                try DurableFiles.ensureFolder(file.deletingLastPathComponent())
+                return try DurableFiles.create(file, holding: bytes, staging: folder)
+            } catch {
+                guard error.code == ENOENT else { throw .unavailable }
+            }
+        }
+        throw .unavailable
+    }
+
+    static func dayName(_ sent: Timestamp) -> String { String(sent.secondsSince1970 / 86_400) }
+
+    /// `<sent>-<key>`: a purge reads the time off the name.
+    private static func entryName(_ entry: LedgerEntry) -> String {
+        "\(entry.sent.secondsSince1970)-\(Hex.encode(entry.key))"
+    }
+}

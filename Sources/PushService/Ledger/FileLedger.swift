@@ -1,0 +1,119 @@
+package import Foundation
+package import SealedPush
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// The ledger in files: one a message, in a folder a day; no lock that a suspended extension could hold.
+///
+/// App and extension may use one folder at once, in any number of processes, and each may be killed at any moment.
+/// Recording costs two syncs, a few milliseconds on a phone. Source: Specification 7.
+public struct FileLedger: Sendable {
+    let folder: URL
+
+    /// - Parameter folder: the ledger's own; it need not exist yet.
+    package init(folder: URL) { self.folder = folder }
+
+    /// The moment at or before which content is refused; nil where the ledger is missing or was copied from elsewhere.
+    package func floor() throws(LedgerError) -> Timestamp? {
+        guard let names = try names() else { return nil }
+        guard isOriginal else { return nil }
+        return Self.floor(in: names)
+    }
+
+    /// Makes a missing ledger; where one is there already, its floor is raised.
+    package func begin(floor: Timestamp, asksForNewKey: Bool) throws(LedgerError) {
+        do {
+            try ensureParents()
+            try DurableFiles.ensureFolder(folder)
+            excludeFromBackup()
+            if asksForNewKey { try mark(Self.rotationMarker) }
+            try raise(to: floor)
+            try renewOrigin()
+        } catch {
+            throw .unavailable
+        }
+    }
+
+    /// Whether the ledger was found missing, so that the app should make a new key.
+    package var asksForNewKey: Bool {
+        FileManager.default.fileExists(atPath: path(Self.rotationMarker))
+    }
+
+    /// Makes `floor.<seconds>`, and removes lower ones. Only ever raises the floor, whoever else does so at once.
+    func raise(to floor: Timestamp) throws(DurableFiles.Failure) {
+        try mark(Self.floorPrefix + String(floor.secondsSince1970))
+        for name in try DurableFiles.names(in: folder) {
+            guard let other = Self.floor(named: name), other < floor else { continue }
+            unlink(path(name))
+        }
+    }
+
+    /// Nil where there is no folder.
+    func names() throws(LedgerError) -> [String]? {
+        do {
+            return try DurableFiles.names(in: folder)
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw .unavailable
+        }
+    }
+
+    static func floor(in names: [String]) -> Timestamp? { names.compactMap(floor(named:)).max() }
+
+    func path(_ name: String) -> String { folder.appending(path: name).path(percentEncoded: false) }
+
+    private static func floor(named name: String) -> Timestamp? {
+        guard name.hasPrefix(floorPrefix) else { return nil }
+        return Int64(name.dropFirst(floorPrefix.count)).flatMap(Timestamp.init(secondsSince1970:))
+    }
+
+    private func mark(_ name: String) throws(DurableFiles.Failure) {
+        _ = try DurableFiles.create(folder.appending(path: name), holding: [], staging: folder)
+    }
+
+    /// Whether this is the ledger that was begun, and no copy of it.
+    private var isOriginal: Bool {
+        guard let text = FileOrigin.text(of: folder.appending(path: Self.originName)),
+            let written = try? DurableFiles.read(folder.appending(path: Self.originTextName), limit: 128)
+        else { return false }
+        return Array(text.utf8) == written
+    }
+
+    private func renewOrigin() throws(DurableFiles.Failure) {
+        guard !isOriginal else { return }
+        unlink(path(Self.originTextName))
+        unlink(path(Self.originName))
+        let origin = folder.appending(path: Self.originName)
+        try DurableFiles.createEmpty(origin)
+        guard let text = FileOrigin.text(of: origin) else { throw DurableFiles.Failure(code: EIO) }
+        _ = try DurableFiles.create(
+            folder.appending(path: Self.originTextName), holding: Array(text.utf8), staging: folder)
+    }
+
+    private func ensureParents() throws(DurableFiles.Failure) {
+        do {
+            try FileManager.default.createDirectory(
+                at: folder.deletingLastPathComponent(), withIntermediateDirectories: true)
+        } catch {
+            throw DurableFiles.Failure(code: EIO)
+        }
+    }
+
+    private func excludeFromBackup() {
+        #if canImport(Darwin)
+            var values = URLResourceValues()
+            values.isExcludedFromBackup = true
+            var folder = folder
+            try? folder.setResourceValues(values)
+        #endif
+    }
+
+    private static let floorPrefix = "floor."
+    private static let originName = "origin"
+    private static let originTextName = "origin.text"
+    private static let rotationMarker = "rotate"
+}

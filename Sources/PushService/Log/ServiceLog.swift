@@ -1,0 +1,105 @@
+package import Foundation
+public import SealedPush
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// What became of each push, for the app to read later: codes and public IDs, no content and no key.
+///
+/// Two files of at most 64 KiB, JSON lines; the older lines go first. Works before the first unlock. Several processes
+/// may write at once: a line is written whole or not at all. A log that can't be written changes nothing else.
+/// Source: Specification 10.
+public struct ServiceLog: Sendable {
+    private let folder: URL
+
+    /// What became of one push.
+    public struct Entry: Hashable, Sendable {
+        public let time: Timestamp
+        /// Nil where it opened.
+        public let reason: OpenError?
+        /// The device's key, as eight hexadecimal digits, once one was found.
+        public let recipientKeyID: String?
+        /// The trusted sender's key, likewise.
+        public let senderKeyID: String?
+    }
+
+    /// The log of this app; nil where the system knows no such app group.
+    public init?(container: SharedContainer) {
+        self.init(container: container, environment: .system)
+    }
+
+    init?(container: SharedContainer, environment: DeviceEnvironment) {
+        guard let folder = environment.folder(container) else { return nil }
+        self.init(folder: folder)
+    }
+
+    package init(folder: URL) { self.folder = folder }
+
+    /// Every line that is still there, oldest first. Lines that can't be read are left out.
+    public func entries() -> [Entry] {
+        [Self.olderName, Self.name].flatMap { name in
+            let bytes = (try? DurableFiles.read(folder.appending(path: name), limit: 2 * Self.maximumByteCount)) ?? []
+            return bytes.split(separator: UInt8(ascii: "\n")).compactMap { Entry(line: Array($0)) }
+        }
+    }
+
+    /// Appends one line.
+    func append(_ entry: Entry) {
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: Self.name)
+        let descriptor = open(
+            file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let line = entry.line
+        // One write of a short line with O_APPEND: two processes' lines never mix.
+        try? DurableFiles.writeAll(line, to: descriptor)
+        allowBeforeFirstUnlock(file)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_size + Self.maximumLineByteCount > Self.maximumByteCount
+        else { return }
+        rename(
+            file.path(percentEncoded: false), folder.appending(path: Self.olderName).path(percentEncoded: false))
+    }
+
+    private func allowBeforeFirstUnlock(_ file: URL) {
+        #if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
+            try? FileManager.default.setAttributes(
+                [.protectionKey: FileProtectionType.none], ofItemAtPath: file.path(percentEncoded: false))
+        #endif
+    }
+
+    private static let name = "log.jsonl"
+    private static let olderName = "log.1.jsonl"
+    private static let maximumByteCount = 65_536
+    private static let maximumLineByteCount = 256
+}
+
+extension ServiceLog.Entry {
+    fileprivate var line: [UInt8] {
+        var writer = JSONWriter(reservingByteCount: 160)
+        writer.object { object in
+            object.integer("time", time.secondsSince1970)
+            object.string("outcome", reason == nil ? "opened" : "safe-default")
+            object.string("reason", reason?.rawValue)
+            object.string("recipient", recipientKeyID)
+            object.string("sender", senderKeyID)
+        }
+        return writer.bytes + [UInt8(ascii: "\n")]
+    }
+
+    fileprivate init?(line: [UInt8]) {
+        guard let members = JSONReader.object(line, maximumByteCount: 1_024),
+            let time = members["time"]?.integer.flatMap(Timestamp.init(secondsSince1970:))
+        else { return nil }
+        let code = members["reason"]?.string
+        let reason = code.flatMap(OpenError.init(rawValue:))
+        guard code == nil || reason != nil else { return nil }
+        self.init(
+            time: time, reason: reason, recipientKeyID: members["recipient"]?.string,
+            senderKeyID: members["sender"]?.string)
+    }
+}

@@ -1,0 +1,114 @@
+import Dispatch
+import Foundation
+internal import PushCrypto
+internal import SealedPush
+
+/// One push, from the field on the wire to what is shown: steps 1 to 6 of Specification 6, and a line in the log.
+struct PushOpening: Sendable {
+    private let configuration: ServiceConfiguration
+    private let opener: Opener
+    private let ledger: (any ReplayLedger)?
+    private let log: ServiceLog?
+    private let now: @Sendable () -> Timestamp
+
+    init(_ configuration: ServiceConfiguration, environment: DeviceEnvironment) {
+        self.init(
+            configuration, keys: environment.keyStore(configuration.keys),
+            ledger: FileLedger(container: configuration.container, environment: environment),
+            log: ServiceLog(container: configuration.container, environment: environment), now: environment.now)
+    }
+
+    init(
+        _ configuration: ServiceConfiguration, keys: any KeyStore, ledger: (any ReplayLedger)?, log: ServiceLog?,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.configuration = configuration
+        opener = Opener(
+            topic: configuration.topic, keys: keys, trusting: configuration.senders,
+            allowsAnonymous: configuration.allowsAnonymous)
+        self.ledger = ledger
+        self.log = log
+        self.now = now
+    }
+
+    /// - Parameter field: what the payload has under `custom-encrypted-message`; nil where that is no string.
+    func present(field: String?, requestIdentifier: String) -> Presentation {
+        if field == nil, configuration.receivesPlainPushes { return .plain }
+        let now = now()
+        let envelope = field.flatMap { try? Envelope(parsing: $0) }
+        do throws(OpenError) {
+            guard let envelope else { throw .malformed }
+            let opened = try opener.open(envelope, at: now)
+            let answer = try record(opened, requestIdentifier: requestIdentifier, at: now)
+            writeLog(nil, envelope, at: now)
+            return .opened(opened, isRepeat: answer == .repeated)
+        } catch {
+            writeLog(error, envelope, at: now)
+            return .safeDefault(
+                configuration.safeDefault, reason: error, envelope: error == .locked ? field : nil)
+        }
+    }
+
+    /// What is shown, and logged, for a push that time ran out for.
+    func presentOutOfTime() -> Presentation {
+        .safeDefault(configuration.safeDefault, reason: .outOfTime)
+    }
+
+    func logOutOfTime() { writeLog(.outOfTime, nil, at: now()) }
+
+    /// Forgets what is no longer needed, once in a while, when the push has been shown.
+    func tidy() {
+        guard SecureRandom.bytes(count: 1)[0] < Self.tidyChance else { return }
+        ledger?.purge(at: now())
+    }
+
+    /// Step 6, within its two seconds: a file system that hangs must not cost the person the notification.
+    private func record(
+        _ opened: OpenedContent, requestIdentifier: String, at now: Timestamp
+    ) throws(OpenError) -> LedgerAnswer {
+        guard let ledger else { throw .ledgerUnavailable }
+        let entry = LedgerEntry(key: opened.ledgerKey, sent: opened.sent, requestIdentifier: requestIdentifier)
+        let answer = Locked<Result<LedgerAnswer, LedgerError>?>(nil)
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let result = Result { () throws(LedgerError) in try ledger.record(entry, at: now) }
+            answer.withLock { $0 = result }
+            isDone.signal()
+        }
+        _ = isDone.wait(timeout: .now() + .seconds(Int(LedgerLimits.writeTime.components.seconds)))
+        switch answer.withLock({ $0 }) {
+        case .success(let answer): return answer
+        case .failure(.replayed): throw .replayed
+        case .failure(.unavailable), nil: throw .ledgerUnavailable
+        }
+    }
+
+    /// Key IDs are logged only once a key of the device's or the app's own has matched them. Specification 10.3.
+    private func writeLog(_ reason: OpenError?, _ envelope: Envelope?, at now: Timestamp) {
+        guard let log else { return }
+        var recipient: KeyID?
+        var sender: KeyID?
+        if let envelope, Self.hasFoundKey(reason) {
+            recipient = envelope.recipientKeyID
+            if case .authenticated(let header) = envelope.header, reason != .unknownSender {
+                sender = header.senderKeyID
+            }
+        }
+        log.append(
+            ServiceLog.Entry(
+                time: now, reason: reason, recipientKeyID: recipient?.description, senderKeyID: sender?.description))
+    }
+
+    /// Whether step 2 was passed.
+    private static func hasFoundKey(_ reason: OpenError?) -> Bool {
+        switch reason {
+        case .malformed, .unknownRecipient, .locked, .keysUnavailable, .outOfTime: false
+        case nil, .unknownSender, .anonymousNotAllowed, .rejected, .malformedContent, .topic, .clock, .tooOld, .expired,
+            .replayed, .ledgerUnavailable:
+            true
+        }
+    }
+
+    /// Of 256: one push in 32.
+    private static let tidyChance: UInt8 = 8
+}

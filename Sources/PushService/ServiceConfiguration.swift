@@ -1,0 +1,63 @@
+public import SealedPush
+
+/// All that an app tells the service module: whose messages it opens, for which app, with which keys, and what a person
+/// sees when that fails.
+public struct ServiceConfiguration: Sendable {
+    /// The app's own bundle ID: the app's, not the extension's.
+    public let topic: Topic
+    /// Where the device's keys are.
+    public let keys: KeySource
+    /// Who is believed, most likely first.
+    public let senders: [Sender]
+    /// What is shown whenever opening does not succeed.
+    public let safeDefault: SafeDefault
+    /// Where app and extension meet.
+    public let container: SharedContainer
+    /// Whether sealed boxes open too, which anybody can send.
+    public let allowsAnonymous: Bool
+    /// Whether a push without the field passes unchanged, as a push of its own kind.
+    public let receivesPlainPushes: Bool
+
+    /// - Parameters:
+    ///   - topic: the app's bundle ID.
+    ///   - keys: the device's keys.
+    ///   - senders: the servers' public keys.
+    ///   - safeDefault: the text for everything that does not open.
+    ///   - container: the folder that app and extension share.
+    ///   - allowsAnonymous: false unless anybody may send to this app.
+    ///   - receivesPlainPushes: false unless this app also gets pushes that are not sealed. Anybody on the way can make
+    ///     one, so a plain push proves nothing.
+    public init(
+        topic: Topic, keys: KeySource, trusting senders: [Sender], safeDefault: SafeDefault,
+        container: SharedContainer, allowsAnonymous: Bool = false, receivesPlainPushes: Bool = false
+    ) {
+        self.topic = topic
+        self.keys = keys
+        self.senders = senders
+        self.safeDefault = safeDefault
+        self.container = container
+        self.allowsAnonymous = allowsAnonymous
+        self.receivesPlainPushes = receivesPlainPushes
+    }
+}
+
+/// What a person sees whenever opening does not succeed: the same for every cause.
+///
+/// Chosen when the app is built and translated in the extension's bundle, so that nothing of the wire is in it.
+public struct SafeDefault: Hashable, Sendable {
+    public let title: String
+    public let body: String
+    /// Whether the default sound is played.
+    public let playsSound: Bool
+
+    /// Stops the program unless a person could see title or body: iOS would show the wire's own text in place of an
+    /// empty one.
+    public init(title: String = "", body: String, playsSound: Bool = true) {
+        precondition(
+            VisibleText.isVisible(title) || VisibleText.isVisible(body),
+            "a safe default has a title or body that a person can see")
+        self.title = title
+        self.body = body
+        self.playsSound = playsSound
+    }
+}

@@ -1,0 +1,136 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Files that are whole or not there, also after a crash: written aside, synced, linked into place.
+package enum DurableFiles {
+    /// What went wrong, as the system's error number.
+    package struct Failure: Error, Equatable {
+        package let code: Int32
+
+        package init(code: Int32) { self.code = code }
+
+        /// The system's own words.
+        package var message: String { String(cString: strerror(code)) }
+    }
+
+    /// Makes a file that must not exist yet; false where it does. Several processes may try at once: one succeeds.
+    package static func create(_ file: URL, holding bytes: [UInt8], staging: URL) throws(Failure) -> Bool {
+        let temporary = staging.appending(path: "tmp.\(UUID().uuidString.lowercased())")
+        try write(bytes, to: temporary)
+        defer { unlink(temporary.path(percentEncoded: false)) }
+        let status = link(temporary.path(percentEncoded: false), file.path(percentEncoded: false))
+        let code = errno
+        if status != 0, code == EEXIST { return false }
+        guard status == 0 else { throw Failure(code: code) }
+        try sync(folder: file.deletingLastPathComponent())
+        return true
+    }
+
+    /// Makes an empty file in place, for one whose own inode matters; does nothing where it exists.
+    package static func createEmpty(_ file: URL) throws(Failure) {
+        let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure(code: errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw Failure(code: errno) }
+        try sync(folder: file.deletingLastPathComponent())
+    }
+
+    /// Makes a folder if it is missing, and makes that last.
+    package static func ensureFolder(_ folder: URL) throws(Failure) {
+        let status = mkdir(folder.path(percentEncoded: false), 0o700)
+        let code = errno
+        if status != 0, code == EEXIST { return }
+        guard status == 0 else { throw Failure(code: code) }
+        try sync(folder: folder.deletingLastPathComponent())
+    }
+
+    /// The names in a folder, without `.` and `..`.
+    package static func names(in folder: URL) throws(Failure) -> [String] {
+        guard let stream = opendir(folder.path(percentEncoded: false)) else { throw Failure(code: errno) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// At most `limit` bytes from the start of a file.
+    package static func read(_ file: URL, limit: Int) throws(Failure) -> [UInt8] {
+        let descriptor = open(file.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(code: errno) }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        var count = 0
+        while count < limit {
+            let length = bytes.withUnsafeMutableBytes { buffer in
+                systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+            }
+            if length < 0, errno == EINTR { continue }
+            guard length >= 0 else { throw Failure(code: errno) }
+            guard length > 0 else { break }
+            count += length
+        }
+        return Array(bytes[..<count])
+    }
+
+    package static func sync(folder: URL) throws(Failure) {
+        let descriptor = open(folder.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(code: errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw Failure(code: errno) }
+    }
+
+    private static func write(_ bytes: [UInt8], to file: URL) throws(Failure) {
+        let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure(code: errno) }
+        defer { close(descriptor) }
+        do throws(Failure) {
+            try writeAll(bytes, to: descriptor)
+            guard fsync(descriptor) == 0 else { throw Failure(code: errno) }
+        } catch {
+            unlink(file.path(percentEncoded: false))
+            throw error
+        }
+    }
+
+    package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
+        var written = 0
+        while written < bytes.count {
+            let length = bytes.withUnsafeBytes { buffer in
+                systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: buffer[written...]))
+            }
+            if length < 0, errno == EINTR { continue }
+            guard length >= 0 else { throw Failure(code: errno) }
+            written += length
+        }
+    }
+
+    private static func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        #if canImport(Darwin)
+            Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+        #else
+            Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+        #endif
+    }
+
+    private static func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Darwin)
+            Darwin.write(descriptor, buffer.baseAddress, buffer.count)
+        #else
+            Glibc.write(descriptor, buffer.baseAddress, buffer.count)
+        #endif
+    }
+}
