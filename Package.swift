@@ -74,7 +74,5 @@ let package = Package(
         .testTarget(
             name: "PushCryptoTests", dependencies: ["PushCrypto", crypto], resources: [.copy("Vectors")],
             swiftSettings: settings),
-        .testTarget(
-            name: "SealedPushTests", dependencies: ["SealedPush", "PushCrypto", crypto], swiftSettings: settings),
     ]
 )

@@ -7,5 +7,5 @@ public enum PaddingPolicy: String, Sendable, CaseIterable {
     /// One byte: an observer learns the exact length.
     case none
 
-    static let bucketByteCounts = [256, 512, 1_024, 2_048]
+    package static let bucketByteCounts = [256, 512, 1_024, 2_048]
 }

@@ -7,5 +7,5 @@ public enum SharedContainer: Sendable {
     /// A folder of the app's own choice.
     case folder(URL)
 
-    static let subfolderName = "SealedPush"
+    package static let subfolderName = "SealedPush"
 }

@@ -72,6 +72,8 @@ public struct Content: Hashable, Sendable {
 
     /// The largest content that is read, in bytes: no envelope holds more.
     package static let maximumByteCount = 4_096
+    /// The largest content that a tool reads in order to seal it: more than fits, as it may be cut.
+    package static let maximumUnsealedByteCount = 1 << 20
     package static let reservedKeys: Set<String> = ["attachments", "overflow", "chart", "receipt"]
 }
 

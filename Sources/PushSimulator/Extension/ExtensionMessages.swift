@@ -1,0 +1,63 @@
+public import Foundation
+
+/// What the simulator tells an extension's process: one JSON object a line, on its standard input.
+enum ExtensionCommand: Codable {
+    case deliver(ExtensionRequest)
+    /// The system's time is up.
+    case expire
+}
+
+/// One notification to be worked on, and the device it is on.
+public struct ExtensionRequest: Codable, Sendable {
+    /// What `UNNotificationRequest.identifier` is.
+    public var identifier: String
+    /// The payload's JSON.
+    public var payload: Data
+    /// The device.
+    public var device: SimulatedDevice
+    /// What the simulator's own extension is configured with; an app's has its own configuration.
+    public var standard: StandardConfiguration?
+}
+
+/// A device: its keys and its shared container.
+public struct SimulatedDevice: Codable, Sendable {
+    /// The keyring's folder, and the device's name in it.
+    public var keyring: URL
+    public var name: String
+    /// Stands for every app group.
+    public var container: URL
+    /// Not unlocked since it started: the keychain can't be read.
+    public var isLocked: Bool
+
+    public init(keyring: URL, name: String, container: URL, isLocked: Bool) {
+        self.keyring = keyring
+        self.name = name
+        self.container = container
+        self.isLocked = isLocked
+    }
+}
+
+/// The configuration of the extension that the simulator brings along.
+public struct StandardConfiguration: Codable, Sendable {
+    public var topic: String
+    public var senders: [String]
+    public var safeDefault: String
+    public var allowsAnonymous: Bool
+
+    public init(topic: String, senders: [String], safeDefault: String, allowsAnonymous: Bool) {
+        self.topic = topic
+        self.senders = senders
+        self.safeDefault = safeDefault
+        self.allowsAnonymous = allowsAnonymous
+    }
+}
+
+/// What an extension's process answers: one JSON object a line, on what was its standard output.
+struct ExtensionAnswer: Codable, Sendable {
+    /// What the content handler was called with.
+    var content: ShownNotification
+    /// 1 for the first call of the handler; a second one is the extension's mistake.
+    var callNumber: Int
+    /// The process's own memory at that moment: anonymous and resident.
+    var memoryByteCount: Int
+}

@@ -1,0 +1,69 @@
+public import Foundation
+internal import PushService
+internal import SealedPush
+
+/// Delivers pushes to one simulated device as iOS does: decides whether the extension wakes, runs it, shows what comes of
+/// it.
+public struct PushDelivery: Sendable {
+    private let device: SimulatedDevice
+    private let process: ExtensionProcess
+    private let standard: StandardConfiguration?
+
+    public init(device: SimulatedDevice, process: ExtensionProcess, standard: StandardConfiguration?) {
+        self.device = device
+        self.process = process
+        self.standard = standard
+    }
+
+    /// Makes the container of a new device, as an app does when it is first started: with a ledger whose floor lies just
+    /// before the key. A container that exists is left as it is.
+    public static func prepareContainer(_ container: URL, keyCreated: Int64) throws {
+        guard !FileManager.default.fileExists(atPath: container.path(percentEncoded: false)) else { return }
+        try FileManager.default.createDirectory(at: container, withIntermediateDirectories: true)
+        let ledger = FileLedger(inContainer: container)
+        try ledger.begin(floor: Timestamp(clamping: keyCreated - 1), asksForNewKey: false)
+    }
+
+    /// Whether the device's ledger was found missing, so that its app should make a new key.
+    public var asksForNewKey: Bool { FileLedger(inContainer: device.container).asksForNewKey }
+
+    /// Delivers one push.
+    ///
+    /// - Parameters:
+    ///   - identifier: what the request is called: the collapse ID, where a push has one.
+    ///   - pushType: what `apns-push-type` says.
+    public func deliver(
+        _ push: PushFile, identifier: String, pushType: String = "alert"
+    ) throws(ExtensionProcessError) -> DeliveredPush {
+        let original = ShownNotification(WireNotification(push.payload).content)
+        switch WakeRule.decide(push, pushType: pushType) {
+        case .showsNothing(let reason): return DeliveredPush(outcome: .notShown, shown: nil, note: reason)
+        case .showsOriginal(let reason): return DeliveredPush(outcome: .original, shown: original, note: reason)
+        case .wakes: break
+        }
+        let request = ExtensionRequest(
+            identifier: identifier, payload: push.json, device: device, standard: standard)
+        let result = try process.run(request)
+        var delivered =
+            switch result.ending {
+            case .returned(let content) where content.hasText: DeliveredPush(showing: content)
+            // Apple, `didReceive(_:withContentHandler:)`: without alert text the changes are ignored.
+            case .returned:
+                DeliveredPush(outcome: .original, shown: original, note: "the extension returned no alert text")
+            case .crashed:
+                DeliveredPush(outcome: .original, shown: original, note: "the extension crashed")
+            case .timedOut:
+                DeliveredPush(outcome: .original, shown: original, note: "the extension did not finish in time")
+            }
+        delivered.elapsed = result.elapsed
+        delivered.peakMemoryByteCount = result.peakMemoryByteCount
+        return delivered
+    }
+}
+
+extension FileLedger {
+    fileprivate init(inContainer container: URL) {
+        self.init(
+            folder: container.appending(path: SharedContainer.subfolderName).appending(path: FileLedger.folderName))
+    }
+}

@@ -1,0 +1,49 @@
+public import Foundation
+internal import UserNotifications
+
+/// A notification as the lock screen has it. Travels as JSON between the extension's process and the simulator.
+public struct ShownNotification: Codable, Equatable, Sendable {
+    public var title: String
+    public var subtitle: String
+    public var body: String
+    public var badge: Int?
+    /// A file's name, or `default`; nil for none.
+    public var sound: String?
+    public var isSoundCritical: Bool
+    public var thread: String
+    public var category: String
+    public var interruptionLevel: String
+    public var relevanceScore: Double
+    public var targetContent: String?
+    /// The user info as JSON; `{}` where it is not of JSON's types.
+    public var userInfo: Data
+
+    public var hasText: Bool { [title, subtitle, body].contains { !$0.isEmpty } }
+
+    init(_ content: UNNotificationContent) {
+        title = content.title
+        subtitle = content.subtitle
+        body = content.body
+        badge = content.badge?.intValue
+        sound = content.sound.map { $0.name?.rawValue ?? "default" }
+        isSoundCritical = content.sound?.isCritical ?? false
+        thread = content.threadIdentifier
+        category = content.categoryIdentifier
+        interruptionLevel = Self.name(content.interruptionLevel)
+        relevanceScore = content.relevanceScore
+        targetContent = content.targetContentIdentifier
+        let userInfo = content.userInfo as? [String: Any] ?? [:]
+        let isJSON = JSONSerialization.isValidJSONObject(userInfo)
+        self.userInfo = (isJSON ? try? JSONSerialization.data(withJSONObject: userInfo) : nil) ?? Data("{}".utf8)
+    }
+
+    private static func name(_ level: UNNotificationInterruptionLevel) -> String {
+        switch level {
+        case .passive: "passive"
+        case .active: "active"
+        case .timeSensitive: "time-sensitive"
+        case .critical: "critical"
+        @unknown default: "active"
+        }
+    }
+}

@@ -1,0 +1,22 @@
+internal import ArgumentParser
+internal import PushSimulator
+
+@main
+struct DeviceSimulator: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device-simulator",
+        abstract: "Runs an app's notification service extension under iOS's rules.",
+        discussion: """
+            Example:
+              device-simulator deliver push.apns --device alice-phone --trust newsroom \\
+                --topic com.example.app --keyring Keys
+            """,
+        subcommands: [DeliverCommand.self, HostCommand.self])
+}
+
+/// The process of the simulator's own extension; started by `deliver`.
+struct HostCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "host-extension", shouldDisplay: false)
+
+    func run() { ExtensionHost.runStandard() }
+}

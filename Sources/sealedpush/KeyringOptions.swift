@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import Foundation
+internal import PushKeyring
+internal import SealedPush
+
+/// `--keyring`, and names in it.
+struct KeyringOptions: ParsableArguments {
+    @Option(help: "The keyring's folder.")
+    var keyring = "Keys"
+
+    var keys: Keyring { Keyring(folder: URL(filePath: keyring)) }
+
+    func name(_ text: String) throws -> KeyName {
+        guard let name = KeyName(parsing: text) else {
+            throw Failure.usage("a name has 1 to 64 letters, digits, dots, hyphens and underscores: not this one")
+        }
+        return name
+    }
+
+    /// A key's text, or a name in the keyring.
+    func recipient(_ text: String) throws -> Recipient {
+        if let recipient = try publicKey(text, prefix: "push1", Recipient.init(parsing:)) { return recipient }
+        let name = try name(text)
+        guard case .device(let recipient) = try keys.entry(named: name).key else {
+            throw KeyringError.wrongKind(name, expected: .device)
+        }
+        return recipient
+    }
+
+    /// A key's text, or a name in the keyring.
+    func sender(_ text: String) throws -> Sender {
+        if let sender = try publicKey(text, prefix: "pushsender1", Sender.init(parsing:)) { return sender }
+        let name = try name(text)
+        guard case .sender(let sender) = try keys.entry(named: name).key else {
+            throw KeyringError.wrongKind(name, expected: .sender)
+        }
+        return sender
+    }
+
+    /// Nil where the text does not even begin like a key.
+    private func publicKey<Key>(
+        _ text: String, prefix: String, _ parse: (String) throws(KeyTextError) -> Key
+    ) throws -> Key? {
+        guard text.lowercased().hasPrefix(prefix) else { return nil }
+        do { return try parse(text) } catch { throw Failure.input("\(prefix)…: \(error)") }
+    }
+}

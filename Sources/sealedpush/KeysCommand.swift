@@ -1,0 +1,149 @@
+internal import ArgumentParser
+internal import Foundation
+internal import PushKeyring
+internal import SealedPush
+
+/// `sealedpush keys`
+struct KeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys", abstract: "Makes, lists and exchanges keys.",
+        subcommands: [Generate.self, List.self, Show.self, Export.self, Import.self])
+
+    struct Generate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes a key and prints its public half.",
+            discussion: "Example:\n  sealedpush keys generate device alice-phone --keyring Keys")
+
+        enum Kind: String, ExpressibleByArgument, CaseIterable {
+            case device
+            case sender
+        }
+
+        @Argument(help: "device (opens messages) or sender (seals them).")
+        var kind: Kind
+
+        @Argument(help: "The new key's name.")
+        var name: String
+
+        @OptionGroup var keyring: KeyringOptions
+
+        func run() throws {
+            try Failure.reporting {
+                let name = try keyring.name(name)
+                switch kind {
+                case .device: print(try keyring.keys.generateDevice(named: name))
+                case .sender: print(try keyring.keys.generateSender(named: name))
+                }
+            }
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists the keys; never a secret.", discussion: "Example:\n  sealedpush keys list --keyring Keys")
+
+        @OptionGroup var keyring: KeyringOptions
+
+        @Flag(help: "Print one JSON array.")
+        var json = false
+
+        func run() throws {
+            try Failure.reporting {
+                let entries = try keyring.keys.entries()
+                if json { return Output.json(.array(entries.map(\.json))) }
+                if entries.isEmpty { print("There are no keys in \(keyring.keyring).") }
+                guard !entries.isEmpty else { return }
+                Output.table(
+                    ["NAME", "KIND", "KEY ID", "CREATED", "SECRET", "PUBLIC KEY"],
+                    entries.map { entry in
+                        [
+                            entry.name.description, entry.key.kind.rawValue, entry.key.keyID.description,
+                            entry.created.iso8601, entry.hasSecret ? "here" : "elsewhere", entry.key.description,
+                        ]
+                    })
+            }
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shows one key, or all; never a secret.",
+            discussion: "Example:\n  sealedpush keys show newsroom --keyring Keys --json")
+
+        @Argument(help: "The key's name; all keys without it.")
+        var name: String?
+
+        @OptionGroup var keyring: KeyringOptions
+
+        @Flag(help: "Print JSON.")
+        var json = false
+
+        func run() throws {
+            try Failure.reporting {
+                let entries =
+                    if let name { [try keyring.keys.entry(named: keyring.name(name))] } else {
+                        try keyring.keys.entries()
+                    }
+                if json { return Output.json(name == nil ? .array(entries.map(\.json)) : entries[0].json) }
+                for (index, entry) in entries.enumerated() {
+                    if index > 0 { print("") }
+                    print("name:       \(entry.name)")
+                    print("kind:       \(entry.key.kind.rawValue)")
+                    print("key ID:     \(entry.key.keyID)")
+                    print("created:    \(entry.created.iso8601)")
+                    print("secret:     \(entry.hasSecret ? "here" : "elsewhere")")
+                    print("public key: \(entry.key)")
+                }
+            }
+        }
+    }
+
+    struct Export: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Prints a key's public half.",
+            discussion: "Example:\n  sealedpush keys export newsroom --keyring Keys")
+
+        @Argument(help: "The key's name.")
+        var name: String
+
+        @OptionGroup var keyring: KeyringOptions
+
+        func run() throws {
+            try Failure.reporting { print(try keyring.keys.entry(named: keyring.name(name)).key) }
+        }
+    }
+
+    struct Import: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Adds somebody else's public key.",
+            discussion: "Example:\n  sealedpush keys import bob-phone push1... --keyring Keys")
+
+        @Argument(help: "The name it gets here.")
+        var name: String
+
+        @Argument(help: ArgumentHelp("push1… or pushsender1…", valueName: "key"))
+        var text: String
+
+        @OptionGroup var keyring: KeyringOptions
+
+        func run() throws {
+            try Failure.reporting {
+                let name = try keyring.name(name)
+                let key: PublicKey
+                do { key = try PublicKey(parsing: text) } catch { throw Failure.input("no public key: \(error)") }
+                try keyring.keys.add(key, named: name)
+                print("\(name): \(key.kind.rawValue) \(key.keyID)")
+            }
+        }
+    }
+}
+
+extension KeyringEntry {
+    fileprivate var json: JSONValue {
+        [
+            "name": .string(name.description), "kind": .string(key.kind.rawValue),
+            "keyID": .string(key.keyID.description), "publicKey": .string(key.description),
+            "created": .string(created.iso8601), "hasSecret": .bool(hasSecret),
+        ]
+    }
+}

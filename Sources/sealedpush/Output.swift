@@ -1,0 +1,37 @@
+internal import Foundation
+internal import SealedPush
+
+/// What the commands print.
+enum Output {
+    /// One JSON value, by name, on a line of its own.
+    static func json(_ value: JSONValue) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { return }
+        print(String(decoding: data, as: UTF8.self))
+    }
+
+    /// Rows under headings, each column as wide as its widest text.
+    static func table(_ headings: [String], _ rows: [[String]]) {
+        let widths = headings.indices.map { column in ([headings] + rows).map { $0[column].count }.max() ?? 0 }
+        for row in [headings] + rows {
+            let cells = zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }
+            print(cells.joined(separator: "  ").trimmingCharacters(in: .whitespaces))
+        }
+    }
+
+    /// Writes to a new file, or to standard output.
+    static func write(_ bytes: [UInt8], to file: String?) throws {
+        guard let file else {
+            FileHandle.standardOutput.write(Data(bytes))
+            return
+        }
+        do {
+            try Data(bytes).write(to: URL(filePath: file), options: .withoutOverwriting)
+        } catch CocoaError.fileWriteFileExists {
+            throw Failure.file("\(file) exists already, and is not overwritten")
+        } catch {
+            throw Failure.file("\(file) can't be written")
+        }
+    }
+}

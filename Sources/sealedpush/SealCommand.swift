@@ -1,0 +1,100 @@
+public import ArgumentParser
+internal import PushKeyring
+public import PushSender
+internal import SealedPush
+
+/// `sealedpush seal`
+struct SealCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "seal",
+        abstract: "Seals content for one device and prints the payload.",
+        discussion: """
+            CONTENT is JSON such as {"alert":{"title":"Nina","body":"Lunch at one?"}}; `id`, `topic` and `sent` are filled
+            in where it has none (Docs/Specification.md, section 4).
+
+            Examples:
+              sealedpush seal content.json --from newsroom --to alice-phone --topic com.example.app --keyring Keys
+              sealedpush seal - --anonymous --to push1... --topic com.example.app --output push.apns < content.json
+            """)
+
+    @Argument(help: ArgumentHelp("A file with content JSON; - for standard input.", valueName: "content"))
+    var file: String
+
+    @Option(help: "The sender: a name in the keyring, with its secret key.")
+    var from: String?
+
+    @Option(help: "The device: a name in the keyring, or push1…")
+    var to: String
+
+    @Option(help: "The app's bundle ID.")
+    var topic: String
+
+    @Option(name: .customLong("default"), help: "The text that travels in the clear.")
+    var safeDefault = "You have a new message!"
+
+    @Flag(help: "Seal without a sender: proves nothing about who sealed.")
+    var anonymous = false
+
+    @Option(help: "How much an observer learns about the length: buckets, full or none.")
+    var padding = PaddingPolicy.buckets
+
+    @Option(help: "What happens to content that is too large: error or truncate (its body is cut).")
+    var fit = FitPolicy.error
+
+    @Option(help: "A new file for the payload; otherwise it is printed.")
+    var output: String?
+
+    @OptionGroup var keyring: KeyringOptions
+
+    func validate() throws {
+        guard anonymous != (from != nil) else { throw ValidationError("Give either --from NAME or --anonymous.") }
+        guard Topic(parsing: topic) != nil else {
+            throw ValidationError("--topic is a bundle ID, such as com.example.app.")
+        }
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            let recipient = try keyring.recipient(to)
+            let sealer = try sealer()
+            let content = try content()
+            let payload: SealedPayload
+            do throws(SealError) {
+                payload = try sealer.seal(content, to: recipient)
+            } catch {
+                throw Failure.input("\(error)\(hint(error))")
+            }
+            try Output.write(payload.json + (output == nil ? [UInt8(ascii: "\n")] : []), to: output)
+        }
+    }
+
+    private func sealer() throws -> Sealer {
+        guard let topic = Topic(parsing: topic) else { throw Failure.usage("--topic is no bundle ID") }
+        let alert: WireAlert
+        do { alert = try WireAlert(safeDefault) } catch { throw Failure.usage("--default: \(error)") }
+        guard let from else { return Sealer(anonymousFor: topic, safeDefault: alert, padding: padding, fit: fit) }
+        let sender = try keyring.keys.senderKey(named: keyring.name(from))
+        // One message and the program ends: nothing to keep a context for.
+        return Sealer(
+            sender: sender, topic: topic, safeDefault: alert, padding: padding, fit: fit, contexts: .perMessage)
+    }
+
+    private func content() throws -> Content {
+        let bytes = try Input.read(file, limit: Content.maximumUnsealedByteCount)
+        do {
+            return try Content(parsing: bytes, maximumByteCount: Content.maximumUnsealedByteCount)
+        } catch {
+            throw Failure.input("\(file): \(error)")
+        }
+    }
+
+    private func hint(_ error: SealError) -> String {
+        switch error {
+        case .tooLarge where fit == .error: "; --fit truncate cuts the body"
+        case .tooLarge, .content, .otherTopic: ""
+        }
+    }
+}
+
+extension PaddingPolicy: ExpressibleByArgument {}
+extension FitPolicy: ExpressibleByArgument {}
