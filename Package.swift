@@ -34,6 +34,39 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
             swiftSettings: settings),
         .executableTarget(
             name: "device-simulator", dependencies: ["PushSimulator", argumentParser], swiftSettings: settings),
+        .executableTarget(
+            name: "messages-example", dependencies: ["PushService", "PushSimulator"], path: "Examples/Messages",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "xcode-template-extension", dependencies: ["PushSimulator", "UserNotifications"],
+            path: "Tests/Extensions/XcodeTemplate", swiftSettings: strict),
+        .executableTarget(
+            name: "misbehaving-extension", dependencies: ["PushSimulator", "UserNotifications"],
+            path: "Tests/Extensions/Misbehaving", swiftSettings: strict),
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        .testTarget(
+            name: "PushSenderTests", dependencies: ["PushSender", "SealedPush", "PushCrypto", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PushServiceTests",
+            dependencies: [
+                "PushService", "PushSender", "SealedPush", "PushCrypto", "UserNotifications", "TestSupport",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PushKeyringTests", dependencies: ["PushKeyring", "SealedPush", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PushSimulatorTests",
+            dependencies: [
+                "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "TestSupport", "device-simulator",
+                "misbehaving-extension", "xcode-template-extension", "messages-example",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CommandLineTests", dependencies: ["TestSupport", "sealedpush", "device-simulator"],
+            swiftSettings: settings),
+        .testTarget(name: "ProjectTests", dependencies: ["TestSupport"], swiftSettings: settings),
     ]
 #else
     // libsodium is swift-sodium's xcframework, under the same module name.
@@ -74,5 +107,7 @@ let package = Package(
         .testTarget(
             name: "PushCryptoTests", dependencies: ["PushCrypto", crypto], resources: [.copy("Vectors")],
             swiftSettings: settings),
+        .testTarget(
+            name: "SealedPushTests", dependencies: ["SealedPush", "PushCrypto", crypto], swiftSettings: settings),
     ]
 )

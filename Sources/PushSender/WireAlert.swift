@@ -8,7 +8,7 @@ public struct WireAlert: Hashable, Sendable {
     let json: JSONValue
 
     /// A plain text, shown as the body. Throws unless a person could see it and it has at most 1,024 bytes as JSON.
-    public init(_ body: String) throws(WireAlertError) {
+    public init(text body: String) throws(WireAlertError) {
         try self.init(isVisible: VisibleText.isVisible(body), json: .string(body))
     }
 
@@ -46,7 +46,7 @@ extension WireAlert: ExpressibleByStringLiteral {
     /// An alert that stands in the program's own source; an unusable one stops the program.
     public init(stringLiteral text: String) {
         do {
-            try self.init(text)
+            try self.init(text: text)
         } catch {
             preconditionFailure("the safe default is unusable: \(error)")
         }

@@ -46,7 +46,9 @@ public struct DeliveredPush: Sendable {
     /// One object for `--json`: absent values are null.
     public func jsonObject(file: String, identifier: String) -> [String: Any] {
         func text(_ value: String?) -> Any { value.flatMap { $0.isEmpty ? nil : $0 } ?? NSNull() }
-        let milliseconds = elapsed.map { $0.components.seconds * 1_000 + $0.components.attoseconds / 1_000_000_000_000_000 }
+        let milliseconds = elapsed.map {
+            $0.components.seconds * 1_000 + $0.components.attoseconds / 1_000_000_000_000_000
+        }
         return [
             "file": file, "identifier": identifier, "outcome": outcome.rawValue, "reason": reason ?? NSNull(),
             "note": note ?? NSNull(), "title": text(shown?.title), "subtitle": text(shown?.subtitle),

@@ -71,7 +71,7 @@ struct SealCommand: ParsableCommand {
     private func sealer() throws -> Sealer {
         guard let topic = Topic(parsing: topic) else { throw Failure.usage("--topic is no bundle ID") }
         let alert: WireAlert
-        do { alert = try WireAlert(safeDefault) } catch { throw Failure.usage("--default: \(error)") }
+        do { alert = try WireAlert(text: safeDefault) } catch { throw Failure.usage("--default: \(error)") }
         guard let from else { return Sealer(anonymousFor: topic, safeDefault: alert, padding: padding, fit: fit) }
         let sender = try keyring.keys.senderKey(named: keyring.name(from))
         // One message and the program ends: nothing to keep a context for.

@@ -12,7 +12,9 @@ public enum WakeRule: Equatable, Sendable {
     /// - Parameter pushType: what `apns-push-type` says.
     public static func decide(_ push: PushFile, pushType: String) -> WakeRule {
         guard pushType == "alert" else { return .showsNothing(because: "a push of type \(pushType) shows no alert") }
-        guard WireNotification(push.payload).hasText else { return .showsNothing(because: "the push has no alert text") }
+        guard WireNotification(push.payload).hasText else {
+            return .showsNothing(because: "the push has no alert text")
+        }
         let aps = push.payload["aps"] as? [String: Any] ?? [:]
         guard (aps["mutable-content"] as? Int) == 1 else {
             return .showsOriginal(because: "the push has no mutable-content, so the extension is not woken")

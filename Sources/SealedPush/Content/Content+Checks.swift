@@ -10,7 +10,7 @@ extension Content {
         case .critical(let name, let volume)? where name.isEmpty || !(0...1).contains(volume): throw .invalid("sound")
         case .named?, .critical?, nil: break
         }
-        if let data, !data.isSealable(depth: 2) { throw .invalid("data") }
+        if let data, data == .null || !data.isSealable(depth: 2) { throw .invalid("data") }
         for (name, value) in other where Self.knownKeys.contains(name) || !value.isSealable(depth: 2) {
             throw .invalid(name)
         }

@@ -28,7 +28,7 @@ extension Content {
         relevanceScore = try object.optional("relevance-score") { value in
             value.double.flatMap { (0...1).contains($0) ? $0 : nil }
         }
-        data = object.take("data")
+        data = try object.optional("data") { $0 == .null ? nil : $0 }
         reserved = object.rest.filter { Self.reservedKeys.contains($0.key) }
         other = object.rest.filter { !Self.reservedKeys.contains($0.key) }
     }
@@ -83,7 +83,8 @@ extension ContentError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooLong(let maximum): "the content has more than \(maximum) bytes"
-        case .notJSON: "the content is not one JSON object in UTF-8, or lies more than \(JSONReader.maximumDepth) levels deep"
+        case .notJSON:
+            "the content is not one JSON object in UTF-8, or lies more than \(JSONReader.maximumDepth) levels deep"
         case .missing(let key): "the content has no \"\(key)\""
         case .invalid(let key): "the content's \"\(key)\" has the wrong type or is out of range"
         case .noVisibleText: "the content's \"alert\" has no title, subtitle or body that a person could see"

@@ -26,7 +26,8 @@ extension KeyTextError: CustomStringConvertible {
         switch self {
         case .tooLong: "this is longer than any key (90 characters)"
         case .mixedCase: "a key is written in small letters or in capitals, not in both"
-        case .notAKey: "this is no key: keys begin with push1, pushsender1, PUSH-SECRET-KEY-1 or PUSH-SENDER-SECRET-KEY-1"
+        case .notAKey:
+            "this is no key: keys begin with push1, pushsender1, PUSH-SECRET-KEY-1 or PUSH-SENDER-SECRET-KEY-1"
         case .wrongKind: "this is not the kind of key that is expected here"
         case .notInCapitals: "a secret key is written in capitals"
         case .wrongLength: "a part of the key is missing, or there is too much of it"

@@ -138,7 +138,9 @@ extension Content {
 
 extension Envelope {
     /// Specification 3.4: "sealedpush/v1" ‖ 0x00 ‖ topic.
-    package static func info(topic: Topic) -> [UInt8] { Array("sealedpush/v1".utf8) + [0] + Array(topic.description.utf8) }
+    package static func info(topic: Topic) -> [UInt8] {
+        Array("sealedpush/v1".utf8) + [0] + Array(topic.description.utf8)
+    }
 
     /// Specification 7.1: BLAKE2b-256 over what no two messages share.
     fileprivate func ledgerKey(recipient: Recipient, sender: Sender?) -> [UInt8] {

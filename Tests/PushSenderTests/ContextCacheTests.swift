@@ -1,0 +1,156 @@
+import Foundation
+import PushCrypto
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushSender
+
+@Suite("Contexts")
+struct ContextCacheTests {
+    private let sender = SenderKey()
+    private let phone = Identity()
+    private let plaintext = [UInt8](repeating: 7, count: 32)
+
+    /// A clock and a process that tests move by hand.
+    private final class World: Sendable {
+        let state = Locked((now: ContinuousClock.now, process: Int32(1)))
+
+        var environment: ContextCache.Environment {
+            ContextCache.Environment(
+                now: { [self] in state.withLock { $0.now } }, processID: { [self] in state.withLock { $0.process } })
+        }
+
+        func pass(_ time: Duration) { state.withLock { $0.now += time } }
+        func fork() { state.withLock { $0.process += 1 } }
+    }
+
+    private func cache(_ limits: ContextLimits = ContextLimits(), _ world: World = World()) -> ContextCache {
+        ContextCache(sender: sender, topic: "com.example.app", limits: limits, environment: world.environment)
+    }
+
+    private func header(_ envelope: Envelope) throws -> Envelope.AuthenticatedHeader {
+        guard case .authenticated(let header) = envelope.header else {
+            throw EnvelopeError.empty
+        }
+        return header
+    }
+
+    @Test("one context serves numbers 0 to 1,023, then a new one begins at 0")
+    func messageLimit() throws {
+        let cache = cache()
+        let headers = try (0..<2_050).map { _ in try header(cache.seal(plaintext, to: phone.recipient)) }
+        #expect(headers[..<1_024].map(\.sequenceNumber) == Array(0..<1_024))
+        #expect(Set(headers[..<1_024].map(\.enc)).count == 1)
+        #expect(headers[1_024].sequenceNumber == 0)
+        #expect(headers[1_024].enc != headers[0].enc)
+        #expect(Set(headers.map(\.enc)).count == 3)
+    }
+
+    @Test("a context is used for one hour and no longer")
+    func lifetime() throws {
+        let world = World()
+        let cache = cache(ContextLimits(), world)
+        let first = try header(cache.seal(plaintext, to: phone.recipient)).enc
+        world.pass(.seconds(3_599))
+        #expect(try header(cache.seal(plaintext, to: phone.recipient)).enc == first)
+        world.pass(.seconds(1))
+        #expect(try header(cache.seal(plaintext, to: phone.recipient)).enc != first)
+    }
+
+    @Test("after a fork every context is new")
+    func fork() throws {
+        let world = World()
+        let cache = cache(ContextLimits(), world)
+        let first = try header(cache.seal(plaintext, to: phone.recipient)).enc
+        world.fork()
+        let second = try header(cache.seal(plaintext, to: phone.recipient))
+        #expect(second.enc != first)
+        #expect(second.sequenceNumber == 0)
+        #expect(cache.heldCount == 1)
+    }
+
+    @Test("no more contexts are held than allowed, and the oldest goes first")
+    func heldCount() throws {
+        let cache = cache(ContextLimits(heldCount: 3))
+        let recipients = (0..<5).map { _ in Identity().recipient }
+        let first = try recipients.map { try header(cache.seal(plaintext, to: $0)).enc }
+        #expect(cache.heldCount == 3)
+        #expect(try header(cache.seal(plaintext, to: recipients[4])).enc == first[4])
+        #expect(try header(cache.seal(plaintext, to: recipients[2])).enc == first[2])
+        #expect(try header(cache.seal(plaintext, to: recipients[0])).enc != first[0])
+    }
+
+    @Test("with one message a context nothing is held")
+    func perMessage() throws {
+        let cache = cache(.perMessage)
+        let headers = try (0..<5).map { _ in try header(cache.seal(plaintext, to: phone.recipient)) }
+        #expect(Set(headers.map(\.enc)).count == 5)
+        #expect(headers.allSatisfy { $0.sequenceNumber == 0 })
+        #expect(cache.heldCount == 0)
+    }
+
+    @Test("what is too old is swept away although nobody seals")
+    func sweep() throws {
+        let world = World()
+        let cache = cache(ContextLimits(), world)
+        for _ in 0..<10 { _ = cache.seal(plaintext, to: Identity().recipient) }
+        world.pass(.seconds(1_800))
+        _ = cache.seal(plaintext, to: phone.recipient)
+        cache.sweep()
+        #expect(cache.heldCount == 11)
+        world.pass(.seconds(1_800))
+        cache.sweep()
+        #expect(cache.heldCount == 1)
+        world.pass(.seconds(1_800))
+        cache.sweep()
+        #expect(cache.heldCount == 0)
+    }
+
+    @Test("the sweep comes by itself when time is up")
+    func sweepByItself() async throws {
+        let cache = ContextCache(
+            sender: sender, topic: "com.example.app", limits: ContextLimits(lifetime: .milliseconds(50)))
+        _ = cache.seal(plaintext, to: phone.recipient)
+        for _ in 0..<200 where cache.heldCount > 0 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(cache.heldCount == 0)
+    }
+
+    @Test("many threads never use one number of one context twice, and everything opens")
+    func threads() throws {
+        let cache = cache(ContextLimits(messageCount: 100, heldCount: 2))
+        let phones = (0..<3).map { _ in Identity() }
+        let envelopes = Locked<[Envelope]>([])
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for message in 0..<150 {
+                let envelope = cache.seal(plaintext, to: phones[(thread + message) % 3].recipient)
+                envelopes.withLock { $0.append(envelope) }
+            }
+        }
+        let sealed = envelopes.withLock { $0 }
+        let used = try sealed.map { envelope in
+            let header = try header(envelope)
+            return "\(header.enc.bytes) \(header.sequenceNumber)"
+        }
+        #expect(used.count == 1_200)
+        #expect(Set(used).count == used.count)
+        let info = HPKEInfo(Envelope.info(topic: "com.example.app"))
+        for envelope in sealed.prefix(60) {
+            let header = try header(envelope)
+            let phone = try #require(phones.first { $0.recipient.keyID == envelope.recipientKeyID })
+            let context = HPKEContext(
+                receiving: header.enc, with: phone.secretKey, from: sender.sender.publicKey, info: info)
+            var opened = [UInt8](repeating: 0, count: plaintext.count)
+            let isOpen = opened.withUnsafeMutableBytes { opened in
+                envelope.sealedBytes.withUnsafeBytes { sealed in
+                    envelope.headerBytes.withUnsafeBytes {
+                        context.open(
+                            sealed, additionalData: $0, sequenceNumber: header.sequenceNumber, into: opened)
+                    }
+                }
+            }
+            #expect(isOpen)
+            #expect(opened == plaintext)
+        }
+    }
+}

@@ -1,0 +1,248 @@
+import Foundation
+import PushCrypto
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@Suite("The sealer")
+struct SealerTests {
+    private let sender = SenderKey()
+    private let phone = Identity()
+    private let now = Timestamp.now()
+
+    private func opener(allowsAnonymous: Bool = false, topic: Topic = "com.example.app") -> Opener {
+        Opener(
+            topic: topic, keys: InMemoryKeyStore([DeviceKey(phone, created: now)]), trusting: [sender.sender],
+            allowsAnonymous: allowsAnonymous)
+    }
+
+    private func sealer(padding: PaddingPolicy = .buckets, fit: FitPolicy = .error) -> Sealer {
+        Sealer(
+            sender: sender, topic: "com.example.app", safeDefault: "You have a new message!", padding: padding, fit: fit)
+    }
+
+    /// Reads the payload as a receiver would: JSON, the field, the envelope.
+    private func open(_ payload: SealedPayload, allowsAnonymous: Bool = false) throws -> OpenedContent {
+        let object = try JSONSerialization.jsonObject(with: Data(payload.json)) as? [String: Any]
+        let field = try #require(object?["custom-encrypted-message"] as? String)
+        return try opener(allowsAnonymous: allowsAnonymous).open(try Envelope(parsing: field), at: .now())
+    }
+
+    @Test("what is sealed opens, with id, topic and sent filled in")
+    func roundTrip() throws {
+        let payload = try sealer().seal(Content(title: "Nina", body: "Lunch at one?"), to: phone.recipient)
+        let opened = try open(payload)
+        #expect(opened.content.alert == Content.Alert(title: "Nina", body: "Lunch at one?"))
+        #expect(opened.id == payload.messageID)
+        #expect(opened.topic == "com.example.app")
+        #expect(abs(opened.sent.seconds(since: now)) < 60)
+        #expect(opened.sender == sender.sender)
+    }
+
+    @Test("the payload is exactly the clear part and the field")
+    func clearPart() throws {
+        let payload = try sealer().seal(Content(title: "secret title", body: "secret body"), to: phone.recipient)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(payload.json)) as? [String: Any])
+        #expect(Set(object.keys) == ["aps", "custom-encrypted-message"])
+        let aps = try #require(object["aps"] as? [String: Any])
+        #expect(Set(aps.keys) == ["alert", "mutable-content"])
+        #expect(aps["alert"] as? String == "You have a new message!")
+        #expect(aps["mutable-content"] as? Int == 1)
+        #expect(!String(decoding: payload.json, as: UTF8.self).contains("secret"))
+    }
+
+    @Test("a payload never exceeds 4,096 bytes and opens whole, for any content, policy and suite")
+    func anyContent() throws {
+        var random = SeededRandom("anyContent")
+        var openedCount = 0
+        for _ in 0..<300 {
+            let padding = PaddingPolicy.allCases.randomElement(using: &random) ?? .buckets
+            let isAnonymous = Bool.random(using: &random)
+            let sealer =
+                isAnonymous
+                ? Sealer(anonymousFor: "com.example.app", safeDefault: "New", padding: padding)
+                : sealer(padding: padding)
+            var content = Content(
+                title: RandomText.make(pieceCount: .random(in: 0...20, using: &random), using: &random),
+                body: "x" + RandomText.make(pieceCount: .random(in: 0...900, using: &random), using: &random))
+            content.data = ["t": .string(RandomText.make(pieceCount: 5, using: &random)), "n": 1.5, "z": [nil, true]]
+            do {
+                let payload = try sealer.seal(content, to: phone.recipient)
+                #expect(payload.json.count <= 4_096)
+                let opened = try open(payload, allowsAnonymous: true)
+                #expect(opened.content.alert == content.alert)
+                #expect(opened.content.data == content.data)
+                openedCount += 1
+            } catch SealError.tooLarge(let over) {
+                #expect(over > 0)
+            }
+        }
+        #expect(openedCount > 50)
+    }
+
+    @Test("the plan is exact: what it says fits, and one byte more is refused as one byte over", arguments: PaddingPolicy.allCases)
+    func exactPlan(padding: PaddingPolicy) throws {
+        for isAnonymous in [false, true] {
+            let sealer =
+                isAnonymous
+                ? Sealer(anonymousFor: "com.example.app", safeDefault: "N\u{e9}w", padding: padding)
+                : sealer(padding: padding)
+            var content = Content(body: "")
+            content.id = .random()
+            content.topic = "com.example.app"
+            content.sent = now
+            let room = sealer.sizePlan.maximumContentByteCount - content.json.count
+            content.alert.body = String(repeating: "b", count: room)
+            #expect(content.json.count == sealer.sizePlan.maximumContentByteCount)
+            let payload = try sealer.seal(content, to: phone.recipient)
+            #expect(payload.json.count <= 4_096)
+            // Base64url works in groups: less than a whole byte of plaintext is left over.
+            #expect(4_096 - payload.json.count < 2)
+            #expect(try open(payload, allowsAnonymous: true).content.alert == content.alert)
+            for over in [1, 2, 17, 5_000] {
+                content.alert.body = String(repeating: "b", count: room + over)
+                #expect(throws: SealError.tooLarge(byteCountOver: over)) {
+                    try sealer.seal(content, to: phone.recipient)
+                }
+            }
+        }
+    }
+
+    @Test("buckets are 256, 512, 1,024, 2,048 and all that fits; other policies are one byte or all")
+    func paddedSizes() {
+        let plan = sealer().sizePlan
+        #expect(plan.maximumPlaintextByteCount == 2_941)
+        #expect(plan.plaintextByteCount(forContent: 1) == 256)
+        #expect(plan.plaintextByteCount(forContent: 255) == 256)
+        #expect(plan.plaintextByteCount(forContent: 256) == 512)
+        #expect(plan.plaintextByteCount(forContent: 2_047) == 2_048)
+        #expect(plan.plaintextByteCount(forContent: 2_048) == 2_941)
+        #expect(plan.plaintextByteCount(forContent: 2_940) == 2_941)
+        #expect(plan.plaintextByteCount(forContent: 2_941) == nil)
+        #expect(sealer(padding: .none).sizePlan.plaintextByteCount(forContent: 100) == 101)
+        #expect(sealer(padding: .full).sizePlan.plaintextByteCount(forContent: 100) == 2_941)
+    }
+
+    @Test("a body that is too long is cut between two graphemes, and as much is kept as fits")
+    func truncation() throws {
+        var random = SeededRandom("truncation")
+        let sealer = sealer(fit: .truncate)
+        for _ in 0..<100 {
+            let body = "x" + RandomText.make(pieceCount: .random(in: 300...2_500, using: &random), using: &random)
+            var content = Content(title: "t", body: body)
+            content.id = .random()
+            content.sent = now
+            let opened = try open(try sealer.seal(content, to: phone.recipient)).content
+            let shown = try #require(opened.alert.body)
+            if shown == body { continue }
+            #expect(shown.hasSuffix("…"))
+            let kept = shown.dropLast()
+            #expect(body.hasPrefix(kept))
+            #expect(Array(body).starts(with: Array(kept)))
+            // The next grapheme would have been too much.
+            var longer = opened
+            longer.alert.body = String(Array(body).prefix(kept.count + 1)) + "…"
+            #expect(longer.json.count > sealer.sizePlan.maximumContentByteCount)
+        }
+    }
+
+    @Test("what cutting the body can't mend is refused with the number of bytes over")
+    func truncationHasLimits() throws {
+        let sealer = sealer(fit: .truncate)
+        let title = String(repeating: "t", count: 4_000)
+        #expect(throws: SealError.self) { try sealer.seal(Content(title: title, body: "b"), to: phone.recipient) }
+        let giant = "a" + String(repeating: "\u{301}", count: 3_000)
+        #expect(throws: SealError.self) { try sealer.seal(Content(body: giant), to: phone.recipient) }
+    }
+
+    @Test("content that no receiver would take is not sealed")
+    func badContent() throws {
+        let sealer = sealer()
+        #expect(throws: SealError.content(.noVisibleText)) {
+            try sealer.seal(Content(title: " \u{200b}\n"), to: phone.recipient)
+        }
+        var content = Content(body: "b", data: .number(.infinity))
+        #expect(throws: SealError.content(.invalid("data"))) { try sealer.seal(content, to: phone.recipient) }
+        content = Content(body: "b")
+        content.other = ["alert": "a second alert"]
+        #expect(throws: SealError.content(.invalid("alert"))) { try sealer.seal(content, to: phone.recipient) }
+        content = Content(body: "b")
+        content.topic = "com.example.other"
+        #expect(throws: SealError.otherTopic) { try sealer.seal(content, to: phone.recipient) }
+        content = Content(body: "b")
+        content.badge = -1
+        #expect(throws: SealError.content(.invalid("badge"))) { try sealer.seal(content, to: phone.recipient) }
+    }
+
+    @Test("the identifiers in the clear repeat for one message and device, and for no other")
+    func identifiers() throws {
+        let sealer = sealer()
+        var content = Content(body: "b")
+        content.id = .random()
+        let first = try sealer.seal(content, to: phone.recipient)
+        let retry = try sealer.seal(content, to: phone.recipient)
+        #expect(first.collapseID == retry.collapseID)
+        #expect(first.apnsID == retry.apnsID)
+        #expect(first.envelope != retry.envelope)
+        let other = try sealer.seal(content, to: Identity().recipient)
+        #expect(other.collapseID != first.collapseID)
+        #expect(other.apnsID != first.apnsID)
+
+        content.collapseID = "score"
+        let score = try sealer.seal(content, to: phone.recipient)
+        content.id = .random()
+        let nextScore = try sealer.seal(content, to: phone.recipient)
+        #expect(score.collapseID == nextScore.collapseID)
+        #expect(score.apnsID != nextScore.apnsID)
+        #expect(score.collapseID.utf8.count == 22)
+        #expect(score.apnsID.dropFirst(14).first == "8")
+        #expect(MessageID(parsing: score.apnsID) != nil)
+    }
+
+    @Test("encoded as an Encodable it is the same JSON, also where a library overwrites aps afterwards")
+    func encodable() throws {
+        let payload = try sealer().seal(Content(body: "b"), to: phone.recipient)
+        let encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(payload)) as? NSDictionary
+        let own = try JSONSerialization.jsonObject(with: Data(payload.json)) as? NSDictionary
+        #expect(encoded == own)
+
+        /// As a library does that encodes the payload first and its own `aps` second.
+        struct Notification: Encodable {
+            let payload: SealedPayload
+            enum CodingKeys: CodingKey { case aps }
+            func encode(to encoder: any Encoder) throws {
+                try payload.encode(to: encoder)
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(["mutable-content": 1], forKey: .aps)
+            }
+        }
+        let merged = try JSONEncoder().encode(Notification(payload: payload))
+        let object = try #require(try JSONSerialization.jsonObject(with: merged) as? [String: Any])
+        #expect(object["custom-encrypted-message"] as? String == payload.envelope.text)
+        #expect((object["aps"] as? [String: Any])?.keys.sorted() == ["mutable-content"])
+    }
+
+    @Test("a clear alert without visible text, or too long, is refused")
+    func wireAlerts() throws {
+        #expect(throws: WireAlertError.nothingVisible) { try WireAlert(text: " \n\u{200d}") }
+        #expect(throws: WireAlertError.self) { try WireAlert(text: String(repeating: "a", count: 1_023)) }
+        _ = try WireAlert(text: String(repeating: "a", count: 1_022))
+        let localized = try WireAlert(
+            title: .plain("News"), body: .localized(key: "NEW_MESSAGE", arguments: ["Example"]))
+        let sealer = Sealer(sender: sender, topic: "com.example.app", safeDefault: localized)
+        let payload = try sealer.seal(Content(body: "b"), to: phone.recipient)
+        let object = try JSONSerialization.jsonObject(with: Data(payload.json)) as? [String: Any]
+        let alert = (object?["aps"] as? [String: Any])?["alert"] as? [String: Any]
+        #expect(alert?["loc-key"] as? String == "NEW_MESSAGE")
+        #expect(alert?["loc-args"] as? [String] == ["Example"])
+        #expect(alert?["title"] as? String == "News")
+    }
+
+    @Test("an unusable literal stops the program with a sentence")
+    func literals() async {
+        await #expect(processExitsWith: .failure) { _ = "" as WireAlert }
+        await #expect(processExitsWith: .failure) { _ = "not a topic" as Topic }
+        await #expect(processExitsWith: .failure) { _ = "pushsender1wrong" as Sender }
+    }
+}

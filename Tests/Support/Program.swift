@@ -1,0 +1,71 @@
+public import Foundation
+
+/// Runs a built program and gives what it printed.
+public struct Program: Sendable {
+    public let executable: URL
+    private let folder: URL?
+
+    /// A program of this package, from beside the tests' own.
+    public init(_ name: String, in folder: URL? = nil) {
+        let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        executable = tests.deletingLastPathComponent().appending(path: name)
+        self.folder = folder
+    }
+
+    public init(at path: String, in folder: URL? = nil) {
+        executable = URL(filePath: path)
+        self.folder = folder
+    }
+
+    public struct Result: Sendable {
+        public let status: Int32
+        public let output: String
+        public let errors: String
+
+        /// The lines of the output, each as a JSON object.
+        public var objects: [[String: Any]] {
+            output.split(separator: "\n").compactMap {
+                (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
+            }
+        }
+
+        public var trimmed: String { output.trimmingCharacters(in: .whitespacesAndNewlines) }
+    }
+
+    /// Runs to the end. Standard input is `input`.
+    public func run(_ arguments: String..., input: String = "") throws -> Result {
+        try run(arguments, input: input)
+    }
+
+    public func run(_ arguments: [String], input: String = "") throws -> Result {
+        let scratch = try TemporaryFolder()
+        let inputPath = try scratch.write(input, to: "input")
+        let outputPath = try scratch.write("", to: "output")
+        let errorsPath = try scratch.write("", to: "errors")
+        let process = try start(
+            arguments, input: FileHandle(forReadingFrom: URL(filePath: inputPath)),
+            output: FileHandle(forWritingTo: URL(filePath: outputPath)),
+            errors: FileHandle(forWritingTo: URL(filePath: errorsPath)))
+        process.waitUntilExit()
+        return Result(
+            status: process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus,
+            output: String(decoding: try Data(contentsOf: URL(filePath: outputPath)), as: UTF8.self),
+            errors: String(decoding: try Data(contentsOf: URL(filePath: errorsPath)), as: UTF8.self))
+    }
+
+    /// Starts and does not wait; what it prints is thrown away unless told otherwise.
+    public func start(
+        _ arguments: [String], input: FileHandle = .nullDevice, output: FileHandle = .nullDevice,
+        errors: FileHandle = .nullDevice
+    ) throws -> Process {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = errors
+        if let folder { process.currentDirectoryURL = folder }
+        try process.run()
+        return process
+    }
+}
