@@ -91,7 +91,7 @@ extension JSONValue {
         switch self {
         case .null: NSNull()
         case .bool(let value): value
-        case .integer(let value): value
+        case .integer(let value): Int(value)
         case .number(let value): value
         case .string(let value): value
         case .array(let values): values.map(\.propertyList)

@@ -1,0 +1,159 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("sealedpush")
+struct SealedPushCommandTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for (kind, name) in [("device", "alice-phone"), ("sender", "newsroom")] {
+            _ = try run("keys", "generate", kind, name, "--keyring", "K")
+        }
+    }
+
+    private func run(_ arguments: String..., input: String = "") throws -> Program.Result {
+        try Program("sealedpush", in: folder.url).run(arguments, input: input)
+    }
+
+    private func seal(_ content: String, _ more: String...) throws -> Program.Result {
+        try Program("sealedpush", in: folder.url).run(
+            [
+                "seal", "-", "--from", "newsroom", "--to", "alice-phone", "--topic", "com.example.app", "--keyring", "K",
+            ] + more, input: content)
+    }
+
+    private func open(_ payload: String, _ more: String...) throws -> Program.Result {
+        try Program("sealedpush", in: folder.url).run(
+            [
+                "open", "-", "--device", "alice-phone", "--trust", "newsroom", "--topic", "com.example.app", "--keyring",
+                "K",
+            ] + more, input: payload)
+    }
+
+    @Test("keys are generated, listed, shown, exported and imported")
+    func keys() throws {
+        let device = try run("keys", "export", "alice-phone", "--keyring", "K")
+        #expect(device.trimmed.hasPrefix("push1"))
+        let sender = try run("keys", "export", "newsroom", "--keyring", "K")
+        #expect(sender.trimmed.hasPrefix("pushsender1"))
+        #expect(try run("keys", "import", "friend", device.trimmed, "--keyring", "K2").status == 0)
+        let shown = try run("keys", "show", "friend", "--keyring", "K2", "--json").objects.first
+        #expect(shown?["publicKey"] as? String == device.trimmed)
+        #expect(shown?["hasSecret"] as? Bool == false)
+        let list = try run("keys", "list", "--keyring", "K")
+        #expect(list.output.contains("alice-phone"))
+        let json = try JSONSerialization.jsonObject(
+            with: Data(try run("keys", "list", "--keyring", "K", "--json").output.utf8)) as? [[String: Any]]
+        #expect(json?.compactMap { $0["name"] as? String } == ["alice-phone", "newsroom"])
+        #expect(try run("keys", "list", "--keyring", "nowhere").status == 0)
+    }
+
+    @Test("seal and open give the content back, also through files and in the open")
+    func roundTrip() throws {
+        let sealed = try seal(#"{"alert":{"title":"Nina","body":"Lunch?"},"data":{"a":[1,2.5,"x",null]}}"#)
+        #expect(sealed.status == 0)
+        let opened = try open(sealed.output)
+        #expect(opened.status == 0, "\(opened.errors)")
+        let content = try #require(opened.objects.first)
+        #expect((content["alert"] as? [String: Any])?["body"] as? String == "Lunch?")
+        #expect(Set(content.keys) == ["id", "topic", "sent", "alert", "data"])
+        let file = folder.appending("p.apns").path
+        #expect(try seal(#"{"alert":{"body":"b"}}"#, "--output", file).status == 0)
+        #expect(try seal(#"{"alert":{"body":"b"}}"#, "--output", file).status == 74)
+        let anonymous = try run(
+            "seal", "-", "--anonymous", "--to", "alice-phone", "--topic", "com.example.app", "--keyring", "K",
+            input: #"{"alert":{"body":"b"}}"#)
+        let refused = try open(anonymous.output)
+        #expect(refused.status == 65)
+        #expect(refused.errors.contains("anonymous-not-allowed"))
+        #expect(try open(anonymous.output, "--allow-anonymous").status == 0)
+    }
+
+    @Test("inspect needs no key and tells suite, key IDs, number, sizes, bucket and bytes left")
+    func inspect() throws {
+        let sealed = try seal(#"{"alert":{"body":"b"}}"#)
+        let facts = try #require(try run("inspect", "-", "--json", input: sealed.output).objects.first)
+        #expect(facts["suite"] as? String == "authenticated")
+        #expect(facts["sequenceNumber"] as? Int == 0)
+        #expect(facts["paddingBucket"] as? Int == 256)
+        #expect(facts["plaintextBytes"] as? Int == 256)
+        #expect(facts["envelopeBytes"] as? Int == 317)
+        let payload = try #require(facts["payloadBytes"] as? Int)
+        #expect(payload == sealed.trimmed.utf8.count)
+        #expect(facts["bytesLeft"] as? Int == 4_096 - payload)
+        let keys = try #require(try run("keys", "show", "newsroom", "--keyring", "K", "--json").objects.first)
+        #expect(facts["senderKeyID"] as? String == keys["keyID"] as? String)
+        #expect(try run("inspect", "-", input: sealed.output).output.contains("suite:"))
+    }
+
+    @Test("errors have a status, one sentence, and nothing on standard output")
+    func statuses() throws {
+        func expect(_ result: Program.Result, _ status: Int32, _ text: String, line: Int = #line) {
+            #expect(result.status == status, "line \(line): \(result.errors)")
+            #expect(result.errors.contains(text), "line \(line): \(result.errors)")
+            #expect(result.output.isEmpty, "line \(line)")
+        }
+        expect(try run("keys", "generate", "device", "alice-phone", "--keyring", "K"), 65, "never overwritten")
+        expect(try run("keys", "generate", "phone", "x", "--keyring", "K"), 64, "device")
+        expect(try run("keys", "generate", "device", "../x", "--keyring", "K"), 64, "name")
+        expect(try run("keys", "show", "nobody", "--keyring", "K"), 65, "nobody")
+        expect(try run("keys", "import", "x", "push1wrong", "--keyring", "K"), 65, "key")
+        expect(try run("keys", "list", "--keyring", "/dev/null"), 74, "/dev/null")
+        expect(try seal("no JSON"), 65, "JSON")
+        expect(try seal(#"{"alert":{"body":" "}}"#), 65, "see")
+        expect(try seal(#"{"alert":{"body":"b"},"badge":"x"}"#), 65, "badge")
+        expect(try seal(#"{"alert":{"body":"b"},"topic":"com.example.other"}"#), 65, "topic")
+        expect(try seal(#"{"alert":{"body":"b"}}"#, "--default", ""), 64, "--default")
+        expect(try seal(#"{"alert":{"body":"b"}}"#, "--padding", "x"), 64, "padding")
+        expect(try seal(#"{"alert":{"body":"b"}}"#, "--anonymous"), 64, "anonymous")
+        let long = String(repeating: "b", count: 5_000)
+        expect(try seal(#"{"alert":{"body":"\#(long)"}}"#), 65, "bytes too large")
+        #expect(try seal(#"{"alert":{"body":"\#(long)"}}"#, "--fit", "truncate").status == 0)
+        expect(try open("{}"), 65, "malformed")
+        expect(try open("AQ"), 65, "malformed")
+        expect(try run("inspect", "/no/such/file"), 74, "can't be read")
+        expect(try run("inspect", "-", input: "{}"), 65, "malformed")
+    }
+
+    @Test("every command has help with an example")
+    func help() throws {
+        for command in [
+            ["--help"], ["seal", "--help"], ["open", "--help"], ["inspect", "--help"],
+            ["keys", "generate", "--help"], ["keys", "list", "--help"], ["keys", "show", "--help"],
+            ["keys", "export", "--help"], ["keys", "import", "--help"],
+        ] {
+            let result = try Program("sealedpush").run(command)
+            #expect(result.status == 0)
+            #expect(result.output.contains("Example"), "\(command)")
+        }
+    }
+
+    @Test("no command ever prints a secret")
+    func noSecrets() throws {
+        var secrets: [String] = []
+        for name in ["alice-phone", "newsroom"] {
+            let text = try Checkout.text(folder.appending("K/private/\(name).txt"))
+            let secret = try #require(text.split(separator: "secret: ").last).trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(secret.contains("SECRET-KEY-1"))
+            secrets.append(String(secret.split(separator: "1", maxSplits: 1)[1]))
+        }
+        let sealed = try seal(#"{"alert":{"body":"b"}}"#)
+        let results = [
+            sealed, try open(sealed.output), try open("AQ"), try run("inspect", "-", input: sealed.output),
+            try run("keys", "list", "--keyring", "K"), try run("keys", "list", "--keyring", "K", "--json"),
+            try run("keys", "show", "--keyring", "K"), try run("keys", "show", "newsroom", "--keyring", "K", "--json"),
+            try run("keys", "export", "newsroom", "--keyring", "K"),
+            try run("keys", "generate", "sender", "newsroom", "--keyring", "K"),
+            try run("keys", "import", "x", "PUSH-SECRET-KEY-1" + secrets[0], "--keyring", "K"),
+            try run("seal", "-", "--from", "newsroom", "--to", "PUSH-SECRET-KEY-1" + secrets[0], "--topic", "a"),
+        ]
+        for result in results {
+            for secret in secrets {
+                #expect(!result.output.uppercased().contains(secret))
+                #expect(!result.errors.uppercased().contains(secret))
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The architecture")
+struct ArchitectureTests {
+    /// Which of our modules, and of the world's, each target may import.
+    private static let allowed: [String: Set<String>] = [
+        "PushCrypto": ["Clibsodium"],
+        "SealedPush": ["PushCrypto"],
+        "PushKeyring": ["PushCrypto", "SealedPush"],
+        "PushSender": ["PushCrypto", "SealedPush"],
+        "PushService": ["PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch"],
+        "UserNotifications": [],
+        "PushSimulator": [
+            "PushCrypto", "SealedPush", "PushService", "PushKeyring", "UserNotifications", "Dispatch",
+        ],
+        "sealedpush": ["SealedPush", "PushSender", "PushKeyring", "ArgumentParser"],
+        "device-simulator": ["SealedPush", "PushKeyring", "PushSimulator", "ArgumentParser"],
+    ]
+    private static let system: Set<String> = ["Foundation", "FoundationEssentials", "Glibc", "Darwin"]
+
+    private static func imports(of file: URL) throws -> [String] {
+        try Checkout.text(file).split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard let index = words.firstIndex(of: "import"), index <= 1, words.count == index + 2 else { return nil }
+            guard index == 0 || ["public", "package", "internal", "@testable"].contains(words[0]) else { return nil }
+            return String(words[index + 1])
+        }
+    }
+
+    @Test("every file imports what its target may, and nothing else")
+    func arrows() throws {
+        var fileCount = 0
+        for (target, allowed) in Self.allowed {
+            for file in try Checkout.files(in: "Sources/\(target)", ending: ".swift") {
+                fileCount += 1
+                for module in try Self.imports(of: file) {
+                    let isAllowed = allowed.contains(module) || Self.system.contains(module)
+                    #expect(isAllowed, "\(target)/\(file.lastPathComponent) imports \(module)")
+                }
+            }
+        }
+        let all = try Checkout.files(in: "Sources", ending: ".swift")
+        #expect(fileCount == all.count, "a target is missing from the list of this test")
+        #expect(fileCount > 100)
+    }
+
+    @Test("the core is free of Foundation, and only it knows libsodium")
+    func core() throws {
+        for file in try Checkout.files(in: "Sources", ending: ".swift") {
+            let imports = try Self.imports(of: file)
+            let isCore = file.path.contains("/Sources/PushCrypto/")
+            if isCore { #expect(!imports.contains { $0.hasPrefix("Foundation") }, "\(file.lastPathComponent)") }
+            if !isCore { #expect(!imports.contains("Clibsodium"), "\(file.lastPathComponent)") }
+        }
+    }
+
+    @Test("files stay below 300 lines")
+    func sizes() throws {
+        for file in try Checkout.files(in: "Sources", ending: ".swift") {
+            let count = try Checkout.text(file).split(separator: "\n", omittingEmptySubsequences: false).count
+            #expect(count <= 300, "\(file.lastPathComponent) has \(count) lines")
+        }
+    }
+
+    @Test("what can trap has a sentence, and nothing is left to be done later")
+    func leftovers() throws {
+        let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X:", "try" + "!", "as" + "! ", "fatal" + "Error("]
+        for file in try Checkout.files(in: "Sources", ending: ".swift") {
+            let text = try Checkout.text(file)
+            for word in words { #expect(!text.contains(word), "\(file.lastPathComponent): \(word)") }
+        }
+    }
+}

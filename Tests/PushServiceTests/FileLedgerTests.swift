@@ -1,0 +1,243 @@
+import Foundation
+import PushCrypto
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushService
+
+@Suite("The ledger")
+struct FileLedgerTests {
+    private let folder: TemporaryFolder
+    private let now = Timestamp.now()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private var ledger: FileLedger { FileLedger(folder: folder.appending("ledger")) }
+
+    private func begun() throws -> FileLedger {
+        try ledger.begin(floor: now.advanced(bySeconds: -40 * 86_400), asksForNewKey: false)
+        return ledger
+    }
+
+    private func entry(_ number: Int, sent: Timestamp? = nil, identifier: String = "one") -> LedgerEntry {
+        LedgerEntry(
+            key: BLAKE2b.hash(Array("\(number)".utf8), byteCount: 32), sent: sent ?? now,
+            requestIdentifier: identifier)
+    }
+
+    @Test("a message opens once; again under the same identifier up to eight times; never under another")
+    func answers() throws {
+        let ledger = try begun()
+        #expect(try ledger.record(entry(1), at: now) == .first)
+        for _ in 2...8 { #expect(try ledger.record(entry(1), at: now) == .repeated) }
+        #expect(throws: LedgerError.replayed) { try ledger.record(entry(1), at: now) }
+        #expect(throws: LedgerError.replayed) { try ledger.record(entry(1, identifier: "two"), at: now) }
+        #expect(try ledger.record(entry(2, identifier: "two"), at: now) == .first)
+    }
+
+    @Test("files and memory give the same answers to any sequence of acts")
+    func agreement() throws {
+        var random = SeededRandom("agreement")
+        let ledger = try begun()
+        let memory = InMemoryLedger(floor: now.advanced(bySeconds: -40 * 86_400))
+        for step in 0..<400 {
+            let number = Int.random(in: 0..<40, using: &random)
+            // One message is always sent at one time.
+            let sent = now.advanced(bySeconds: Int64(-number) * 86_400)
+            let entry = entry(number, sent: sent, identifier: ["a", "b"].randomElement(using: &random) ?? "a")
+            let moment = now.advanced(bySeconds: Int64(step) * 2_000)
+            if Int.random(in: 0..<25, using: &random) == 0 {
+                ledger.purge(at: moment)
+                memory.purge(at: moment)
+            }
+            let first = Result { try ledger.record(entry, at: moment) }.mapError { $0 as? LedgerError ?? .unavailable }
+            let second = Result { try memory.record(entry, at: moment) }.mapError { $0 as? LedgerError ?? .unavailable }
+            #expect(first == second, "step \(step), message \(number)")
+        }
+    }
+
+    @Test("content at the floor is refused, one second later it opens")
+    func floor() throws {
+        try ledger.begin(floor: now, asksForNewKey: false)
+        #expect(throws: LedgerError.replayed) { try ledger.record(entry(1, sent: now), at: now) }
+        #expect(try ledger.record(entry(1, sent: now.advanced(bySeconds: 1)), at: now) == .first)
+    }
+
+    @Test("the floor only rises, whoever raises it")
+    func floorRises() throws {
+        let ledger = try begun()
+        DispatchQueue.concurrentPerform(iterations: 40) { number in
+            let floor = now.advanced(bySeconds: Int64((number * 7) % 40))
+            try? FileLedger(folder: folder.appending("ledger")).raise(to: floor)
+        }
+        #expect(try ledger.floor() == now.advanced(bySeconds: 39))
+        try ledger.raise(to: now)
+        #expect(try ledger.floor() == now.advanced(bySeconds: 39))
+    }
+
+    @Test("a missing ledger starts at now and asks for a new key")
+    func missing() throws {
+        #expect(throws: LedgerError.replayed) { try ledger.record(entry(1), at: now) }
+        #expect(ledger.asksForNewKey)
+        #expect(try ledger.floor() == now)
+        #expect(try ledger.record(entry(1, sent: now.advanced(bySeconds: 1)), at: now) == .first)
+    }
+
+    @Test("a ledger copied back from an older copy counts as missing: what it forgot does not open again")
+    func restored() throws {
+        let ledger = try begun()
+        _ = try ledger.record(entry(1), at: now)
+        let copy = folder.appending("copy")
+        try FileManager.default.copyItem(at: ledger.folder, to: copy)
+        _ = try ledger.record(entry(2), at: now)
+        try FileManager.default.removeItem(at: ledger.folder)
+        try FileManager.default.moveItem(at: copy, to: ledger.folder)
+        #expect(throws: LedgerError.replayed) { try ledger.record(entry(2), at: now) }
+        #expect(ledger.asksForNewKey)
+        #expect(try ledger.record(entry(3, sent: now.advanced(bySeconds: 1)), at: now) == .first)
+    }
+
+    @Test("a ledger that was moved as a whole is still itself")
+    func moved() throws {
+        let ledger = try begun()
+        _ = try ledger.record(entry(1), at: now)
+        let elsewhere = folder.appending("elsewhere")
+        try FileManager.default.moveItem(at: ledger.folder, to: elsewhere)
+        let moved = FileLedger(folder: elsewhere)
+        #expect(try moved.record(entry(2), at: now) == .first)
+        #expect(!moved.asksForNewKey)
+    }
+
+    @Test("a purge drops what is older than 30 days, raises the floor to it, and lets nothing open again")
+    func purgeByAge() throws {
+        let ledger = try begun()
+        for day in 0..<35 {
+            _ = try ledger.record(entry(day, sent: now.advanced(bySeconds: Int64(-day) * 86_400)), at: now)
+        }
+        ledger.purge(at: now)
+        #expect(try ledger.floor() == now.advanced(bySeconds: -31 * 86_400))
+        for day in 0..<35 {
+            #expect(throws: LedgerError.replayed) {
+                try ledger.record(
+                    entry(day, sent: now.advanced(bySeconds: Int64(-day) * 86_400), identifier: "two"), at: now)
+            }
+        }
+        let days = try DurableFiles.names(in: ledger.folder).filter { Int64($0) != nil }
+        #expect(days.count == 31)
+    }
+
+    @Test("beyond 20,000 entries the ones sent first go, and lie at or below the floor")
+    func purgeByCount() throws {
+        let ledger = try begun()
+        // Written straight to disk: 20,000 syncs would only test the disk.
+        let sent = (0..<20_005).map { now.advanced(bySeconds: Int64($0 % 5_000) - 5_000) }
+        for (number, moment) in sent.enumerated() {
+            let day = ledger.folder.appending(path: FileLedger.dayName(moment))
+            if !FileManager.default.fileExists(atPath: day.path) {
+                try FileManager.default.createDirectory(at: day, withIntermediateDirectories: true)
+            }
+            let key = Hex.encode(entry(number).key)
+            _ = FileManager.default.createFile(
+                atPath: day.appending(path: "\(moment.secondsSince1970)-\(key)").path, contents: Data())
+        }
+        ledger.purge(at: now)
+        let floor = try #require(try ledger.floor())
+        #expect(floor == now.advanced(bySeconds: -5_000))
+        let kept = try DurableFiles.names(in: ledger.folder).filter { Int64($0) != nil }.flatMap {
+            try DurableFiles.names(in: ledger.folder.appending(path: $0))
+        }
+        #expect(kept.count == 20_000)
+        #expect(throws: LedgerError.replayed) { try ledger.record(entry(0, sent: sent[0]), at: now) }
+        #expect(throws: LedgerError.replayed) {
+            try ledger.record(entry(4_000, sent: sent[4_000], identifier: "two"), at: now)
+        }
+    }
+
+    @Test("while one thread purges and others record, nothing opens twice")
+    func purgeRace() throws {
+        let ledger = try begun()
+        let old = now.advanced(bySeconds: -30 * 86_400 - 1)
+        for round in 0..<20 {
+            let firsts = Locked(0)
+            DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                if thread == 0 {
+                    ledger.purge(at: now)
+                } else {
+                    for _ in 0..<5 {
+                        let entry = entry(round, sent: old.advanced(bySeconds: Int64(round)), identifier: "\(thread)")
+                        if (try? ledger.record(entry, at: now)) != nil { firsts.withLock { $0 += 1 } }
+                    }
+                }
+            }
+            #expect(firsts.withLock { $0 } <= 5)
+            let opened = Locked(0)
+            for identifier in 1...3 {
+                let entry = entry(round, sent: old.advanced(bySeconds: Int64(round)), identifier: "new \(identifier)")
+                if (try? ledger.record(entry, at: now)) != nil { opened.withLock { $0 += 1 } }
+            }
+            #expect(opened.withLock { $0 } + min(1, firsts.withLock { $0 }) <= 1)
+        }
+    }
+
+    @Test("of many threads that open one message under different identifiers, one succeeds")
+    func oneWins() throws {
+        let ledger = try begun()
+        for number in 0..<30 {
+            let firsts = Locked(0)
+            DispatchQueue.concurrentPerform(iterations: 8) { thread in
+                let answer = try? ledger.record(entry(number, identifier: "\(thread)"), at: now)
+                if answer == .first { firsts.withLock { $0 += 1 } }
+            }
+            #expect(firsts.withLock { $0 } == 1)
+        }
+    }
+
+    @Test("unfinished files of killed processes are left alone for a day, then removed; strange files stay")
+    func leftovers() throws {
+        let ledger = try begun()
+        try Data().write(to: ledger.folder.appending(path: "tmp.x"))
+        try Data().write(to: ledger.folder.appending(path: "strange"))
+        ledger.purge(at: now)
+        #expect(FileManager.default.fileExists(atPath: ledger.path("tmp.x")))
+        ledger.purge(at: now.advanced(bySeconds: 90_000))
+        #expect(!FileManager.default.fileExists(atPath: ledger.path("tmp.x")))
+        #expect(FileManager.default.fileExists(atPath: ledger.path("strange")))
+        #expect(try ledger.record(entry(1), at: now) == .first)
+    }
+
+    @Test("a damaged entry counts as another request's: the message does not open again")
+    func damaged() throws {
+        let ledger = try begun()
+        _ = try ledger.record(entry(1), at: now)
+        let day = ledger.folder.appending(path: FileLedger.dayName(now))
+        let name = try #require(try DurableFiles.names(in: day).first)
+        for damage in [Data(), Data("zz".utf8), Data(repeating: 0, count: 65)] {
+            try damage.write(to: day.appending(path: name))
+            #expect(throws: LedgerError.replayed) { try ledger.record(entry(1), at: now) }
+        }
+    }
+
+    @Test("what can't be written is unavailable, and the message may open later")
+    func unwritable() throws {
+        let file = try folder.write("", to: "file")
+        let ledger = FileLedger(folder: URL(filePath: file).appending(path: "ledger"))
+        #expect(throws: LedgerError.unavailable) { try ledger.record(entry(1), at: now) }
+    }
+
+    @Test("the app begins a new installation's ledger just before now, once")
+    func begin() throws {
+        let environment = DeviceEnvironment(keychain: { _ in InMemoryKeyStore([]) }, appGroup: { [folder] _ in folder.url })
+        let container = SharedContainer.appGroup("group.com.example")
+        try FileLedger.begin(in: container, environment: environment)
+        let ledger = try #require(FileLedger(container: container, environment: environment))
+        let floor = try #require(try ledger.floor())
+        #expect((1...3).contains(Timestamp.now().seconds(since: floor)))
+        #expect(!ledger.asksForNewKey)
+        try ledger.raise(to: now.advanced(bySeconds: 100))
+        try FileLedger.begin(in: container, environment: environment)
+        #expect(try ledger.floor() == now.advanced(bySeconds: 100))
+        let nowhere = DeviceEnvironment(keychain: { _ in InMemoryKeyStore([]) }, appGroup: { _ in nil })
+        #expect(throws: FileLedgerError.noContainer) { try FileLedger.begin(in: container, environment: nowhere) }
+    }
+}

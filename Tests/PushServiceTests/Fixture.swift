@@ -1,0 +1,84 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestSupport
+import UserNotifications
+
+@testable import PushService
+
+/// A sender, a phone and a server that seals; what a test of the service module begins with.
+struct Fixture {
+    let sender = SenderKey()
+    let phone = Identity()
+    let folder: TemporaryFolder
+    let now = Timestamp.now()
+    static let topic: Topic = "com.example.app"
+
+    init() throws { folder = try TemporaryFolder() }
+
+    var sealer: Sealer { Sealer(sender: sender, topic: Self.topic, safeDefault: "wire default") }
+
+    var keys: InMemoryKeyStore { InMemoryKeyStore([DeviceKey(phone, created: now)]) }
+
+    func configuration(
+        keys: (any KeyStore)? = nil, allowsAnonymous: Bool = false, receivesPlainPushes: Bool = false
+    ) -> ServiceConfiguration {
+        ServiceConfiguration(
+            topic: Self.topic, keys: .store(keys ?? self.keys), trusting: [sender.sender],
+            safeDefault: SafeDefault(title: "App", body: "local default"), container: .folder(folder.url),
+            allowsAnonymous: allowsAnonymous, receivesPlainPushes: receivesPlainPushes)
+    }
+
+    var ledger: FileLedger { FileLedger(folder: folder.appending("SealedPush").appending(path: "ledger")) }
+
+    func beginLedger() throws {
+        try ledger.begin(floor: now.advanced(bySeconds: -60), asksForNewKey: false)
+    }
+
+    func seal(_ content: Content = Content(title: "Nina", body: "Lunch at one?")) throws -> String {
+        try sealer.seal(content, to: phone.recipient).envelope.text
+    }
+
+    /// A request as iOS makes it, with an alert, sound, badge and keys of the carrier's own around the field.
+    static func request(field: Any?, identifier: String = UUID().uuidString) -> UNNotificationRequest {
+        let content = UNMutableNotificationContent()
+        content.title = "WIRE"
+        content.subtitle = "WIRE"
+        content.body = "WIRE"
+        content.badge = 99
+        content.sound = .defaultCritical
+        content.threadIdentifier = "WIRE"
+        content.categoryIdentifier = "WIRE"
+        content.targetContentIdentifier = "WIRE"
+        content.filterCriteria = "WIRE"
+        content.launchImageName = "WIRE"
+        content.relevanceScore = 0.9
+        content.interruptionLevel = .critical
+        content.userInfo = [
+            "aps": ["alert": "WIRE", "sound": "WIRE"], "WIRE": "WIRE",
+            "sealed-push": ["outcome": "opened", "data": "WIRE", "id": "WIRE"],
+        ]
+        if let field { content.userInfo["custom-encrypted-message"] = field }
+        return UNNotificationRequest(
+            identifier: identifier, content: content, trigger: UNPushNotificationTrigger())
+    }
+}
+
+/// The service module with a configuration from a test.
+final class TestedService: SealedNotificationService {
+    private let fixed: ServiceConfiguration
+
+    init(_ configuration: ServiceConfiguration) { fixed = configuration }
+
+    override var configuration: ServiceConfiguration { fixed }
+}
+
+/// Calls a service and waits for its handler.
+func receive(_ request: UNNotificationRequest, _ service: SealedNotificationService) async -> UNNotificationContent {
+    await withCheckedContinuation { continuation in
+        service.didReceive(request) { content in
+            nonisolated(unsafe) let content = content
+            continuation.resume(returning: content)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Dispatch
+import Foundation
+import PushCrypto
+import SealedPush
+import TestSupport
+import Testing
+import UserNotifications
+
+@testable import PushService
+
+@Suite("Requests at the same time")
+struct RequestTests {
+    /// Counts how often each request's handler was called, and with what.
+    private final class Calls: Sendable {
+        let bodies = Locked<[Int: [String]]>([:])
+
+        func handler(_ number: Int) -> (UNNotificationContent) -> Void {
+            { [self] content in
+                let body = content.body
+                bodies.withLock { $0[number, default: []].append(body) }
+            }
+        }
+
+        func waitUntil(_ count: Int) {
+            let deadline = ContinuousClock.now + .seconds(60)
+            while bodies.withLock({ $0.count }) < count, ContinuousClock.now < deadline { usleep(1_000) }
+        }
+    }
+
+    @Test("two requests at once on one instance, a thousand times: each handler is called once, with its own content")
+    func pairs() throws {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        // The ledger's syncs are the disk's business, and tested elsewhere.
+        let service = TestedService(fixture.configuration())
+        let calls = Calls()
+        let fields = try (0..<20).map { try fixture.seal(Content(body: "message \($0)")) }
+        for round in 0..<500 {
+            for half in 0..<2 {
+                let number = round * 2 + half
+                let isGood = number < fields.count
+                let request = Fixture.request(field: isGood ? fields[number] : "AQ\(number)")
+                service.didReceive(request, withContentHandler: calls.handler(number))
+            }
+            if round % 7 == 0 { service.serviceExtensionTimeWillExpire() }
+        }
+        calls.waitUntil(1_000)
+        usleep(20_000)
+        let bodies = calls.bodies.withLock { $0 }
+        #expect(bodies.count == 1_000)
+        #expect(bodies.values.allSatisfy { $0.count == 1 })
+        for number in 0..<1_000 {
+            let body = bodies[number]?.first
+            let isExpected = body == "local default" || (number < fields.count && body == "message \(number)")
+            #expect(isExpected)
+        }
+    }
+
+    @Test("expiry and completion race, and the handler is called once")
+    func expiryRace() throws {
+        let fixture = try Fixture()
+        for _ in 0..<300 {
+            let count = Locked(0)
+            let delivery = Delivery(
+                Fixture.request(field: nil), best: .safeDefault(SafeDefault(body: "d"), reason: .outOfTime)
+            ) { _ in count.withLock { $0 += 1 } }
+            DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                if thread == 0 { delivery.keep(.safeDefault(SafeDefault(body: "e"), reason: .rejected)) }
+                delivery.finish()
+            }
+            #expect(count.withLock { $0 } == 1)
+        }
+        _ = fixture
+    }
+
+    @Test("on expiry every outstanding request is shown the safe default at once, and what comes later is dropped")
+    func expiry() throws {
+        /// A store that answers when it is told to.
+        final class Slow: KeyStore {
+            let gate = DispatchSemaphore(value: 0)
+            func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] {
+                gate.wait()
+                throw .unavailable("slow")
+            }
+        }
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        let slow = Slow()
+        let service = TestedService(fixture.configuration(keys: slow))
+        let calls = Calls()
+        let field = try fixture.seal()
+        for number in 0..<3 {
+            service.didReceive(Fixture.request(field: field), withContentHandler: calls.handler(number))
+        }
+        #expect(calls.bodies.withLock { $0.isEmpty })
+        service.serviceExtensionTimeWillExpire()
+        #expect(calls.bodies.withLock { $0.count } == 3)
+        for _ in 0..<3 { slow.gate.signal() }
+        usleep(50_000)
+        let bodies = calls.bodies.withLock { $0 }
+        #expect(bodies.values.allSatisfy { $0 == ["local default"] })
+        let log = ServiceLog(folder: fixture.folder.appending("SealedPush")).entries()
+        #expect(log.filter { $0.reason == .outOfTime }.count == 3)
+    }
+
+    @Test("a subclass without a configuration is told so")
+    func noConfiguration() async {
+        await #expect(processExitsWith: .failure) {
+            SealedNotificationService().didReceive(Fixture.request(field: nil)) { _ in }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Dispatch
+import Foundation
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushService
+
+@Suite("The log")
+struct ServiceLogTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private var log: ServiceLog { ServiceLog(folder: folder.appending("SealedPush")) }
+
+    @Test("every code comes back as it was written")
+    func roundTrip() {
+        let entries = ([nil] + OpenError.allCases.map { $0 }).map { reason in
+            ServiceLog.Entry(
+                time: Timestamp(clamping: 1_760_000_000), reason: reason, recipientKeyID: "0a0b0c0d",
+                senderKeyID: reason == nil ? "01020304" : nil)
+        }
+        for entry in entries { log.append(entry) }
+        #expect(log.entries() == entries)
+    }
+
+    @Test("the log stays within two files of 64 KiB and keeps the newest lines")
+    func bounded() throws {
+        for number in 0..<3_000 {
+            log.append(
+                ServiceLog.Entry(
+                    time: Timestamp(clamping: Int64(number)), reason: .rejected, recipientKeyID: "0a0b0c0d",
+                    senderKeyID: "01020304"))
+        }
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.appending("SealedPush").path)
+        #expect(Set(files) == ["log.jsonl", "log.1.jsonl"])
+        for file in files {
+            let size = try Data(contentsOf: folder.appending("SealedPush").appending(path: file)).count
+            #expect(size <= 65_536)
+        }
+        let times = log.entries().map(\.time.secondsSince1970)
+        #expect(times.last == 2_999)
+        #expect(times.count > 500)
+        #expect(times == Array(Int64(3_000 - times.count)..<3_000))
+    }
+
+    @Test("lines of several writers never mix, and a damaged line costs only itself")
+    func writers() throws {
+        DispatchQueue.concurrentPerform(iterations: 8) { writer in
+            for _ in 0..<20 {
+                ServiceLog(folder: folder.appending("SealedPush")).append(
+                    ServiceLog.Entry(
+                        time: Timestamp(clamping: Int64(writer)), reason: nil, recipientKeyID: nil, senderKeyID: nil))
+            }
+        }
+        #expect(log.entries().count == 160)
+        let file = folder.appending("SealedPush").appending(path: "log.jsonl")
+        let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        try Data(("{\"time\":1,\"outc\n[[[[\n" + text).utf8).write(to: file)
+        #expect(log.entries().count == 160)
+    }
+
+    @Test("a log that can't be written changes nothing")
+    func unwritable() throws {
+        let file = try folder.write("", to: "file")
+        let log = ServiceLog(folder: URL(filePath: file))
+        log.append(ServiceLog.Entry(time: .now(), reason: nil, recipientKeyID: nil, senderKeyID: nil))
+        #expect(log.entries().isEmpty)
+    }
+
+    @Test("key IDs are logged once a key has matched, and nothing else of a push ever is")
+    func publicIDsOnly() throws {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        let opening = PushOpening(fixture.configuration(), environment: .system)
+        _ = opening.present(field: try fixture.seal(), requestIdentifier: "one")
+        _ = opening.present(field: "AQ", requestIdentifier: "two")
+        let stranger = SenderKey()
+        let recipient = fixture.phone.recipient.keyID.description
+        let other = try Fixture()
+        _ = opening.present(field: try other.seal(), requestIdentifier: "three")
+        let entries = ServiceLog(folder: fixture.folder.appending("SealedPush")).entries()
+        #expect(entries.map(\.reason) == [nil, .malformed, .unknownRecipient])
+        #expect(entries.map(\.recipientKeyID) == [recipient, nil, nil])
+        #expect(entries.map(\.senderKeyID) == [fixture.sender.sender.keyID.description, nil, nil])
+        let text = try Checkout.text(fixture.folder.appending("SealedPush").appending(path: "log.jsonl"))
+        #expect(!text.contains("Nina"))
+        #expect(!text.contains("Lunch"))
+        _ = stranger
+    }
+}

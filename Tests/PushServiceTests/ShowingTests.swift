@@ -1,0 +1,225 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+import UserNotifications
+
+@testable import PushService
+
+@Suite("What is shown")
+struct ShowingTests {
+    @Test("an authentic message is shown in place of the alert, and nothing of the wire comes through")
+    func opened() async throws {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        var content = Content(title: "Nina", subtitle: "to you", body: "Lunch at 1? 100% sure", data: ["room": 4])
+        content.badge = 3
+        content.threadID = "nina"
+        content.category = "chat"
+        content.sound = .named("ping.caf")
+        content.relevanceScore = 0.25
+        content.interruptionLevel = .timeSensitive
+        content.other = ["mood": "good"]
+        let shown = await receive(
+            Fixture.request(field: try fixture.seal(content)), TestedService(fixture.configuration()))
+        #expect(shown.title == "Nina")
+        #expect(shown.subtitle == "to you")
+        #expect(shown.body == "Lunch at 1? 100% sure")
+        #expect(shown.badge == 3)
+        #expect(shown.threadIdentifier == "nina")
+        #expect(shown.categoryIdentifier == "chat")
+        #expect(shown.sound == UNNotificationSound(named: UNNotificationSoundName("ping.caf")))
+        #expect(shown.relevanceScore == 0.25)
+        #expect(shown.interruptionLevel == .timeSensitive)
+        expectNothingOfTheWire(shown)
+        let read = try #require(SealedNotification(userInfo: shown.userInfo))
+        #expect(read.reason == nil)
+        #expect(read.sender == fixture.sender.sender.description)
+        #expect((read.data as? [String: Any])?["room"] as? Int == 4)
+        #expect(read.other["mood"] as? String == "good")
+        #expect(read.envelope == nil)
+        #expect(MessageID(parsing: read.id ?? "") != nil)
+    }
+
+    @Test("where the content leaves something out, it is empty and not the wire's")
+    func sparse() async throws {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        let field = try fixture.seal(Content(body: "b"))
+        let shown = await receive(Fixture.request(field: field), TestedService(fixture.configuration()))
+        #expect(shown.body == "b")
+        let texts = [shown.title, shown.subtitle, shown.threadIdentifier, shown.categoryIdentifier]
+        #expect(texts.allSatisfy { $0.isEmpty })
+        #expect(shown.badge == nil)
+        #expect(shown.sound == nil)
+        #expect(shown.relevanceScore == 0)
+        #expect(shown.interruptionLevel == .active)
+        expectNothingOfTheWire(shown)
+    }
+
+    @Test(
+        "whatever is wrong with the field, the safe default is shown and nothing of the wire",
+        arguments: ["", "AQ", "not base64!", "AAAA", String(repeating: "A", count: 9_000)])
+    func broken(field: String) async throws {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        let shown = await receive(Fixture.request(field: field), TestedService(fixture.configuration()))
+        expectSafeDefault(shown, .malformed)
+    }
+
+    @Test("a field that is missing or no string is malformed")
+    func noField() async throws {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        for field in [nil, 7, ["a"], ["a": 1], NSNull()] as [Any?] {
+            let shown = await receive(Fixture.request(field: field), TestedService(fixture.configuration()))
+            expectSafeDefault(shown, .malformed)
+        }
+    }
+
+    @Test("in an app that gets plain pushes they pass unchanged, and can't claim to be sealed")
+    func plain() async throws {
+        let fixture = try Fixture()
+        let service = TestedService(fixture.configuration(receivesPlainPushes: true))
+        let shown = await receive(Fixture.request(field: nil), service)
+        #expect(shown.title == "WIRE")
+        #expect(shown.badge == 99)
+        #expect(shown.userInfo["WIRE"] as? String == "WIRE")
+        #expect(shown.userInfo["sealed-push"] == nil)
+        #expect(SealedNotification(userInfo: shown.userInfo) == nil)
+        // A broken envelope is still one.
+        let broken = await receive(Fixture.request(field: "AQ"), service)
+        expectSafeDefault(broken, .malformed)
+    }
+
+    @Test("the app believes user info that the service module made, and no other")
+    func claims() {
+        let claim: [String: Any] = ["outcome": "opened", "id": "x"]
+        #expect(SealedNotification(userInfo: ["sealed-push": claim]) != nil)
+        #expect(SealedNotification(userInfo: ["sealed-push": claim, "aps": ["alert": "x"]]) == nil)
+        #expect(SealedNotification(userInfo: ["sealed-push": claim, "x": 1]) == nil)
+        #expect(SealedNotification(userInfo: ["sealed-push": "opened"]) == nil)
+        #expect(SealedNotification(userInfo: [:]) == nil)
+        #expect(SealedNotification(userInfo: ["sealed-push": ["outcome": "opened", "reason": "rejected"]]) == nil)
+    }
+
+    @Test("a locked device shows the safe default and keeps the envelope for the app")
+    func locked() async throws {
+        struct Locked: KeyStore {
+            func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] { throw .locked }
+        }
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        let field = try fixture.seal()
+        let shown = await receive(
+            Fixture.request(field: field), TestedService(fixture.configuration(keys: Locked())))
+        expectSafeDefault(shown, .locked)
+        #expect(SealedNotification(userInfo: shown.userInfo)?.envelope == field)
+    }
+
+    @Test("a repeat under the same identifier opens silently; under another one it is refused")
+    func repeats() async throws {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        var content = Content(title: "t", body: "b")
+        content.badge = 1
+        content.sound = .named("default")
+        content.interruptionLevel = .timeSensitive
+        let field = try fixture.seal(content)
+        let service = TestedService(fixture.configuration())
+        let first = await receive(Fixture.request(field: field, identifier: "one"), service)
+        #expect(first.sound != nil)
+        for _ in 2...8 {
+            let again = await receive(Fixture.request(field: field, identifier: "one"), service)
+            #expect(again.body == "b")
+            #expect(again.sound == nil)
+            #expect(again.badge == nil)
+            #expect(again.interruptionLevel == .passive)
+        }
+        expectSafeDefault(await receive(Fixture.request(field: field, identifier: "one"), service), .replayed)
+        expectSafeDefault(await receive(Fixture.request(field: field, identifier: "two"), service), .replayed)
+    }
+
+    @Test("a ledger that can't be reached costs the content, never the notification")
+    func noLedger() async throws {
+        let fixture = try Fixture()
+        // A file stands where the container's folder should be made.
+        try fixture.folder.write("", to: "SealedPush")
+        let shown = await receive(Fixture.request(field: try fixture.seal()), TestedService(fixture.configuration()))
+        expectSafeDefault(shown, .ledgerUnavailable)
+        var missing = fixture.configuration()
+        missing = ServiceConfiguration(
+            topic: missing.topic, keys: missing.keys, trusting: missing.senders, safeDefault: missing.safeDefault,
+            container: .appGroup("group.not.there"))
+        expectSafeDefault(
+            await receive(Fixture.request(field: try fixture.seal()), TestedService(missing)), .ledgerUnavailable)
+    }
+
+    @Test("every single-bit flip of an authentic envelope ends in the safe default")
+    func bitFlips() async throws {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        let bytes = try Envelope(parsing: try fixture.seal()).bytes
+        let opening = PushOpening(fixture.configuration(), environment: .system)
+        for bit in 0..<bytes.count * 8 {
+            var flipped = bytes
+            flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+            let field = try Base64.url(flipped)
+            let shown = opening.present(field: field, requestIdentifier: "one")
+            guard case .safeDefault = shown else {
+                Issue.record("bit \(bit) was not noticed")
+                continue
+            }
+        }
+        guard case .opened = opening.present(field: try Base64.url(bytes), requestIdentifier: "one") else {
+            Issue.record("the envelope itself did not open")
+            return
+        }
+    }
+
+    @Test("every cut ends in the safe default")
+    func cuts() throws {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        let text = try fixture.seal()
+        let opening = PushOpening(fixture.configuration(), environment: .system)
+        for length in 0..<text.count {
+            let shown = opening.present(field: String(text.prefix(length)), requestIdentifier: "one")
+            guard case .safeDefault = shown else {
+                Issue.record("a cut at \(length) was not noticed")
+                continue
+            }
+        }
+    }
+
+    private enum Base64 {
+        static func url(_ bytes: [UInt8]) throws -> String { Base64URL.encode(bytes) }
+    }
+}
+
+/// Nothing that the carrier wrote around the field is in what is shown.
+func expectNothingOfTheWire(_ shown: UNNotificationContent, sourceLocation: SourceLocation = #_sourceLocation) {
+    let texts = [
+        shown.title, shown.subtitle, shown.body, shown.threadIdentifier, shown.categoryIdentifier,
+        shown.launchImageName, shown.targetContentIdentifier ?? "", shown.filterCriteria ?? "",
+        "\(shown.userInfo)",
+    ]
+    #expect(texts.allSatisfy { !$0.contains("WIRE") }, sourceLocation: sourceLocation)
+    #expect(shown.badge != 99, sourceLocation: sourceLocation)
+    #expect(shown.sound != .defaultCritical, sourceLocation: sourceLocation)
+    #expect(shown.interruptionLevel != .critical, sourceLocation: sourceLocation)
+    #expect(shown.relevanceScore != 0.9, sourceLocation: sourceLocation)
+    #expect(shown.targetContentIdentifier == nil, sourceLocation: sourceLocation)
+    #expect(Set(shown.userInfo.keys) == ["sealed-push"], sourceLocation: sourceLocation)
+}
+
+/// The app's own default, with this reason.
+func expectSafeDefault(
+    _ shown: UNNotificationContent, _ reason: OpenError, sourceLocation: SourceLocation = #_sourceLocation
+) {
+    #expect(shown.title == "App", sourceLocation: sourceLocation)
+    #expect(shown.body == "local default", sourceLocation: sourceLocation)
+    #expect(SealedNotification(userInfo: shown.userInfo)?.reason == reason.rawValue, sourceLocation: sourceLocation)
+    expectNothingOfTheWire(shown, sourceLocation: sourceLocation)
+}

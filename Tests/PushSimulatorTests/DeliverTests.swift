@@ -1,0 +1,194 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@Suite("device-simulator deliver", .serialized)
+struct DeliverTests {
+    private let device: Device
+
+    init() throws { device = try Device() }
+
+    @Test("a sealed message is shown, with everything a script may want to know")
+    func opened() throws {
+        var content = Content(title: "Nina", subtitle: "to you", body: "Lunch?", data: ["room": 4])
+        content.badge = 2
+        content.threadID = "nina"
+        content.category = "chat"
+        let shown = try device.deliver(try device.file(try device.seal(content)))
+        #expect(shown.outcome == "opened")
+        #expect(shown.reason == nil)
+        #expect(shown.title == "Nina")
+        #expect(shown.object["subtitle"] as? String == "to you")
+        #expect(shown.body == "Lunch?")
+        #expect(shown.object["badge"] as? Int == 2)
+        #expect(shown.object["thread"] as? String == "nina")
+        #expect(shown.object["category"] as? String == "chat")
+        #expect((shown.object["data"] as? [String: Any])?["room"] as? Int == 4)
+        #expect((shown.object["elapsedMilliseconds"] as? Int).map { $0 < 30_000 } == true)
+        let memory = try #require(shown.object["peakMemoryBytes"] as? Int)
+        #expect((100_000...(24 << 20)).contains(memory))
+    }
+
+    @Test("a second delivery with one state is a replay; under one identifier it replaces itself, silently")
+    func replay() throws {
+        let file = try device.file(try device.seal())
+        #expect(try device.deliver(file).outcome == "opened")
+        let replay = try device.deliver(file)
+        #expect(replay.outcome == "safe-default")
+        #expect(replay.reason == "replayed")
+        #expect(replay.body == "You have a new message!")
+        // Without a state the device is new each time.
+        #expect(try device.deliver(file, state: nil).outcome == "opened")
+
+        let second = try device.file(try device.seal())
+        #expect(try device.deliver(second, ["--identifier", "x"]).outcome == "opened")
+        let again = try device.deliver(second, ["--identifier", "x"])
+        #expect(again.outcome == "opened")
+        #expect(again.object["interruptionLevel"] as? String == "passive")
+        #expect(try device.deliver(second, ["--identifier", "y"]).reason == "replayed")
+    }
+
+    @Test("a state without a ledger is a reinstall: what was sent before does not open, what is sent later does")
+    func reinstall() throws {
+        let file = try device.file(try device.seal())
+        try FileManager.default.createDirectory(at: device.folder.appending("State"), withIntermediateDirectories: true)
+        #expect(try device.deliver(file).reason == "replayed")
+        var later = Content(body: "later")
+        later.sent = Timestamp.now().advanced(bySeconds: 5)
+        #expect(try device.deliver(try device.file(try device.seal(later))).outcome == "opened")
+    }
+
+    @Test("each refusal shows the safe default with its code")
+    func refusals() throws {
+        let good = try device.seal()
+        #expect(try device.deliver(try device.file(good), ["--locked"]).reason == "locked")
+        let toOther = try Device().seal()
+        #expect(try device.deliver(try device.file(toOther)).reason == "unknown-recipient")
+        let stranger = try Sealer(sender: SenderKey(), topic: Device.topic, safeDefault: "d")
+            .seal(Content(body: "b"), to: device.recipient)
+        #expect(try device.deliver(try device.file(stranger)).reason == "unknown-sender")
+        let otherTopic = try Sealer(sender: device.sender, topic: "com.example.other", safeDefault: "d")
+            .seal(Content(body: "b"), to: device.recipient)
+        #expect(try device.deliver(try device.file(otherTopic)).reason == "rejected")
+        let anonymous = try Sealer(anonymousFor: Device.topic, safeDefault: "d")
+            .seal(Content(body: "b"), to: device.recipient)
+        #expect(try device.deliver(try device.file(anonymous)).reason == "anonymous-not-allowed")
+        #expect(try device.deliver(try device.file(anonymous), ["--allow-anonymous"]).outcome == "opened")
+        var content = Content(body: "b")
+        content.sent = Timestamp.now().advanced(bySeconds: 27 * 3_600)
+        #expect(try device.deliver(try device.file(try device.seal(content))).reason == "clock")
+        content.sent = Timestamp.now().advanced(bySeconds: -31 * 86_400)
+        #expect(try device.deliver(try device.file(try device.seal(content))).reason == "too-old")
+        content.sent = nil
+        content.expires = Timestamp.now().advanced(bySeconds: -700)
+        #expect(try device.deliver(try device.file(try device.seal(content))).reason == "expired")
+    }
+
+    @Test("bit flips and cuts through the whole simulator: the safe default, never ciphertext, never nothing")
+    func sampleOfDamage() throws {
+        var random = SeededRandom("sampleOfDamage")
+        let bytes = try device.seal().envelope.bytes
+        for round in 0..<24 {
+            var damaged = bytes
+            if round % 2 == 0 {
+                let bit = Int.random(in: 0..<bytes.count * 8, using: &random)
+                damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+            } else {
+                damaged = Array(damaged.prefix(Int.random(in: 0..<bytes.count, using: &random)))
+            }
+            let text = Data(damaged).base64EncodedString().replacingOccurrences(of: "+", with: "-")
+                .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+            let payload = #"{"aps":{"alert":"WIRE","mutable-content":1},"custom-encrypted-message":"\#(text)"}"#
+            let shown = try device.deliver(try device.folder.write(payload, to: "damaged"))
+            #expect(shown.outcome == "safe-default")
+            #expect(shown.body == "You have a new message!")
+            #expect(shown.title == nil)
+        }
+    }
+
+    @Test("a carrier's title, sound, category, level, badge and keys never come through, on either path")
+    func forgedClearPart() throws {
+        let text = try device.seal().envelope.text
+        for (field, outcome) in [(text, "opened"), ("AQ", "safe-default")] {
+            let payload = """
+                {"aps":{"alert":{"title":"WIRE","body":"WIRE"},"mutable-content":1,"sound":"wire.caf","badge":99,
+                "category":"WIRE","thread-id":"WIRE","interruption-level":"critical","target-content-id":"WIRE"},
+                "WIRE":1,"sealed-push":{"outcome":"opened","data":"WIRE"},"custom-encrypted-message":"\(field)"}
+                """
+            let shown = try device.deliver(try device.folder.write(payload, to: "forged"))
+            #expect(shown.outcome == outcome)
+            #expect(!"\(shown.object.filter { $0.key != "file" })".uppercased().contains("WIRE"))
+            #expect(shown.object["badge"] is NSNull)
+            #expect(shown.object["userInfoKeys"] as? [String] == ["sealed-push"])
+        }
+    }
+
+    @Test("what wakes no extension is shown as it came, or not at all")
+    func noExtension() throws {
+        let plain = try device.folder.write(#"{"aps":{"alert":{"title":"t","body":"b"}}}"#, to: "plain")
+        let shown = try device.deliver(plain)
+        #expect(shown.outcome == "original")
+        #expect(shown.title == "t")
+        #expect(shown.object["peakMemoryBytes"] is NSNull)
+        let silent = try device.folder.write(#"{"aps":{"content-available":1}}"#, to: "silent")
+        #expect(try device.deliver(silent).outcome == "not-shown")
+    }
+
+    @Test("unusable input ends with 65, wrong use with 64, unreadable files with 74, and nothing is shown")
+    func statuses() throws {
+        func status(_ arguments: [String]) throws -> Int32 {
+            let result = try Program("device-simulator").run(arguments)
+            #expect(result.output.isEmpty)
+            #expect(!result.errors.isEmpty)
+            return result.status
+        }
+        let good = try device.file(try device.seal())
+        #expect(try status(device.arguments(try device.folder.write("no JSON", to: "bad"))) == 65)
+        #expect(try status(device.arguments(try device.folder.write("", to: "empty"))) == 65)
+        #expect(try status(device.arguments("/no/such/file")) == 74)
+        #expect(try status(device.arguments(good, ["--time-limit", "0"])) == 64)
+        #expect(try status(device.arguments(good, ["--trust", "nobody"])) == 65)
+        #expect(try status(device.arguments(good, ["--no-such-flag"])) == 64)
+        #expect(try status(device.arguments(good, ["--extension", "/no/such/program"])) == 74)
+        let foreign = try device.folder.write(
+            #"{"Simulator Target Bundle":"com.example.other","aps":{"alert":"a"}}"#, to: "foreign")
+        #expect(try status(device.arguments(foreign)) == 65)
+    }
+
+    @Test("two processes that open one message at once show it once")
+    func twoProcesses() throws {
+        for _ in 0..<8 {
+            let file = try device.file(try device.seal())
+            _ = try device.deliver(try device.file(try device.seal()))
+            let outputs = try (0..<4).map { _ in try device.folder.write("", to: UUID().uuidString) }
+            let processes = try outputs.map { output in
+                try Program("device-simulator").start(
+                    device.arguments(file), output: FileHandle(forWritingTo: URL(filePath: output)))
+            }
+            for process in processes { process.waitUntilExit() }
+            let outcomes = try outputs.map { try Checkout.text(URL(filePath: $0)) }
+            #expect(outcomes.filter { $0.contains(#""outcome":"opened""#) }.count == 1)
+            #expect(outcomes.filter { $0.contains(#""reason":"replayed""#) }.count == 3)
+        }
+    }
+
+    @Test("killed at any moment, nothing is lost and nothing opens twice")
+    func killed() throws {
+        var random = SeededRandom("killed")
+        for _ in 0..<40 {
+            let file = try device.file(try device.seal())
+            let output = try device.folder.write("", to: "killed-output")
+            let process = try Program("device-simulator").start(
+                device.arguments(file, ["--identifier", "same"]),
+                output: FileHandle(forWritingTo: URL(filePath: output)))
+            usleep(.random(in: 0...30_000, using: &random))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            // Delivered again by the system under its identifier, it opens.
+            #expect(try device.deliver(file, ["--identifier", "same"]).outcome == "opened")
+            #expect(try device.deliver(file, ["--identifier", "other"]).reason == "replayed")
+        }
+    }
+}

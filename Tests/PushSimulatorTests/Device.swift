@@ -1,0 +1,64 @@
+import Foundation
+import PushKeyring
+import PushSender
+import SealedPush
+import TestSupport
+
+/// A keyring with a device and a sender, the built programs, and a place for the device's state.
+struct Device {
+    let folder: TemporaryFolder
+    let recipient: Recipient
+    let sender: SenderKey
+    static let topic: Topic = "com.example.app"
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let keyring = Keyring(folder: folder.appending("Keys"))
+        // Older than any message: the clock may not move on between the two.
+        let created = Timestamp.now().advanced(bySeconds: -3_600)
+        recipient = try keyring.generateDevice(named: Self.name("phone"), at: created)
+        _ = try keyring.generateSender(named: Self.name("newsroom"), at: created)
+        sender = try keyring.senderKey(named: Self.name("newsroom"))
+    }
+
+    private static func name(_ text: String) throws -> KeyName {
+        guard let name = KeyName(parsing: text) else { throw CocoaError(.featureUnsupported) }
+        return name
+    }
+
+    func seal(_ content: Content = Content(title: "Nina", body: "Lunch at one?")) throws -> SealedPayload {
+        try Sealer(sender: sender, topic: Self.topic, safeDefault: "wire default").seal(content, to: recipient)
+    }
+
+    /// Writes a payload and gives the file's path.
+    func file(_ payload: SealedPayload, _ name: String = UUID().uuidString) throws -> String {
+        try folder.write(String(decoding: payload.json, as: UTF8.self), to: name)
+    }
+
+    func arguments(_ file: String, _ more: [String] = [], state: String? = "State") -> [String] {
+        var arguments = ["deliver", file, "--device", "phone", "--trust", "newsroom"]
+        arguments += ["--topic", Self.topic.description, "--keyring", folder.appending("Keys").path, "--json"]
+        if let state { arguments += ["--state", folder.appending(state).path] }
+        return arguments + more
+    }
+
+    /// Delivers a file and gives the one object that was printed.
+    func deliver(_ file: String, _ more: [String] = [], state: String? = "State") throws -> Delivered {
+        let result = try Program("device-simulator").run(arguments(file, more, state: state))
+        guard result.status == 0, let object = result.objects.first else {
+            throw Failed(description: "status \(result.status): \(result.errors)")
+        }
+        return Delivered(object: object)
+    }
+
+    struct Failed: Error, CustomStringConvertible { let description: String }
+
+    struct Delivered {
+        let object: [String: Any]
+        var outcome: String { object["outcome"] as? String ?? "" }
+        var reason: String? { object["reason"] as? String }
+        var title: String? { object["title"] as? String }
+        var body: String? { object["body"] as? String }
+        var note: String? { object["note"] as? String }
+    }
+}
