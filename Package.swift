@@ -83,6 +83,7 @@ let package = Package(
     name: "sealed-push",
     platforms: [.iOS(.v18), .macOS(.v15)],
     products: [
+        .library(name: "SealedPush", targets: ["SealedPush"]),
         .library(name: "PushSender", targets: ["PushSender"]),
         .library(name: "PushService", targets: ["PushService"]),
         .library(name: "PushKeyring", targets: ["PushKeyring"]),
