@@ -3,7 +3,7 @@ import SealedPush
 
 /// Makes the identifiers that travel in the clear, so that they repeat where they must and tell nothing.
 ///
-/// Source: Specification 2.3.
+/// Source: Specification 2.7 to 2.9.
 struct ClearIdentifiers: ~Copyable, Sendable {
     private let key: GuardedSecret
 

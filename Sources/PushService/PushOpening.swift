@@ -36,17 +36,34 @@ struct PushOpening: Sendable {
         if field == nil, configuration.receivesPlainPushes { return .plain }
         let now = now()
         let envelope = field.flatMap { try? Envelope(parsing: $0) }
+        do {
+            let (opened, answer) = try open(envelope, requestIdentifier: requestIdentifier, at: now)
+            return .opened(opened, isRepeat: answer == .repeated)
+        } catch {
+            return .safeDefault(
+                configuration.safeDefault, reason: error, envelope: error == .locked ? field : nil)
+        }
+    }
+
+    /// Steps 2 to 6, and the line in the log.
+    private func open(
+        _ envelope: Envelope?, requestIdentifier: String, at now: Timestamp
+    ) throws(OpenError) -> (OpenedContent, LedgerAnswer) {
         do throws(OpenError) {
             guard let envelope else { throw .malformed }
             let opened = try opener.open(envelope, at: now)
             let answer = try record(opened, requestIdentifier: requestIdentifier, at: now)
             writeLog(nil, envelope, at: now)
-            return .opened(opened, isRepeat: answer == .repeated)
+            return (opened, answer)
         } catch {
             writeLog(error, envelope, at: now)
-            return .safeDefault(
-                configuration.safeDefault, reason: error, envelope: error == .locked ? field : nil)
+            throw error
         }
+    }
+
+    /// For the app, later: the same steps on an envelope that was kept.
+    func open(field: String, requestIdentifier: String) throws(OpenError) -> OpenedContent {
+        try open(try? Envelope(parsing: field), requestIdentifier: requestIdentifier, at: now()).0
     }
 
     /// What is shown, and logged, for a push that time ran out for.

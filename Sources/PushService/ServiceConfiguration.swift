@@ -41,6 +41,19 @@ public struct ServiceConfiguration: Sendable {
     }
 }
 
+extension ServiceConfiguration {
+    /// Opens an envelope that arrived while the device was locked. For the app, once it is unlocked.
+    ///
+    /// All steps of Specification 6, the ledger included; blocks for as long as two syncs of the disk take.
+    ///
+    /// - Parameters:
+    ///   - envelope: ``SealedNotification/envelope``.
+    ///   - requestIdentifier: the notification's `request.identifier`.
+    public func open(envelope: String, requestIdentifier: String) throws(OpenError) -> OpenedContent {
+        try PushOpening(self, environment: .system).open(field: envelope, requestIdentifier: requestIdentifier)
+    }
+}
+
 /// What a person sees whenever opening does not succeed: the same for every cause.
 ///
 /// Chosen when the app is built and translated in the extension's bundle, so that nothing of the wire is in it.

@@ -55,10 +55,16 @@ public struct DeliveredPush: Sendable {
             "body": text(shown?.body), "badge": shown?.badge ?? NSNull(), "sound": text(shown?.sound),
             "thread": text(shown?.thread), "category": text(shown?.category),
             "interruptionLevel": text(shown?.interruptionLevel), "targetContent": text(shown?.targetContent),
-            "data": shown.flatMap(Self.sealedPush)?["data"] ?? NSNull(),
+            "data": shown.flatMap(Self.data) ?? NSNull(),
             "userInfoKeys": shown.map(Self.userInfo)?.keys.sorted() ?? [],
             "elapsedMilliseconds": milliseconds ?? NSNull(), "peakMemoryBytes": peakMemoryByteCount ?? NSNull(),
         ]
+    }
+
+    /// The service module hands JSON over as text.
+    private static func data(_ content: ShownNotification) -> Any? {
+        guard let text = sealedPush(content)?["data"] as? String else { return nil }
+        return try? JSONSerialization.jsonObject(with: Data(text.utf8), options: [.fragmentsAllowed])
     }
 
     private static func userInfo(_ content: ShownNotification) -> [String: Any] {

@@ -13,7 +13,7 @@ struct ShowingTests {
     func opened() async throws {
         let fixture = try Fixture()
         try fixture.beginLedger()
-        var content = Content(title: "Nina", subtitle: "to you", body: "Lunch at 1? 100% sure", data: ["room": 4])
+        var content = Content(title: "Nina", subtitle: "to you", body: "Lunch at 1? 100% sure", data: ["room": 4, "free": [nil, true, 1.5]])
         content.badge = 3
         content.threadID = "nina"
         content.category = "chat"
@@ -36,8 +36,8 @@ struct ShowingTests {
         let read = try #require(SealedNotification(userInfo: shown.userInfo))
         #expect(read.reason == nil)
         #expect(read.sender == fixture.sender.sender.description)
-        #expect((read.data as? [String: Any])?["room"] as? Int == 4)
-        #expect(read.other["mood"] as? String == "good")
+        #expect(read.data == ["room": 4, "free": [nil, true, 1.5]])
+        #expect(read.other == ["mood": "good"])
         #expect(read.envelope == nil)
         #expect(MessageID(parsing: read.id ?? "") != nil)
     }
@@ -116,6 +116,13 @@ struct ShowingTests {
             Fixture.request(field: field), TestedService(fixture.configuration(keys: Locked())))
         expectSafeDefault(shown, .locked)
         #expect(SealedNotification(userInfo: shown.userInfo)?.envelope == field)
+
+        // After unlock the app opens it, under the identifier it arrived with, and only once more under another.
+        let unlocked = fixture.configuration()
+        #expect(try unlocked.open(envelope: field, requestIdentifier: "one").content.alert.title == "Nina")
+        #expect(try unlocked.open(envelope: field, requestIdentifier: "one").content.alert.title == "Nina")
+        #expect(throws: OpenError.replayed) { try unlocked.open(envelope: field, requestIdentifier: "two") }
+        #expect(throws: OpenError.malformed) { try unlocked.open(envelope: "AQ", requestIdentifier: "two") }
     }
 
     @Test("a repeat under the same identifier opens silently; under another one it is refused")

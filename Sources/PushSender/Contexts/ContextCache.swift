@@ -149,6 +149,8 @@ private struct State {
         contexts.removeAll()
         order.removeAll()
         firstInOrder = 0
+        // The task that would have swept is the parent's.
+        isSweepDue = false
     }
 
     private mutating func dropOldest() {

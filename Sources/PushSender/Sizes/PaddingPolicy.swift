@@ -1,4 +1,4 @@
-/// How much an observer learns about the length of what was sealed. Source: Specification 4.1.
+/// How much an observer learns about the length of what was sealed. Source: Specification 4.2.
 public enum PaddingPolicy: String, Sendable, CaseIterable {
     /// Up to 256, 512, 1,024 or 2,048 bytes, or all that fits: an observer learns which of these.
     case buckets

@@ -67,10 +67,16 @@
 
         private static func key(_ item: [CFString: Any]) -> DeviceKey? {
             guard let data = item[kSecValueData] as? Data, let created = item[kSecAttrCreationDate] as? Date,
-                let identity = try? Identity(parsing: Array(data)),
+                let identity = identity(data),
                 let moment = Timestamp(secondsSince1970: Int64(created.timeIntervalSince1970))
             else { return nil }
             return DeviceKey(identity, created: moment)
+        }
+
+        private static func identity(_ data: Data) -> Identity? {
+            var text = Array(data)
+            defer { wipe(&text) }
+            return try? Identity(parsing: text)
         }
 
         private static func error(_ status: OSStatus) -> KeyStoreError {

@@ -47,8 +47,10 @@ extension Presentation {
     private static func userInfo(_ opened: OpenedContent) -> [String: Any] {
         var members: [String: Any] = ["outcome": "opened", "id": opened.id.description]
         members["sender"] = opened.sender?.description
-        members["data"] = opened.content.data?.propertyList
-        if !opened.content.other.isEmpty { members["other"] = opened.content.other.mapValues(\.propertyList) }
+        members["data"] = opened.content.data.map(SealedNotification.text)
+        if !opened.content.other.isEmpty {
+            members["other"] = SealedNotification.text(.object(opened.content.other))
+        }
         return members
     }
 
@@ -81,21 +83,6 @@ extension Content.Sound {
         case .critical("default", let volume): .defaultCriticalSound(withAudioVolume: Float(volume))
         case .critical(let name, let volume):
             .criticalSoundNamed(UNNotificationSoundName(name), withAudioVolume: Float(volume))
-        }
-    }
-}
-
-extension JSONValue {
-    /// As Foundation's property lists and JSON have it.
-    fileprivate var propertyList: Any {
-        switch self {
-        case .null: NSNull()
-        case .bool(let value): value
-        case .integer(let value): Int(value)
-        case .number(let value): value
-        case .string(let value): value
-        case .array(let values): values.map(\.propertyList)
-        case .object(let members): members.mapValues(\.propertyList)
         }
     }
 }

@@ -1,7 +1,11 @@
+public import SealedPush
+
 /// What the service module tells the app about a notification, read from its user info.
 ///
-/// For the app, in `userNotificationCenter(_:didReceive:)` or wherever it meets a notification. Source: Specification 6.7.
-public struct SealedNotification {
+/// For the app, in `userNotificationCenter(_:didReceive:)` and wherever else it gets a `UNNotification`. Never for what
+/// `application(_:didReceiveRemoteNotification:)` is given: that is the wire's own payload, and a carrier can write into it
+/// what it likes. Source: Specification 6.7.
+public struct SealedNotification: Hashable, Sendable {
     /// Nil where it opened; else the code of what went wrong, for the app's own log.
     public let reason: String?
     /// The message's ID, where it opened.
@@ -9,10 +13,10 @@ public struct SealedNotification {
     /// The sender's public key, where it opened and the sender is known.
     public let sender: String?
     /// The app's own data, where it opened and there is some.
-    public let data: Any?
+    public let data: JSONValue?
     /// Keys of the content that this version does not know.
-    public let other: [String: Any]
-    /// The envelope's text, where the device was locked: open it once it is unlocked.
+    public let other: [String: JSONValue]
+    /// The envelope's text, where the device was locked: see ``ServiceConfiguration/open(envelope:requestIdentifier:)``.
     public let envelope: String?
 
     /// Nil unless this user info was made by the service module: then it holds one key and nothing else.
@@ -28,10 +32,30 @@ public struct SealedNotification {
         self.reason = reason
         id = members["id"] as? String
         sender = members["sender"] as? String
-        data = members["data"]
-        other = members["other"] as? [String: Any] ?? [:]
+        data = (members["data"] as? String).flatMap(Self.value)
+        other = (members["other"] as? String).flatMap(Self.value)?.members ?? [:]
         envelope = members["envelope"] as? String
     }
 
     static let key = "sealed-push"
+
+    /// JSON as text: user info takes property lists only, and those have no null.
+    static func text(_ value: JSONValue) -> String {
+        var writer = JSONWriter()
+        writer.value(value)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private static func value(_ text: String) -> JSONValue? {
+        // The reader takes objects only; data may be any value.
+        let wrapped = Array("{\"value\":".utf8) + Array(text.utf8) + Array("}".utf8)
+        return JSONReader.object(wrapped, maximumByteCount: 65_536)?["value"]
+    }
+}
+
+extension JSONValue {
+    fileprivate var members: [String: JSONValue]? {
+        guard case .object(let members) = self else { return nil }
+        return members
+    }
 }

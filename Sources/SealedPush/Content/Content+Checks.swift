@@ -1,5 +1,5 @@
 extension Content {
-    /// Whether this can be sealed: everything a receiver checks, and what JSON can't hold. Source: Specification 4.2.
+    /// Whether this can be sealed: everything a receiver checks, and what JSON can't hold. Source: Specification 4.6.
     package func checkForSealing() throws(ContentError) {
         guard alert.isVisible else { throw .noVisibleText }
         if let collapseID, !Self.isCollapseID(collapseID) { throw .invalid("collapse-id") }

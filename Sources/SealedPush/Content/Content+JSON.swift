@@ -1,5 +1,5 @@
 extension Content {
-    /// Reads content JSON; `id`, `topic` and `sent` may be missing, everything else must be as Specification 4.2 says.
+    /// Reads content JSON; `id`, `topic` and `sent` may be missing, everything else must be as Specification 4.6 says.
     ///
     /// At most 4,096 bytes, at most 16 levels deep; costs time in proportion to the bytes.
     public init(parsing bytes: [UInt8]) throws(ContentError) {

@@ -67,7 +67,7 @@ package enum DurableFiles {
         return names
     }
 
-    /// At most `limit` bytes from the start of a file.
+    /// At most `limit` bytes from the start of a file, in one array, so that a caller who wipes it has wiped all.
     package static func read(_ file: URL, limit: Int) throws(Failure) -> [UInt8] {
         let descriptor = open(file.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(code: errno) }
@@ -83,7 +83,8 @@ package enum DurableFiles {
             guard length > 0 else { break }
             count += length
         }
-        return Array(bytes[..<count])
+        bytes.removeLast(limit - count)
+        return bytes
     }
 
     package static func sync(folder: URL) throws(Failure) {

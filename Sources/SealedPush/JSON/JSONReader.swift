@@ -14,7 +14,7 @@ package enum JSONReader {
     /// hold a number that neither Int64 nor Double has. Of members with one name, any may be kept.
     package static func object(_ bytes: [UInt8], maximumByteCount: Int) -> [String: JSONValue]? {
         guard bytes.count <= maximumByteCount, isWithinLimits(bytes),
-            case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+            let members = try? JSONDecoder().decode([String: JSONValue].self, from: Data(bytes))
         else { return nil }
         return members
     }

@@ -36,6 +36,8 @@ extension JSONValue: Codable {
         // The likeliest first: each wrong guess costs the decoder an error.
         if let value = try? container.decode(String.self) {
             self = .string(value)
+        } else if let value = try? container.decode([String: JSONValue].self) {
+            self = .object(value)
         } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
         } else if let value = try? container.decode(Double.self) {
@@ -44,10 +46,8 @@ extension JSONValue: Codable {
             self = .bool(value)
         } else if container.decodeNil() {
             self = .null
-        } else if let value = try? container.decode([JSONValue].self) {
-            self = .array(value)
         } else {
-            self = .object(try container.decode([String: JSONValue].self))
+            self = .array(try container.decode([JSONValue].self))
         }
     }
 

@@ -67,7 +67,7 @@ public struct Opener: Sendable {
         return matching.sorted(by: DeviceKey.isTriedBefore)
     }
 
-    /// Specification 3.2: more pairs with one ID are an attack, or a strange accident.
+    /// Specification 3.2.3: more pairs with one ID are an attack, or a strange accident.
     private static let maximumPairCount = 16
 }
 
@@ -118,7 +118,7 @@ extension Opener {
     }
 }
 
-/// The times of Specification 6.5, in seconds.
+/// The times of Specification 6.4, in seconds.
 package enum TimeRules {
     /// How far ahead of the device's clock content may be.
     package static func maximumLead(isAnonymous: Bool) -> Int64 { isAnonymous ? 600 : 26 * 3_600 }
@@ -128,7 +128,7 @@ package enum TimeRules {
 }
 
 extension Content {
-    /// Specification 3.6: from a sender that nobody vouches for, nothing is fetched, nobody is told, nothing is loud.
+    /// Specification 3.6.4: from a sender that nobody vouches for, nothing is fetched, nobody is told, nothing is loud.
     fileprivate mutating func limitToAnonymous() {
         reserved.removeAll()
         if interruptionLevel == .timeSensitive || interruptionLevel == .critical { interruptionLevel = .active }
@@ -137,12 +137,12 @@ extension Content {
 }
 
 extension Envelope {
-    /// Specification 3.4: "sealedpush/v1" ‖ 0x00 ‖ topic.
+    /// Specification 3.4.4: "sealedpush/v1" ‖ 0x00 ‖ topic.
     package static func info(topic: Topic) -> [UInt8] {
         Array("sealedpush/v1".utf8) + [0] + Array(topic.description.utf8)
     }
 
-    /// Specification 7.1: BLAKE2b-256 over what no two messages share.
+    /// Specification 7.2: BLAKE2b-256 over what no two messages share.
     fileprivate func ledgerKey(recipient: Recipient, sender: Sender?) -> [UInt8] {
         var bytes = [suite.rawValue] + recipient.publicKey.bytes
         switch header {

@@ -1,0 +1,16 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own: whoever depends on Sealed Push resolves none of this.
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "sealed-push", path: "..")],
+    targets: [
+        .systemLibrary(name: "CRawSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: ["CRawSodium", .product(name: "PushSender", package: "sealed-push")],
+            path: "Sources/Benchmarks"),
+    ]
+)

@@ -1,0 +1,76 @@
+import Foundation
+import PushSender
+
+/// Times sealing and opening beside raw libsodium, in one run: prints each median, and the ratios that are promised.
+@main
+struct Benchmarks {
+    static func main() throws {
+        let roundCount = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 60
+        let raw = RawSodium()
+        let ours = SealedPushWork()
+
+        var stopwatch = Stopwatch()
+        for round in 0..<roundCount {
+            if round % 20 == 0 { Self.progress("round \(round) of \(roundCount)") }
+            stopwatch.time("crypto_box_seal, 256 bytes", count: 60) { raw.sealBox() }
+            stopwatch.time("seal, recipient seen", count: 600) { ours.sealForSeen() }
+            stopwatch.time("seal, new recipient", count: 60) { ours.sealForNew() }
+            stopwatch.time("crypto_box_seal_open, 256 bytes", count: 60) { raw.openBox() }
+            stopwatch.time("open, no cached state", count: 60) { ours.open() }
+            stopwatch.time("X25519 base point", count: 60) { raw.multiplyBase() }
+            stopwatch.time("X25519", count: 60) { raw.multiply() }
+            stopwatch.time("HMAC-SHA-256, 96 bytes", count: 600) { raw.authenticate() }
+            stopwatch.time("ChaCha20-Poly1305, 512 bytes", count: 600) { raw.encrypt() }
+            stopwatch.time("BLAKE2b, keyed, 80 bytes", count: 600) { raw.hash() }
+            stopwatch.time("16 random bytes", count: 600) { raw.random() }
+            stopwatch.time("content as JSON, 256 bytes", count: 600) { ours.writeContent() }
+            stopwatch.time("content from JSON, 256 bytes", count: 60) { ours.readContent() }
+        }
+        stopwatch.report()
+        Self.reportRatios(stopwatch)
+    }
+
+    private static func reportRatios(_ stopwatch: Stopwatch) {
+        let base = stopwatch.median("X25519 base point")
+        let multiply = stopwatch.median("X25519")
+        let hmac = stopwatch.median("HMAC-SHA-256, 96 bytes")
+        let cipher = stopwatch.median("ChaCha20-Poly1305, 512 bytes")
+        let hash = stopwatch.median("BLAKE2b, keyed, 80 bytes")
+        let random = stopwatch.median("16 random bytes")
+        print("")
+        ratio(
+            "crypto_box_seal / seal, recipient seen", stopwatch, "crypto_box_seal, 256 bytes", "seal, recipient seen",
+            floor: "at least 10")
+        ratio(
+            "seal, new recipient / crypto_box_seal", stopwatch, "seal, new recipient", "crypto_box_seal, 256 bytes",
+            floor: "at most 1.9")
+        ratio(
+            "open / crypto_box_seal_open", stopwatch, "open, no cached state", "crypto_box_seal_open, 256 bytes",
+            floor: "at most 2.7")
+        print("")
+        // What libsodium alone would take for the same work; the rest is JSON, base64url, memory and bookkeeping.
+        let seen = cipher + 2 * hash + random
+        let new = seen + base + 2 * multiply + 5 * hmac
+        let open = cipher + hash + 2 * multiply + 5 * hmac
+        sum("seal, recipient seen", stopwatch.median("seal, recipient seen"), primitives: seen)
+        sum("seal, new recipient", stopwatch.median("seal, new recipient"), primitives: new)
+        sum("open, no cached state", stopwatch.median("open, no cached state"), primitives: open)
+    }
+
+    /// The median of the ratios round by round: both were timed within milliseconds of each other.
+    private static func ratio(_ name: String, _ stopwatch: Stopwatch, _ first: String, _ second: String, floor: String) {
+        let ratios = zip(stopwatch.rounds(first), stopwatch.rounds(second)).map { $0 / $1 }.sorted()
+        let text = String(
+            format: "%.2f (%.2f to %.2f)", ratios[ratios.count / 2], ratios[ratios.count / 20],
+            ratios[ratios.count - 1 - ratios.count / 20])
+        print("\(name.padding(toLength: 40, withPad: " ", startingAt: 0)) \(text)   floor: \(floor)")
+    }
+
+    private static func sum(_ name: String, _ whole: Double, primitives: Double) {
+        let text = String(
+            format: "%7.2f µs, primitives alone %7.2f µs, the rest %6.2f µs", whole, primitives, whole - primitives)
+        print("\(name.padding(toLength: 40, withPad: " ", startingAt: 0)) \(text)")
+    }
+
+    private static func progress(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+}

@@ -1,0 +1,63 @@
+import PushSender
+
+/// The same work through the public interface, from content to finished payload and back.
+final class SealedPushWork {
+    private let sender = SenderKey()
+    private let phone = Identity()
+    private let sealer: Sealer
+    private let opener: Opener
+    private let content: Content
+    private let contentJSON: [UInt8]
+    private let newRecipients: [Recipient]
+    private var nextRecipient = 0
+    private let received: Envelope
+
+    init() {
+        let topic: Topic = "com.example.app"
+        sealer = Sealer(sender: sender, topic: topic, safeDefault: "You have a new message!")
+        opener = Opener(
+            topic: topic, keys: InMemoryKeyStore([DeviceKey(phone, created: .now())]), trusting: [sender.sender])
+        content = Self.content(byteCount: 256)
+        var whole = content
+        whole.id = .random()
+        whole.topic = topic
+        whole.sent = .now()
+        contentJSON = whole.json
+        precondition(contentJSON.count == 256)
+        newRecipients = (0..<4_000).map { _ in Identity().recipient }
+        guard let payload = try? sealer.seal(content, to: phone.recipient) else { preconditionFailure("did not seal") }
+        received = payload.envelope
+    }
+
+    func sealForSeen() { precondition((try? sealer.seal(content, to: phone.recipient)) != nil) }
+
+    /// Each recipient for the first time.
+    func sealForNew() {
+        precondition(nextRecipient < newRecipients.count, "more rounds than recipients were made for")
+        precondition((try? sealer.seal(content, to: newRecipients[nextRecipient])) != nil)
+        nextRecipient += 1
+    }
+
+    /// From the envelope's text, as the extension gets it, to checked content.
+    func open() {
+        guard let envelope = try? Envelope(parsing: received.text), (try? opener.open(envelope, at: .now())) != nil
+        else { preconditionFailure("did not open") }
+    }
+
+    func writeContent() { precondition(!content.json.isEmpty) }
+
+    func readContent() { precondition((try? Content(parsing: contentJSON)) != nil) }
+
+    /// Content whose JSON, with id, topic and sent, has this many bytes.
+    private static func content(byteCount: Int) -> Content {
+        var content = Content(title: "Nina", body: "")
+        content.id = .random()
+        content.topic = "com.example.app"
+        content.sent = .now()
+        content.alert.body = String(repeating: "b", count: byteCount - content.json.count)
+        content.id = nil
+        content.topic = nil
+        content.sent = nil
+        return content
+    }
+}
