@@ -9,7 +9,8 @@ extension Content {
     /// The same with another limit, for content that is yet to be cut.
     package init(parsing bytes: [UInt8], maximumByteCount: Int) throws(ContentError) {
         guard bytes.count <= maximumByteCount else { throw .tooLong(maximumByteCount: maximumByteCount) }
-        guard let members = JSONReader.object(bytes, maximumByteCount: maximumByteCount) else { throw .notJSON }
+        let members = JSONReader.object(bytes, maximumByteCount: maximumByteCount, likely: Self.likelyMembers)
+        guard let members else { throw .notJSON }
         var object = MemberReader(members)
         alert = try object.required("alert", Alert.init)
         guard alert.isVisible else { throw .noVisibleText }
@@ -62,6 +63,9 @@ extension Content {
 
     static func isCollapseID(_ text: String) -> Bool { (1...64).contains(text.utf8.count) }
     static let badges: ClosedRange<Int64> = 0...Int64(Int32.max)
+    private static let likelyMembers: [String: JSONReader.Likely] = [
+        "sent": .integer, "expires": .integer, "badge": .integer, "alert": .object, "data": .object,
+    ]
 }
 
 /// Why bytes are not content, or content can't be sealed. Names keys, never values.

@@ -12,11 +12,50 @@ package enum JSONReader {
 
     /// The members of the object that `bytes` hold; nil where they are too long, not UTF-8, no JSON object, too deep, or
     /// hold a number that neither Int64 nor Double has. Of members with one name, any may be kept.
-    package static func object(_ bytes: [UInt8], maximumByteCount: Int) -> [String: JSONValue]? {
+    ///
+    /// - Parameter likely: what is probably under which name. It changes nothing but the time: each wrong guess costs
+    ///   Foundation's decoder an error, more than a microsecond.
+    package static func object(
+        _ bytes: [UInt8], maximumByteCount: Int, likely: [String: Likely] = [:]
+    ) -> [String: JSONValue]? {
         guard bytes.count <= maximumByteCount, isWithinLimits(bytes),
-            let members = try? JSONDecoder().decode([String: JSONValue].self, from: Data(bytes))
+            let members = try? JSONDecoder().decode(Members.self, from: Data(bytes), configuration: likely)
         else { return nil }
-        return members
+        return members.values
+    }
+
+    package enum Likely: Sendable { case integer, object }
+
+    /// An object's members, each first tried as what it probably is.
+    private struct Members: DecodableWithConfiguration {
+        var values: [String: JSONValue] = [:]
+
+        init(from decoder: any Decoder, configuration likely: [String: Likely]) throws {
+            let container = try decoder.container(keyedBy: Name.self)
+            for name in container.allKeys {
+                values[name.stringValue] = try Self.value(name, in: container, likely[name.stringValue])
+            }
+        }
+
+        private static func value(
+            _ name: Name, in container: KeyedDecodingContainer<Name>, _ likely: Likely?
+        ) throws -> JSONValue {
+            switch likely {
+            case .integer:
+                if let value = try? container.decode(Int64.self, forKey: name) { return .integer(value) }
+            case .object:
+                if let value = try? container.decode([String: JSONValue].self, forKey: name) { return .object(value) }
+            case nil: break
+            }
+            return try container.decode(JSONValue.self, forKey: name)
+        }
+    }
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
     }
 
     /// UTF-8 that begins with `{`, holds no 0x00 (which could pass for UTF-16) and is not too deep.
