@@ -43,7 +43,6 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
         .executableTarget(
             name: "misbehaving-extension", dependencies: ["PushSimulator", "UserNotifications"],
             path: "Tests/Extensions/Misbehaving", swiftSettings: strict),
-        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         .testTarget(
             name: "PushSenderTests", dependencies: ["PushSender", "SealedPush", "PushCrypto", "TestSupport"],
             swiftSettings: settings),
@@ -105,10 +104,14 @@ let package = Package(
         .executableTarget(
             name: "sealedpush", dependencies: ["PushKeyring", "PushSender", "SealedPush", argumentParser],
             swiftSettings: settings),
+        .executableTarget(
+            name: "server-example", dependencies: ["PushSender"], path: "Examples/Server", swiftSettings: strict),
+        .target(name: "TestSupport", dependencies: ["PushCrypto"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
-            name: "PushCryptoTests", dependencies: ["PushCrypto", crypto], resources: [.copy("Vectors")],
+            name: "PushCryptoTests", dependencies: ["PushCrypto", "TestSupport", crypto], resources: [.copy("Vectors")],
             swiftSettings: settings),
         .testTarget(
-            name: "SealedPushTests", dependencies: ["SealedPush", "PushCrypto", crypto], swiftSettings: settings),
+            name: "SealedPushTests", dependencies: ["SealedPush", "PushCrypto", "TestSupport", crypto],
+            swiftSettings: settings),
     ]
 )

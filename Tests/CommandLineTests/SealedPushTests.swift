@@ -20,14 +20,16 @@ struct SealedPushCommandTests {
     private func seal(_ content: String, _ more: String...) throws -> Program.Result {
         try Program("sealedpush", in: folder.url).run(
             [
-                "seal", "-", "--from", "newsroom", "--to", "alice-phone", "--topic", "com.example.app", "--keyring", "K",
+                "seal", "-", "--from", "newsroom", "--to", "alice-phone", "--topic", "com.example.app", "--keyring",
+                "K",
             ] + more, input: content)
     }
 
     private func open(_ payload: String, _ more: String...) throws -> Program.Result {
         try Program("sealedpush", in: folder.url).run(
             [
-                "open", "-", "--device", "alice-phone", "--trust", "newsroom", "--topic", "com.example.app", "--keyring",
+                "open", "-", "--device", "alice-phone", "--trust", "newsroom", "--topic", "com.example.app",
+                "--keyring",
                 "K",
             ] + more, input: payload)
     }
@@ -44,8 +46,9 @@ struct SealedPushCommandTests {
         #expect(shown?["hasSecret"] as? Bool == false)
         let list = try run("keys", "list", "--keyring", "K")
         #expect(list.output.contains("alice-phone"))
-        let json = try JSONSerialization.jsonObject(
-            with: Data(try run("keys", "list", "--keyring", "K", "--json").output.utf8)) as? [[String: Any]]
+        let json =
+            try JSONSerialization.jsonObject(
+                with: Data(try run("keys", "list", "--keyring", "K", "--json").output.utf8)) as? [[String: Any]]
         #expect(json?.compactMap { $0["name"] as? String } == ["alice-phone", "newsroom"])
         #expect(try run("keys", "list", "--keyring", "nowhere").status == 0)
     }
@@ -135,7 +138,8 @@ struct SealedPushCommandTests {
         var secrets: [String] = []
         for name in ["alice-phone", "newsroom"] {
             let text = try Checkout.text(folder.appending("K/private/\(name).txt"))
-            let secret = try #require(text.split(separator: "secret: ").last).trimmingCharacters(in: .whitespacesAndNewlines)
+            let secret = try #require(text.split(separator: "secret: ").last).trimmingCharacters(
+                in: .whitespacesAndNewlines)
             #expect(secret.contains("SECRET-KEY-1"))
             secrets.append(String(secret.split(separator: "1", maxSplits: 1)[1]))
         }

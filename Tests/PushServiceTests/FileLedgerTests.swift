@@ -38,7 +38,7 @@ struct FileLedgerTests {
 
     @Test("files and memory give the same answers to any sequence of acts")
     func agreement() throws {
-        var random = SeededRandom("agreement")
+        var random = SeededGenerator()
         let ledger = try begun()
         let memory = InMemoryLedger(floor: now.advanced(bySeconds: -40 * 86_400))
         for step in 0..<400 {
@@ -227,7 +227,8 @@ struct FileLedgerTests {
 
     @Test("the app begins a new installation's ledger just before now, once")
     func begin() throws {
-        let environment = DeviceEnvironment(keychain: { _ in InMemoryKeyStore([]) }, appGroup: { [folder] _ in folder.url })
+        let environment = DeviceEnvironment(
+            keychain: { _ in InMemoryKeyStore([]) }, appGroup: { [folder] _ in folder.url })
         let container = SharedContainer.appGroup("group.com.example")
         try FileLedger.begin(in: container, environment: environment)
         let ledger = try #require(FileLedger(container: container, environment: environment))

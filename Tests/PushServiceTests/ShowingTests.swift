@@ -13,7 +13,9 @@ struct ShowingTests {
     func opened() async throws {
         let fixture = try Fixture()
         try fixture.beginLedger()
-        var content = Content(title: "Nina", subtitle: "to you", body: "Lunch at 1? 100% sure", data: ["room": 4, "free": [nil, true, 1.5]])
+        var content = Content(
+            title: "Nina", subtitle: "to you", body: "Lunch at 1? 100% sure",
+            data: ["room": 4, "free": [.null, true, 1.5]])
         content.badge = 3
         content.threadID = "nina"
         content.category = "chat"
@@ -36,7 +38,7 @@ struct ShowingTests {
         let read = try #require(SealedNotification(userInfo: shown.userInfo))
         #expect(read.reason == nil)
         #expect(read.sender == fixture.sender.sender.description)
-        #expect(read.data == ["room": 4, "free": [nil, true, 1.5]])
+        #expect(read.data == ["room": 4, "free": [.null, true, 1.5]])
         #expect(read.other == ["mood": "good"])
         #expect(read.envelope == nil)
         #expect(MessageID(parsing: read.id ?? "") != nil)

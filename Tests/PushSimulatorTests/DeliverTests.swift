@@ -88,7 +88,7 @@ struct DeliverTests {
 
     @Test("bit flips and cuts through the whole simulator: the safe default, never ciphertext, never nothing")
     func sampleOfDamage() throws {
-        var random = SeededRandom("sampleOfDamage")
+        var random = SeededGenerator()
         let bytes = try device.seal().envelope.bytes
         for round in 0..<24 {
             var damaged = bytes
@@ -176,7 +176,7 @@ struct DeliverTests {
 
     @Test("killed at any moment, nothing is lost and nothing opens twice")
     func killed() throws {
-        var random = SeededRandom("killed")
+        var random = SeededGenerator()
         for _ in 0..<40 {
             let file = try device.file(try device.seal())
             let output = try device.folder.write("", to: "killed-output")

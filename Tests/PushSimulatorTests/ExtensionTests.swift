@@ -23,7 +23,8 @@ struct ExtensionTests {
         #expect(shown.body == "hello")
     }
 
-    @Test("an extension that crashes, exits, returns no text or nothing at all: the original is shown",
+    @Test(
+        "an extension that crashes, exits, returns no text or nothing at all: the original is shown",
         arguments: ["crash", "exit", "empty", "never", "hang"])
     func misbehaving(what: String) throws {
         let shown = try deliver("misbehaving-extension", body: what, ["--time-limit", "0.5"])

@@ -58,7 +58,8 @@ struct Benchmarks {
     }
 
     /// The median of the ratios round by round: both were timed within milliseconds of each other.
-    private static func ratio(_ name: String, _ stopwatch: Stopwatch, _ first: String, _ second: String, floor: String) {
+    private static func ratio(_ name: String, _ stopwatch: Stopwatch, _ first: String, _ second: String, floor: String)
+    {
         let ratios = zip(stopwatch.rounds(first), stopwatch.rounds(second)).map { $0 / $1 }.sorted()
         let text = String(
             format: "%.2f (%.2f to %.2f)", ratios[ratios.count / 2], ratios[ratios.count / 20],

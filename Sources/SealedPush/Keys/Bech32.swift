@@ -48,7 +48,8 @@ enum Bech32 {
         guard text.count <= maximumTextByteCount else { throw .tooLong }
         guard !(text.contains(where: isLowercase) && text.contains(where: isUppercase)) else { throw .mixedCase }
         guard let separator = text.lastIndex(of: UInt8(ascii: "1")) else { throw .notAKey }
-        guard text[..<separator].map(lowercased) == prefix else { throw .wrongKind }
+        // Lazily: no copy is made of what may be a part of a mistyped secret.
+        guard text[..<separator].lazy.map(lowercased).elementsEqual(prefix) else { throw .wrongKind }
         if capitals == .required, text.contains(where: isLowercase) { throw .notInCapitals }
         let data = UnsafeRawBufferPointer(rebasing: text[(separator + 1)...])
         guard data.count == groupCount + checksumCount else { throw .wrongLength }

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import PushCrypto
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+@Suite("Locked state")
+struct LockedTests {
+    @Test("counts right while eight threads want it")
+    func contention() {
+        let counter = Locked(0)
+        onThreads(8) { _ in
+            for _ in 0..<1_000 {
+                counter.withLock { count in
+                    let before = count
+                    // Between reading and writing, so that others would get in if they could.
+                    sched_yield()
+                    count = before + 1
+                }
+            }
+        }
+        #expect(counter.withLock { $0 } == 8_000)
+    }
+
+    @Test("lets nobody see two values that belong together half changed")
+    func together() {
+        let pair = Locked((first: 0, second: 0))
+        let torn = Locked(0)
+        onThreads(8) { thread in
+            for _ in 0..<1_000 {
+                if thread.isMultiple(of: 2) {
+                    pair.withLock { pair in
+                        pair.first += 1
+                        sched_yield()
+                        pair.second += 1
+                    }
+                } else if !pair.withLock({ $0.first == $0.second }) {
+                    torn.withLock { $0 += 1 }
+                }
+            }
+        }
+        #expect(torn.withLock { $0 } == 0)
+        #expect(pair.withLock { $0.first } == 4_000)
+    }
+
+    @Test("is free again after an error")
+    func errors() {
+        struct Failure: Error {}
+        let value = Locked(1)
+        #expect(throws: Failure.self) {
+            try value.withLock { value throws(Failure) in
+                value = 2
+                throw Failure()
+            }
+        }
+        #expect(value.withLock { $0 } == 2)
+    }
+
+    @Test("may hold what can't be copied")
+    func noncopyable() {
+        let scratch = Locked(WipedBytes(count: 4))
+        scratch.withLock { $0.withMutableBytes { $0[2] = 9 } }
+        #expect(scratch.withLock { $0.array } == [0, 0, 9, 0])
+    }
+}

@@ -1,0 +1,59 @@
+import Crypto
+import Testing
+
+@testable import PushCrypto
+
+@Suite("An X25519 secret key")
+struct X25519SecretKeyTests {
+    @Test("gives RFC 7748's answers, section 6.1")
+    func rfc7748() throws {
+        let alice = try X25519SecretKey(bytes(hex: "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"))
+        let bob = try X25519SecretKey(bytes(hex: "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"))
+        #expect(
+            alice.publicKey.bytes
+                == bytes(hex: "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a"))
+        #expect(
+            bob.publicKey.bytes
+                == bytes(hex: "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f"))
+        let shared = bytes(hex: "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742")
+        #expect(alice.agree(bob.publicKey) == shared)
+        #expect(bob.agree(alice.publicKey) == shared)
+    }
+
+    @Test("agrees with swift-crypto's, for random keys")
+    func swiftCrypto() throws {
+        for _ in 0..<20 {
+            let (theirs, peer) = (Curve25519.KeyAgreement.PrivateKey(), Curve25519.KeyAgreement.PrivateKey())
+            let ours = try X25519SecretKey(Array(theirs.rawRepresentation))
+            #expect(ours.publicKey.bytes == Array(theirs.publicKey.rawRepresentation))
+            let agreed = try theirs.sharedSecretFromKeyAgreement(with: peer.publicKey).withUnsafeBytes { Array($0) }
+            #expect(ours.agree(try X25519PublicKey(peer.publicKey.rawRepresentation)) == agreed)
+        }
+    }
+
+    @Test("is any 32 bytes, kept as they are: clamped inside the function only")
+    func unclamped() throws {
+        for byte in [0x00, 0x07, 0xf8, 0xff] as [UInt8] {
+            let secret = [UInt8](repeating: byte, count: 32)
+            let key = try X25519SecretKey(secret)
+            #expect(key.withBytes { Array($0) } == secret)
+            #expect(key.publicKey.bytes.count == 32)
+        }
+    }
+
+    @Test("is refused unless it has 32 bytes", arguments: [0, 1, 31, 33, 64])
+    func wrongLength(count: Int) {
+        let secret = [UInt8](repeating: 1, count: count)
+        var refusal: X25519Error?
+        secret.withUnsafeBytes { secret in
+            do throws(X25519Error) { _ = try X25519SecretKey(copying: secret) } catch { refusal = error }
+        }
+        #expect(refusal == .invalidSecretKey)
+    }
+
+    @Test("differs from each other random one")
+    func random() {
+        let keys = (0..<50).map { _ in X25519SecretKey.random().publicKey }
+        #expect(Set(keys).count == 50)
+    }
+}

@@ -1,0 +1,110 @@
+import Testing
+
+@testable import SealedPush
+
+/// Specification 4.6.
+@Suite("Content as JSON")
+struct ContentJSONTests {
+    /// Content in which every key has a value.
+    static var full: Content {
+        var content = Content(title: "Title", subtitle: "Subtitle", body: "Body \"quoted\"\n😀")
+        content.id = MessageID(parsing: "0123abcd-4567-4abc-8def-0123456789ab")
+        content.topic = "com.example.app"
+        content.sent = Timestamp(secondsSince1970: 1_760_000_000)
+        content.expires = Timestamp(secondsSince1970: 253_402_300_799)
+        content.collapseID = "match-7"
+        content.badge = 3
+        content.sound = .critical(name: "bell.caf", volume: 0.5)
+        content.threadID = "thread"
+        content.category = "category"
+        content.interruptionLevel = .timeSensitive
+        content.relevanceScore = 0.25
+        content.data = ["nothing": .null, "list": [1, 2.5, true], "text": "x"]
+        content.other = ["future": ["a": .null], "x": 1]
+        content.reserved = ["attachments": [["url": "u"]], "receipt": .null, "chart": 1, "overflow": "o"]
+        return content
+    }
+
+    @Test("with every key comes back the same")
+    func roundTrip() throws {
+        let content = Self.full
+        try content.checkForSealing()
+        #expect(try Content(parsing: content.json) == content)
+        #expect(try Content(parsing: content.json).json == content.json)
+    }
+
+    @Test("with nothing but text comes back the same")
+    func smallest() throws {
+        for content in [Content(title: "a"), Content(subtitle: "a"), Content(body: "a")] {
+            #expect(try Content(parsing: content.json) == content)
+        }
+        #expect(String(decoding: Content(body: "a").json, as: UTF8.self) == #"{"alert":{"body":"a"}}"#)
+    }
+
+    @Test("has the Specification's names, in a fixed order")
+    func names() {
+        let expected = """
+            {"id":"0123abcd-4567-4abc-8def-0123456789ab","topic":"com.example.app","sent":1760000000,\
+            "expires":253402300799,"collapse-id":"match-7",\
+            "alert":{"title":"Title","subtitle":"Subtitle","body":"Body \\"quoted\\"\\n😀"},"badge":3,\
+            "sound":{"critical":1,"name":"bell.caf","volume":0.5},"thread-id":"thread","category":"category",\
+            "interruption-level":"time-sensitive","relevance-score":0.25,\
+            "data":{"list":[1,2.5,true],"nothing":null,"text":"x"},"attachments":[{"url":"u"}],"chart":1,\
+            "overflow":"o","receipt":null,"future":{"a":null},"x":1}
+            """
+        #expect(String(decoding: Self.full.json, as: UTF8.self) == expected)
+    }
+
+    @Test("keeps unknown keys in `other`, and reserved ones out of it")
+    func unknownKeys() throws {
+        let content = try parse(
+            #""new":[1],"New":null,"aps":{},"attachments":7,"overflow":{},"chart":null,"receipt":"r","loc-key":"k""#)
+        #expect(content.other == ["new": [1], "New": .null, "aps": [:], "loc-key": "k"])
+        #expect(content.reserved == ["attachments": 7, "overflow": [:], "chart": .null, "receipt": "r"])
+    }
+
+    @Test("drops unknown keys inside alert and sound")
+    func innerKeys() throws {
+        let content = try Content(
+            parsing: Array(
+                #"{"alert":{"body":"x","loc-key":"k","title-loc-key":1},"sound":{"name":"a","new":1}}"#.utf8))
+        #expect(content.alert == Content.Alert(body: "x"))
+        #expect(content.sound == .named("a"))
+        #expect(content.other == [:])
+    }
+
+    @Test("reads each form of a sound")
+    func sounds() throws {
+        let forms: [(String, Content.Sound)] = [
+            (#""default""#, .named("default")), ("{}", .named("default")), (#"{"critical":0}"#, .named("default")),
+            (#"{"critical":0,"name":"a","volume":0.1}"#, .named("a")), (#"{"name":"b"}"#, .named("b")),
+            (#"{"critical":1}"#, .critical(name: "default", volume: 1)),
+            (#"{"critical":1,"name":"c","volume":0}"#, .critical(name: "c", volume: 0)),
+        ]
+        for (text, sound) in forms { #expect(try parse(#""sound":"# + text).sound == sound) }
+    }
+
+    @Test("reads each interruption level")
+    func levels() throws {
+        for (text, level) in [
+            ("passive", .passive), ("active", .active), ("time-sensitive", .timeSensitive), ("critical", .critical),
+        ] as [(String, Content.InterruptionLevel)] {
+            #expect(try parse(#""interruption-level":"\#(text)""#).interruptionLevel == level)
+        }
+    }
+
+    @Test("takes every value at the limits of its range")
+    func limits() throws {
+        #expect(try parse(#""badge":0"#).badge == 0)
+        #expect(try parse(#""badge":2147483647"#).badge == 2_147_483_647)
+        #expect(try parse(#""relevance-score":0"#).relevanceScore == 0)
+        #expect(try parse(#""relevance-score":1"#).relevanceScore == 1)
+        #expect(try parse(#""sent":0"#).sent?.secondsSince1970 == 0)
+        #expect(try parse(#""sent":253402300799"#).sent?.secondsSince1970 == 253_402_300_799)
+        #expect(try parse(#""collapse-id":"\#(String(repeating: "é", count: 32))""#).collapseID?.utf8.count == 64)
+    }
+
+    private func parse(_ member: String) throws -> Content {
+        try Content(parsing: Array(#"{"alert":{"body":"x"},\#(member)}"#.utf8))
+    }
+}

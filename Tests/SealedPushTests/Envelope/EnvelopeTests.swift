@@ -1,0 +1,166 @@
+import Testing
+
+@testable import PushCrypto
+@testable import SealedPush
+
+/// Specification 3.1.
+@Suite("An envelope")
+struct EnvelopeTests {
+    private let exchange = Exchange()
+    private let plaintext = Array("a plaintext".utf8)
+
+    @Test("of the authenticated suite has the Specification's bytes, and parses as what was sealed")
+    func authenticated() throws {
+        let number: UInt32 = 0x0102_0304
+        let context = exchange.context()
+        let envelope = Envelope.sealing(
+            plaintext, to: exchange.identity.recipient, from: exchange.senderKey.sender, in: context,
+            sequenceNumber: number)
+        let header =
+            [0x01] + exchange.identity.recipient.keyID.bytes + exchange.senderKey.sender.keyID.bytes + context.enc.bytes
+            + [1, 2, 3, 4]
+        let sealed = context.seal(plaintext, aad: header, number)
+        #expect(header.count == 45)
+        #expect(envelope.bytes == header + sealed)
+        #expect(Array(envelope.headerBytes) == header)
+        #expect(Array(envelope.sealedBytes) == sealed)
+        #expect(envelope.suite == .authenticated)
+        #expect(envelope.plaintextByteCount == plaintext.count)
+
+        let parsed = try Envelope(parsing: envelope.bytes)
+        #expect(parsed == envelope)
+        #expect(try Envelope(parsing: envelope.text) == envelope)
+        guard case .authenticated(let fields) = parsed.header else {
+            Issue.record("another suite")
+            return
+        }
+        #expect(fields.recipientKeyID == exchange.identity.recipient.keyID)
+        #expect(fields.senderKeyID == exchange.senderKey.sender.keyID)
+        #expect(fields.sequenceNumber == number)
+        #expect(fields.enc == context.enc)
+    }
+
+    @Test("of the anonymous suite has the Specification's bytes, and parses as what was sealed")
+    func anonymous() throws {
+        let envelope = Envelope.sealingAnonymously(plaintext, to: exchange.identity.recipient)
+        #expect(Array(envelope.bytes[..<5]) == [0x02] + exchange.identity.recipient.keyID.bytes)
+        #expect(envelope.bytes.count == plaintext.count + 53)
+        #expect(envelope.headerBytes.count == 5)
+        #expect(envelope.suite == .anonymous)
+        #expect(envelope.plaintextByteCount == plaintext.count)
+        #expect(envelope.recipientKeyID == exchange.identity.recipient.keyID)
+        #expect(try Envelope(parsing: envelope.bytes) == envelope)
+        #expect(try Envelope(parsing: envelope.text) == envelope)
+        #expect(try Envelope(parsing: envelope.text).header == .anonymous(recipientKeyID: envelope.recipientKeyID))
+    }
+
+    @Test("cut below its suite's shortest is refused at every length, and taken from there on")
+    func everyCut() {
+        let envelopes = [
+            (exchange.seal(plaintext), 62),
+            (Envelope.sealingAnonymously(plaintext, to: exchange.identity.recipient), 54),
+        ]
+        for (envelope, minimum) in envelopes {
+            for count in 0...envelope.bytes.count {
+                let cut = Array(envelope.bytes[..<count])
+                let expected: EnvelopeError? =
+                    count == 0 ? .empty : count < minimum ? .tooShort(byteCount: count, minimum: minimum) : nil
+                #expect(refusal(cut) == expected)
+                #expect(refusal(Base64URL.encode(cut)) == expected)
+            }
+        }
+    }
+
+    @Test("with any of the 254 unknown suite bytes is refused")
+    func unknownSuites() {
+        var envelope = exchange.seal(plaintext).bytes
+        var refused = 0
+        for byte in 0...255 as ClosedRange<UInt8> where ![0x01, 0x02].contains(byte) {
+            envelope[0] = byte
+            #expect(refusal(envelope) == .unknownSuite(byte))
+            #expect(refusal([byte]) == .unknownSuite(byte))
+            refused += 1
+        }
+        #expect(refused == 254)
+    }
+
+    @Test("of 3,072 bytes is taken, and one byte more is refused")
+    func longest() {
+        let longest = exchange.seal([UInt8](repeating: 1, count: 3_072 - 61))
+        #expect(longest.bytes.count == 3_072 && longest.text.utf8.count == 4_096)
+        #expect(refusal(longest.bytes) == nil)
+        #expect(refusal(longest.text) == nil)
+        #expect(refusal(longest.bytes + [0]) == .tooLong)
+        #expect(refusal(Base64URL.encode(longest.bytes + [0])) == .tooLong)
+        #expect(refusal(String(repeating: "!", count: 4_097)) == .tooLong)
+        #expect(refusal(String(repeating: "A", count: 1_000_000)) == .tooLong)
+    }
+
+    @Test("with an enc that is not safe is refused, every such key")
+    func unsafeKeys() {
+        let prime: [UInt8] = [0xed] + [UInt8](repeating: 0xff, count: 30) + [0x7f]
+        let unsafe: [[UInt8]] = [
+            [UInt8](repeating: 0, count: 32), [1] + [UInt8](repeating: 0, count: 31),
+            Hex.decode("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800")!,
+            Hex.decode("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157")!,
+            [0xec] + prime[1...], prime, [0xee] + prime[1...], [0xff] + prime[1...],
+            [UInt8](repeating: 0xff, count: 32),
+            [9] + [UInt8](repeating: 0, count: 30) + [0x80],
+        ]
+        for key in unsafe {
+            var bytes = exchange.seal(plaintext).bytes
+            bytes.replaceSubrange(9..<41, with: key)
+            #expect(refusal(bytes) == .unsafeEncapsulatedKey)
+        }
+    }
+
+    @Test("in text that is not strict base64url is refused")
+    func text() {
+        let text = exchange.seal(plaintext).text
+        #expect(refusal("") == .empty)
+        for wrong in [text + "=", text + "\n", " " + text, "+" + text.dropFirst(), text + "é"] {
+            #expect(refusal(wrong) == .notBase64URL)
+        }
+    }
+
+    @Test("is described by errors that are one sentence each")
+    func errors() {
+        let errors: [EnvelopeError] = [
+            .notBase64URL, .empty, .tooLong, .unknownSuite(0xfe), .tooShort(byteCount: 3, minimum: 62),
+            .unsafeEncapsulatedKey,
+        ]
+        #expect(Set(errors.map(\.description)).count == errors.count)
+        #expect(EnvelopeError.unknownSuite(0xfe).description.contains("fe"))
+    }
+
+    private func refusal(_ bytes: [UInt8]) -> EnvelopeError? {
+        refusal { () throws(EnvelopeError) in try Envelope(parsing: bytes) }
+    }
+
+    private func refusal(_ text: String) -> EnvelopeError? {
+        refusal { () throws(EnvelopeError) in try Envelope(parsing: text) }
+    }
+
+    private func refusal(_ parse: () throws(EnvelopeError) -> Envelope) -> EnvelopeError? {
+        do throws(EnvelopeError) {
+            _ = try parse()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension HPKEContext {
+    func seal(_ plaintext: [UInt8], aad: [UInt8], _ sequenceNumber: UInt32) -> [UInt8] {
+        var output = [UInt8](repeating: 0, count: plaintext.count + 16)
+        output.withUnsafeMutableBytes { output in
+            plaintext.withUnsafeBytes { plaintext in
+                aad.withUnsafeBytes {
+                    seal(plaintext, additionalData: $0, sequenceNumber: sequenceNumber, into: output)
+                }
+            }
+        }
+        return output
+    }
+}

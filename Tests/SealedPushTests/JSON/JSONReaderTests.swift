@@ -1,0 +1,147 @@
+import Testing
+
+@testable import SealedPush
+
+/// Specification 4.4 and 4.5.
+@Suite("JSON that is read")
+struct JSONReaderTests {
+    @Test("comes back as it was written, whatever the value")
+    func roundTrip() {
+        let value: [String: JSONValue] = [
+            "null": .null, "true": true, "false": false, "int": 42, "min": .integer(.min), "max": .integer(.max),
+            "double": 0.25, "string": "a\"\\\u{0}é😀", "array": [1, [2, []]], "object": ["a": ["b": [:]]], "": "",
+        ]
+        #expect(read(text(.object(value))) == value)
+    }
+
+    @Test("may be 16 levels deep and not 17, in arrays and objects, also where they never end")
+    func depth() {
+        for levels in 1...16 {
+            #expect(read(#"{"a":"# + arrays(levels - 1, around: "1") + "}") != nil)
+            #expect(read(objects(levels, around: "1")) != nil)
+        }
+        #expect(read(#"{"a":"# + arrays(16, around: "1") + "}") == nil)
+        #expect(read(objects(17, around: "1")) == nil)
+        #expect(read(String(repeating: "[", count: 2_000)) == nil)
+        #expect(read(String(repeating: #"{"a":"#, count: 500)) == nil)
+    }
+
+    @Test("counts no brackets inside strings, also behind escaped quotes and backslashes")
+    func brackets() {
+        let many = String(repeating: "[{", count: 50)
+        #expect(read(#"{"a":""# + many + #""}"#) == ["a": .string(many)])
+        #expect(read(#"{"a":"\""# + many + #""}"#) == ["a": .string("\"" + many)])
+        #expect(read(#"{"a":"\\","b":["c"]}"#) == ["a": "\\", "b": ["c"]])
+        #expect(read(#"{"a":"\\\""# + many + #""}"#) == ["a": .string("\\\"" + many)])
+        #expect(read(#"{""# + many + #"":1}"#) == [many: 1])
+        #expect(read(#"{"a":"\\","b":"# + many) == nil)
+    }
+
+    @Test("of 100,000 brackets is refused within a second")
+    func manyBrackets() {
+        let clock = ContinuousClock()
+        let time = clock.measure {
+            for bracket in ["[", "{", "]", #"{"a":"#, #"{"a":["#] {
+                let text = Array(String(repeating: bracket, count: 100_000).utf8)
+                #expect(JSONReader.object(text, maximumByteCount: .max) == nil)
+                #expect(JSONReader.object(Array(#"{"a":"#.utf8) + text, maximumByteCount: .max) == nil)
+            }
+        }
+        #expect(time < .seconds(1))
+    }
+
+    @Test("of more bytes than allowed is refused, and of as many taken")
+    func size() {
+        let text = Array(#"{"a":1}"#.utf8)
+        #expect(JSONReader.object(text, maximumByteCount: text.count) == ["a": 1])
+        #expect(JSONReader.object(text, maximumByteCount: text.count - 1) == nil)
+    }
+
+    @Test(
+        "that is no object is refused",
+        arguments: [
+            "", " ", "1", "null", "true", #""a""#, "[]", "[{}]", "{", "}", "{]", "{}}", "{}{}", "{} x", "{},", "{a:1}",
+            "{'a':1}", #"{"a"}"#, #"{"a":}"#, #"{"a":1 "b":2}"#, #"{"a":+1}"#, #"{"a":.5}"#, #"{"a":1.}"#,
+            #"{"a":NaN}"#, #"{"a":Infinity}"#, #"{"a":"b}"#, #"{"a":"\x"}"#, #"{"a":tru}"#, "{} // a",
+            "{\"a\":\"line\nend\"}", "{\"a\":\"\u{1}\"}",
+        ])
+    func notAnObject(text: String) { #expect(read(text) == nil) }
+
+    @Test("may stand between white space")
+    func whiteSpace() { #expect(read(" \t\r\n{ \"a\" : 1 } \n") == ["a": 1]) }
+
+    @Test("with a byte order mark, in UTF-16 or UTF-32, or with a NUL is refused")
+    func encodings() {
+        let text = #"{"a":1}"#
+        let bytes = Array(text.utf8)
+        let little: [UInt8] = bytes.flatMap { [$0, 0] }
+        let big: [UInt8] = bytes.flatMap { [0, $0] }
+        let wide: [UInt8] = bytes.flatMap { [$0, 0, 0, 0] }
+        let wrongs: [[UInt8]] = [
+            [0xef, 0xbb, 0xbf] + bytes, little, big, [0xff, 0xfe] + little, [0xfe, 0xff] + big, wide, bytes + [0],
+            [0] + bytes, Array("{\"a\":\"\0\"}".utf8),
+        ]
+        for wrong in wrongs {
+            #expect(JSONReader.object(wrong, maximumByteCount: 4_096) == nil)
+        }
+    }
+
+    @Test("that is not UTF-8 is refused, wherever the wrong bytes stand")
+    func invalidUTF8() {
+        let wrongs: [[UInt8]] = [
+            [0xff], [0xc0, 0x80], [0xc3], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82], [0x80],
+        ]
+        for wrong in wrongs {
+            for (front, back) in [(#"{"a":""#, #""}"#), (#"{""#, #"":1}"#), ("{", "}"), ("{}", "")] {
+                #expect(JSONReader.object(Array(front.utf8) + wrong + Array(back.utf8), maximumByteCount: 4_096) == nil)
+            }
+        }
+    }
+
+    @Test("with a number too large for a Double is refused")
+    func hugeNumbers() {
+        for number in ["1e400", "-1e400", "1e99999999999", String(repeating: "9", count: 400)] {
+            #expect(read(#"{"a":\#(number)}"#) == nil)
+        }
+    }
+
+    @Test("with an integer beyond Int64 is a Double")
+    func largeIntegers() {
+        #expect(read(#"{"a":9223372036854775807}"#) == ["a": .integer(.max)])
+        #expect(read(#"{"a":9223372036854775808}"#) == ["a": .number(9_223_372_036_854_775_808)])
+        #expect(read(#"{"a":-9223372036854775809}"#) == ["a": .number(-9_223_372_036_854_775_808)])
+        #expect(read(#"{"a":1e-400}"#).map { $0["a"]?.double } == .some(0) || read(#"{"a":1e-400}"#) == nil)
+    }
+
+    @Test("never traps on what no sender may send: lone surrogates, names twice, names that are canonically equal")
+    func neverTraps() {
+        for text in [
+            #"{"a":"\ud800"}"#, #"{"a":"\udc00\ud800"}"#, #"{"\ud800":1}"#, #"{"a":"\ud800\u0041"}"#,
+            #"{"a":1,"a":2}"#, #"{"a":{"b":1,"b":{}}}"#, "{\"\u{e9}\":1,\"e\u{301}\":2}", #"{"\u0061":1,"a":2}"#,
+        ] {
+            _ = read(text)
+        }
+        #expect(["1", "2"].contains(read(#"{"a":1,"a":2}"#)?["a"]?.integer.map(String.init) ?? "1"))
+    }
+
+    @Test("keeps truth values and numbers apart")
+    func kinds() { #expect(read(#"{"a":true,"b":1,"c":0,"d":false}"#) == ["a": true, "b": 1, "c": 0, "d": false]) }
+
+    private func read(_ text: String) -> [String: JSONValue]? {
+        JSONReader.object(Array(text.utf8), maximumByteCount: 4_096)
+    }
+
+    private func text(_ value: JSONValue) -> String {
+        var writer = JSONWriter()
+        writer.value(value)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private func arrays(_ levels: Int, around inner: String) -> String {
+        String(repeating: "[", count: levels) + inner + String(repeating: "]", count: levels)
+    }
+
+    private func objects(_ levels: Int, around inner: String) -> String {
+        String(repeating: #"{"a":"#, count: levels) + inner + String(repeating: "}", count: levels)
+    }
+}

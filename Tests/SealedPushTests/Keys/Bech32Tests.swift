@@ -1,0 +1,125 @@
+import TestSupport
+import Testing
+
+@testable import PushCrypto
+@testable import SealedPush
+
+@Suite("Bech32")
+struct Bech32Tests {
+    /// BIP 173, "Test vectors".
+    private static let valid = [
+        "A12UEL5L", "a12uel5l",
+        "an83characterlonghumanreadablepartthatcontainsthenumber1andtheexcludedcharactersbio1tt5tgs",
+        "abcdef1qpzry9x8gf2tvdw0s3jn54khce6mua7lmqqqxw",
+        "11qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqc8247j",
+        "split1checkupstagehandshakeupstreamerranterredcaperred2y9e3w", "?1ezyfcl",
+    ]
+    private static let invalid = [
+        "\u{20}1nwldj5", "\u{7f}1axkwrx", "\u{80}1eym55h",
+        "an84characterslonghumanreadablepartthatcontainsthenumber1andtheexcludedcharactersbio1569pvx",
+        "pzry9x0s0muk", "1pzry9x0s0muk", "x1b4n0q5v", "li1dgmt3", "A1G7SGD8", "10a06t8", "1qzzfhee",
+    ]
+
+    @Test("written out for these tests passes BIP 173's own vectors")
+    func reference() {
+        for text in Self.valid { #expect(ReferenceBech32.isValid(text)) }
+        for text in Self.invalid { #expect(!ReferenceBech32.isValid(text)) }
+    }
+
+    @Test("of BIP 173's vectors is no key, valid or not: none holds 32 bytes", arguments: valid + invalid)
+    func vectors(text: String) {
+        let prefix = text.lowercased().lastIndex(of: "1").map { String(text.lowercased()[..<$0]) } ?? ""
+        #expect(refusal(text, prefix: prefix) != nil)
+        #expect(throws: KeyTextError.self) { try Recipient(parsing: text) }
+        #expect(throws: KeyTextError.self) { try Sender(parsing: text) }
+        #expect(throws: KeyTextError.self) { try Identity(parsing: text) }
+        #expect(throws: KeyTextError.self) { try SenderKey(parsing: text) }
+    }
+
+    @Test("is refused for the reason that BIP 173's vectors are made for")
+    func reasons() {
+        #expect(refusal(Self.invalid[3], prefix: "") == .tooLong)
+        #expect(refusal("pzry9x0s0muk", prefix: "pzry9x0s0muk") == .notAKey)
+        #expect(refusal("x1b4n0q5v", prefix: "x") == .wrongLength)
+        #expect(refusal("split1checkupstagehandshakeupstreamerranterredcaperred2y9e3w", prefix: "spli") == .wrongKind)
+        #expect(refusal("A12uEL5L", prefix: "a") == .mixedCase)
+    }
+
+    @Test("agrees with the reference, for random keys under any prefix that fits")
+    func agreement() throws {
+        var random = SeededGenerator()
+        for prefix in ["a", "?", "push", "pushsender", "with1digit1", String(repeating: "x", count: 31)] {
+            for _ in 0..<20 {
+                let key = random.bytes(32)
+                let text = ReferenceBech32.encode(prefix, bytes: key)
+                let ours = key.withUnsafeBytes { Bech32.encode($0, prefix: prefix, inCapitals: false).array }
+                #expect(ours == Array(text.utf8))
+                let capitals = key.withUnsafeBytes { Bech32.encode($0, prefix: prefix, inCapitals: true).array }
+                #expect(capitals == Array(text.uppercased().utf8))
+                #expect(try decode(text, prefix: prefix) == key)
+                #expect(try decode(text.uppercased(), prefix: prefix) == key)
+            }
+        }
+    }
+
+    @Test("with pad bits that are not zero is refused, though its checksum holds")
+    func padBits() {
+        var random = SeededGenerator()
+        let groups = ReferenceBech32.groups(of: random.bytes(32))
+        for bits in 1...15 {
+            let text = ReferenceBech32.encode("push", groups: groups.dropLast() + [groups[51] | bits])
+            #expect(ReferenceBech32.isValid(text))
+            #expect(refusal(text, prefix: "push") == .wrongLength)
+        }
+    }
+
+    @Test("of another number of bytes is refused, though its checksum holds", arguments: [0, 1, 20, 31, 33, 40])
+    func otherLengths(count: Int) {
+        let text = ReferenceBech32.encode("push", bytes: [UInt8](repeating: 9, count: count))
+        #expect(ReferenceBech32.isValid(text))
+        #expect(refusal(text, prefix: "push") == .wrongLength)
+    }
+
+    @Test("of Bech32m is refused: the constant is 1")
+    func bech32m() {
+        var random = SeededGenerator()
+        let groups = ReferenceBech32.groups(of: random.bytes(32))
+        let text = ReferenceBech32.encode("push", groups: groups, constant: 0x2bc8_30a3)
+        #expect(refusal(text, prefix: "push") == .wrongChecksum)
+    }
+
+    @Test("with up to four wrong characters is always caught")
+    func fourErrors() {
+        var random = SeededGenerator()
+        let right = Array(ReferenceBech32.encode("push", bytes: random.bytes(32)))
+        for _ in 0..<2_000 {
+            var text = right
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let place = Int.random(in: 5..<text.count, using: &random)
+                text[place] = ReferenceBech32.alphabet.randomElement(using: &random)!
+            }
+            guard text != right else { continue }
+            #expect(refusal(String(text), prefix: "push") == .wrongChecksum)
+        }
+    }
+
+    private func decode(_ text: String, prefix: String) throws(KeyTextError) -> [UInt8] {
+        let scratch = WipedBytes(count: max(1, text.utf8.count)) { $0.copyBytes(from: text.utf8) }
+        return try scratch.withBytes { (bytes) throws(KeyTextError) in
+            try Bech32.decode(bytes, prefix: prefix, capitals: .allowed).array
+        }
+    }
+
+    private func refusal(_ text: String, prefix: String) -> KeyTextError? {
+        do throws(KeyTextError) {
+            _ = try decode(text, prefix: prefix)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension WipedBytes {
+    var array: [UInt8] { withBytes { Array($0) } }
+}

@@ -1,0 +1,34 @@
+import Testing
+
+@testable import SealedPush
+
+@Suite("An error about key text")
+struct KeyTextErrorTests {
+    @Test("never holds any of the text, however it is printed")
+    func noEcho() throws {
+        let secret = Identity().secretText
+        let middle = String(secret.dropFirst(30).prefix(20))
+        let wrong = [
+            String(secret.dropLast()), secret + "Q", secret.lowercased(), secret + secret, String(secret.dropFirst()),
+            String(secret.dropFirst(17)), secret.replacing(middle, with: middle.lowercased()), secret + "é",
+            "X" + secret, String(secret.dropLast()) + (secret.hasSuffix("Q") ? "P" : "Q"),
+        ]
+        for text in wrong {
+            let error = try #require(throws: KeyTextError.self) { try Identity(parsing: text) }
+            var dumped = ""
+            dump(error, to: &dumped)
+            for shown in ["\(error)", String(reflecting: error), dumped, error.description, error.rawValue] {
+                for start in stride(from: 18, to: secret.count - 6, by: 3) {
+                    let piece = secret.dropFirst(start).prefix(6)
+                    #expect(!shown.uppercased().contains(piece))
+                }
+            }
+        }
+    }
+
+    @Test("has a code and a sentence of its own for each case")
+    func sentences() {
+        #expect(Set(KeyTextError.allCases.map(\.description)).count == KeyTextError.allCases.count)
+        #expect(Set(KeyTextError.allCases.map(\.rawValue)).count == KeyTextError.allCases.count)
+    }
+}

@@ -1,0 +1,96 @@
+#if os(Linux)
+    import TestSupport
+    import Testing
+
+    @testable import PushCrypto
+    @testable import SealedPush
+
+    @Suite("After a key that was read from text has gone, the process's memory", .serialized)
+    struct KeyWipingTests {
+        /// Every C function is called once before: the first call goes through the dynamic linker, which saves the
+        /// registers on the stack, with whatever part of a secret is in them.
+        init() throws {
+            try Identity(parsing: Identity().secretText).withSecretText { #expect($0.count == 75) }
+            try SenderKey(parsing: Array(SenderKey().secretText.utf8)).withSecretText { #expect($0.count == 82) }
+        }
+
+        @Test("holds none of an identity, and one copy of it while it lives")
+        func identity() throws {
+            let scan = MemoryScan()
+            let text = secretText(of: scan, prefix: "push-secret-key-")
+            do {
+                let identity = try text.withBytes { try Identity(parsing: $0) }
+                let alive = scan.copyCount()
+                #expect(alive == 1)
+                identity.withSecretText { #expect($0.count == 75) }
+                #expect(identity.recipient.description.count == 63)
+                let afterUse = scan.copyCount()
+                #expect(afterUse == 1)
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds none of a sender's key, and one copy of it while it lives")
+        func senderKey() throws {
+            let scan = MemoryScan()
+            let text = secretText(of: scan, prefix: "push-sender-secret-key-")
+            do {
+                let key = try text.withBytes { try SenderKey(parsing: $0) }
+                let alive = scan.copyCount()
+                #expect(alive == 1)
+                key.withSecretText { #expect($0.count == 82) }
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds none of the text, where bytes were read that the caller wipes")
+        func text() throws {
+            let key = MemoryScan()
+            let encoded = secretText(of: key, prefix: "push-secret-key-")
+            // A piece of the text from the middle of the key.
+            let scan = MemoryScan()
+            encoded.withBytes { scan.secret.copyBytes(from: $0[30..<62]) }
+            var bytes = encoded.withBytes { Array($0) }
+            let before = scan.copyCount()
+            #expect(before == 2)
+            do {
+                let identity = try Identity(parsing: bytes)
+                let alive = scan.copyCount()
+                #expect(alive == 2)
+                identity.withSecretText { _ in }
+            }
+            wipe(&bytes)
+            let left = scan.copyCount()
+            #expect(left == 1)
+            #expect(encoded.count == 75)
+        }
+
+        @Test("holds none of the text that was refused, nor of its key")
+        func refused() throws {
+            let key = MemoryScan()
+            let scan = MemoryScan()
+            do {
+                var encoded = secretText(of: key, prefix: "push-secret-key-")
+                encoded.withBytes { scan.secret.copyBytes(from: $0[20..<52]) }
+                encoded.withMutableBytes {
+                    $0[74] = $0[74] == UInt8(ascii: "Q") ? UInt8(ascii: "P") : UInt8(ascii: "Q")
+                }
+                let error = #expect(throws: KeyTextError.self) {
+                    try encoded.withBytes { try Identity(parsing: $0) }
+                }
+                #expect(error == .wrongChecksum)
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+            let keyLeft = key.copyCount()
+            #expect(keyLeft == 0)
+        }
+
+        /// The text of the 32 bytes that a scan looks for, in memory that is wiped.
+        private func secretText(of scan: MemoryScan, prefix: String) -> WipedBytes {
+            Bech32.encode(UnsafeRawBufferPointer(scan.secret), prefix: prefix, inCapitals: true)
+        }
+    }
+#endif

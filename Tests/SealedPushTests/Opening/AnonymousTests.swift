@@ -1,0 +1,81 @@
+import Testing
+
+@testable import PushCrypto
+@testable import SealedPush
+
+/// Specification 3.6.4.
+@Suite("An anonymous envelope")
+struct AnonymousTests {
+    private let exchange = Exchange()
+
+    private func open(_ change: (inout Content) -> Void) throws -> OpenedContent {
+        try exchange.opener(allowsAnonymous: true)
+            .open(exchange.sealAnonymously(exchange.content(change)), at: exchange.now)
+    }
+
+    @Test("is refused unless the app has allowed it")
+    func notAllowed() {
+        let envelope = exchange.sealAnonymously(exchange.content())
+        #expect(refusal(exchange.opener(), envelope) == .anonymousNotAllowed)
+        #expect(refusal(exchange.opener(allowsAnonymous: true), envelope) == nil)
+        #expect(refusal(exchange.opener(trusting: [], allowsAnonymous: true), envelope) == nil)
+    }
+
+    @Test("has no sender, and leaves the ordinary parts as they are")
+    func ordinary() throws {
+        let content = exchange.content { content in
+            content.badge = 4
+            content.sound = .named("bell.caf")
+            content.data = [1]
+            content.other = ["new": 1]
+            content.relevanceScore = 1
+        }
+        let opened = try exchange.opener(allowsAnonymous: true)
+            .open(exchange.sealAnonymously(content), at: exchange.now)
+        #expect(opened.sender == nil)
+        #expect(opened.content == content)
+        #expect(opened.recipient == exchange.identity.recipient)
+    }
+
+    @Test("is never above active")
+    func level() throws {
+        let levels: [(Content.InterruptionLevel?, Content.InterruptionLevel?)] = [
+            (nil, nil), (.passive, .passive), (.active, .active), (.timeSensitive, .active), (.critical, .active),
+        ]
+        for (sealed, shown) in levels {
+            #expect(try open { $0.interruptionLevel = sealed }.content.interruptionLevel == shown)
+        }
+    }
+
+    @Test("has its critical sound played as an ordinary one")
+    func sound() throws {
+        let opened = try open { $0.sound = .critical(name: "bell.caf", volume: 1) }
+        #expect(opened.content.sound == .named("bell.caf"))
+    }
+
+    @Test("has its reserved keys dropped, which an authenticated one keeps")
+    func reserved() throws {
+        let reserved: [String: JSONValue] = ["attachments": [1], "overflow": [:], "receipt": "r", "chart": 1]
+        let opened = try open { $0.reserved = reserved }
+        for key in ["attachments", "overflow", "receipt"] { #expect(opened.content.reserved[key] == nil) }
+        #expect(opened.content.other == [:])
+        let envelope = exchange.seal(exchange.content { $0.reserved = reserved })
+        #expect(try exchange.opener().open(envelope, at: exchange.now).content.reserved == reserved)
+    }
+
+    @Test("made from libsodium's sealed box and the Specification alone opens")
+    func independent() throws {
+        let text = """
+            {"id":"0123abcd-4567-4abc-8def-0123456789ab","topic":"com.example.app","sent":1760000000,\
+            "alert":{"body":"hello"}}
+            """
+        let plaintext = Array(text.utf8) + [0x80, 0, 0, 0]
+        var box = [UInt8](repeating: 0, count: plaintext.count + 48)
+        box.withUnsafeMutableBytes { box in
+            plaintext.withUnsafeBytes { SealedBox.seal($0, to: exchange.identity.recipient.publicKey, into: box) }
+        }
+        let envelope = try Envelope(parsing: [0x02] + exchange.identity.recipient.keyID.bytes + box)
+        let opened = try exchange.opener(allowsAnonymous: true).open(envelope, at: exchange.now)
+        #expect(opened.content.alert.body == "hello")
+    }
+}

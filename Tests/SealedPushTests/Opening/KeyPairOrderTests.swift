@@ -1,0 +1,109 @@
+import Testing
+
+@testable import SealedPush
+
+/// Specification 3.2.3. Two identities share one key ID, and two senders another's: so what is tried, and in which order,
+/// shows in what opens.
+@Suite("The pairs of keys with one ID")
+struct KeyPairOrderTests {
+    private let real: Exchange
+    private let decoy: Identity
+    private let decoySender: Sender
+    private let now = Exchange.now
+
+    init() throws {
+        real = Exchange(identity: try Identity(secret: Twins.first), senderKey: try SenderKey(secret: Twins.first))
+        decoy = try Identity(secret: Twins.second)
+        decoySender = try SenderKey(secret: Twins.second).sender
+    }
+
+    private var sender: Sender { real.senderKey.sender }
+
+    private func key(_ identity: Identity, _ seconds: Int64 = 0, _ state: DeviceKey.State = .active) -> DeviceKey {
+        DeviceKey(identity, created: now.advanced(bySeconds: seconds), state: state)
+    }
+
+    private func outcome(
+        _ keys: [DeviceKey], _ senders: [Sender], isAnonymous: Bool = false
+    ) -> OpenError? {
+        let opener = real.opener(keys: FixedKeyStore(keys: keys), trusting: senders, allowsAnonymous: true)
+        return refusal(opener, isAnonymous ? real.sealAnonymously(real.content()) : real.seal(real.content()))
+    }
+
+    @Test("are all tried: the right one opens, wherever it stands")
+    func both() throws {
+        for keys in [[key(decoy), key(real.identity)], [key(real.identity), key(decoy)]] {
+            for senders in [[decoySender, sender], [sender, decoySender]] {
+                let opener = real.opener(keys: FixedKeyStore(keys: keys), trusting: senders)
+                let opened = try opener.open(real.seal(real.content()), at: now)
+                #expect(opened.recipient == real.identity.recipient)
+                #expect(opened.sender == sender)
+            }
+        }
+        #expect(outcome([key(decoy)], [sender]) == .rejected)
+        #expect(outcome([key(real.identity)], [decoySender]) == .rejected)
+    }
+
+    @Test("are tried up to the sixteenth, and the seventeenth is not")
+    func sixteen() {
+        let decoys = [Sender](repeating: decoySender, count: 16)
+        #expect(outcome([key(real.identity)], decoys.dropLast() + [sender]) == nil)
+        #expect(outcome([key(real.identity)], decoys + [sender]) == .rejected)
+
+        let identities = (1...16).map { key(decoy, Int64($0)) }
+        #expect(outcome(identities.dropLast() + [key(real.identity)], [sender]) == nil)
+        #expect(outcome(identities + [key(real.identity)], [sender]) == .rejected)
+    }
+
+    @Test("count only where both IDs match: strangers in the list take no place")
+    func strangers() {
+        let strangers = (0..<40).map { _ in SenderKey().sender }
+        #expect(outcome([key(real.identity)], strangers + [sender]) == nil)
+        let keys = (0..<40).map { _ in key(Identity(), 9) }
+        #expect(outcome(keys + [key(real.identity)], [sender]) == nil)
+    }
+
+    @Test("go by identity first, then by sender in list order")
+    func identityFirst() {
+        // Sixteen pairs with the decoy come before the first with the real identity.
+        let senders = [sender] + [Sender](repeating: decoySender, count: 15)
+        #expect(outcome([key(decoy, 1), key(real.identity)], senders) == .rejected)
+        #expect(outcome([key(decoy, 1), key(real.identity)], senders.dropLast()) == nil)
+        // The sixteenth pair is the real identity's eighth.
+        let last = [Sender](repeating: decoySender, count: 7) + [sender]
+        #expect(outcome([key(decoy, 1), key(real.identity)], last) == nil)
+        #expect(outcome([key(decoy, 1), key(real.identity)], [decoySender] + last) == .rejected)
+    }
+
+    @Test("go active before retired, and newest first", arguments: [false, true])
+    func order(isAnonymous: Bool) {
+        func decoys(_ seconds: Int64, _ state: DeviceKey.State) -> [DeviceKey] {
+            [DeviceKey](repeating: key(decoy, seconds, state), count: 16)
+        }
+        // Sixteen decoys that come before the real key keep it from being tried; those behind it don't.
+        let cases: [(OpenError?, [DeviceKey])] = [
+            (.rejected, decoys(1, .active) + [key(real.identity, 0)]),
+            (nil, decoys(-1, .active) + [key(real.identity, 0)]),
+            (.rejected, decoys(-9, .active) + [key(real.identity, 0, .retired)]),
+            (nil, decoys(9, .retired) + [key(real.identity, 0)]),
+            (.rejected, decoys(1, .retired) + [key(real.identity, 0, .retired)]),
+            (nil, decoys(-1, .retired) + [key(real.identity, 0, .retired)]),
+        ]
+        for (expected, keys) in cases { #expect(outcome(keys, [sender], isAnonymous: isAnonymous) == expected) }
+    }
+
+    @Test("with a sealed box are sixteen identities")
+    func anonymous() {
+        let identities = (1...16).map { key(decoy, Int64($0)) }
+        #expect(outcome(identities.dropLast() + [key(real.identity)], [], isAnonymous: true) == nil)
+        #expect(outcome(identities + [key(real.identity)], [], isAnonymous: true) == .rejected)
+    }
+
+    @Test("give the moment at which the key was made that opened")
+    func created() throws {
+        let keys = [key(real.identity, -50), key(real.identity, -20), key(real.identity, -10, .retired)]
+        let opener = real.opener(keys: FixedKeyStore(keys: keys))
+        let opened = try opener.open(real.seal(real.content()), at: now)
+        #expect(opened.keyCreated == now.advanced(bySeconds: -20))
+    }
+}

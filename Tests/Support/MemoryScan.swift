@@ -1,0 +1,158 @@
+#if os(Linux)
+    import Glibc
+    import PushCrypto
+
+    /// A secret, and the search for its copies in all the memory that this process can write or has written.
+    ///
+    /// The secret and the scan's own buffers lie in one mapping that the scan leaves out, so whatever it finds was left
+    /// by the code under test; and the scan allocates nothing, or it would itself overwrite what was left. Only one runs at
+    /// a time in the process, for in its buffers is whatever others are looking for. Searched are
+    /// two windows of 15 bytes, since `free` overwrites the first bytes of a block, and X25519 clamps the first and the
+    /// last byte of a scalar.
+    package final class MemoryScan: @unchecked Sendable {
+        package static let byteCount = 32
+        private static let secretByteCount = 4_096
+        private static let listByteCount = 1 << 20
+        private static let bufferByteCount = 1 << 20
+        private static let windowByteCount = 15
+        /// Larger mappings are a sanitizer's shadow.
+        private static let largestMapping: UInt = 1 << 31
+
+        private let mapping: UnsafeMutableRawBufferPointer
+        private let list: UnsafeMutableRawBufferPointer
+        private let buffer: UnsafeMutableRawBufferPointer
+        /// The 32 bytes that are searched for: random at first.
+        package let secret: UnsafeMutableRawBufferPointer
+
+        package init() {
+            let count = Self.secretByteCount + Self.listByteCount + Self.bufferByteCount
+            let start = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
+            precondition(start != MAP_FAILED)
+            // A mapping of its own: others with the same rights would be merged with it.
+            madvise(start, count, MADV_DONTFORK)
+            mapping = UnsafeMutableRawBufferPointer(start: start, count: count)
+            secret = UnsafeMutableRawBufferPointer(start: start, count: Self.byteCount)
+            list = UnsafeMutableRawBufferPointer(start: start + Self.secretByteCount, count: Self.listByteCount)
+            buffer = UnsafeMutableRawBufferPointer(
+                start: start + Self.secretByteCount + Self.listByteCount, count: Self.bufferByteCount)
+            SecureRandom.fill(secret)
+        }
+
+        deinit { munmap(mapping.baseAddress, mapping.count) }
+
+        /// How many copies there are, counted by the window of which more are left.
+        package func copyCount() -> Int {
+            // A lock on a file holds between the test modules, which share no variable; it goes when the file is closed.
+            let lock = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
+            precondition(lock >= 0 && flock(lock, LOCK_EX) == 0)
+            defer {
+                memset(list.baseAddress!, 0, list.count)
+                memset(buffer.baseAddress!, 0, buffer.count)
+                close(lock)
+            }
+            let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+            precondition(memory >= 0)
+            defer { close(memory) }
+            let own = UInt(bitPattern: mapping.baseAddress)
+            var counts = (front: 0, back: 0)
+            var mappingCount = 0
+            var cursor = 0
+            let end = readList()
+            while cursor < end {
+                let (start, stop, isWorthwhile) = nextMapping(&cursor, end)
+                guard isWorthwhile, stop - start < Self.largestMapping else { continue }
+                mappingCount += 1
+                // The kernel merges neighbours of another scan, so the own pages are left out by address.
+                scan(start, min(stop, max(start, own)), of: memory, into: &counts)
+                scan(max(start, min(stop, own + UInt(mapping.count))), stop, of: memory, into: &counts)
+            }
+            precondition(mappingCount > 10, "the list of mappings could not be read")
+            return max(counts.front, counts.back)
+        }
+
+        private func scan(_ start: UInt, _ end: UInt, of memory: Int32, into counts: inout (front: Int, back: Int)) {
+            // Pieces overlap by one byte less than a window, so that no copy is missed or counted twice.
+            let overlap = Self.windowByteCount - 1
+            var start = start
+            while start < end, end - start > UInt(overlap) {
+                let wanted = min(buffer.count, Int(end - start))
+                let count = pread(memory, buffer.baseAddress, wanted, off_t(start))
+                // What was unmapped meanwhile can't be read, and holds nothing.
+                guard count > overlap else { return }
+                counts.front += occurrences(ofWindowAt: 1, in: count)
+                counts.back += occurrences(ofWindowAt: 1 + Self.windowByteCount, in: count)
+                start += UInt(count - overlap)
+            }
+        }
+
+        private func occurrences(ofWindowAt start: Int, in count: Int) -> Int {
+            let needle = UnsafeRawPointer(secret.baseAddress!) + start
+            // Looked for is a byte that memory is not full of.
+            var pivot = 0
+            while pivot < Self.windowByteCount - 1, needle.byte(pivot) == 0x00 || needle.byte(pivot) == 0xff {
+                pivot += 1
+            }
+            let base = UnsafeRawPointer(buffer.baseAddress!)
+            let end = count - Self.windowByteCount + pivot + 1
+            var found = 0
+            var offset = pivot
+            while offset < end, let hit = memchr(base + offset, Int32(needle.byte(pivot)), end - offset) {
+                offset = base.distance(to: UnsafeRawPointer(hit))
+                if memcmp(base + offset - pivot, needle, Self.windowByteCount) == 0 { found += 1 }
+                offset += 1
+            }
+            return found
+        }
+
+        /// Reads the list of mappings; gives its length in bytes.
+        private func readList() -> Int {
+            let file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
+            precondition(file >= 0)
+            defer { close(file) }
+            var count = 0
+            while count < list.count {
+                let length = read(file, list.baseAddress! + count, list.count - count)
+                guard length > 0 else { break }
+                count += length
+            }
+            precondition(count < list.count, "the list of mappings is too long")
+            return count
+        }
+
+        /// Reads one line: `start-stop rights offset device inode path`. Worthwhile is all that is writable, and all that
+        /// is readable and no file: a secret made read-only is among it.
+        private func nextMapping(_ cursor: inout Int, _ end: Int) -> (start: UInt, stop: UInt, isWorthwhile: Bool) {
+            let start = hexadecimal(&cursor)
+            let stop = hexadecimal(&cursor)
+            let isReadable = list[cursor] == UInt8(ascii: "r")
+            let isWritable = list[cursor + 1] == UInt8(ascii: "w")
+            var spaceCount = 0
+            while spaceCount < 3 {
+                if list[cursor] == UInt8(ascii: " ") { spaceCount += 1 }
+                cursor += 1
+            }
+            let isFile = list[cursor] != UInt8(ascii: "0")
+            while cursor < end, list[cursor] != UInt8(ascii: "\n") { cursor += 1 }
+            cursor += 1
+            return (start, stop, isReadable && (isWritable || !isFile))
+        }
+
+        /// Reads a number and the one character behind it.
+        private func hexadecimal(_ cursor: inout Int) -> UInt {
+            var value: UInt = 0
+            while true {
+                let byte = list[cursor]
+                cursor += 1
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt(byte - UInt8(ascii: "0"))
+                case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt(byte - UInt8(ascii: "a") + 10)
+                default: return value
+                }
+            }
+        }
+    }
+
+    extension UnsafeRawPointer {
+        fileprivate func byte(_ offset: Int) -> UInt8 { load(fromByteOffset: offset, as: UInt8.self) }
+    }
+#endif
