@@ -65,7 +65,9 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
         .testTarget(
             name: "CommandLineTests", dependencies: ["TestSupport", "sealedpush", "device-simulator"],
             swiftSettings: settings),
-        .testTarget(name: "ProjectTests", dependencies: ["TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "ProjectTests", dependencies: ["TestSupport", "sealedpush", "device-simulator"],
+            swiftSettings: settings),
     ]
 #else
     // libsodium is swift-sodium's xcframework, under the same module name.
@@ -113,5 +115,7 @@ let package = Package(
         .testTarget(
             name: "SealedPushTests", dependencies: ["SealedPush", "PushCrypto", "TestSupport", crypto],
             swiftSettings: settings),
+        .testTarget(
+            name: "VectorTests", dependencies: ["PushSender", "PushCrypto", "TestSupport"], swiftSettings: settings),
     ]
 )

@@ -79,7 +79,7 @@ struct DeliverCommand: ParsableCommand {
         do {
             try deliver()
         } catch let failure as Failure {
-            FileHandle.standardError.write(Data("device-simulator: \(failure.message)\n".utf8))
+            report(failure.message)
             throw ExitCode(failure.status)
         }
     }
@@ -106,9 +106,12 @@ struct DeliverCommand: ParsableCommand {
             }
         }
         if delivery.asksForNewKey {
-            FileHandle.standardError.write(
-                Data("device-simulator: the ledger was missing or copied; the app should make a new key\n".utf8))
+            report("the ledger was missing or copied; the app should make a new key")
         }
+    }
+
+    private func report(_ message: String) {
+        try? FileHandle.standardError.write(contentsOf: Data("device-simulator: \(message)\n".utf8))
     }
 
     private func delivery(container: URL) throws -> PushDelivery {

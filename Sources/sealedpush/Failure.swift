@@ -32,6 +32,6 @@ struct Failure: Error {
     }
 
     private static func report(_ message: String) {
-        FileHandle.standardError.write(Data("sealedpush: \(message)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("sealedpush: \(message)\n".utf8))
     }
 }

@@ -23,7 +23,9 @@ enum Output {
     /// Writes to a new file, or to standard output.
     static func write(_ bytes: [UInt8], to file: String?) throws {
         guard let file else {
-            FileHandle.standardOutput.write(Data(bytes))
+            do { try FileHandle.standardOutput.write(contentsOf: Data(bytes)) } catch {
+                throw Failure.file("standard output can't be written")
+            }
             return
         }
         do {

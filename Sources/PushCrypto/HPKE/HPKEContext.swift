@@ -18,7 +18,7 @@ package struct HPKEContext: ~Copyable, Sendable {
     }
 
     /// The same with a given ephemeral secret, for known answers. Using one twice repeats every nonce.
-    init(
+    package init(
         sendingTo recipient: X25519PublicKey, from sender: borrowing X25519SecretKey, info: HPKEInfo,
         ephemeral: borrowing WipedBytes
     ) {
@@ -85,7 +85,7 @@ package struct HPKEContext: ~Copyable, Sendable {
     }
 
     /// RFC 9180 section 5.2, `ComputeNonce`: the base nonce with the number, big endian, XORed into its end.
-    func withKeyAndNonce<Result>(
+    package func withKeyAndNonce<Result>(
         _ sequenceNumber: UInt32, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result
     ) -> Result {
         keys.withBytes { keys in

@@ -42,7 +42,7 @@
         /// extension.
         ///
         /// Before the first key the ledger is begun, so that no message is taken for one of an earlier installation
-        /// (Specification 7.10). Should app and another process make one at once, the newest is taken by both.
+        /// (Specification 7.11). Should app and another process make one at once, the newest is taken by both.
         public func recipient(container: SharedContainer) throws -> Recipient {
             if let newest = try all().first { return newest.identity.recipient }
             try FileLedger.begin(in: container)

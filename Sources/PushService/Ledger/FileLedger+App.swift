@@ -3,7 +3,7 @@ internal import SealedPush
 
 extension FileLedger {
     /// Begins the ledger of a new installation. For the app, before it makes the device's first key: a ledger that is
-    /// found missing later counts as lost (Specification 7.9 and 7.10).
+    /// found missing later counts as lost (Specification 7.9 and 7.11).
     ///
     /// - Throws: ``FileLedgerError``. Does nothing to a ledger that is there.
     public static func begin(in container: SharedContainer) throws(FileLedgerError) {

@@ -26,7 +26,8 @@ public enum ExtensionHost {
     public static func runStandard() -> Never {
         serve { request in
             guard let configuration = request.standard?.configuration(container: request.device.container) else {
-                FileHandle.standardError.write(Data("device-simulator: no usable configuration\n".utf8))
+                try? FileHandle.standardError.write(
+                    contentsOf: Data("device-simulator: no usable configuration\n".utf8))
                 exit(64)
             }
             return StandardService(configuration)

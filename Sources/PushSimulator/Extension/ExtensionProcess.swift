@@ -117,7 +117,8 @@ private final class AnswerReader: Sendable {
     init(_ pipe: FileHandle) {
         let descriptor = dup(pipe.fileDescriptor)
         Thread.detachNewThread { [self] in
-            let read = Self.readLine(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
+            let read = Self.readLine(descriptor)
+            close(descriptor)
             outcome.withLock { $0 = read }
             isDone.signal()
         }
@@ -130,12 +131,14 @@ private final class AnswerReader: Sendable {
         return outcome.withLock { $0 }
     }
 
-    private static func readLine(_ pipe: FileHandle) -> Outcome {
+    private static func readLine(_ pipe: Int32) -> Outcome {
         var line = Data()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
         while line.count <= maximumLineByteCount {
-            let more = pipe.availableData
-            guard !more.isEmpty else { return .ended }
-            line.append(more)
+            let count = read(pipe, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return .ended }
+            line.append(contentsOf: buffer[..<count])
             guard let end = line.firstIndex(of: UInt8(ascii: "\n")) else { continue }
             guard let answer = try? JSONDecoder().decode(ExtensionAnswer.self, from: line[..<end]) else {
                 return .ended

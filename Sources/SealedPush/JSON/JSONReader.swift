@@ -58,7 +58,8 @@ package enum JSONReader {
         init?(intValue: Int) { nil }
     }
 
-    /// UTF-8 that begins with `{`, holds no 0x00 (which could pass for UTF-16) and is not too deep.
+    /// UTF-8 that begins with `{`, holds no 0x00 (which could pass for UTF-16), is not too deep, and has no comma before a
+    /// closing bracket (which Foundation's decoder would let pass).
     private static func isWithinLimits(_ bytes: [UInt8]) -> Bool {
         guard bytes.first(where: { !whiteSpace.contains($0) }) == UInt8(ascii: "{"),
             String(validating: bytes, as: UTF8.self) != nil
@@ -66,6 +67,7 @@ package enum JSONReader {
         var depth = 0
         var isInString = false
         var isEscaped = false
+        var isAfterComma = false
         for byte in bytes {
             guard byte != 0 else { return false }
             if isInString {
@@ -78,9 +80,12 @@ package enum JSONReader {
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
                 guard depth <= maximumDepth else { return false }
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                guard !isAfterComma else { return false }
+                depth -= 1
             default: break
             }
+            if !whiteSpace.contains(byte) { isAfterComma = byte == UInt8(ascii: ",") }
         }
         return true
     }

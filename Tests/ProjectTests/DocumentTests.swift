@@ -1,0 +1,84 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The documents")
+struct DocumentTests {
+    private static let documents = ["README.md", "Docs/Integration.md", "Docs/ThreatModel.md", "Keys/README.md"]
+
+    /// The fenced blocks of one language, joined.
+    private static func blocks(_ language: String, in text: String) -> [String] {
+        text.components(separatedBy: "\n```\(language)\n").dropFirst().compactMap {
+            $0.components(separatedBy: "\n```").first
+        }
+    }
+
+    private static func text(_ document: String) throws -> String {
+        try Checkout.text(Checkout.folder.appending(path: document))
+    }
+
+    @Test("every command in them runs, in a fresh folder, in order", arguments: documents)
+    func commands(document: String) throws {
+        // The programs are built; building them again from a test would only wait for this one.
+        let lines = Self.blocks("sh", in: try Self.text(document)).joined(separator: "\n").split(separator: "\n")
+            .filter { !$0.hasPrefix("swift build") && !$0.hasPrefix("export PATH=") }
+        let folder = try TemporaryFolder()
+        let programs = Program("sealedpush").executable.deletingLastPathComponent().path
+        let script = try folder.write(
+            "set -euo pipefail\nexport PATH=\"\(programs):$PATH\"\n" + lines.joined(separator: "\n") + "\n",
+            to: "script")
+        let result = try Program(at: "/bin/bash", in: folder.url).run(script)
+        #expect(result.status == 0, "\(document): \(result.errors)\n\(result.output)")
+        if document == "README.md" {
+            #expect(result.output.contains("opened"))
+            #expect(result.output.contains("safe-default: replayed"))
+        }
+    }
+
+    @Test("the README's two ends are the examples, word for word")
+    func examples() throws {
+        let readme = Self.blocks("swift", in: try Self.text("README.md"))
+        #expect(readme.count == 2)
+        let server = try Self.text("Examples/Server/Server.swift")
+        for line in readme[0].split(separator: "\n") {
+            #expect(server.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+        }
+        let device = try Self.text("Examples/Messages/NotificationService.swift")
+        for line in readme[1].split(separator: "\n") where !line.contains("pushsender1...") {
+            #expect(device.contains(line), "\(line)")
+        }
+    }
+
+    @Test("no link leads nowhere")
+    func links() throws {
+        var linkCount = 0
+        for file in try Checkout.files(in: "", ending: ".md") {
+            let text = try Checkout.text(file)
+            for match in text.matches(of: /\]\(([^)#]+)(#[^)]*)?\)/) where !match.1.hasPrefix("http") {
+                linkCount += 1
+                let target = file.deletingLastPathComponent().appending(path: String(match.1))
+                let exists = FileManager.default.fileExists(atPath: target.path(percentEncoded: false))
+                #expect(exists, "\(file.lastPathComponent): \(match.1)")
+            }
+        }
+        #expect(linkCount > 10)
+    }
+
+    @Test("the specification's worked examples are the vectors they name")
+    func workedExamples() throws {
+        let specification = try Self.text("Docs/Specification.md")
+        let appendix = try #require(specification.components(separatedBy: "## Appendix A").last)
+        let names = appendix.matches(of: /Tests\/Vectors\/([a-z0-9-]+\.txt)/).map { String($0.1) }
+        #expect(names.count >= 2)
+        let digits = appendix.components(separatedBy: "## Appendix B")[0].filter { !$0.isWhitespace }
+        for name in Set(names) {
+            let vector = try Self.text("Tests/Vectors/\(name)")
+            for field in ["enc", "key", "base-nonce", "nonce", "ciphertext", "field"] {
+                guard let line = vector.split(separator: "\n").first(where: { $0.hasPrefix("\(field): ") }) else {
+                    continue
+                }
+                #expect(digits.contains(String(line.dropFirst(field.count + 2))), "\(name): \(field)")
+            }
+        }
+    }
+}

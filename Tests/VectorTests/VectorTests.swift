@@ -1,0 +1,119 @@
+import Foundation
+import PushCrypto
+import TestSupport
+import Testing
+
+@testable import PushSender
+@testable import SealedPush
+
+@Suite("Tests/Vectors")
+struct VectorTests {
+    /// The field of a case: given as it is, or within a whole payload. Nil where it is no string.
+    private func field(_ vector: VectorFile) throws -> String? {
+        if let field = vector["field"] { return field }
+        let payload = try JSONSerialization.jsonObject(with: Data(try vector.required("payload").utf8))
+        return (payload as? [String: Any])?["custom-encrypted-message"] as? String
+    }
+
+    private func open(_ vector: VectorFile) throws -> Result<OpenedContent, OpenError> {
+        let created = Timestamp(clamping: 1_700_000_000)
+        let keys = try vector.identities.map { DeviceKey(try Identity(parsing: $0), created: created) }
+        let opener = Opener(
+            topic: try #require(Topic(parsing: try vector.required("topic"))), keys: InMemoryKeyStore(keys),
+            trusting: try vector.senders.map { try Sender(parsing: $0) },
+            allowsAnonymous: vector["allow-anonymous"] == "yes")
+        let now = Timestamp(clamping: try #require(Int64(try vector.required("now"))))
+        guard let text = try field(vector), let envelope = try? Envelope(parsing: text) else {
+            return .failure(.malformed)
+        }
+        return Result { () throws(OpenError) in try opener.open(envelope, at: now) }
+    }
+
+    @Test("each case ends as its file says")
+    func outcomes() throws {
+        let vectors = try VectorFile.all()
+        var counts: [String: Int] = [:]
+        for vector in vectors {
+            let outcome = try vector.required("outcome")
+            counts[outcome, default: 0] += 1
+            switch try open(vector) {
+            case .success(let opened):
+                #expect(outcome == "opened", "\(vector.name)")
+                guard outcome == "opened" else { continue }
+                let content = try Content(parsing: Array(try vector.required("content").utf8))
+                #expect(opened.content.alert == content.alert, "\(vector.name)")
+                #expect(opened.content.data == content.data, "\(vector.name)")
+                #expect(opened.content.other == content.other, "\(vector.name)")
+                #expect(opened.id == content.id, "\(vector.name)")
+                #expect(opened.sent == content.sent, "\(vector.name)")
+                if opened.sender != nil { #expect(opened.content == content, "\(vector.name)") }
+                #expect(Hex.encode(opened.ledgerKey) == vector["ledger-key"], "\(vector.name)")
+            case .failure(let code):
+                #expect(outcome == code.rawValue, "\(vector.name)")
+            }
+        }
+        // Every code that needs neither ledger nor a broken key store, and enough of each.
+        #expect(
+            Set(counts.keys) == [
+                "opened", "malformed", "unknown-recipient", "unknown-sender", "anonymous-not-allowed", "rejected",
+                "malformed-content", "topic", "clock", "too-old", "expired",
+            ])
+        #expect(vectors.count == Self.caseCount, "a case was added or lost: set the number in this test")
+    }
+
+    /// A key of given bytes: the public interface reads text only.
+    private func senderKey(hex: String) throws -> SenderKey {
+        let bytes = try #require(Hex.decode(hex))
+        let scratch = WipedBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
+        return try scratch.withBytes { bytes in
+            let secret = try X25519SecretKey(copying: bytes)
+            return try KeyKind.senderKey.withText(of: secret) { try SenderKey(parsing: Array($0)) }
+        }
+    }
+
+    @Test("with a case's own ephemeral key, sealing gives its bytes and every value on the way")
+    func innerValues() throws {
+        var caseCount = 0
+        for vector in try VectorFile.all() {
+            guard vector["sender-secret"] != nil, let ephemeralText = vector["ephemeral-secret"] else { continue }
+            caseCount += 1
+            let secret = try #require(Hex.decode(ephemeralText))
+            let ephemeral = WipedBytes(count: 32) { $0.copyBytes(from: secret) }
+            let sender = try senderKey(hex: try vector.required("sender-secret"))
+            let envelope = try Envelope(parsing: try #require(try field(vector)))
+            guard case .authenticated(let header) = envelope.header else { continue }
+            let identities = try vector.identities.map { try Identity(parsing: $0) }
+            // Several may have the header's ID: the one that opens it is meant.
+            let opened = try open(vector).get()
+            let identity = try #require(identities.first { $0.recipient == opened.recipient })
+            let topic = try #require(Topic(parsing: try vector.required("topic")))
+            let context = HPKEContext(
+                sendingTo: identity.recipient.publicKey, from: sender.secretKey,
+                info: HPKEInfo(Envelope.info(topic: topic)), ephemeral: ephemeral)
+            #expect(Hex.encode(context.enc.bytes) == vector["enc"], "\(vector.name)")
+            context.withKeyAndNonce(header.sequenceNumber) { key, nonce in
+                #expect(Hex.encode(key) == vector["key"], "\(vector.name)")
+                #expect(Hex.encode(nonce) == vector["nonce"], "\(vector.name)")
+            }
+            context.withKeyAndNonce(0) { #expect(Hex.encode($1) == vector["base-nonce"], "\(vector.name)") }
+            let plaintext = try #require(Hex.decode(try vector.required("plaintext")))
+            let sealed = Envelope.sealing(
+                plaintext, to: identity.recipient, from: sender.sender, in: context,
+                sequenceNumber: header.sequenceNumber)
+            #expect(sealed == envelope, "\(vector.name)")
+            #expect(Hex.encode(sealed.headerBytes) == vector["aad"], "\(vector.name)")
+            let ciphertext = try vector.required("ciphertext") + vector.required("tag")
+            #expect(Hex.encode(sealed.sealedBytes) == ciphertext, "\(vector.name)")
+            let content = try Content(parsing: Array(try vector.required("content").utf8))
+            let message = try #require(content.id)
+            let identifiers = ClearIdentifiers(sender: sender)
+            let recipient = identity.recipient
+            #expect(identifiers.apnsID(message: message, recipient: recipient) == vector["apns-id"])
+            let collapseID = identifiers.collapseID(content.collapseID, message: message, recipient: recipient)
+            #expect(collapseID == vector["apns-collapse-id"], "\(vector.name)")
+        }
+        #expect(caseCount > 20)
+    }
+
+    private static let caseCount = 364
+}
