@@ -108,7 +108,9 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "server-example", dependencies: ["PushSender"], path: "Examples/Server", swiftSettings: strict),
-        .target(name: "TestSupport", dependencies: ["PushCrypto"], path: "Tests/Support", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["PushCrypto", "PushSimulator"], path: "Tests/Support",
+            swiftSettings: settings),
         .testTarget(
             name: "PushCryptoTests", dependencies: ["PushCrypto", "TestSupport", crypto], resources: [.copy("Vectors")],
             swiftSettings: settings),

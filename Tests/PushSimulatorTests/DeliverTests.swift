@@ -1,5 +1,6 @@
 import Foundation
 import PushSender
+import PushSimulator
 import SealedPush
 import TestSupport
 import Testing
@@ -167,11 +168,71 @@ struct DeliverTests {
                 try Program("device-simulator").start(
                     device.arguments(file), output: FileHandle(forWritingTo: URL(filePath: output)))
             }
-            for process in processes { process.waitUntilExit() }
+            for process in processes { process.wait() }
             let outcomes = try outputs.map { try Checkout.text(URL(filePath: $0)) }
             #expect(outcomes.filter { $0.contains(#""outcome":"opened""#) }.count == 1)
             #expect(outcomes.filter { $0.contains(#""reason":"replayed""#) }.count == 3)
         }
+    }
+
+    @Test("when the extension's process alone is killed, the original is shown, and the message opens the next time")
+    func killedExtension() throws {
+        var random = SeededGenerator()
+        var killCount = 0
+        for _ in 0..<30 {
+            let file = try device.file(try device.seal())
+            let output = try device.folder.write("", to: "output")
+            let process = try Program("device-simulator").start(
+                device.arguments(file, ["--identifier", "same"]),
+                output: FileHandle(forWritingTo: URL(filePath: output)))
+            usleep(.random(in: 0...20_000, using: &random))
+            for child in children(of: process.identifier) where kill(child, SIGKILL) == 0 { killCount += 1 }
+            #expect(process.wait() == .exited(0))
+            let shown = try #require(
+                try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: output))) as? [String: Any])
+            let outcome = shown["outcome"] as? String
+            #expect(outcome == "opened" || outcome == "original")
+            #expect(shown["body"] as? String == (outcome == "opened" ? "Lunch at one?" : "wire default"))
+            #expect(try device.deliver(file, ["--identifier", "same"]).outcome == "opened")
+            #expect(try device.deliver(file, ["--identifier", "other"]).reason == "replayed")
+        }
+        #expect(killCount > 0)
+    }
+
+    private func children(of process: pid_t) -> [pid_t] {
+        let list = try? Checkout.text(URL(filePath: "/proc/\(process)/task/\(process)/children"))
+        return (list ?? "").split(separator: " ").compactMap { pid_t($0) }
+    }
+
+    @Test("on a full disk the safe default is shown; once there is room, the message opens")
+    func fullDisk() throws {
+        // A file system of 64 KiB, in a mount namespace of its own; where the system allows that.
+        let script = """
+            mount -t tmpfs -o size=64k tmpfs "$SMALL" || exit 77
+            deliver() { file=$1; shift; "$SIMULATOR" deliver "$file" --state "$SMALL/State" "$@"; }
+            deliver "$FIRST" "$@"
+            head -c 1000000 /dev/zero > "$SMALL/filler" 2>/dev/null
+            deliver "$SECOND" "$@"
+            rm "$SMALL/filler"
+            deliver "$SECOND" "$@"
+            """
+        let small = device.folder.appending("Small")
+        try FileManager.default.createDirectory(at: small, withIntermediateDirectories: true)
+        let settings = [
+            "SMALL": small.path, "SIMULATOR": Program("device-simulator").executable.path,
+            "FIRST": try device.file(try device.seal(Content(body: "first"))),
+            "SECOND": try device.file(try device.seal(Content(body: "second"))),
+        ]
+        let wrapper = try device.folder.write(
+            settings.map { "\($0.key)='\($0.value)'\n" }.joined() + script, to: "script")
+        let result = try Program(at: "/usr/bin/unshare").run(
+            ["--mount", "--map-root-user", "/bin/sh", wrapper] + device.arguments("", state: nil).dropFirst(2))
+        guard result.status != 77, !result.objects.isEmpty else {
+            print("no small file system can be made here: \(result.errors)")
+            return
+        }
+        #expect(result.objects.map { $0["outcome"] as? String } == ["opened", "safe-default", "opened"])
+        #expect(result.objects.map { $0["reason"] as? String } == [nil, "ledger-unavailable", nil])
     }
 
     @Test("killed at any moment, nothing is lost and nothing opens twice")
@@ -184,8 +245,8 @@ struct DeliverTests {
                 device.arguments(file, ["--identifier", "same"]),
                 output: FileHandle(forWritingTo: URL(filePath: output)))
             usleep(.random(in: 0...30_000, using: &random))
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+            process.kill()
+            process.wait()
             // Delivered again by the system under its identifier, it opens.
             #expect(try device.deliver(file, ["--identifier", "same"]).outcome == "opened")
             #expect(try device.deliver(file, ["--identifier", "other"]).reason == "replayed")

@@ -1,4 +1,5 @@
 public import Foundation
+package import PushSimulator
 
 /// Runs a built program and gives what it printed.
 public struct Program: Sendable {
@@ -46,26 +47,32 @@ public struct Program: Sendable {
             arguments, input: FileHandle(forReadingFrom: URL(filePath: inputPath)),
             output: FileHandle(forWritingTo: URL(filePath: outputPath)),
             errors: FileHandle(forWritingTo: URL(filePath: errorsPath)))
-        process.waitUntilExit()
+        let ending = process.wait()
         return Result(
-            status: process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus,
+            status: ending.status,
             output: String(decoding: try Data(contentsOf: URL(filePath: outputPath)), as: UTF8.self),
             errors: String(decoding: try Data(contentsOf: URL(filePath: errorsPath)), as: UTF8.self))
     }
 
     /// Starts and does not wait; what it prints is thrown away unless told otherwise.
-    public func start(
+    package func start(
         _ arguments: [String], input: FileHandle = .nullDevice, output: FileHandle = .nullDevice,
         errors: FileHandle = .nullDevice
-    ) throws -> Process {
-        let process = Process()
-        process.executableURL = executable
-        process.arguments = arguments
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = errors
-        if let folder { process.currentDirectoryURL = folder }
-        try process.run()
-        return process
+    ) throws -> ChildProcess {
+        // env(1) changes the folder for the child alone.
+        let words = folder.map { ["--chdir=\($0.path)", executable.path] + arguments } ?? arguments
+        return try ChildProcess(
+            folder == nil ? executable : URL(filePath: "/usr/bin/env"), arguments: words, input: input.fileDescriptor,
+            output: output.fileDescriptor, errors: errors.fileDescriptor)
+    }
+}
+
+extension ChildProcess.Ending {
+    /// The exit status, or the signal's number below zero.
+    package var status: Int32 {
+        switch self {
+        case .exited(let status): status
+        case .signalled(let signal): -signal
+        }
     }
 }

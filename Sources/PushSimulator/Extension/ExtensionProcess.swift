@@ -2,6 +2,7 @@ import Dispatch
 public import Foundation
 internal import Glibc
 internal import PushCrypto
+internal import SealedPush
 
 /// Runs one notification through an extension in a process of its own, under iOS's time limit.
 public struct ExtensionProcess: Sendable {
@@ -41,26 +42,28 @@ public struct ExtensionProcess: Sendable {
     public func run(_ request: ExtensionRequest) throws(ExtensionProcessError) -> Result {
         // An extension that ends early must not end the simulator with it.
         signal(SIGPIPE, SIG_IGN)
-        let process = Process()
-        let input = Pipe()
-        let output = Pipe()
-        process.executableURL = program
-        process.arguments = arguments
-        process.standardInput = input
-        process.standardOutput = output
+        guard let input = ChildPipe(), let output = ChildPipe() else { throw .notRunnable(program) }
+        defer { close(output.readEnd) }
         let clock = ContinuousClock()
         let start = clock.now
-        do { try process.run() } catch { throw .notRunnable(program) }
-        let pid = process.processIdentifier
-        defer { stop(process, input) }
+        let process: ChildProcess
+        do {
+            process = try ChildProcess(program, arguments: arguments, input: input.readEnd, output: output.writeEnd)
+        } catch {
+            for end in [input.readEnd, input.writeEnd, output.writeEnd] { close(end) }
+            throw .notRunnable(program)
+        }
+        close(input.readEnd)
+        close(output.writeEnd)
+        defer { stop(process, input.writeEnd) }
 
-        let answer = AnswerReader(output.fileHandleForReading)
-        let memory = MemorySampler(process: pid)
+        let answer = AnswerReader(output)
+        let memory = MemorySampler(process: process.identifier)
         defer { memory.stop() }
-        send(.deliver(request), to: input)
+        send(.deliver(request), to: input.writeEnd)
         var outcome = answer.wait(until: start + timeLimit)
         if case .nothing = outcome {
-            send(.expire, to: input)
+            send(.expire, to: input.writeEnd)
             outcome = answer.wait(until: clock.now + Self.grace)
         }
         let elapsed = clock.now - start
@@ -73,19 +76,20 @@ public struct ExtensionProcess: Sendable {
         }
     }
 
-    private func send(_ command: ExtensionCommand, to input: Pipe) {
+    private func send(_ command: ExtensionCommand, to input: Int32) {
         guard var line = try? JSONEncoder().encode(command) else { return }
         line.append(UInt8(ascii: "\n"))
-        try? input.fileHandleForWriting.write(contentsOf: line)
+        try? DurableFiles.writeAll(Array(line), to: input)
     }
 
-    /// Lets the process end by itself for a moment, since it may still be tidying up; then kills it.
-    private func stop(_ process: Process, _ input: Pipe) {
-        try? input.fileHandleForWriting.close()
+    /// Lets the process end by itself for a moment, since it may still be tidying up; then kills it, and what it has
+    /// started.
+    private func stop(_ process: ChildProcess, _ input: Int32) {
+        close(input)
         let deadline = ContinuousClock.now + .milliseconds(500)
-        while process.isRunning, ContinuousClock.now < deadline { usleep(2_000) }
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        process.waitUntilExit()
+        while !process.hasEnded, ContinuousClock.now < deadline { usleep(2_000) }
+        process.kill()
+        process.wait()
     }
 }
 
@@ -114,8 +118,9 @@ private final class AnswerReader: Sendable {
     /// No answer is longer: a payload of 4 KiB can't become more than this.
     private static let maximumLineByteCount = 1 << 20
 
-    init(_ pipe: FileHandle) {
-        let descriptor = dup(pipe.fileDescriptor)
+    /// Has a descriptor of its own for reading; nobody here may hold the end for writing open, or no end would ever come.
+    init(_ pipe: ChildPipe) {
+        let descriptor = fcntl(pipe.readEnd, F_DUPFD_CLOEXEC, 3)
         Thread.detachNewThread { [self] in
             let read = Self.readLine(descriptor)
             close(descriptor)

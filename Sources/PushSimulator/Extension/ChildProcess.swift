@@ -1,0 +1,98 @@
+package import Foundation
+internal import Glibc
+internal import PushCrypto
+
+/// A child process in a group of its own.
+///
+/// Why not Foundation's `Process`: its `waitUntilExit` has been seen to wait for ever for a child that had ended
+/// (Docs/Decisions/0012-spawning-processes.md). Safe from several threads.
+package final class ChildProcess: Sendable {
+    package let identifier: pid_t
+    private let ending = Locked<Ending?>(nil)
+
+    package enum Ending: Equatable, Sendable {
+        case exited(Int32)
+        case signalled(Int32)
+    }
+
+    package struct NotRunnable: Error { package let code: Int32 }
+
+    /// Starts a program with the given descriptors as its standard input, output and errors; those of the caller's own
+    /// that are marked close-on-exec stay with the caller.
+    package init(
+        _ program: URL, arguments: [String], input: Int32 = 0, output: Int32 = 1, errors: Int32 = 2
+    ) throws(NotRunnable) {
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        for (descriptor, standard) in zip([input, output, errors], Int32(0)...) where descriptor != standard {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, standard)
+        }
+        // What this process ignores, the child does not have to.
+        var pipeSignal = sigset_t()
+        sigemptyset(&pipeSignal)
+        sigaddset(&pipeSignal, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &pipeSignal)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF))
+
+        let path = program.path(percentEncoded: false)
+        var words = ([path] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var identifier: pid_t = 0
+        let code = posix_spawn(&identifier, path, &actions, &attributes, &words, environ)
+        guard code == 0 else { throw NotRunnable(code: code) }
+        self.identifier = identifier
+    }
+
+    /// Whether it has ended; does not wait.
+    package var hasEnded: Bool { collect(WNOHANG) != nil }
+
+    /// Waits until it has ended.
+    @discardableResult
+    package func wait() -> Ending {
+        while true {
+            if let ending = collect(WNOHANG) { return ending }
+            usleep(1_000)
+        }
+    }
+
+    /// Ends it at once, and what it has started in its group.
+    package func kill() {
+        // While it has not been collected, nobody else can have its number.
+        ending.withLock { if $0 == nil { _ = Glibc.kill(-identifier, SIGKILL) } }
+    }
+
+    private func collect(_ options: Int32) -> Ending? {
+        ending.withLock { ending in
+            if ending != nil { return ending }
+            var status: Int32 = 0
+            guard waitpid(identifier, &status, options) == identifier else { return nil }
+            // The low seven bits are the signal, or 0; the next eight the exit status (wait(2)).
+            ending = status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)
+            return ending
+        }
+    }
+}
+
+/// A pipe whose two ends stay in this process unless they are given to a child.
+package struct ChildPipe {
+    package let readEnd: Int32
+    package let writeEnd: Int32
+
+    /// Nil where the system has no descriptors left.
+    package init?() {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        // Never one of the three standard ones, even where the caller has closed those.
+        let high = ends.map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
+        for end in ends { close(end) }
+        guard high.allSatisfy({ $0 >= 3 }) else { return nil }
+        readEnd = high[0]
+        writeEnd = high[1]
+    }
+}
