@@ -2,6 +2,12 @@ import Foundation
 internal import PushCrypto
 import SealedPush
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 extension Keyring {
     /// Writes the private file, then the public one; `secret` lends the text to what it is given.
     func add(
@@ -13,7 +19,7 @@ extension Keyring {
         try secret { (text) throws(KeyringError) in
             var bytes = KeyFile.text(kind: key.kind, created: created, secret: text)
             defer { wipe(&bytes) }
-            try write(bytes, to: privateFile(name), name)
+            try write(bytes, to: privateFile(name), name, mode: 0o600)
         }
         try write(KeyFile.text(key, created: created), to: publicFile(name), name)
     }
@@ -25,8 +31,15 @@ extension Keyring {
         } catch {
             throw .file(folder, message: "the folder can't be made")
         }
-        for folder in [publicFolder, privateFolder] {
-            do { try DurableFiles.ensureFolder(folder) } catch { throw .file(folder, message: error.message) }
+        for (folder, mode) in [(publicFolder, mode_t(0o755)), (privateFolder, 0o700)] {
+            do { try DurableFiles.ensureFolder(folder, mode: mode) } catch {
+                throw .file(folder, message: error.message)
+            }
+        }
+        // Wherever the keyring lies, no secret gets into a repository by accident.
+        let ignore = privateFolder.appending(path: ".gitignore")
+        do { _ = try DurableFiles.create(ignore, holding: Array("*\n".utf8), staging: privateFolder) } catch {
+            throw .file(ignore, message: error.message)
         }
     }
 
@@ -36,10 +49,11 @@ extension Keyring {
         }
     }
 
-    func write(_ bytes: [UInt8], to file: URL, _ name: KeyName) throws(KeyringError) {
+    func write(_ bytes: [UInt8], to file: URL, _ name: KeyName, mode: mode_t = 0o644) throws(KeyringError) {
         let isNew: Bool
         do {
-            isNew = try DurableFiles.create(file, holding: bytes, staging: file.deletingLastPathComponent())
+            isNew = try DurableFiles.create(
+                file, holding: bytes, staging: file.deletingLastPathComponent(), mode: mode)
         } catch {
             throw .file(file, message: error.message)
         }

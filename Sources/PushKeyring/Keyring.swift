@@ -3,7 +3,8 @@ public import SealedPush
 
 /// Keys in files: a folder with one public file a key, readable by tools and people, and one private file for each secret.
 ///
-/// `public/NAME.txt` may be given to anyone; `private/NAME.txt` has mode 0600, in a folder of mode 0700. Files are
+/// `public/NAME.txt` may be given to anyone; `private/NAME.txt` has mode 0600, in a folder of mode 0700 that git
+/// ignores. Files are
 /// written aside, synced and linked into place, so that a process killed at any moment leaves a key whole or not at all,
 /// and no key is ever overwritten. Safe from several threads and processes.
 ///
@@ -42,20 +43,21 @@ public struct Keyring: Sendable {
         try write(KeyFile.text(key, created: now), to: publicFile(name), name)
     }
 
-    /// Every key, by name. A damaged file is an error that names it; ask for the others by name.
-    public func entries() throws(KeyringError) -> [KeyringEntry] {
+    /// Every key, by name, and the errors of those that can't be read: a damaged file costs itself only.
+    public func entries() throws(KeyringError) -> (keys: [KeyringEntry], errors: [KeyringError]) {
         var names: Set<String> = []
         for folder in [publicFolder, privateFolder] {
             for file in try fileNames(in: folder) where file.hasSuffix(Self.suffix) {
                 names.insert(String(file.dropLast(Self.suffix.count)))
             }
         }
-        var entries: [KeyringEntry] = []
+        var keys: [KeyringEntry] = []
+        var errors: [KeyringError] = []
         for name in names.sorted() {
             guard let name = KeyName(parsing: name) else { continue }
-            entries.append(try entry(named: name))
+            do { keys.append(try entry(named: name)) } catch { errors.append(error) }
         }
-        return entries
+        return (keys, errors)
     }
 
     /// One key's public part.
@@ -69,6 +71,20 @@ public struct Keyring: Sendable {
         guard let file = try readIfThere(privateFile(name)) else { throw .notFound(name) }
         guard let key = file.publicKeyOfSecret else { throw .damaged(privateFile(name)) }
         return KeyringEntry(name: name, key: key, created: file.created, hasSecret: true)
+    }
+
+    /// A device's public key: one's own, or one that was added.
+    public func recipient(named name: KeyName) throws(KeyringError) -> Recipient {
+        guard case .device(let recipient) = try entry(named: name).key else {
+            throw .wrongKind(name, expected: .device)
+        }
+        return recipient
+    }
+
+    /// A sender's public key, likewise.
+    public func sender(named name: KeyName) throws(KeyringError) -> Sender {
+        guard case .sender(let sender) = try entry(named: name).key else { throw .wrongKind(name, expected: .sender) }
+        return sender
     }
 
     /// A device's own key, with its secret.
@@ -92,78 +108,4 @@ public struct Keyring: Sendable {
     func publicFile(_ name: KeyName) -> URL { publicFolder.appending(path: name.description + Self.suffix) }
     func privateFile(_ name: KeyName) -> URL { privateFolder.appending(path: name.description + Self.suffix) }
     static let suffix = ".txt"
-}
-
-/// A public key of either kind.
-public enum PublicKey: Hashable, Sendable, CustomStringConvertible {
-    case device(Recipient)
-    case sender(Sender)
-
-    /// What its owner does with the secret half.
-    public enum Kind: String, Sendable {
-        case device
-        case sender
-    }
-
-    /// Reads `push1…` or `pushsender1…`.
-    public init(parsing text: String) throws(KeyTextError) {
-        do {
-            self = .device(try Recipient(parsing: text))
-        } catch {
-            guard error == .wrongKind else { throw error }
-            self = .sender(try Sender(parsing: text))
-        }
-    }
-
-    public var kind: Kind {
-        switch self {
-        case .device: .device
-        case .sender: .sender
-        }
-    }
-
-    public var keyID: KeyID {
-        switch self {
-        case .device(let recipient): recipient.keyID
-        case .sender(let sender): sender.keyID
-        }
-    }
-
-    /// The key's text.
-    public var description: String {
-        switch self {
-        case .device(let recipient): recipient.description
-        case .sender(let sender): sender.description
-        }
-    }
-}
-
-/// What anyone may know about a key in the keyring.
-public struct KeyringEntry: Hashable, Sendable {
-    public let name: KeyName
-    public let key: PublicKey
-    public let created: Timestamp
-    /// Whether the secret half is here too.
-    public let hasSecret: Bool
-}
-
-/// A key's name: 1 to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit.
-public struct KeyName: Hashable, Sendable, CustomStringConvertible {
-    public let description: String
-
-    /// Nil unless the text is a name.
-    public init?(parsing text: String) {
-        func isLetterOrDigit(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: false
-            }
-        }
-        guard (1...64).contains(text.utf8.count), let first = text.utf8.first, isLetterOrDigit(first),
-            text.utf8.allSatisfy({ isLetterOrDigit($0) || Array(".-_".utf8).contains($0) })
-        else { return nil }
-        description = text
-    }
 }

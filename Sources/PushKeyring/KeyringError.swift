@@ -22,10 +22,12 @@ extension KeyringError: CustomStringConvertible {
         switch self {
         case .exists(let name):
             "there is a key named \(name) already, and keys are never overwritten: choose another name"
-        case .notFound(let name): "there is no key named \(name): `sealedpush keys list` shows what there is"
+        case .notFound(let name):
+            "there is no key named \(name) in this keyring: `sealedpush keys list` shows what there is"
         case .wrongKind(let name, let expected): "the key \(name) is not a \(expected.rawValue)'s"
         case .noSecret(let name): "only the public half of \(name) is here, and this needs the secret half"
-        case .damaged(let file): "\(file.path(percentEncoded: false)) is damaged: restore it from a backup"
+        case .damaged(let file):
+            "\(file.path(percentEncoded: false)) is damaged: restore it from a backup, or delete it where the other half of the key is whole"
         case .file(let file, let message): "\(file.path(percentEncoded: false)): \(message)"
         }
     }

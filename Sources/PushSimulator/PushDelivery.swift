@@ -1,4 +1,5 @@
 public import Foundation
+internal import Glibc
 internal import PushService
 internal import SealedPush
 
@@ -18,10 +19,20 @@ public struct PushDelivery: Sendable {
     /// Makes the container of a new device, as an app does when it is first started: with a ledger whose floor lies just
     /// before the key. A container that exists is left as it is.
     public static func prepareContainer(_ container: URL, keyCreated: Int64) throws {
-        guard !FileManager.default.fileExists(atPath: container.path(percentEncoded: false)) else { return }
-        try FileManager.default.createDirectory(at: container, withIntermediateDirectories: true)
-        let ledger = FileLedger(inContainer: container)
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: container.path(percentEncoded: false), isDirectory: &isFolder) {
+            guard isFolder.boolValue else { throw CocoaError(.fileWriteFileExists) }
+            return
+        }
+        // Made aside and put in place whole: a process that is killed here leaves no device that has lost its ledger.
+        let unfinished = container.deletingLastPathComponent()
+            .appending(path: ".\(container.lastPathComponent).\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { try? FileManager.default.removeItem(at: unfinished) }
+        try FileManager.default.createDirectory(at: unfinished, withIntermediateDirectories: true)
+        let ledger = FileLedger(inContainer: unfinished)
         try ledger.begin(floor: Timestamp(clamping: keyCreated - 1), asksForNewKey: false)
+        // Fails where another process was faster: then its container is as good.
+        _ = rename(unfinished.path(percentEncoded: false), container.path(percentEncoded: false))
     }
 
     /// Whether the device's ledger was found missing, so that its app should make a new key.
@@ -50,8 +61,9 @@ public struct PushDelivery: Sendable {
             // Apple, `didReceive(_:withContentHandler:)`: without alert text the changes are ignored.
             case .returned:
                 DeliveredPush(outcome: .original, shown: original, note: "the extension returned no alert text")
-            case .crashed:
-                DeliveredPush(outcome: .original, shown: original, note: "the extension crashed")
+            case .ended(let ending):
+                DeliveredPush(
+                    outcome: .original, shown: original, note: "the extension ended without an answer (\(ending))")
             case .timedOut:
                 DeliveredPush(outcome: .original, shown: original, note: "the extension did not finish in time")
             }

@@ -71,7 +71,11 @@ struct DeliverCommand: ParsableCommand {
         guard KeyName(parsing: device) != nil else {
             throw ValidationError("--device is a name in the keyring, such as alice-phone.")
         }
-        guard timeLimit > 0, timeLimit <= 600 else { throw ValidationError("--time-limit is 0 to 600 seconds.") }
+        guard timeLimit > 0, timeLimit <= 600 else {
+            throw ValidationError("--time-limit is more than 0 and at most 600 seconds.")
+        }
+        guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
+        guard state != "" else { throw ValidationError("--state is empty: name the device's folder.") }
         guard VisibleText.isVisible(safeDefault) else { throw ValidationError("--default has no visible text.") }
     }
 
@@ -145,25 +149,24 @@ struct DeliverCommand: ParsableCommand {
             throw Failure(status: 64, message: "--trust takes a name in the keyring, or pushsender1…")
         }
         do {
-            guard case .sender(let sender) = try keys.entry(named: name).key else {
-                throw KeyringError.wrongKind(name, expected: .sender)
-            }
-            return sender.description
-        } catch let error as KeyringError {
+            return try keys.sender(named: name).description
+        } catch {
             throw Failure(error)
         }
     }
 
     private func read(_ file: String) throws -> PushFile {
-        let bytes: Data
-        do {
-            let handle = file == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: file))
-            bytes = try handle.read(upToCount: PushFile.maximumFileByteCount + 1) ?? Data()
+        let bytes: [UInt8]
+        do throws(DurableFiles.Failure) {
+            let path = file == "-" ? "/dev/stdin" : file
+            bytes = try DurableFiles.read(URL(filePath: path), limit: PushFile.maximumFileByteCount + 1)
         } catch {
-            throw Failure(status: 74, message: "\(file) can't be read")
+            throw Failure(status: 74, message: "\(file): \(error.message)")
         }
         let push: PushFile
-        do { push = try PushFile(parsing: bytes) } catch { throw Failure(status: 65, message: "\(file): \(error)") }
+        do { push = try PushFile(parsing: Data(bytes)) } catch {
+            throw Failure(status: 65, message: "\(file): \(error)")
+        }
         if let bundle = push.targetBundle, bundle != topic {
             throw Failure(status: 65, message: "\(file) is for \(bundle), and --topic is \(topic)")
         }

@@ -11,7 +11,10 @@ struct DeviceSimulator: ParsableCommand {
               device-simulator deliver push.apns --device alice-phone --trust newsroom \\
                 --topic com.example.app --keyring Keys
             """,
+        version: "0.1.0",
         subcommands: [DeliverCommand.self, HostCommand.self])
+
+    func run() throws { throw ValidationError("Say what to do: deliver.") }
 }
 
 /// The process of the simulator's own extension; started by `deliver`.

@@ -31,7 +31,7 @@ struct Failure: Error {
         }
     }
 
-    private static func report(_ message: String) {
+    static func report(_ message: String) {
         try? FileHandle.standardError.write(contentsOf: Data("sealedpush: \(message)\n".utf8))
     }
 }

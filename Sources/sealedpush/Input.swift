@@ -1,18 +1,18 @@
 internal import Foundation
+internal import SealedPush
 
 /// Files that a person names; `-` is standard input.
 enum Input {
     /// At most `limit` bytes; more is an error.
     static func read(_ file: String, limit: Int) throws -> [UInt8] {
-        let bytes: Data
-        do {
-            let handle = file == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: file))
-            bytes = try handle.readToEnd(limit: limit + 1)
+        let bytes: [UInt8]
+        do throws(DurableFiles.Failure) {
+            bytes = try DurableFiles.read(URL(filePath: file == "-" ? "/dev/stdin" : file), limit: limit + 1)
         } catch {
-            throw Failure.file("\(file) can't be read")
+            throw Failure.file("\(file): \(error.message)")
         }
         guard bytes.count <= limit else { throw Failure.input("\(file) has more than \(limit) bytes") }
-        return Array(bytes)
+        return bytes
     }
 
     /// The envelope's text in a payload, or the text itself where that is all there is.
@@ -24,22 +24,15 @@ enum Input {
             enum CodingKeys: String, CodingKey { case field = "custom-encrypted-message" }
         }
         guard let payload = try? JSONDecoder().decode(Payload.self, from: Data(bytes)) else {
-            throw Failure.input("malformed: \(file) has no text under \"custom-encrypted-message\"")
+            let isJSON = (try? JSONSerialization.jsonObject(with: Data(bytes))) != nil
+            throw Failure.input(
+                isJSON
+                    ? "malformed: \(file) has no text under \"custom-encrypted-message\""
+                    : "malformed: \(file) is not whole: it is no JSON")
         }
         return (payload.field, trimmed.utf8.count)
     }
 
     /// No payload file is read further than this.
     static let maximumPayloadFileByteCount = 65_536
-}
-
-extension FileHandle {
-    /// Reads until the end or the limit; a pipe gives its bytes in pieces.
-    fileprivate func readToEnd(limit: Int) throws -> Data {
-        var bytes = Data()
-        while bytes.count < limit, let more = try read(upToCount: limit - bytes.count), !more.isEmpty {
-            bytes.append(more)
-        }
-        return bytes
-    }
 }

@@ -8,11 +8,16 @@ struct KeyringOptions: ParsableArguments {
     @Option(help: "The keyring's folder.")
     var keyring = "Keys"
 
+    func validate() throws {
+        guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
+    }
+
     var keys: Keyring { Keyring(folder: URL(filePath: keyring)) }
 
     func name(_ text: String) throws -> KeyName {
         guard let name = KeyName(parsing: text) else {
-            throw Failure.usage("a name has 1 to 64 letters, digits, dots, hyphens and underscores: not this one")
+            throw Failure.usage(
+                "a name has 1 to 64 letters, digits, dots, hyphens and underscores, and begins with a letter or digit")
         }
         return name
     }
@@ -20,21 +25,13 @@ struct KeyringOptions: ParsableArguments {
     /// A key's text, or a name in the keyring.
     func recipient(_ text: String) throws -> Recipient {
         if let recipient = try publicKey(text, prefix: "push1", Recipient.init(parsing:)) { return recipient }
-        let name = try name(text)
-        guard case .device(let recipient) = try keys.entry(named: name).key else {
-            throw KeyringError.wrongKind(name, expected: .device)
-        }
-        return recipient
+        return try keys.recipient(named: name(text))
     }
 
     /// A key's text, or a name in the keyring.
     func sender(_ text: String) throws -> Sender {
         if let sender = try publicKey(text, prefix: "pushsender1", Sender.init(parsing:)) { return sender }
-        let name = try name(text)
-        guard case .sender(let sender) = try keys.entry(named: name).key else {
-            throw KeyringError.wrongKind(name, expected: .sender)
-        }
-        return sender
+        return try keys.sender(named: name(text))
     }
 
     /// Nil where the text does not even begin like a key.

@@ -9,6 +9,8 @@ struct KeysCommand: ParsableCommand {
         commandName: "keys", abstract: "Makes, lists and exchanges keys.",
         subcommands: [Generate.self, List.self, Show.self, Export.self, Import.self])
 
+    func run() throws { throw ValidationError("Say what to do with keys: generate, list, show, export or import.") }
+
     struct Generate: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes a key and prints its public half.",
@@ -49,10 +51,17 @@ struct KeysCommand: ParsableCommand {
 
         func run() throws {
             try Failure.reporting {
-                let entries = try keyring.keys.entries()
-                if json { return Output.json(.array(entries.map(\.json))) }
-                if entries.isEmpty { print("There are no keys in \(keyring.keyring).") }
-                guard !entries.isEmpty else { return }
+                let (entries, errors) = try keyring.keys.entries()
+                defer { errors.forEach { Failure.report($0.description) } }
+                if json { Output.json(.array(entries.map(\.json))) } else { printTable(entries) }
+                if let error = errors.first { throw ExitCode(Failure.keyring(error).status) }
+            }
+        }
+
+        private func printTable(_ entries: [KeyringEntry]) {
+            if entries.isEmpty {
+                print("There are no keys in \(keyring.keyring).")
+            } else {
                 Output.table(
                     ["NAME", "KIND", "KEY ID", "CREATED", "SECRET", "PUBLIC KEY"],
                     entries.map { entry in
@@ -82,7 +91,7 @@ struct KeysCommand: ParsableCommand {
             try Failure.reporting {
                 let entries =
                     if let name { [try keyring.keys.entry(named: keyring.name(name))] } else {
-                        try keyring.keys.entries()
+                        try keyring.keys.entries().keys
                     }
                 if json { return Output.json(name == nil ? .array(entries.map(\.json)) : entries[0].json) }
                 for (index, entry) in entries.enumerated() {

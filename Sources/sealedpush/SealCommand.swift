@@ -44,6 +44,9 @@ struct SealCommand: ParsableCommand {
     @Option(help: "A new file for the payload; otherwise it is printed.")
     var output: String?
 
+    @Flag(help: "Print one JSON object: the payload as text, and what goes into the request's headers.")
+    var json = false
+
     @OptionGroup var keyring: KeyringOptions
 
     func validate() throws {
@@ -64,7 +67,9 @@ struct SealCommand: ParsableCommand {
             } catch {
                 throw Failure.input("\(error)\(hint(error))")
             }
-            try Output.write(payload.json + (output == nil ? [UInt8(ascii: "\n")] : []), to: output)
+            if let output { try Output.write(payload.json, to: output) }
+            if json { return Output.json(payload.facts) }
+            if output == nil { try Output.write(payload.json + [UInt8(ascii: "\n")], to: nil) }
         }
     }
 
@@ -93,6 +98,18 @@ struct SealCommand: ParsableCommand {
         case .tooLarge where fit == .error: "; --fit truncate cuts the body"
         case .tooLarge, .content, .otherTopic: ""
         }
+    }
+}
+
+extension SealedPayload {
+    /// Specification 2.6: what a request to Apple is made of.
+    fileprivate var facts: JSONValue {
+        [
+            "payload": .string(String(decoding: json, as: UTF8.self)), "payloadBytes": .integer(Int64(json.count)),
+            "topic": .string(topic.description), "apnsID": .string(apnsID), "collapseID": .string(collapseID),
+            "id": .string(messageID.description), "recipient": .string(recipient.description),
+            "expires": expires.map { .integer($0.secondsSince1970) } ?? .null,
+        ]
     }
 }
 

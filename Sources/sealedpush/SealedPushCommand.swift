@@ -14,5 +14,8 @@ struct SealedPushCommand: ParsableCommand {
 
             Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files.
             """,
+        version: "0.1.0",
         subcommands: [KeysCommand.self, SealCommand.self, OpenCommand.self, InspectCommand.self])
+
+    func run() throws { throw ValidationError("Say what to do: keys, seal, open or inspect.") }
 }

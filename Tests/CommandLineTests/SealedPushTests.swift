@@ -62,6 +62,12 @@ struct SealedPushCommandTests {
         let content = try #require(opened.objects.first)
         #expect((content["alert"] as? [String: Any])?["body"] as? String == "Lunch?")
         #expect(Set(content.keys) == ["id", "topic", "sent", "alert", "data"])
+        let facts = try #require(try seal(#"{"alert":{"body":"b"},"expires":1999999999}"#, "--json").objects.first)
+        #expect(try open(facts["payload"] as? String ?? "").status == 0)
+        #expect((facts["collapseID"] as? String)?.count == 22)
+        #expect((facts["apnsID"] as? String)?.count == 36)
+        #expect(facts["topic"] as? String == "com.example.app")
+        #expect(facts["expires"] as? Int == 1_999_999_999)
         let file = folder.appending("p.apns").path
         #expect(try seal(#"{"alert":{"body":"b"}}"#, "--output", file).status == 0)
         #expect(try seal(#"{"alert":{"body":"b"}}"#, "--output", file).status == 74)
@@ -116,7 +122,12 @@ struct SealedPushCommandTests {
         #expect(try seal(#"{"alert":{"body":"\#(long)"}}"#, "--fit", "truncate").status == 0)
         expect(try open("{}"), 65, "malformed")
         expect(try open("AQ"), 65, "malformed")
-        expect(try run("inspect", "/no/such/file"), 74, "can't be read")
+        expect(try run("inspect", "/no/such/file"), 74, "No such file")
+        expect(try run("inspect", folder.path), 74, "directory")
+        expect(try run("inspect", "/dev/zero"), 65, "more than")
+        expect(try run(), 64, "keys, seal, open or inspect")
+        expect(try run("keys"), 64, "generate")
+        expect(try run("keys", "generate", "sender", "x", "--keyring", ""), 64, "empty")
         expect(try run("inspect", "-", input: "{}"), 65, "malformed")
     }
 

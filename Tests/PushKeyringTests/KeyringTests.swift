@@ -31,7 +31,7 @@ struct KeyringTests {
         let sender = try keyring.generateSender(named: newsroom)
         #expect(try keyring.deviceKey(named: phone).identity.recipient == recipient)
         #expect(try keyring.senderKey(named: newsroom).sender == sender)
-        let entries = try keyring.entries()
+        let entries = try keyring.entries().keys
         #expect(entries.map(\.name) == [phone, newsroom])
         #expect(entries.map(\.key) == [.device(recipient), .sender(sender)])
         #expect(entries.allSatisfy { $0.hasSecret })
@@ -43,6 +43,8 @@ struct KeyringTests {
         _ = try keyring.generateDevice(named: phone)
         #expect(try mode("private") == 0o700)
         #expect(try mode("private/alice-phone.txt") == 0o600)
+        #expect(try mode("public/alice-phone.txt") == 0o644)
+        #expect(try Checkout.text(folder.appending("Keys/private/.gitignore")) == "*\n")
     }
 
     @Test("nothing is ever overwritten, whatever kind is asked for")
@@ -80,7 +82,7 @@ struct KeyringTests {
         try FileManager.default.removeItem(at: folder.appending("Keys/public/alice-phone.txt"))
         try Data().write(to: folder.appending("Keys/private/tmp.123"))
         #expect(try keyring.entry(named: phone).key == .device(recipient))
-        #expect(try keyring.entries().count == 1)
+        #expect(try keyring.entries().keys.count == 1)
         #expect(throws: KeyringError.exists(phone)) { try keyring.generateDevice(named: phone) }
     }
 
@@ -101,6 +103,10 @@ struct KeyringTests {
             #expect(throws: KeyringError.self) { try keyring.deviceKey(named: phone) }
             #expect(try keyring.senderKey(named: newsroom).sender == sender)
         }
+        try Data("no key".utf8).write(to: folder.appending("Keys/public/alice-phone.txt"))
+        let (keys, errors) = try keyring.entries()
+        #expect(keys.map(\.name) == [newsroom])
+        #expect(errors.count == 1)
     }
 
     @Test("an error never holds what a private file holds")

@@ -1,4 +1,5 @@
 import Foundation
+import PushCrypto
 import PushSender
 import SealedPush
 import TestSupport
@@ -125,6 +126,25 @@ struct ShowingTests {
         #expect(try unlocked.open(envelope: field, requestIdentifier: "one").content.alert.title == "Nina")
         #expect(throws: OpenError.replayed) { try unlocked.open(envelope: field, requestIdentifier: "two") }
         #expect(throws: OpenError.malformed) { try unlocked.open(envelope: "AQ", requestIdentifier: "two") }
+    }
+
+    @Test("content that is not well-formed, and a key store that fails, end in the safe default")
+    func otherRefusals() async throws {
+        struct Broken: KeyStore {
+            func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] { throw .unavailable("broken") }
+        }
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        let broken = TestedService(fixture.configuration(keys: Broken()))
+        expectSafeDefault(await receive(Fixture.request(field: try fixture.seal()), broken), .keysUnavailable)
+        let context = HPKEContext(
+            sendingTo: fixture.phone.recipient.publicKey, from: fixture.sender.secretKey,
+            info: HPKEInfo(Envelope.info(topic: Fixture.topic)))
+        let envelope = Envelope.sealing(
+            Array("{}".utf8) + [0x80], to: fixture.phone.recipient, from: fixture.sender.sender, in: context,
+            sequenceNumber: 0)
+        let service = TestedService(fixture.configuration())
+        expectSafeDefault(await receive(Fixture.request(field: envelope.text), service), .malformedContent)
     }
 
     @Test("a repeat under the same identifier opens silently; under another one it is refused")

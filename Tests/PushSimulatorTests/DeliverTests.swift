@@ -63,28 +63,38 @@ struct DeliverTests {
 
     @Test("each refusal shows the safe default with its code")
     func refusals() throws {
+        func expectRefusal(_ reason: String, _ file: String, _ more: [String] = []) throws {
+            let shown = try device.deliver(file, more)
+            #expect(shown.outcome == "safe-default")
+            #expect(shown.reason == reason)
+            #expect(shown.body == "You have a new message!")
+            for key in ["title", "subtitle", "badge", "thread", "category", "data"] {
+                #expect(shown.object[key] is NSNull, "\(reason): \(key)")
+            }
+            #expect(shown.object["userInfoKeys"] as? [String] == ["sealed-push"])
+        }
         let good = try device.seal()
-        #expect(try device.deliver(try device.file(good), ["--locked"]).reason == "locked")
+        try expectRefusal("locked", try device.file(good), ["--locked"])
         let toOther = try Device().seal()
-        #expect(try device.deliver(try device.file(toOther)).reason == "unknown-recipient")
+        try expectRefusal("unknown-recipient", try device.file(toOther))
         let stranger = try Sealer(sender: SenderKey(), topic: Device.topic, safeDefault: "d")
             .seal(Content(body: "b"), to: device.recipient)
-        #expect(try device.deliver(try device.file(stranger)).reason == "unknown-sender")
+        try expectRefusal("unknown-sender", try device.file(stranger))
         let otherTopic = try Sealer(sender: device.sender, topic: "com.example.other", safeDefault: "d")
             .seal(Content(body: "b"), to: device.recipient)
-        #expect(try device.deliver(try device.file(otherTopic)).reason == "rejected")
+        try expectRefusal("rejected", try device.file(otherTopic))
         let anonymous = try Sealer(anonymousFor: Device.topic, safeDefault: "d")
             .seal(Content(body: "b"), to: device.recipient)
-        #expect(try device.deliver(try device.file(anonymous)).reason == "anonymous-not-allowed")
+        try expectRefusal("anonymous-not-allowed", try device.file(anonymous))
         #expect(try device.deliver(try device.file(anonymous), ["--allow-anonymous"]).outcome == "opened")
         var content = Content(body: "b")
         content.sent = Timestamp.now().advanced(bySeconds: 27 * 3_600)
-        #expect(try device.deliver(try device.file(try device.seal(content))).reason == "clock")
+        try expectRefusal("clock", try device.file(try device.seal(content)))
         content.sent = Timestamp.now().advanced(bySeconds: -31 * 86_400)
-        #expect(try device.deliver(try device.file(try device.seal(content))).reason == "too-old")
+        try expectRefusal("too-old", try device.file(try device.seal(content)))
         content.sent = nil
         content.expires = Timestamp.now().advanced(bySeconds: -700)
-        #expect(try device.deliver(try device.file(try device.seal(content))).reason == "expired")
+        try expectRefusal("expired", try device.file(try device.seal(content)))
     }
 
     @Test("bit flips and cuts through the whole simulator: the safe default, never ciphertext, never nothing")
@@ -185,7 +195,12 @@ struct DeliverTests {
             let process = try Program("device-simulator").start(
                 device.arguments(file, ["--identifier", "same"]),
                 output: FileHandle(forWritingTo: URL(filePath: output)))
-            usleep(.random(in: 0...20_000, using: &random))
+            // From the moment there is a process to kill.
+            let deadline = ContinuousClock.now + .seconds(10)
+            while children(of: process.identifier).isEmpty, !process.hasEnded, ContinuousClock.now < deadline {
+                usleep(200)
+            }
+            usleep(.random(in: 0...12_000, using: &random))
             for child in children(of: process.identifier) where kill(child, SIGKILL) == 0 { killCount += 1 }
             #expect(process.wait() == .exited(0))
             let shown = try #require(

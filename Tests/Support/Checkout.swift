@@ -14,6 +14,17 @@ public enum Checkout {
             .sorted { $0.path < $1.path }
     }
 
+    /// Every file below a folder, whatever its name.
+    public static func allFiles(in folder: URL) throws -> [URL] {
+        let keys: [URLResourceKey] = [.isRegularFileKey]
+        guard let walker = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: keys) else {
+            return []
+        }
+        return try walker.compactMap { $0 as? URL }.filter {
+            try $0.resourceValues(forKeys: Set(keys)).isRegularFile == true
+        }
+    }
+
     public static func text(_ file: URL) throws -> String {
         String(decoding: try Data(contentsOf: file), as: UTF8.self)
     }

@@ -32,8 +32,8 @@ public struct ExtensionProcess: Sendable {
 
     public enum Ending: Sendable {
         case returned(ShownNotification)
-        /// The process ended, by itself or by a signal, before the handler was called.
-        case crashed
+        /// The process ended, by itself or by a signal, before the handler was called: how, in words.
+        case ended(String)
         /// The handler was not called in time; the process was killed.
         case timedOut
     }
@@ -71,8 +71,21 @@ public struct ExtensionProcess: Sendable {
         case .answer(let answer):
             let peak = max(memory.peak, answer.memoryByteCount)
             return Result(ending: .returned(answer.content), elapsed: elapsed, peakMemoryByteCount: peak)
-        case .ended: return Result(ending: .crashed, elapsed: elapsed, peakMemoryByteCount: memory.peak)
+        case .ended:
+            return Result(
+                ending: .ended(description(process)), elapsed: elapsed, peakMemoryByteCount: memory.peak)
         case .nothing: return Result(ending: .timedOut, elapsed: elapsed, peakMemoryByteCount: memory.peak)
+        }
+    }
+
+    private func description(_ process: ChildProcess) -> String {
+        // The pipe may be closed a moment before the process is gone.
+        let deadline = ContinuousClock.now + .milliseconds(200)
+        while !process.hasEnded, ContinuousClock.now < deadline { usleep(1_000) }
+        guard process.hasEnded else { return "it closed its output" }
+        switch process.wait() {
+        case .exited(let status): return "status \(status)"
+        case .signalled(let signal): return "signal \(signal)"
         }
     }
 

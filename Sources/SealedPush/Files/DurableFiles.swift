@@ -5,9 +5,9 @@
 #endif
 
 #if canImport(Darwin)
-    internal import Darwin
+    package import Darwin
 #else
-    internal import Glibc
+    package import Glibc
 #endif
 
 /// Files that are whole or not there, also after a crash: written aside, synced, linked into place.
@@ -23,9 +23,11 @@ package enum DurableFiles {
     }
 
     /// Makes a file that must not exist yet; false where it does. Several processes may try at once: one succeeds.
-    package static func create(_ file: URL, holding bytes: [UInt8], staging: URL) throws(Failure) -> Bool {
+    package static func create(
+        _ file: URL, holding bytes: [UInt8], staging: URL, mode: mode_t = 0o600
+    ) throws(Failure) -> Bool {
         let temporary = staging.appending(path: "tmp.\(UUID().uuidString.lowercased())")
-        try write(bytes, to: temporary)
+        try write(bytes, to: temporary, mode: mode)
         defer { unlink(temporary.path(percentEncoded: false)) }
         let status = link(temporary.path(percentEncoded: false), file.path(percentEncoded: false))
         let code = errno
@@ -45,8 +47,8 @@ package enum DurableFiles {
     }
 
     /// Makes a folder if it is missing, and makes that last.
-    package static func ensureFolder(_ folder: URL) throws(Failure) {
-        let status = mkdir(folder.path(percentEncoded: false), 0o700)
+    package static func ensureFolder(_ folder: URL, mode: mode_t = 0o700) throws(Failure) {
+        let status = mkdir(folder.path(percentEncoded: false), mode)
         let code = errno
         if status != 0, code == EEXIST { return }
         guard status == 0 else { throw Failure(code: code) }
@@ -94,8 +96,8 @@ package enum DurableFiles {
         guard fsync(descriptor) == 0 else { throw Failure(code: errno) }
     }
 
-    private static func write(_ bytes: [UInt8], to file: URL) throws(Failure) {
-        let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    private static func write(_ bytes: [UInt8], to file: URL, mode: mode_t) throws(Failure) {
+        let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Failure(code: errno) }
         defer { close(descriptor) }
         do throws(Failure) {
