@@ -52,7 +52,7 @@ struct KeysCommand: ParsableCommand {
         func run() throws {
             try Failure.reporting {
                 let (entries, errors) = try keyring.keys.entries()
-                defer { errors.forEach { Failure.report($0.description) } }
+                defer { for error in errors { Failure.report(error.description) } }
                 if json { Output.json(.array(entries.map(\.json))) } else { printTable(entries) }
                 if let error = errors.first { throw ExitCode(Failure.keyring(error).status) }
             }

@@ -25,7 +25,8 @@ struct DocumentTests {
         let folder = try TemporaryFolder()
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
         let script = try folder.write(
-            "set -euo pipefail\nexport PATH=\"\(programs):$PATH\"\n" + lines.joined(separator: "\n") + "\n",
+            "set -euo pipefail\nexport PATH=\"\(programs):$PATH\"\nexport TMPDIR=\"\(folder.url.path)\"\n"
+                + lines.joined(separator: "\n") + "\n",
             to: "script")
         let result = try Program(at: "/bin/bash", in: folder.url).run(script)
         #expect(result.status == 0, "\(document): \(result.errors)\n\(result.output)")
@@ -49,9 +50,36 @@ struct DocumentTests {
         }
     }
 
-    @Test("no link leads nowhere")
+    @Test("the Swift of Integration.md compiles, but for what Linux lacks")
+    func integration() throws {
+        let folder = try TemporaryFolder()
+        let block = /(?:<!-- ([^\n]*) -->\n)?```swift\n(.*?)\n```/.dotMatchesNewlines()
+        var files: [String] = []
+        var leftOut: [String] = []
+        for match in try Self.text("Docs/Integration.md").matches(of: block) {
+            if let reason = match.1 {
+                leftOut.append(String(reason))
+            } else {
+                files.append(try folder.write("\(match.2)\n", to: "Block\(files.count + 1).swift"))
+            }
+        }
+        #expect(files.count == 7)
+        #expect(leftOut == ["part of a manifest", "Apple only", "a manifest", "needs APNSwift"])
+        // One module of all blocks: the host in one of them runs the extension in another.
+        let modules = Program("sealedpush").executable.deletingLastPathComponent().appending(path: "Modules")
+        let libsodium = Checkout.folder.appending(path: "Sources/Clibsodium")
+        let compiler = [
+            "swiftc", "-typecheck", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors",
+            "-I", modules.path, "-I", libsodium.path,
+        ]
+        let result = try Program(at: "/usr/bin/env").run(compiler + files)
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    @Test("no link leads nowhere, and every file they name is there")
     func links() throws {
         var linkCount = 0
+        var nameCount = 0
         for file in try Checkout.files(in: "", ending: ".md") {
             let text = try Checkout.text(file)
             for match in text.matches(of: /\]\(([^)#]+)(#[^)]*)?\)/) where !match.1.hasPrefix("http") {
@@ -60,8 +88,15 @@ struct DocumentTests {
                 let exists = FileManager.default.fileExists(atPath: target.path(percentEncoded: false))
                 #expect(exists, "\(file.lastPathComponent): \(match.1)")
             }
+            for match in text.matches(of: /`((?:Docs|Scripts|Sources|Tests|Examples|Keys)\/[^`\s]*)/) {
+                nameCount += 1
+                let named = Checkout.folder.appending(path: String(match.1))
+                let exists = FileManager.default.fileExists(atPath: named.path(percentEncoded: false))
+                #expect(exists, "\(file.lastPathComponent): \(match.1)")
+            }
         }
         #expect(linkCount > 10)
+        #expect(nameCount > 10)
     }
 
     @Test("the specification's worked examples are the vectors they name")

@@ -180,6 +180,15 @@ struct FileLedgerTests {
         }
     }
 
+    @Test("a purge between the entry and the last look at the floor lets nothing through")
+    func purgeInBetween() throws {
+        let ledger = try begun()
+        #expect(throws: LedgerError.replayed) {
+            try ledger.record(entry(1), at: now) { try? ledger.raise(to: now) }
+        }
+        #expect(throws: LedgerError.replayed) { try ledger.record(entry(1, identifier: "two"), at: now) }
+    }
+
     @Test("of many threads that open one message under different identifiers, one succeeds")
     func oneWins() throws {
         let ledger = try begun()

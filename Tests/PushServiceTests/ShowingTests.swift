@@ -249,6 +249,9 @@ func expectSafeDefault(
 ) {
     #expect(shown.title == "App", sourceLocation: sourceLocation)
     #expect(shown.body == "local default", sourceLocation: sourceLocation)
-    #expect(SealedNotification(userInfo: shown.userInfo)?.reason == reason.rawValue, sourceLocation: sourceLocation)
+    let read = SealedNotification(userInfo: shown.userInfo)
+    #expect(read?.reason == reason.rawValue, sourceLocation: sourceLocation)
+    #expect((read?.envelope != nil) == (reason == .locked), sourceLocation: sourceLocation)
+    #expect(read?.id == nil && read?.sender == nil && read?.data == nil, sourceLocation: sourceLocation)
     expectNothingOfTheWire(shown, sourceLocation: sourceLocation)
 }

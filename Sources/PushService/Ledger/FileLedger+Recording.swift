@@ -11,8 +11,16 @@ package import SealedPush
 extension FileLedger: ReplayLedger {
     /// Specification 7.4: the floor, the entry, the floor again.
     package func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
+        try record(entry, at: now) {}
+    }
+
+    /// - Parameter afterReserving: runs where another process's purge would hurt most; for tests.
+    func record(
+        _ entry: LedgerEntry, at now: Timestamp, afterReserving: () -> Void
+    ) throws(LedgerError) -> LedgerAnswer {
         try checkFloor(entry, at: now)
         let answer = try reserve(entry)
+        afterReserving()
         // A purge raises the floor before it removes entries: had it removed this one's, this would show it.
         try checkFloor(entry, at: now)
         return answer
