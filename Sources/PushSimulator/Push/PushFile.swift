@@ -1,4 +1,5 @@
 public import Foundation
+internal import SealedPush
 
 /// A push as Xcode's `.apns` files and `xcrun simctl push` have it: the payload, and optionally the app it is for.
 ///
@@ -19,7 +20,9 @@ public struct PushFile {
     /// Reads a file's bytes: one JSON object of at most 64 KiB whose payload has at most 4,096 bytes without white space.
     public init(parsing bytes: Data) throws(PushFileError) {
         guard bytes.count <= Self.maximumFileByteCount else { throw .tooLarge(byteCount: bytes.count) }
-        guard Self.isShallow(bytes), let object = try? JSONSerialization.jsonObject(with: bytes),
+        // Foundation's parser recurses: hostile nesting is refused before it sees any.
+        guard JSONReader.isWithinLimits(Array(bytes), maximumDepth: Self.maximumDepth),
+            let object = try? JSONSerialization.jsonObject(with: bytes),
             var payload = object as? [String: Any]
         else { throw .notJSON }
         targetBundle = payload.removeValue(forKey: Self.targetBundleKey) as? String
@@ -29,20 +32,6 @@ public struct PushFile {
         guard json.count <= Self.maximumPayloadByteCount else { throw .tooLarge(byteCount: json.count) }
         self.payload = payload
         self.json = json
-    }
-
-    /// Foundation's parser recurses: hostile nesting is refused before it sees any. Brackets in strings count too.
-    private static func isShallow(_ bytes: Data) -> Bool {
-        var depth = 0
-        for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            default: break
-            }
-            guard depth <= maximumDepth else { return false }
-        }
-        return true
     }
 
     private static let maximumDepth = 64

@@ -60,7 +60,7 @@ package enum JSONReader {
 
     /// UTF-8 that begins with `{`, holds no 0x00 (which could pass for UTF-16), is not too deep, and has no comma before a
     /// closing bracket (which Foundation's decoder would let pass).
-    private static func isWithinLimits(_ bytes: [UInt8]) -> Bool {
+    package static func isWithinLimits(_ bytes: [UInt8], maximumDepth: Int = maximumDepth) -> Bool {
         guard bytes.first(where: { !whiteSpace.contains($0) }) == UInt8(ascii: "{"),
             String(validating: bytes, as: UTF8.self) != nil
         else { return false }
