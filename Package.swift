@@ -63,7 +63,8 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "CommandLineTests", dependencies: ["TestSupport", "sealedpush", "device-simulator"],
+            name: "CommandLineTests",
+            dependencies: ["PushSimulator", "TestSupport", "sealedpush", "device-simulator"],
             swiftSettings: settings),
         .testTarget(
             name: "ProjectTests", dependencies: ["TestSupport", "sealedpush", "device-simulator"],

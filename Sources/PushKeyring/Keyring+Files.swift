@@ -15,19 +15,26 @@ extension Keyring {
         secret: ((UnsafeRawBufferPointer) throws(KeyringError) -> Void) throws(KeyringError) -> Void
     ) throws(KeyringError) {
         try prepare()
-        guard try !contains(name) else { throw .exists(name) }
+        guard !contains(name) else { throw .exists(name) }
         try secret { (text) throws(KeyringError) in
             var bytes = KeyFile.text(kind: key.kind, created: created, secret: text)
             defer { wipe(&bytes) }
             try write(bytes, to: privateFile(name), name, mode: 0o600)
         }
-        try write(KeyFile.text(key, created: created), to: publicFile(name), name)
+        do {
+            try write(KeyFile.text(key, created: created), to: publicFile(name), name)
+        } catch {
+            // Another process may have added a public key of this name in between: the two halves must not meet.
+            unlink(privateFile(name).path(percentEncoded: false))
+            throw error
+        }
     }
 
     /// Makes the folders.
     func prepare() throws(KeyringError) {
         do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
         } catch {
             throw .file(folder, message: "the folder can't be made")
         }
@@ -36,6 +43,10 @@ extension Keyring {
                 throw .file(folder, message: error.message)
             }
         }
+        for folder in [publicFolder, privateFolder] {
+            // What killed processes have left, which may be a whole secret.
+            DurableFiles.removeUnfinished(in: folder, untouchedFor: Self.unfinishedLifetime)
+        }
         // Wherever the keyring lies, no secret gets into a repository by accident.
         let ignore = privateFolder.appending(path: ".gitignore")
         do { _ = try DurableFiles.create(ignore, holding: Array("*\n".utf8), staging: privateFolder) } catch {
@@ -43,9 +54,11 @@ extension Keyring {
         }
     }
 
-    func contains(_ name: KeyName) throws(KeyringError) -> Bool {
-        [publicFile(name), privateFile(name)].contains {
-            FileManager.default.fileExists(atPath: $0.path(percentEncoded: false))
+    /// Whether anything has the name, be it a link that leads nowhere.
+    func contains(_ name: KeyName) -> Bool {
+        [publicFile(name), privateFile(name)].contains { file in
+            var status = stat()
+            return lstat(file.path(percentEncoded: false), &status) == 0
         }
     }
 
@@ -88,4 +101,7 @@ extension Keyring {
             throw .file(folder, message: error.message)
         }
     }
+
+    /// Seconds; no process takes as long from making a file to linking it.
+    private static let unfinishedLifetime: Int64 = 60
 }

@@ -39,7 +39,7 @@ public struct Keyring: Sendable {
         _ key: PublicKey, named name: KeyName, at now: Timestamp = .now()
     ) throws(KeyringError) {
         try prepare()
-        guard try !contains(name) else { throw .exists(name) }
+        guard !contains(name) else { throw .exists(name) }
         try write(KeyFile.text(key, created: now), to: publicFile(name), name)
     }
 
@@ -65,6 +65,12 @@ public struct Keyring: Sendable {
         let hasSecret = FileManager.default.fileExists(atPath: privateFile(name).path(percentEncoded: false))
         if let file = try readIfThere(publicFile(name)) {
             guard let key = file.publicKey else { throw .damaged(publicFile(name)) }
+            if hasSecret {
+                // Two halves that do not belong together would seal to one device and open on none.
+                guard let secret = try readIfThere(privateFile(name)), secret.publicKeyOfSecret == key else {
+                    throw .damaged(privateFile(name))
+                }
+            }
             return KeyringEntry(name: name, key: key, created: file.created, hasSecret: hasSecret)
         }
         // A process was killed between the private file and the public one: everything is there still.

@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 import Foundation
 internal import PushCrypto
 internal import SealedPush
@@ -23,6 +23,8 @@ open class SealedNotificationService: UNNotificationServiceExtension {
 
     /// The device; the simulator puts in its own.
     package var environment = DeviceEnvironment.system
+    /// Open as long as something is tidied up, after the handler was called.
+    package let tidying = DispatchGroup()
     private let outstanding = Locked<[ObjectIdentifier: Outstanding]>([:])
 
     private struct Outstanding: Sendable {
@@ -40,11 +42,13 @@ open class SealedNotificationService: UNNotificationServiceExtension {
         let identifier = request.identifier
         let delivery = Delivery(request, best: opening.presentOutOfTime(), handler: contentHandler)
         outstanding.withLock { $0[ObjectIdentifier(delivery)] = Outstanding(delivery: delivery, opening: opening) }
-        DispatchQueue.global(qos: .userInitiated).async { [outstanding] in
+        tidying.enter()
+        DispatchQueue.global(qos: .userInitiated).async { [outstanding, tidying] in
             delivery.keep(opening.present(field: field, requestIdentifier: identifier))
             delivery.finish()
             outstanding.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(delivery)) }
             opening.tidy()
+            tidying.leave()
         }
     }
 

@@ -72,6 +72,8 @@ public struct DeliveredPush: Sendable {
     }
 
     private static func sealedPush(_ content: ShownNotification) -> [String: Any]? {
-        userInfo(content)["sealed-push"] as? [String: Any]
+        // Specification 6.7: with anything beside it, the claim is the wire's own.
+        let userInfo = userInfo(content)
+        return userInfo.count == 1 ? userInfo["sealed-push"] as? [String: Any] : nil
     }
 }

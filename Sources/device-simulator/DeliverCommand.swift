@@ -76,6 +76,9 @@ struct DeliverCommand: ParsableCommand {
         }
         guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
         guard state != "" else { throw ValidationError("--state is empty: name the device's folder.") }
+        guard identifier.map({ (1...64).contains($0.utf8.count) }) ?? true else {
+            throw ValidationError("--identifier has 1 to 64 bytes, like a collapse ID.")
+        }
         guard VisibleText.isVisible(safeDefault) else { throw ValidationError("--default has no visible text.") }
     }
 
@@ -106,7 +109,7 @@ struct DeliverCommand: ParsableCommand {
             if json {
                 try printJSON(delivered.jsonObject(file: file, identifier: identifier))
             } else {
-                printScreen(delivered)
+                try printScreen(delivered)
             }
         }
         if delivery.asksForNewKey {
@@ -159,7 +162,7 @@ struct DeliverCommand: ParsableCommand {
         let bytes: [UInt8]
         do throws(DurableFiles.Failure) {
             let path = file == "-" ? "/dev/stdin" : file
-            bytes = try DurableFiles.read(URL(filePath: path), limit: PushFile.maximumFileByteCount + 1)
+            bytes = try DurableFiles.read(URL(filePath: path), limit: PushFile.maximumFileByteCount + 1, anyKind: true)
         } catch {
             throw Failure(status: 74, message: "\(file): \(error.message)")
         }
@@ -168,21 +171,31 @@ struct DeliverCommand: ParsableCommand {
             throw Failure(status: 65, message: "\(file): \(error)")
         }
         if let bundle = push.targetBundle, bundle != topic {
-            throw Failure(status: 65, message: "\(file) is for \(bundle), and --topic is \(topic)")
+            throw Failure(
+                status: 65, message: "\(file) is for \(TerminalText.printable(bundle)), and --topic is \(topic)")
         }
         return push
     }
 
     private func printJSON(_ object: [String: Any]) throws {
         let data = try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
-        print(String(decoding: data, as: UTF8.self))
+        try printLine(TerminalText.json(String(decoding: data, as: UTF8.self)))
     }
 
-    private func printScreen(_ push: DeliveredPush) {
-        for line in LockScreen.box(title: device, LockScreen.paragraphs(push)) { print(line) }
+    private func printScreen(_ push: DeliveredPush) throws {
+        for line in LockScreen.box(title: device, LockScreen.paragraphs(push)) { try printLine(line) }
         let detail = [push.outcome.rawValue, push.reason, push.note].compactMap { $0 }.joined(separator: ": ")
         let time = push.elapsed.map { ", \($0.formatted(.units(allowed: [.milliseconds])))" } ?? ""
-        print("  \(detail)\(time)")
+        try printLine("  \(TerminalText.printable(detail))\(time)")
+    }
+
+    /// An error where standard output can't be written, so that no script takes silence for success.
+    private func printLine(_ text: String) throws {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+        } catch {
+            throw Failure(status: 74, message: "standard output can't be written")
+        }
     }
 }
 

@@ -7,7 +7,8 @@ enum Input {
     static func read(_ file: String, limit: Int) throws -> [UInt8] {
         let bytes: [UInt8]
         do throws(DurableFiles.Failure) {
-            bytes = try DurableFiles.read(URL(filePath: file == "-" ? "/dev/stdin" : file), limit: limit + 1)
+            bytes = try DurableFiles.read(
+                URL(filePath: file == "-" ? "/dev/stdin" : file), limit: limit + 1, anyKind: true)
         } catch {
             throw Failure.file("\(file): \(error.message)")
         }
@@ -17,8 +18,11 @@ enum Input {
 
     /// The envelope's text in a payload, or the text itself where that is all there is.
     static func envelopeText(_ bytes: [UInt8], from file: String) throws -> (text: String, payloadByteCount: Int?) {
-        let trimmed = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let trimmed = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: jsonWhiteSpace)
         guard trimmed.hasPrefix("{") else { return (trimmed, nil) }
+        guard JSONReader.isWithinLimits(bytes, maximumDepth: maximumPayloadDepth) else {
+            throw Failure.input("malformed: \(file) is no JSON in UTF-8, or nested too deep")
+        }
         struct Payload: Decodable {
             let field: String
             enum CodingKeys: String, CodingKey { case field = "custom-encrypted-message" }
@@ -33,6 +37,8 @@ enum Input {
         return (payload.field, trimmed.utf8.count)
     }
 
+    private static let jsonWhiteSpace = CharacterSet(charactersIn: " \t\r\n")
+    private static let maximumPayloadDepth = 64
     /// No payload file is read further than this.
     static let maximumPayloadFileByteCount = 65_536
 }

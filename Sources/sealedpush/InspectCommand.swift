@@ -23,9 +23,11 @@ struct InspectCommand: ParsableCommand {
             let envelope: Envelope
             do { envelope = try Envelope(parsing: field.text) } catch { throw Failure.input("malformed: \(error)") }
             let facts = facts(envelope, payloadByteCount: field.payloadByteCount)
-            if json { return Output.json(.object(Dictionary(uniqueKeysWithValues: facts.map { ($0.name, $0.value) }))) }
+            if json {
+                return try Output.json(.object(Dictionary(uniqueKeysWithValues: facts.map { ($0.name, $0.value) })))
+            }
             for fact in facts where fact.value != .null {
-                print("\(fact.label):".padding(toLength: 22, withPad: " ", startingAt: 0) + fact.text)
+                try Output.line("\(fact.label):".padding(toLength: 22, withPad: " ", startingAt: 0) + fact.text)
             }
         }
     }

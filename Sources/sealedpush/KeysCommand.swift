@@ -33,8 +33,8 @@ struct KeysCommand: ParsableCommand {
             try Failure.reporting {
                 let name = try keyring.name(name)
                 switch kind {
-                case .device: print(try keyring.keys.generateDevice(named: name))
-                case .sender: print(try keyring.keys.generateSender(named: name))
+                case .device: try Output.line(keyring.keys.generateDevice(named: name).description)
+                case .sender: try Output.line(keyring.keys.generateSender(named: name).description)
                 }
             }
         }
@@ -53,16 +53,16 @@ struct KeysCommand: ParsableCommand {
             try Failure.reporting {
                 let (entries, errors) = try keyring.keys.entries()
                 defer { for error in errors { Failure.report(error.description) } }
-                if json { Output.json(.array(entries.map(\.json))) } else { printTable(entries) }
+                if json { try Output.json(.array(entries.map(\.json))) } else { try printTable(entries) }
                 if let error = errors.first { throw ExitCode(Failure.keyring(error).status) }
             }
         }
 
-        private func printTable(_ entries: [KeyringEntry]) {
+        private func printTable(_ entries: [KeyringEntry]) throws {
             if entries.isEmpty {
-                print("There are no keys in \(keyring.keyring).")
+                try Output.line("There are no keys in \(keyring.keyring).")
             } else {
-                Output.table(
+                try Output.table(
                     ["NAME", "KIND", "KEY ID", "CREATED", "SECRET", "PUBLIC KEY"],
                     entries.map { entry in
                         [
@@ -93,15 +93,15 @@ struct KeysCommand: ParsableCommand {
                     if let name { [try keyring.keys.entry(named: keyring.name(name))] } else {
                         try keyring.keys.entries().keys
                     }
-                if json { return Output.json(name == nil ? .array(entries.map(\.json)) : entries[0].json) }
+                if json { return try Output.json(name == nil ? .array(entries.map(\.json)) : entries[0].json) }
                 for (index, entry) in entries.enumerated() {
                     if index > 0 { print("") }
-                    print("name:       \(entry.name)")
-                    print("kind:       \(entry.key.kind.rawValue)")
-                    print("key ID:     \(entry.key.keyID)")
-                    print("created:    \(entry.created.iso8601)")
-                    print("secret:     \(entry.hasSecret ? "here" : "elsewhere")")
-                    print("public key: \(entry.key)")
+                    try Output.line("name:       \(entry.name)")
+                    try Output.line("kind:       \(entry.key.kind.rawValue)")
+                    try Output.line("key ID:     \(entry.key.keyID)")
+                    try Output.line("created:    \(entry.created.iso8601)")
+                    try Output.line("secret:     \(entry.hasSecret ? "here" : "elsewhere")")
+                    try Output.line("public key: \(entry.key)")
                 }
             }
         }
@@ -118,7 +118,9 @@ struct KeysCommand: ParsableCommand {
         @OptionGroup var keyring: KeyringOptions
 
         func run() throws {
-            try Failure.reporting { print(try keyring.keys.entry(named: keyring.name(name)).key) }
+            try Failure.reporting {
+                try Output.line(keyring.keys.entry(named: keyring.name(name)).key.description)
+            }
         }
     }
 
@@ -141,7 +143,7 @@ struct KeysCommand: ParsableCommand {
                 let key: PublicKey
                 do { key = try PublicKey(parsing: text) } catch { throw Failure.input("no public key: \(error)") }
                 try keyring.keys.add(key, named: name)
-                print("\(name): \(key.kind.rawValue) \(key.keyID)")
+                try Output.line("\(name): \(key.kind.rawValue) \(key.keyID)")
             }
         }
     }

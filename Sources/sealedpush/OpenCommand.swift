@@ -56,7 +56,7 @@ struct OpenCommand: ParsableCommand {
             } catch {
                 throw Failure.input("\(error): \(error.hint)")
             }
-            try Output.write(opened.content.json + [UInt8(ascii: "\n")], to: nil)
+            try Output.line(TerminalText.json(String(decoding: opened.content.json, as: UTF8.self)))
         }
     }
 }

@@ -3,20 +3,22 @@ internal import SealedPush
 
 /// What the commands print.
 enum Output {
+    /// One line; an error where standard output can't be written, so that no script takes silence for success.
+    static func line(_ text: String) throws { try write(Array((text + "\n").utf8), to: nil) }
+
     /// One JSON value, by name, on a line of its own.
-    static func json(_ value: JSONValue) {
+    static func json(_ value: JSONValue) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else { return }
-        print(String(decoding: data, as: UTF8.self))
+        try line(TerminalText.json(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
     /// Rows under headings, each column as wide as its widest text.
-    static func table(_ headings: [String], _ rows: [[String]]) {
+    static func table(_ headings: [String], _ rows: [[String]]) throws {
         let widths = headings.indices.map { column in ([headings] + rows).map { $0[column].count }.max() ?? 0 }
         for row in [headings] + rows {
             let cells = zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }
-            print(cells.joined(separator: "  ").trimmingCharacters(in: .whitespaces))
+            try line(cells.joined(separator: "  ").trimmingCharacters(in: .whitespaces))
         }
     }
 

@@ -68,7 +68,7 @@ struct SealCommand: ParsableCommand {
                 throw Failure.input("\(error)\(hint(error))")
             }
             if let output { try Output.write(payload.json, to: output) }
-            if json { return Output.json(payload.facts) }
+            if json { return try Output.json(payload.facts) }
             if output == nil { try Output.write(payload.json + [UInt8(ascii: "\n")], to: nil) }
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import PushSimulator
 import TestSupport
 import Testing
 
@@ -122,6 +123,8 @@ struct SealedPushCommandTests {
         #expect(try seal(#"{"alert":{"body":"\#(long)"}}"#, "--fit", "truncate").status == 0)
         expect(try open("{}"), 65, "malformed")
         expect(try open("AQ"), 65, "malformed")
+        expect(try open("\u{feff}{}"), 65, "malformed")
+        expect(try open("{\"custom-encrypted-message\":\"AQ\", \"x\":\"\0\"}"), 65, "malformed")
         expect(try run("inspect", "/no/such/file"), 74, "No such file")
         expect(try run("inspect", folder.path), 74, "directory")
         expect(try run("inspect", "/dev/zero"), 65, "more than")
@@ -129,6 +132,29 @@ struct SealedPushCommandTests {
         expect(try run("keys"), 64, "generate")
         expect(try run("keys", "generate", "sender", "x", "--keyring", ""), 64, "empty")
         expect(try run("inspect", "-", input: "{}"), 65, "malformed")
+    }
+
+    @Test("where standard output can't be written, no command claims success")
+    func fullOutput() throws {
+        let payload = try folder.write(try seal(#"{"alert":{"body":"b"}}"#).output, to: "p")
+        for arguments in [
+            ["keys", "list", "--keyring", "K"], ["keys", "list", "--keyring", "K", "--json"], ["inspect", payload],
+            ["keys", "export", "newsroom", "--keyring", "K"],
+        ] {
+            let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+            let process = try Program("sealedpush", in: folder.url).start(arguments, output: full)
+            #expect(process.wait() == .exited(74), "\(arguments)")
+        }
+    }
+
+    @Test("what is printed moves no cursor and ends no line, and means the same")
+    func terminal() throws {
+        let sealed = try seal("{\"alert\":{\"body\":\"a\u{9b}2J\u{2028}b\u{85}\u{202e}c\u{7f}\"}}")
+        let opened = try open(sealed.output)
+        #expect(
+            opened.output.unicodeScalars.allSatisfy { $0 == "\n" || $0.isASCII && $0.value >= 0x20 && $0.value < 0x7f })
+        let alert = opened.objects.first?["alert"] as? [String: Any]
+        #expect(alert?["body"] as? String == "a\u{9b}2J\u{2028}b\u{85}\u{202e}c\u{7f}")
     }
 
     @Test("every command has help with an example")

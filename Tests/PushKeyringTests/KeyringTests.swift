@@ -67,6 +67,58 @@ struct KeyringTests {
         #expect(try keyring.entry(named: phone).key == made.all.first.map { .device($0) })
     }
 
+    @Test("generating and adding one name at once never mixes two keys")
+    func mixedRace() throws {
+        for round in 0..<40 {
+            let name = try #require(KeyName(parsing: "n\(round)"))
+            let other = Identity().recipient
+            DispatchQueue.concurrentPerform(iterations: 2) { thread in
+                if thread == 0 { _ = try? keyring.generateDevice(named: name) }
+                if thread == 1 { try? keyring.add(.device(other), named: name) }
+            }
+            let entry = try keyring.entry(named: name)
+            if entry.hasSecret {
+                #expect(.device(try keyring.deviceKey(named: name).identity.recipient) == entry.key)
+            } else {
+                #expect(entry.key == .device(other))
+            }
+        }
+    }
+
+    @Test("where the public half can't be added, no secret is left; a link that leads nowhere takes a name too")
+    func nothingHalf() throws {
+        _ = try keyring.generateSender(named: newsroom)
+        let link = folder.appending("Keys/public/alice-phone.txt")
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "/does/not/exist")
+        #expect(throws: KeyringError.exists(phone)) { try keyring.generateDevice(named: phone) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.appending("Keys/private").path)
+        #expect(Set(names) == [".gitignore", "newsroom.txt"])
+    }
+
+    @Test("two halves that do not belong together are damaged")
+    func foreignHalf() throws {
+        _ = try keyring.generateDevice(named: phone)
+        let file = folder.appending("Keys/public/alice-phone.txt")
+        let other = Identity().recipient.description
+        let text = try Checkout.text(file).replacing(/push1\w+/, with: other)
+        try Data(text.utf8).write(to: file)
+        #expect(throws: KeyringError.self) { try keyring.entry(named: phone) }
+    }
+
+    @Test("what killed processes have left is removed a minute later")
+    func leftovers() throws {
+        _ = try keyring.generateDevice(named: phone)
+        for (name, age) in [("tmp.old", 120.0), ("tmp.new", 0)] {
+            let file = folder.appending("Keys/private/\(name)")
+            try Data("PUSH-SECRET-KEY-1".utf8).write(to: file)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: file.path)
+        }
+        _ = try keyring.generateSender(named: newsroom)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.appending("Keys/private").path)
+        #expect(names.contains("tmp.new") && !names.contains("tmp.old"))
+    }
+
     @Test("a public key of somebody else is kept without a secret")
     func imported() throws {
         let recipient = Identity().recipient

@@ -202,6 +202,25 @@ struct FileLedgerTests {
         }
     }
 
+    @Test("names that are not quite the ledger's are left alone, and mean nothing")
+    func strangeNames() throws {
+        let ledger = try begun()
+        for name in ["floor.+99999999999", "floor.099999999999", "floor.-1", "floor.x", "floor."] {
+            try Data().write(to: ledger.folder.appending(path: name))
+        }
+        for day in ["-7", "+8", "007", "20700"] {
+            let folder = ledger.folder.appending(path: day)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+        try Data().write(to: ledger.folder.appending(path: "20700/5-notours"))
+        #expect(try ledger.record(entry(1), at: now) == .first)
+        ledger.purge(at: now)
+        let names = try DurableFiles.names(in: ledger.folder)
+        #expect(Set(names).isSuperset(of: ["floor.+99999999999", "-7", "+8", "007", "20700"]))
+        #expect(try DurableFiles.names(in: ledger.folder.appending(path: "20700")) == ["5-notours"])
+        #expect(try ledger.record(entry(2), at: now) == .first)
+    }
+
     @Test("unfinished files of killed processes are left alone for a day, then removed; strange files stay")
     func leftovers() throws {
         let ledger = try begun()
@@ -209,7 +228,9 @@ struct FileLedgerTests {
         try Data().write(to: ledger.folder.appending(path: "strange"))
         ledger.purge(at: now)
         #expect(FileManager.default.fileExists(atPath: ledger.path("tmp.x")))
-        ledger.purge(at: now.advanced(bySeconds: 90_000))
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -90_000)], ofItemAtPath: ledger.path("tmp.x"))
+        ledger.purge(at: now)
         #expect(!FileManager.default.fileExists(atPath: ledger.path("tmp.x")))
         #expect(FileManager.default.fileExists(atPath: ledger.path("strange")))
         #expect(try ledger.record(entry(1), at: now) == .first)

@@ -69,6 +69,15 @@ struct ServiceLogTests {
         #expect(log.entries().isEmpty)
     }
 
+    @Test("a pipe in the log's place blocks nobody")
+    func pipe() throws {
+        let place = folder.appending("SealedPush")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        #expect(mkfifo(place.appending(path: "log.jsonl").path, 0o600) == 0)
+        log.append(ServiceLog.Entry(time: .now(), reason: nil, recipientKeyID: nil, senderKeyID: nil))
+        #expect(log.entries().isEmpty)
+    }
+
     @Test("key IDs are logged once a key has matched, and nothing else of a push ever is")
     func publicIDsOnly() throws {
         let fixture = try Fixture()

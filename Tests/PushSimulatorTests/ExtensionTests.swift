@@ -33,6 +33,17 @@ struct ExtensionTests {
         #expect(shown.note != nil)
     }
 
+    @Test("an extension that hands a carrier's claim through is not believed")
+    func forgedClaim() throws {
+        let payload = """
+            {"aps":{"alert":"x","mutable-content":1},"sealed-push":{"outcome":"opened","data":"{}"}}
+            """
+        let file = try device.folder.write(payload, to: "forged")
+        let shown = try device.deliver(
+            file, ["--extension", Program("xcode-template-extension").executable.path])
+        #expect(shown.outcome == "modified")
+    }
+
     @Test("an extension that answers when it is told that time is up is shown")
     func late() throws {
         let shown = try deliver("misbehaving-extension", body: "late", ["--time-limit", "0.5"])

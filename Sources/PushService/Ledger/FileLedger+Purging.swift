@@ -10,46 +10,50 @@ package import SealedPush
 extension FileLedger {
     /// Drops what is older than 30 days, and beyond 20,000 entries the oldest; raises the floor first, durably.
     ///
-    /// May be cut off at any moment: what is then left over lies at or below the floor, and goes next time.
-    /// Source: Specification 7.8.
+    /// Goes day by day, the oldest first, so that it makes progress however often it is cut off; what is then left over
+    /// lies at or below the floor, and goes next time. Source: Specification 7.8.
     package func purge(at now: Timestamp) {
-        guard let names = try? names() else { return }
-        var entries = names.filter { Int64($0) != nil }.flatMap(entries(inDay:))
-        entries.sort { $0.sent < $1.sent }
+        guard let names = try? names(), var floor = try? floor() else { return }
         let oldest = now.advanced(bySeconds: -TimeRules.maximumAge)
-        let agedCount = entries.prefix { $0.sent < oldest }.count
-        let droppedCount = max(agedCount, entries.count - LedgerLimits.maximumEntryCount)
-        if droppedCount > 0 {
-            guard (try? raise(to: entries[droppedCount - 1].sent)) != nil else { return }
+        var kept: [Entry] = []
+        for day in names.compactMap(Self.decimal).sorted() {
+            let entries = entries(inDay: String(day)).sorted { $0.sent < $1.sent }
+            if let last = entries.last(where: { $0.sent < oldest }), last.sent > floor {
+                guard (try? raise(to: last.sent)) != nil else { return }
+                floor = last.sent
+            }
+            remove(entries, upTo: floor)
+            kept += entries.filter { $0.sent > floor }
+            // Fails for a folder that is not empty, as it should.
+            rmdir(path(String(day)))
         }
-        guard let floor = try? floor() else { return }
-        for entry in entries.prefix(while: { $0.sent <= floor }) { unlink(path(entry.path)) }
-        // Fails for a folder that is not empty, as it should.
-        for day in names where Int64(day) != nil { rmdir(path(day)) }
-        removeUnfinished(names, at: now)
+        let excess = kept.count - LedgerLimits.maximumEntryCount
+        if excess > 0, (try? raise(to: kept[excess - 1].sent)) != nil { remove(kept, upTo: kept[excess - 1].sent) }
+        DurableFiles.removeUnfinished(in: folder, untouchedFor: 86_400)
     }
 
-    private func entries(inDay day: String) -> [(sent: Timestamp, path: String)] {
+    private typealias Entry = (sent: Timestamp, path: String)
+
+    private func remove(_ entries: [Entry], upTo floor: Timestamp) {
+        for entry in entries where entry.sent <= floor { unlink(path(entry.path)) }
+    }
+
+    /// What is named as an entry is; other names are left alone.
+    private func entries(inDay day: String) -> [Entry] {
         let names = (try? DurableFiles.names(in: folder.appending(path: day))) ?? []
         return names.compactMap { name in
-            guard let sent = name.split(separator: "-").first.flatMap({ Int64($0) }),
-                let moment = Timestamp(secondsSince1970: sent)
+            let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2, let sent = Self.decimal(String(parts[0])),
+                let moment = Timestamp(secondsSince1970: sent), Self.isKey(parts[1])
             else { return nil }
             return (moment, "\(day)/\(name)")
         }
     }
 
-    /// Files that a killed process left behind, a day later.
-    private func removeUnfinished(_ names: [String], at now: Timestamp) {
-        for name in names where name.hasPrefix("tmp.") {
-            var status = stat()
-            guard stat(path(name), &status) == 0 else { continue }
-            #if canImport(Darwin)
-                let modified = Int64(status.st_mtimespec.tv_sec)
-            #else
-                let modified = Int64(status.st_mtim.tv_sec)
-            #endif
-            if now.secondsSince1970 - modified > 86_400 { unlink(path(name)) }
-        }
+    /// 64 hexadecimal digits, and for a repeat the number of its place.
+    private static func isKey(_ text: Substring) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts[0].utf8.count == 64, Hex.decode(parts[0]) != nil else { return false }
+        return parts.count == 1 || (2...LedgerLimits.maximumOpenCount).contains(Int(parts[1]) ?? 0)
     }
 }

@@ -68,7 +68,13 @@ public struct FileLedger: Sendable {
 
     private static func floor(named name: String) -> Timestamp? {
         guard name.hasPrefix(floorPrefix) else { return nil }
-        return Int64(name.dropFirst(floorPrefix.count)).flatMap(Timestamp.init(secondsSince1970:))
+        return decimal(String(name.dropFirst(floorPrefix.count))).flatMap(Timestamp.init(secondsSince1970:))
+    }
+
+    /// Digits only, without leading zeros: one name for each number.
+    static func decimal(_ text: String) -> Int64? {
+        guard let value = Int64(text), value >= 0, String(value) == text else { return nil }
+        return value
     }
 
     private func mark(_ name: String) throws(DurableFiles.Failure) {

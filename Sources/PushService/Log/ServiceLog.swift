@@ -51,9 +51,10 @@ public struct ServiceLog: Sendable {
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: Self.name)
         let descriptor = open(
-            file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+            file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
+        guard DurableFiles.isRegular(descriptor) else { return }
         let line = entry.line
         // One write of a short line with O_APPEND: two processes' lines never mix.
         try? DurableFiles.writeAll(line, to: descriptor)

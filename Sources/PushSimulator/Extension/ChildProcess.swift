@@ -49,29 +49,37 @@ package final class ChildProcess: Sendable {
         self.identifier = identifier
     }
 
-    /// Whether it has ended; does not wait.
-    package var hasEnded: Bool { collect(WNOHANG) != nil }
+    /// Whether it has ended; does not wait, and leaves it to be collected, so that its number stays its own.
+    package var hasEnded: Bool {
+        ending.withLock { ending in
+            if ending != nil { return true }
+            var information = siginfo_t()
+            let status = waitid(P_PID, id_t(identifier), &information, WEXITED | WNOHANG | WNOWAIT)
+            return status == 0 && information.si_signo == SIGCHLD
+        }
+    }
 
-    /// Waits until it has ended.
+    /// Waits until it has ended, and collects it.
     @discardableResult
     package func wait() -> Ending {
         while true {
-            if let ending = collect(WNOHANG) { return ending }
+            if let ending = collect() { return ending }
             usleep(1_000)
         }
     }
 
-    /// Ends it at once, and what it has started in its group.
+    /// Ends it at once, and what it has started in its group; what it has started also where it has ended by itself, as
+    /// long as it was not collected.
     package func kill() {
         // While it has not been collected, nobody else can have its number.
         ending.withLock { if $0 == nil { _ = Glibc.kill(-identifier, SIGKILL) } }
     }
 
-    private func collect(_ options: Int32) -> Ending? {
+    private func collect() -> Ending? {
         ending.withLock { ending in
             if ending != nil { return ending }
             var status: Int32 = 0
-            guard waitpid(identifier, &status, options) == identifier else { return nil }
+            guard waitpid(identifier, &status, WNOHANG) == identifier else { return nil }
             // The low seven bits are the signal, or 0; the next eight the exit status (wait(2)).
             ending = status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)
             return ending

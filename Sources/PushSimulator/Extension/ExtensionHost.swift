@@ -52,6 +52,7 @@ public enum ExtensionHost {
                 hosted?.expire()
             }
         }
+        hosted?.finishTidying()
         exit(0)
     }
 }
@@ -84,6 +85,11 @@ private final class HostedExtension: @unchecked Sendable {
                 answer(ShownNotification(content), callNumber: number)
             }
         }
+    }
+
+    /// Gives what is still tidied up a moment, as iOS mostly does before it suspends a process.
+    func finishTidying() {
+        _ = (service as? SealedNotificationService)?.tidying.wait(timeout: .now() + .milliseconds(400))
     }
 
     /// On another thread: Apple, `serviceExtensionTimeWillExpire()`.

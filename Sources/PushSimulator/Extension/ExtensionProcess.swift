@@ -61,10 +61,10 @@ public struct ExtensionProcess: Sendable {
         let memory = MemorySampler(process: process.identifier)
         defer { memory.stop() }
         send(.deliver(request), to: input.writeEnd)
-        var outcome = answer.wait(until: start + timeLimit)
+        var outcome = answer.wait(until: start + timeLimit, from: process)
         if case .nothing = outcome {
             send(.expire, to: input.writeEnd)
-            outcome = answer.wait(until: clock.now + Self.grace)
+            outcome = answer.wait(until: clock.now + Self.grace, from: process)
         }
         let elapsed = clock.now - start
         switch outcome {
@@ -83,6 +83,7 @@ public struct ExtensionProcess: Sendable {
         let deadline = ContinuousClock.now + .milliseconds(200)
         while !process.hasEnded, ContinuousClock.now < deadline { usleep(1_000) }
         guard process.hasEnded else { return "it closed its output" }
+        process.kill()
         switch process.wait() {
         case .exited(let status): return "status \(status)"
         case .signalled(let signal): return "signal \(signal)"
@@ -142,11 +143,17 @@ private final class AnswerReader: Sendable {
         }
     }
 
-    func wait(until deadline: ContinuousClock.Instant) -> Outcome {
-        let left = max(.zero, deadline - .now)
-        let milliseconds = Int(left.components.seconds * 1_000 + left.components.attoseconds / 1_000_000_000_000_000)
-        _ = isDone.wait(timeout: .now() + .milliseconds(milliseconds))
-        return outcome.withLock { $0 }
+    /// Ends with the process too: a child of its own may hold the pipe open, and does not answer for it.
+    func wait(until deadline: ContinuousClock.Instant, from process: ChildProcess) -> Outcome {
+        while ContinuousClock.now < deadline {
+            let hadEnded = process.hasEnded
+            // What the process wrote before it ended is in the pipe, and read within a moment.
+            let isDone = isDone.wait(timeout: .now() + .milliseconds(hadEnded ? 100 : 10)) == .success
+            if isDone || hadEnded { break }
+        }
+        let outcome = outcome.withLock { $0 }
+        if case .nothing = outcome, process.hasEnded { return .ended }
+        return outcome
     }
 
     private static func readLine(_ pipe: Int32) -> Outcome {

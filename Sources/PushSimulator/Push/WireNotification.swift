@@ -44,7 +44,7 @@ struct WireNotification {
 
     /// The simulator has no bundle of the app's: a key stands for its own text, as on a device without translations.
     private func text(_ plain: String, key: String, arguments: String) -> String {
-        guard let format = alert[key] as? String else { return alert[plain] as? String ?? "" }
+        guard let format = alert[key] as? String, !format.isEmpty else { return alert[plain] as? String ?? "" }
         return LocalizedFormat.fill(format, with: alert[arguments] as? [String] ?? [])
     }
 

@@ -1,3 +1,5 @@
+internal import SealedPush
+
 /// How many columns text takes in a terminal: emoji and East Asian wide characters take two.
 enum TextWidth {
     static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns(of: $1) } }
@@ -15,7 +17,7 @@ enum TextWidth {
     static func wrapped(_ text: String, to width: Int) -> [String] {
         var lines: [String] = []
         var line = ""
-        for word in printable(text).split(separator: " ", omittingEmptySubsequences: true) {
+        for word in TerminalText.printable(text).split(separator: " ", omittingEmptySubsequences: true) {
             for piece in pieces(of: String(word), width: width) {
                 let candidate = line.isEmpty ? piece : "\(line) \(piece)"
                 if columns(of: candidate) <= width {
@@ -28,17 +30,6 @@ enum TextWidth {
         }
         if !line.isEmpty { lines.append(line) }
         return lines
-    }
-
-    /// A text that only prints: neither control characters nor ones that turn the line around.
-    static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { scalar in
-                    let isControl = scalar.properties.generalCategory == .control
-                    let isTurn = (0x202a...0x202e).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
-                    return isControl || isTurn ? " " : scalar
-                }))
     }
 
     private static func pieces(of word: String, width: Int) -> [String] {

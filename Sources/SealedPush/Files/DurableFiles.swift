@@ -37,6 +37,22 @@ package enum DurableFiles {
         return true
     }
 
+    /// Removes what processes that were killed have left: `tmp.` files that nobody has touched for some seconds.
+    package static func removeUnfinished(in folder: URL, untouchedFor seconds: Int64) {
+        let now = Int64(time(nil))
+        for name in (try? names(in: folder)) ?? [] where name.hasPrefix("tmp.") {
+            let path = folder.appending(path: name).path(percentEncoded: false)
+            var status = stat()
+            guard lstat(path, &status) == 0 else { continue }
+            #if canImport(Darwin)
+                let modified = Int64(status.st_mtimespec.tv_sec)
+            #else
+                let modified = Int64(status.st_mtim.tv_sec)
+            #endif
+            if now - modified > seconds { unlink(path) }
+        }
+    }
+
     /// Makes an empty file in place, for one whose own inode matters; does nothing where it exists.
     package static func createEmpty(_ file: URL) throws(Failure) {
         let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -70,10 +86,14 @@ package enum DurableFiles {
     }
 
     /// At most `limit` bytes from the start of a file, in one array, so that a caller who wipes it has wiped all.
-    package static func read(_ file: URL, limit: Int) throws(Failure) -> [UInt8] {
-        let descriptor = open(file.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
+    ///
+    /// - Parameter anyKind: whether pipes and devices are read too; they may block.
+    package static func read(_ file: URL, limit: Int, anyKind: Bool = false) throws(Failure) -> [UInt8] {
+        let flags = O_RDONLY | O_CLOEXEC | (anyKind ? 0 : O_NONBLOCK)
+        let descriptor = open(file.path(percentEncoded: false), flags)
         guard descriptor >= 0 else { throw Failure(code: errno) }
         defer { close(descriptor) }
+        guard anyKind || isRegular(descriptor) else { throw Failure(code: EINVAL) }
         var bytes = [UInt8](repeating: 0, count: limit)
         var count = 0
         while count < limit {
@@ -87,6 +107,12 @@ package enum DurableFiles {
         }
         bytes.removeLast(limit - count)
         return bytes
+    }
+
+    /// Whether a descriptor is of a file, and of no pipe, device or folder.
+    package static func isRegular(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     package static func sync(folder: URL) throws(Failure) {

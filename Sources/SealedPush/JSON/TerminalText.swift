@@ -1,0 +1,29 @@
+/// Text for a terminal and for tools that read lines: nothing in it moves a cursor, turns a line around or ends one.
+package enum TerminalText {
+    /// JSON whose strings hold such characters as `\\u` escapes: it means the same.
+    package static func json(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            if isUnsafe(scalar), scalar.value > 0x1f {
+                let digits = String(scalar.value, radix: 16)
+                escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// Text that only prints: each such character becomes a space.
+    package static func printable(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { isUnsafe($0) ? " " : $0 }))
+    }
+
+    /// Control characters (C0, DEL, C1), line and paragraph separators, and what sets or isolates a direction.
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0...0x1f, 0x7f...0x9f, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069, 0xfeff: true
+        default: false
+        }
+    }
+}
