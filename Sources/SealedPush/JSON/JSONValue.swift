@@ -42,7 +42,8 @@ extension JSONValue: Codable {
         } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
         } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
+            // A whole number is an integer, however it was written: so what was read and written reads the same again.
+            self = Int64(exactly: value).map(JSONValue.integer) ?? .number(value)
         } else if let value = try? container.decode(Bool.self) {
             self = .bool(value)
         } else if container.decodeNil() {

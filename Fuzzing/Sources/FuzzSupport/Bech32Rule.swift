@@ -1,0 +1,49 @@
+/// Bech32 (BIP 173), written a second time, without any check: to make key texts, good and bad.
+public enum Bech32Rule {
+    /// The text of groups of five bits, with a checksum that fits them and the constant.
+    public static func text(prefix: String, groups: [UInt8], constant: UInt32 = 1) -> String {
+        let all = groups + checksum(prefix, groups, constant)
+        return prefix + "1" + String(all.map { alphabet[Int($0)] })
+    }
+
+    /// The 52 groups of 32 bytes.
+    public static func groups(_ bytes: [UInt8]) -> [UInt8] { regroup(bytes, from: 8, to: 5, count: 52) }
+
+    /// The 32 bytes in 52 groups; the last four bits are left out.
+    public static func bytes(_ groups: [UInt8]) -> [UInt8] { regroup(groups, from: 5, to: 8, count: 32) }
+
+    private static func regroup(_ groups: [UInt8], from width: Int, to newWidth: Int, count: Int) -> [UInt8] {
+        (0..<count).map { index in
+            var group: UInt8 = 0
+            for bit in newWidth * index..<newWidth * (index + 1) {
+                let old = bit / width < groups.count ? groups[bit / width] : 0
+                group = group << 1 | old >> (width - 1 - bit % width) & 1
+            }
+            return group
+        }
+    }
+
+    /// The 32 bytes of a key's text that is known to be good.
+    public static func bytes(ofKey text: String) -> [UInt8] {
+        bytes(text.lowercased().suffix(58).prefix(52).map { UInt8(alphabet.firstIndex(of: $0) ?? 0) })
+    }
+
+    private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l")
+
+    /// Source: BIP 173, "Checksum".
+    private static func checksum(_ prefix: String, _ groups: [UInt8], _ constant: UInt32) -> [UInt8] {
+        var sum: UInt32 = 1
+        let start = prefix.utf8.map { $0 >> 5 } + [0] + prefix.utf8.map { $0 & 31 }
+        for group in start + groups + [0, 0, 0, 0, 0, 0] {
+            let top = sum >> 25
+            sum = (sum & 0x1ff_ffff) << 5 ^ UInt32(group)
+            if top & 1 != 0 { sum ^= 0x3b6a_57b2 }
+            if top & 2 != 0 { sum ^= 0x2650_8e6d }
+            if top & 4 != 0 { sum ^= 0x1ea1_19fa }
+            if top & 8 != 0 { sum ^= 0x3d42_33dd }
+            if top & 16 != 0 { sum ^= 0x2a14_62b3 }
+        }
+        sum ^= constant
+        return (0..<6).map { UInt8(sum >> (25 - 5 * $0) & 31) }
+    }
+}

@@ -1,0 +1,32 @@
+/// One input of libFuzzer's, taken from the front.
+public struct Input {
+    /// What has not been taken yet.
+    public private(set) var rest: ArraySlice<UInt8>
+
+    public init(_ start: UnsafePointer<UInt8>?, _ count: Int) {
+        rest = ArraySlice(UnsafeBufferPointer(start: start, count: count))
+    }
+
+    public var bytes: [UInt8] { Array(rest) }
+
+    /// The next byte; 0 where there is none left.
+    public mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
+
+    public mutating func bool() -> Bool { byte() & 1 == 1 }
+
+    /// Two bytes as a number below `limit`.
+    public mutating func number(below limit: Int) -> Int {
+        let high = Int(byte())
+        return (high << 8 | Int(byte())) % limit
+    }
+
+    /// Eight bytes.
+    public mutating func word() -> UInt64 { (0..<8).reduce(0) { word, _ in word << 8 | UInt64(byte()) } }
+
+    /// Up to 255 bytes as text, repaired where they are no UTF-8.
+    public mutating func text() -> String {
+        let count = Int(byte())
+        defer { rest = rest.dropFirst(count) }
+        return String(decoding: rest.prefix(count), as: UTF8.self)
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+/// The `name: value` lines of one of the project's text files: a test vector, or a published test key.
+public struct NamedLines: Sendable {
+    private let values: [String: String]
+
+    /// - Parameter path: below `Tests`.
+    public init(_ path: String) {
+        guard let lines = NamedLines(Self.tests.appending(path: path)) else { fatalError("cannot read Tests/\(path)") }
+        self = lines
+    }
+
+    private init?(_ file: URL) {
+        guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
+        var values: [String: String] = [:]
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            guard let colon = line.firstRange(of: ": ") else { continue }
+            values[String(line[..<colon.lowerBound])] = String(line[colon.upperBound...])
+        }
+        self.values = values
+    }
+
+    /// Every file of a folder below `Tests`.
+    public static func all(in path: String) -> [NamedLines] {
+        let folder = tests.appending(path: path)
+        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        return (files ?? []).compactMap { NamedLines($0) }
+    }
+
+    public subscript(name: String) -> String? { values[name] }
+
+    /// The value of a line that must be there.
+    public func required(_ name: String) -> String {
+        guard let value = values[name] else { fatalError("no line \"\(name)\"") }
+        return value
+    }
+
+    private static let tests = (0..<4).reduce(URL(filePath: #filePath)) { folder, _ in
+        folder.deletingLastPathComponent()
+    }.appending(path: "Tests")
+}

@@ -1,0 +1,31 @@
+/// Which public keys are refused, written a second time from Specification 3.3, to compare with the project's own.
+public enum X25519Rule {
+    public static func isSafe(_ key: [UInt8]) -> Bool {
+        let number = Array(key.reversed())
+        return number[0] < 0x80 && number.lexicographicallyPrecedes(prime) && !lowOrder.contains(key)
+    }
+
+    /// Keys on which an implementation may stumble: of low order, and around 2^255 − 19 and 2^255.
+    public static let edges: [[UInt8]] = {
+        var edges = lowOrder
+        for first: UInt8 in [0xeb, 0xed, 0xee, 0xff] {
+            edges.append([first] + [UInt8](repeating: 0xff, count: 30) + [0x7f])
+        }
+        for var key in lowOrder {
+            key[31] |= 0x80
+            edges.append(key)
+        }
+        return edges
+    }()
+
+    /// 2^255 − 19, big endian.
+    private static let prime = [0x7f] + [UInt8](repeating: 0xff, count: 30) + [0xed]
+
+    private static let lowOrder = [
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+        "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    ].map(Hexadecimal.bytes)
+}

@@ -1,0 +1,68 @@
+import FuzzSupport
+import PushSender
+
+/// What must come of opening a message that was sealed rightly, written a second time from Specification 4.3 and 6.4.
+struct Verdict {
+    private let content: Content?
+    private let isAnonymous: Bool
+    private let now: Timestamp
+
+    /// - Parameter time: which of the moments to open at: the usual one, or one around a limit.
+    init(on content: Content?, isAnonymous: Bool, time: Int) {
+        self.content = content
+        self.isAnonymous = isAnonymous
+        let sent = [600, 601, 93_600, 93_601].map { content?.sent?.advanced(bySeconds: -$0) }
+        let opened = [2_592_000, 2_592_001].map { content?.sent?.advanced(bySeconds: $0) }
+        let expired = [600, 601].map { content?.expires?.advanced(bySeconds: $0) }
+        let moments = [Parties.now] + (sent + opened + expired).map { $0 ?? Parties.now }
+        now = moments[time % moments.count]
+    }
+
+    /// What is left without the padding, where it is content.
+    static func content(of plaintext: [UInt8]) -> Content? {
+        var rest = plaintext
+        while rest.last == 0 { rest.removeLast() }
+        guard rest.popLast() == 0x80 else { return nil }
+        return try? Content(parsing: rest)
+    }
+
+    func check(_ envelope: Envelope) {
+        do {
+            let opened = try Parties.opener.open(envelope, at: now)
+            demand(error == nil, "it opens, where \(error?.description ?? "") is due")
+            check(opened)
+        } catch {
+            demand(error == self.error, "\(error), where \(self.error?.description ?? "opening") is due")
+        }
+    }
+
+    private func check(_ opened: OpenedContent) {
+        demand((opened.sender == nil) == isAnonymous, "the sender is not who sealed")
+        demand(opened.recipient == Parties.recipient, "another recipient")
+        guard let content, let again = try? Content(parsing: content.json) else { return }
+        guard isAnonymous else {
+            demand(opened.content.json == again.json, "another content than was sealed")
+            demand(opened.content.other.isSame(as: content.other), "other values than were sealed")
+            let data = [opened.content.data, content.data].compactMap(\.self)
+            demand(data.isEmpty || data.count == 2 && data[0].isSame(as: data[1]), "other data than was sealed")
+            return
+        }
+        demand(opened.content.interruptionLevel != .critical, "an anonymous message is critical")
+        demand(opened.content.interruptionLevel != .timeSensitive, "an anonymous message is time-sensitive")
+        if case .critical? = opened.content.sound { fatalError("an anonymous message has a critical sound") }
+        // The sealer may have cut the body, but never the title.
+        demand(opened.content.alert.title == content.alert.title, "another title")
+    }
+
+    private var error: OpenError? {
+        guard let content, content.id != nil, let topic = content.topic, let sent = content.sent else {
+            return .malformedContent
+        }
+        if topic != Parties.topic { return .topic }
+        let age = now.secondsSince1970 - sent.secondsSince1970
+        if -age > (isAnonymous ? 600 : 93_600) { return .clock }
+        if age > 2_592_000 { return .tooOld }
+        if let expires = content.expires, now.secondsSince1970 > expires.secondsSince1970 + 600 { return .expired }
+        return nil
+    }
+}
