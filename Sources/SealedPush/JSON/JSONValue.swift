@@ -43,7 +43,8 @@ extension JSONValue: Codable {
             self = .integer(value)
         } else if let value = try? container.decode(Double.self) {
             // A whole number is an integer, however it was written: so what was read and written reads the same again.
-            self = Int64(exactly: value).map(JSONValue.integer) ?? .number(value)
+            let integer = value.magnitude < 0x1p63 ? Int64(exactly: value) : nil
+            self = integer.map(JSONValue.integer) ?? .number(value)
         } else if let value = try? container.decode(Bool.self) {
             self = .bool(value)
         } else if container.decodeNil() {
