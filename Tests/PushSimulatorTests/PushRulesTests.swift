@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PushSimulator
@@ -30,6 +31,18 @@ struct PushRulesTests {
         #expect(throws: PushFileError.tooLarge(byteCount: 4_097)) { try push(json(4_097)) }
         #expect(throws: PushFileError.self) { try push(String(repeating: " ", count: 70_000)) }
         #expect(throws: PushFileError.notJSON) { try push(String(repeating: "[", count: 60_000)) }
+    }
+
+    @Test("push files that a fuzzer found: brackets in strings hide no depth")
+    func found() throws {
+        let files = try Checkout.files(in: "Tests/FuzzRegressions/fuzz-push-file", ending: "")
+        #expect(files.count >= 2)
+        for file in files {
+            let bytes = try Data(contentsOf: file)
+            let isDeep = file.lastPathComponent.contains("depth")
+            let push = try? PushFile(parsing: bytes)
+            #expect(!isDeep || push == nil, "\(file.lastPathComponent)")
+        }
     }
 
     @Test("the extension wakes for an alert push with text and mutable-content, and for no other")

@@ -115,5 +115,15 @@ struct VectorTests {
         #expect(caseCount > 20)
     }
 
+    @Test("content that a fuzzer found reads, and written reads the same again")
+    func foundContent() throws {
+        let files = try Checkout.files(in: "Tests/FuzzRegressions/fuzz-content", ending: "")
+        #expect(!files.isEmpty)
+        for file in files {
+            guard let content = try? Content(parsing: Array(Data(contentsOf: file))) else { continue }
+            #expect(try Content(parsing: content.json) == content, "\(file.lastPathComponent)")
+        }
+    }
+
     private static let caseCount = 364
 }
