@@ -5,19 +5,13 @@ extension JSONValue {
     func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.integer(let first), .integer(let second)): first == second
-        case (.integer, .number), (.number, .integer), (.number, .number): double == other.double
+        case (.integer(let integer), .number(let number)), (.number(let number), .integer(let integer)):
+            Int64(exactly: number) == integer
+        case (.number(let first), .number(let second)): first == second
         case (.array(let first), .array(let second)):
             first.count == second.count && zip(first, second).allSatisfy { $0.isSame(as: $1) }
         case (.object(let first), .object(let second)): first.isSame(as: second)
         default: self == other
-        }
-    }
-
-    private var double: Double {
-        switch self {
-        case .integer(let value): Double(value)
-        case .number(let value): value
-        case .null, .bool, .string, .array, .object: .nan
         }
     }
 }
