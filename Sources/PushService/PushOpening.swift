@@ -120,7 +120,8 @@ struct PushOpening: Sendable {
     private static func hasFoundKey(_ reason: OpenError?) -> Bool {
         switch reason {
         case .malformed, .unknownRecipient, .locked, .keysUnavailable, .outOfTime: false
-        case nil, .unknownSender, .anonymousNotAllowed, .rejected, .malformedContent, .topic, .clock, .tooOld, .expired,
+        case nil, .unknownSender, .anonymousNotAllowed, .rejected, .malformedContent, .topic, .keyRetired, .clock,
+            .tooOld, .expired,
             .replayed, .ledgerUnavailable:
             true
         }

@@ -74,6 +74,7 @@ extension OpenError {
         case .rejected: "it was altered, or sealed by a stranger, for another key, or for another topic"
         case .malformedContent: "it opened, and holds no well-formed content"
         case .topic: "it opened, and is meant for another app"
+        case .keyRetired: "it opened under a retired key, and was sent too long after that key was retired"
         case .clock: "it was sent in the future: check both clocks"
         case .tooOld: "it was sent more than 30 days ago"
         case .expired: "it has expired"

@@ -20,7 +20,9 @@ enum Parties {
         topic: topic,
         keys: InMemoryKeyStore(
             identities.enumerated().map { index, identity in
-                DeviceKey(identity, created: moment(Int64(index)), state: index % 2 == 0 ? .active : .retired)
+                var life = KeyLife(created: moment(Int64(index)))
+                if index % 2 == 1 { life.retire(at: now) }
+                return DeviceKey(identity, life: life)
             }),
         trusting: senders, allowsAnonymous: true)
 

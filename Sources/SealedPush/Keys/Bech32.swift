@@ -4,15 +4,15 @@ import PushCrypto
 ///
 /// Works on bytes in scratch memory throughout, so that the same code serves secret keys: no `String` that could not
 /// be wiped is made on the way. Source: BIP 173; Specification 8.
-enum Bech32 {
-    static let keyByteCount = 32
+package enum Bech32 {
+    package static let keyByteCount = 32
     private static let maximumTextByteCount = 90
     /// 32 bytes are 51 groups of five bits and one bit more.
     private static let groupCount = 52
     private static let checksumCount = 6
 
     /// The text of 32 bytes under a human-readable part given in lowercase.
-    static func encode(_ key: UnsafeRawBufferPointer, prefix: String, inCapitals: Bool) -> WipedBytes {
+    package static func encode(_ key: UnsafeRawBufferPointer, prefix: String, inCapitals: Bool) -> WipedBytes {
         precondition(key.count == keyByteCount)
         let prefix = Array(prefix.utf8)
         let groups = WipedBytes(count: groupCount + checksumCount) { groups in
@@ -41,7 +41,7 @@ enum Bech32 {
     }
 
     /// The 32 bytes that `text` stands for, if it is a key of this kind in an allowed case.
-    static func decode(
+    package static func decode(
         _ text: UnsafeRawBufferPointer, prefix: String, capitals: Capitals
     ) throws(KeyTextError) -> WipedBytes {
         let prefix = Array(prefix.utf8)
@@ -81,7 +81,7 @@ enum Bech32 {
     }
 
     /// Whether capitals are a matter of taste or of kind.
-    enum Capitals { case allowed, required }
+    package enum Capitals { case allowed, required }
 
     /// The five bits at `index`, the last group filled up with zeros.
     private static func group(_ index: Int, of key: UnsafeRawBufferPointer) -> UInt8 {

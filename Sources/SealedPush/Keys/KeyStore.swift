@@ -18,29 +18,23 @@ public enum KeyStoreError: Error, Equatable, Sendable {
 public struct DeviceKey: Sendable {
     /// What opens.
     public let identity: Identity
-    /// When the key was made.
-    public let created: Timestamp
-    /// Whether senders still seal to it.
-    public let state: State
+    /// Where in its life it is: a retired key opens only what was sent in time, a revoked one nothing.
+    public let life: KeyLife
 
-    /// Where in its life a key is.
-    public enum State: Sendable, Hashable {
-        /// Senders seal to it.
-        case active
-        /// It still opens what was sealed in time; senders use a newer one.
-        case retired
+    public init(_ identity: Identity, life: KeyLife) {
+        self.identity = identity
+        self.life = life
     }
 
-    public init(_ identity: Identity, created: Timestamp, state: State = .active) {
-        self.identity = identity
-        self.created = created
-        self.state = state
+    /// A key that is in use.
+    public init(_ identity: Identity, created: Timestamp) {
+        self.init(identity, life: KeyLife(created: created, confirmed: created))
     }
 
     /// The order in which keys are tried: active before retired, newest first. Source: Specification 3.2.
     static func isTriedBefore(_ first: DeviceKey, _ second: DeviceKey) -> Bool {
-        if first.state != second.state { return first.state == .active }
-        return first.created > second.created
+        if first.life.state != second.life.state { return first.life.state == .active }
+        return first.life.created > second.life.created
     }
 }
 

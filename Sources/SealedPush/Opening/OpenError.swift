@@ -21,6 +21,9 @@ public enum OpenError: String, Error, CaseIterable, Sendable {
     case malformedContent = "malformed-content"
     /// Opened, and meant for another app.
     case topic
+    /// Opened under a retired key, and sent more than two hours after that key was retired: by a sender who missed
+    /// the new key, or by a thief of the old one.
+    case keyRetired = "key-retired"
     /// Sent in the future.
     case clock
     /// Sent more than 30 days ago.

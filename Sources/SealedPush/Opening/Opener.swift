@@ -61,8 +61,8 @@ public struct Opener: Sendable {
             case .unavailable: throw .keysUnavailable
             }
         }
-        // A store may be careless; an ID that does not fit would only cost time.
-        let matching = found.filter { $0.identity.recipient.keyID == id }
+        // A store may be careless: about IDs that do not fit, and about keys that must not open any more.
+        let matching = found.filter { $0.identity.recipient.keyID == id && $0.life.opens }
         guard !matching.isEmpty else { throw .unknownRecipient }
         return matching.sorted(by: DeviceKey.isTriedBefore)
     }
@@ -108,13 +108,15 @@ extension Opener {
             let id = content.id, let topic = content.topic, let sent = content.sent
         else { throw .malformedContent }
         guard topic == self.topic else { throw .topic }
+        if let until = key.life.opensUntil, sent > until { throw .keyRetired }
         guard sent.seconds(since: now) <= TimeRules.maximumLead(isAnonymous: sender == nil) else { throw .clock }
         guard now.seconds(since: sent) <= TimeRules.maximumAge else { throw .tooOld }
         if let expires = content.expires, now.seconds(since: expires) > TimeRules.expiryGrace { throw .expired }
         if sender == nil { content.limitToAnonymous() }
         return OpenedContent(
             content: content, id: id, topic: topic, sent: sent, sender: sender, recipient: key.identity.recipient,
-            ledgerKey: envelope.ledgerKey(recipient: key.identity.recipient, sender: sender), keyCreated: key.created)
+            ledgerKey: envelope.ledgerKey(recipient: key.identity.recipient, sender: sender),
+            keyCreated: key.life.created)
     }
 }
 

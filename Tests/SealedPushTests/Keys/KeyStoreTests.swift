@@ -18,8 +18,10 @@ struct KeyStoreTests {
 
     @Test("is tried active before retired, and newest first")
     func order() {
-        func key(_ seconds: Int64, _ state: DeviceKey.State) -> DeviceKey {
-            DeviceKey(Identity(), created: Exchange.now.advanced(bySeconds: seconds), state: state)
+        func key(_ seconds: Int64, _ state: KeyLife.State) -> DeviceKey {
+            var life = KeyLife(created: Exchange.now.advanced(bySeconds: seconds))
+            if state == .retired { life.retire(at: Exchange.now) }
+            return DeviceKey(Identity(), life: life)
         }
         var random = SeededGenerator()
         let ordered = [key(0, .active), key(-5, .active), key(9, .retired), key(-9, .retired)]

@@ -19,8 +19,10 @@ struct KeyPairOrderTests {
 
     private var sender: Sender { real.senderKey.sender }
 
-    private func key(_ identity: Identity, _ seconds: Int64 = 0, _ state: DeviceKey.State = .active) -> DeviceKey {
-        DeviceKey(identity, created: now.advanced(bySeconds: seconds), state: state)
+    private func key(_ identity: Identity, _ seconds: Int64 = 0, _ state: KeyLife.State = .active) -> DeviceKey {
+        var life = KeyLife(created: now.advanced(bySeconds: seconds))
+        if state == .retired { life.retire(at: now) }
+        return DeviceKey(identity, life: life)
     }
 
     private func outcome(
@@ -77,7 +79,7 @@ struct KeyPairOrderTests {
 
     @Test("go active before retired, and newest first", arguments: [false, true])
     func order(isAnonymous: Bool) {
-        func decoys(_ seconds: Int64, _ state: DeviceKey.State) -> [DeviceKey] {
+        func decoys(_ seconds: Int64, _ state: KeyLife.State) -> [DeviceKey] {
             [DeviceKey](repeating: key(decoy, seconds, state), count: 16)
         }
         // Sixteen decoys that come before the real key keep it from being tried; those behind it don't.
