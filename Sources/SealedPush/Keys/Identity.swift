@@ -4,7 +4,7 @@ package import PushCrypto
 ///
 /// The 32 bytes lie in guarded memory that is wiped with the last reference; printing, interpolating or reflecting one
 /// shows the public half only. Safe to share between threads. A process can hold about 16,000. Source: Specification 8.
-public final class Identity: Sendable {
+public final class Identity: SecretKey {
     /// The public half.
     public let recipient: Recipient
     package let secretKey: X25519SecretKey
@@ -12,22 +12,8 @@ public final class Identity: Sendable {
     /// Makes a new random key; about 45 µs.
     public convenience init() { self.init(secretKey: .random()) }
 
-    /// Reads `PUSH-SECRET-KEY-1…`, in capitals only.
-    ///
-    /// The caller's own string can't be wiped; where that matters, read bytes and use the other initialiser.
-    public convenience init(parsing text: String) throws(KeyTextError) {
-        var text = Array(text.utf8)
-        defer { wipe(&text) }
-        try self.init(parsing: text)
-    }
-
-    /// Reads the same text as ASCII bytes, which the caller wipes.
-    public convenience init(parsing text: [UInt8]) throws(KeyTextError) {
-        self.init(secretKey: try KeyKind.identity.secretKey(parsing: text))
-    }
-
-    /// Reads the same text from memory that its owner wipes.
-    package convenience init(parsing text: UnsafeRawBufferPointer) throws(KeyTextError) {
+    /// Reads `PUSH-SECRET-KEY-1…`, in capitals only, from memory that its owner wipes.
+    public convenience init(parsing text: UnsafeRawBufferPointer) throws(KeyTextError) {
         self.init(secretKey: try KeyKind.identity.secretKey(parsing: text))
     }
 
@@ -35,6 +21,9 @@ public final class Identity: Sendable {
         recipient = Recipient(secretKey.publicKey)
         self.secretKey = secretKey
     }
+
+    /// The public half.
+    public var publicHalf: Recipient { recipient }
 
     /// Lends the secret text, as ASCII, for as long as `body` runs; it is wiped afterwards and must not escape.
     ///
@@ -44,11 +33,4 @@ public final class Identity: Sendable {
     ) throws(Failure) -> Answer {
         try KeyKind.identity.withText(of: secretKey, body)
     }
-}
-
-extension Identity: CustomStringConvertible, CustomReflectable {
-    /// The public half's text, never the secret.
-    public var description: String { "Identity(\(recipient))" }
-    /// The public half only.
-    public var customMirror: Mirror { Mirror(self, children: ["recipient": recipient.description]) }
 }

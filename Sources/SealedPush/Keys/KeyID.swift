@@ -7,7 +7,7 @@ public struct KeyID: Hashable, Sendable, CustomStringConvertible {
     package static let byteCount = 4
     private let value: UInt32
 
-    init(of key: X25519PublicKey) {
+    init(of key: some RawPublicKey) {
         let digest = key.withBytes { SHA256.hash($0) }
         self.init(digest[..<Self.byteCount])
     }

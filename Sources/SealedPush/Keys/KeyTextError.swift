@@ -16,7 +16,7 @@ public enum KeyTextError: String, Error, CaseIterable, Sendable {
     case wrongCharacter = "wrong-character"
     /// A typing error: the checksum does not fit.
     case wrongChecksum = "wrong-checksum"
-    /// The 32 bytes are no safe X25519 public key (Specification 3.3).
+    /// The 32 bytes are no safe public key (Specification 3.3, 8.6).
     case unsafeKey = "unsafe-key"
 }
 
@@ -27,7 +27,10 @@ extension KeyTextError: CustomStringConvertible {
         case .tooLong: "this is longer than any key (90 characters)"
         case .mixedCase: "a key is written in small letters or in capitals, not in both"
         case .notAKey:
-            "this is no key: keys begin with push1, pushsender1, PUSH-SECRET-KEY-1 or PUSH-SENDER-SECRET-KEY-1"
+            """
+            this is no key: public keys begin with push1, pushsender1, pushauthority1 or pushenrolment1, secret keys \
+            with PUSH-SECRET-KEY-1, PUSH-SENDER-SECRET-KEY-1, PUSH-AUTHORITY-SECRET-KEY-1 or PUSH-ENROLMENT-SECRET-KEY-1
+            """
         case .wrongKind: "this is not the kind of key that is expected here"
         case .notInCapitals: "a secret key is written in capitals"
         case .wrongLength: "a part of the key is missing, or there is too much of it"
