@@ -76,16 +76,9 @@ extension Opener {
     private func decrypt(
         _ envelope: Envelope, _ header: Envelope.AuthenticatedHeader, with identity: Identity, from sender: Sender
     ) -> [UInt8]? {
-        let context = HPKEContext(
-            receiving: header.enc, with: identity.secretKey, from: sender.publicKey, info: info)
         var plaintext = [UInt8](repeating: 0, count: envelope.plaintextByteCount)
-        let isOpen = plaintext.withUnsafeMutableBytes { plaintext in
-            envelope.sealedBytes.withUnsafeBytes { ciphertext in
-                envelope.headerBytes.withUnsafeBytes { aad in
-                    context.open(
-                        ciphertext, additionalData: aad, sequenceNumber: header.sequenceNumber, into: plaintext)
-                }
-            }
+        let isOpen = plaintext.withUnsafeMutableBytes {
+            envelope.open(header, with: identity, from: sender, info: info, into: $0)
         }
         return isOpen ? plaintext : nil
     }

@@ -1,0 +1,102 @@
+import PushCrypto
+
+/// A device's side of the challenge: proves to a server that it holds a recipient's key. See ``PendingChallenge``.
+///
+/// Source: Specification 11.5.
+public enum Challenge {
+    /// Answers a challenge, if a trusted sender asks this very device.
+    ///
+    /// Costs about 120 µs a key pair tried, at most 16 pairs. The answer tells nothing but that the device holds the key, and
+    /// is worth nothing to any other server or device.
+    ///
+    /// - Parameters:
+    ///   - text: `pushchallenge.…`, as the server sent it.
+    ///   - enrolment: the device's own. A challenge about another is not answered.
+    ///   - topic: the app's own.
+    ///   - keys: the device's keys.
+    ///   - senders: who is believed.
+    /// - Returns: `pushanswer.…`, for the server.
+    /// - Throws: `malformed`, `unknownRecipient`, `locked`, `keysUnavailable`, `unknownSender`, `rejected` or
+    ///   `foreignEnrolment`.
+    public static func answer(
+        _ text: String, enrolment: Enrolment, topic: Topic, keys: any KeyStore, trusting senders: [Sender]
+    ) throws(ChallengeError) -> String {
+        guard let bytes = ArmouredText.challenge.bytes(of: text), let envelope = try? Envelope(parsing: bytes),
+            case .authenticated(let header) = envelope.header
+        else { throw .malformed }
+        let candidates = try identities(for: header.recipientKeyID, in: keys)
+        let trusted = senders.filter { $0.keyID == header.senderKeyID }
+        guard !trusted.isEmpty else { throw .unknownSender }
+        let info = info(topic: topic)
+        for (identity, sender) in pairs(candidates, trusted) {
+            var plaintext = WipedBytes(count: plaintextByteCount)
+            let isOpen = plaintext.withMutableBytes {
+                envelope.open(header, with: identity, from: sender, info: info, into: $0)
+            }
+            guard isOpen else { continue }
+            return try plaintext.withBytes { (plaintext) throws(ChallengeError) in
+                let (random, named) = (plaintext[..<randomByteCount], plaintext[randomByteCount...])
+                guard named.elementsEqual(enrolment.publicKey.bytes) else { throw .foreignEnrolment }
+                let answer = answer(
+                    random: UnsafeRawBufferPointer(rebasing: random), recipient: identity.recipient,
+                    enrolment: enrolment)
+                return ArmouredText.answer.text(of: answer)
+            }
+        }
+        throw .rejected
+    }
+
+    /// The device's keys with this ID, in the order of trying.
+    private static func identities(
+        for id: KeyID, in keys: any KeyStore
+    ) throws(ChallengeError) -> [Identity] {
+        let found: [DeviceKey]
+        do {
+            found = try keys.keys(for: id)
+        } catch {
+            switch error {
+            case .locked: throw .locked
+            case .unavailable: throw .keysUnavailable
+            }
+        }
+        let matching = found.filter { $0.identity.recipient.keyID == id }
+        guard !matching.isEmpty else { throw .unknownRecipient }
+        return matching.sorted(by: DeviceKey.isTriedBefore).map(\.identity)
+    }
+
+    /// Specification 3.2.3.
+    private static func pairs(_ identities: [Identity], _ senders: [Sender]) -> ArraySlice<(Identity, Sender)> {
+        identities.flatMap { identity in senders.map { (identity, $0) } }.prefix(16)
+    }
+}
+
+extension Challenge {
+    /// Specification 11.5: other than a message's, so that neither opens as the other.
+    static func info(topic: Topic) -> HPKEInfo {
+        HPKEInfo(Array("sealedpush/v1 challenge".utf8) + [0] + topic.description.utf8)
+    }
+
+    /// BLAKE2b-256(random; "sealedpush/v1 answer" ‖ 0x00 ‖ recipient ‖ enrolment).
+    static func answer(random: UnsafeRawBufferPointer, recipient: Recipient, enrolment: Enrolment) -> [UInt8] {
+        let message = Array("sealedpush/v1 answer".utf8) + [0] + recipient.publicKey.bytes + enrolment.publicKey.bytes
+        return BLAKE2b.hash(message, key: random, byteCount: answerByteCount)
+    }
+
+    static let randomByteCount = 32
+    static let answerByteCount = 32
+    /// How long an answer counts, in seconds.
+    static let lifetime: Int64 = 600
+    static let plaintextByteCount = randomByteCount + Ed25519PublicKey.byteCount
+}
+
+extension ArmouredText {
+    static let challenge = ArmouredText(prefix: "pushchallenge.", exactly: challengeByteCount)
+    static let answer = ArmouredText(prefix: "pushanswer.", exactly: Challenge.answerByteCount)
+
+    private static let challengeByteCount =
+        Challenge.plaintextByteCount + Envelope.Suite.authenticated.overheadByteCount
+
+    private init(prefix: String, exactly byteCount: Int) {
+        self.init(prefix: prefix, byteCounts: byteCount...byteCount)
+    }
+}

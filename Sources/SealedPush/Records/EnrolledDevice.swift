@@ -1,0 +1,72 @@
+/// What a server knows of one device of one account: whose records it believes, the newest of them, and which of its
+/// recipients are proven to be the device's own.
+///
+/// A value; keep it with the account, and let one caller at a time change it. Source: Specification 11.4.
+public struct EnrolledDevice: Hashable, Sendable {
+    /// The key that was pinned when the device enrolled.
+    public let enrolment: Enrolment
+    /// The newest record that was accepted.
+    public private(set) var record: DeviceRecord
+    /// Those of the record's recipients that have answered a challenge.
+    public private(set) var proven: Set<Recipient>
+
+    /// Enrols a device: pins the key that has signed this record.
+    ///
+    /// **Only inside the app's own login**, when it is certain that the record comes from this account's device: from here
+    /// on, whoever holds the key decides what is sealed to for the device.
+    ///
+    /// - Throws: `otherTopic`, `expired`, `notYetValid`.
+    public init(pinning record: DeviceRecord, topic: Topic, at now: Timestamp) throws(RecordError) {
+        try record.check(pinned: record.enrolment, topic: topic, replacing: nil, at: now)
+        self.init(enrolment: record.enrolment, record: record, proven: [])
+    }
+
+    /// A device as it was stored.
+    ///
+    /// - Throws: `foreignSigner` where the record is not signed by the pinned key. A record that has expired since is taken.
+    package init(
+        loading enrolment: Enrolment, record: DeviceRecord, proven: some Sequence<Recipient>
+    ) throws(RecordError) {
+        guard record.enrolment == enrolment else { throw .foreignSigner }
+        self.init(enrolment: enrolment, record: record, proven: Set(proven).intersection(record.recipients))
+    }
+
+    private init(enrolment: Enrolment, record: DeviceRecord, proven: Set<Recipient>) {
+        self.enrolment = enrolment
+        self.record = record
+        self.proven = proven
+    }
+
+    /// Takes a newer record, or the same once more; recipients that are not in it are forgotten.
+    ///
+    /// - Throws: as ``DeviceRecord/check(pinned:topic:replacing:at:)``; then nothing has changed.
+    public mutating func accept(_ newer: DeviceRecord, at now: Timestamp) throws(RecordError) {
+        try newer.check(pinned: enrolment, topic: record.topic, replacing: record, at: now)
+        record = newer
+        proven.formIntersection(newer.recipients)
+    }
+
+    /// Marks a recipient as the device's own, if this is the answer to the challenge that was sealed to it.
+    ///
+    /// - Throws: `foreignEnrolment`, `notInRecord`, `late`, `malformed` or `wrongAnswer`; then nothing has changed.
+    public mutating func prove(
+        _ challenge: PendingChallenge, answer: String, at now: Timestamp
+    ) throws(ChallengeError) {
+        guard challenge.enrolment == enrolment else { throw .foreignEnrolment }
+        guard record.recipients.contains(challenge.recipient) else { throw .notInRecord }
+        try challenge.check(answer, at: now)
+        proven.insert(challenge.recipient)
+    }
+
+    /// The record's recipients that still have to answer a challenge, newest first.
+    public var unproven: [Recipient] { record.recipients.filter { !proven.contains($0) } }
+
+    /// What to seal to now: the newest recipient that is proven.
+    ///
+    /// - Throws: `expired`, `notYetValid`, or `unproven` where no recipient is proven.
+    public func recipient(at now: Timestamp) throws(RecordError) -> VerifiedRecipient {
+        try record.check(pinned: enrolment, topic: record.topic, replacing: nil, at: now)
+        guard let newest = record.recipients.first(where: proven.contains) else { throw .unproven }
+        return VerifiedRecipient(newest)
+    }
+}
