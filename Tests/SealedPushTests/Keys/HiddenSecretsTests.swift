@@ -25,11 +25,29 @@ struct HiddenSecretsTests {
         #expect(String(reflecting: key).contains(key.sender.description))
     }
 
+    @Test("shows an authority's or enrolment key's public half, and nothing of its secret")
+    func signingKeys() {
+        let (authorityKey, enrolmentKey) = (AuthorityKey(), EnrolmentKey())
+        for shown in everyPrint(of: authorityKey) + everyPrint(of: [authorityKey]) {
+            expectHidden(authorityKey.secretText, authorityKey.secretBytes, in: shown)
+        }
+        for shown in everyPrint(of: enrolmentKey) + everyPrint(of: [enrolmentKey]) {
+            expectHidden(enrolmentKey.secretText, enrolmentKey.secretBytes, in: shown)
+        }
+        #expect("\(authorityKey)" == "AuthorityKey(\(authorityKey.authority))")
+        #expect("\(enrolmentKey)" == "EnrolmentKey(\(enrolmentKey.enrolment))")
+        #expect(String(reflecting: authorityKey).contains(authorityKey.authority.description))
+        #expect(String(reflecting: enrolmentKey).contains(enrolmentKey.enrolment.description))
+    }
+
     @Test("shows no child but the public half to a mirror")
     func mirrors() {
         #expect(Mirror(reflecting: Identity()).children.map(\.label) == ["recipient"])
         #expect(Mirror(reflecting: SenderKey()).children.map(\.label) == ["sender"])
-        for mirror in [Mirror(reflecting: Identity()), Mirror(reflecting: SenderKey())] {
+        #expect(Mirror(reflecting: AuthorityKey()).children.map(\.label) == ["authority"])
+        #expect(Mirror(reflecting: EnrolmentKey()).children.map(\.label) == ["enrolment"])
+        let keys: [any SecretKey] = [Identity(), SenderKey(), AuthorityKey(), EnrolmentKey()]
+        for mirror in keys.map(Mirror.init(reflecting:)) {
             for child in mirror.children { #expect(child.value is String) }
         }
     }

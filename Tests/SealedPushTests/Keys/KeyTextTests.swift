@@ -1,3 +1,4 @@
+import Crypto
 import TestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 /// Specification 8.
 @Suite("Key text")
 struct KeyTextTests {
-    /// One of the four kinds: its text for a secret's 32 bytes, and its parser.
+    /// One of the eight kinds: its text for a secret's 32 bytes, and its parser.
     struct Kind: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let characterCount: Int
@@ -47,6 +48,26 @@ struct KeyTextTests {
         } parse: { (text) throws(KeyTextError) in
             _ = try SenderKey(parsing: text)
         },
+        Kind(testDescription: "authority", characterCount: 72) {
+            try AuthorityKey(secret: $0).authority.description
+        } parse: { (text) throws(KeyTextError) in
+            _ = try Authority(parsing: text)
+        },
+        Kind(testDescription: "enrolment", characterCount: 72) {
+            try EnrolmentKey(secret: $0).enrolment.description
+        } parse: { (text) throws(KeyTextError) in
+            _ = try Enrolment(parsing: text)
+        },
+        Kind(testDescription: "authority's secret", characterCount: 85) {
+            try AuthorityKey(secret: $0).secretText
+        } parse: { (text) throws(KeyTextError) in
+            _ = try AuthorityKey(parsing: text)
+        },
+        Kind(testDescription: "enrolment's secret", characterCount: 85) {
+            try EnrolmentKey(secret: $0).secretText
+        } parse: { (text) throws(KeyTextError) in
+            _ = try EnrolmentKey(parsing: text)
+        },
     ]
 
     private static let secret = Array("a secret of exactly 32 bytes, ok".utf8)
@@ -55,11 +76,17 @@ struct KeyTextTests {
     func roundTrip() throws {
         for round in 0..<10 {
             let (identity, senderKey) = (Identity(), SenderKey())
+            let (authorityKey, enrolmentKey) = (AuthorityKey(), EnrolmentKey())
             let texts = [
                 identity.recipient.description, senderKey.sender.description, identity.secretText, senderKey.secretText,
+                authorityKey.authority.description, enrolmentKey.enrolment.description, authorityKey.secretText,
+                enrolmentKey.secretText,
             ]
             #expect(texts.map(\.count) == Self.kinds.map(\.characterCount), "round \(round)")
-            let starts = ["push1", "pushsender1", "PUSH-SECRET-KEY-1", "PUSH-SENDER-SECRET-KEY-1"]
+            let starts = [
+                "push1", "pushsender1", "PUSH-SECRET-KEY-1", "PUSH-SENDER-SECRET-KEY-1", "pushauthority1",
+                "pushenrolment1", "PUSH-AUTHORITY-SECRET-KEY-1", "PUSH-ENROLMENT-SECRET-KEY-1",
+            ]
             for (text, start) in zip(texts, starts) { #expect(text.hasPrefix(start)) }
             #expect(try Recipient(parsing: texts[0]) == identity.recipient)
             #expect(try Sender(parsing: texts[1]) == senderKey.sender)
@@ -67,6 +94,12 @@ struct KeyTextTests {
             #expect(try SenderKey(parsing: texts[3]).secretBytes == senderKey.secretBytes)
             #expect(try Identity(parsing: Array(texts[2].utf8)).recipient == identity.recipient)
             #expect(try SenderKey(parsing: Array(texts[3].utf8)).sender == senderKey.sender)
+            #expect(try Authority(parsing: texts[4]) == authorityKey.authority)
+            #expect(try Enrolment(parsing: texts[5]) == enrolmentKey.enrolment)
+            #expect(try AuthorityKey(parsing: texts[6]).secretBytes == authorityKey.secretBytes)
+            #expect(try EnrolmentKey(parsing: texts[7]).secretBytes == enrolmentKey.secretBytes)
+            #expect(try AuthorityKey(parsing: Array(texts[6].utf8)).authority == authorityKey.authority)
+            #expect(try EnrolmentKey(parsing: Array(texts[7].utf8)).enrolment == enrolmentKey.enrolment)
         }
     }
 
@@ -81,6 +114,22 @@ struct KeyTextTests {
         #expect(
             try SenderKey(secret: Self.secret).secretText
                 == ReferenceBech32.encode("push-sender-secret-key-", bytes: Self.secret).uppercased())
+        let signer = try EnrolmentKey(secret: Self.secret).enrolment.publicKey
+        #expect(Enrolment(signer).description == ReferenceBech32.encode("pushenrolment", bytes: signer.bytes))
+        #expect(Authority(signer).description == ReferenceBech32.encode("pushauthority", bytes: signer.bytes))
+        #expect(
+            try EnrolmentKey(secret: Self.secret).secretText
+                == ReferenceBech32.encode("push-enrolment-secret-key-", bytes: Self.secret).uppercased())
+        #expect(
+            try AuthorityKey(secret: Self.secret).secretText
+                == ReferenceBech32.encode("push-authority-secret-key-", bytes: Self.secret).uppercased())
+    }
+
+    @Test("gives each public key the first four bytes of its SHA-256 as its key ID")
+    func keyIDs() throws {
+        let (authority, enrolment) = (AuthorityKey().authority, EnrolmentKey().enrolment)
+        #expect(authority.keyID.bytes == Array(Crypto.SHA256.hash(data: authority.publicKey.bytes).prefix(4)))
+        #expect(enrolment.keyID.bytes == Array(Crypto.SHA256.hash(data: enrolment.publicKey.bytes).prefix(4)))
     }
 
     @Test("of one kind never parses as another", arguments: kinds)
@@ -171,6 +220,8 @@ struct KeyTextTests {
         for bytes in unsafe {
             #expect(Self.kinds[0].refusal(ReferenceBech32.encode("push", bytes: bytes)) == .unsafeKey)
             #expect(Self.kinds[1].refusal(ReferenceBech32.encode("pushsender", bytes: bytes)) == .unsafeKey)
+            #expect(Self.kinds[4].refusal(ReferenceBech32.encode("pushauthority", bytes: bytes)) == .unsafeKey)
+            #expect(Self.kinds[5].refusal(ReferenceBech32.encode("pushenrolment", bytes: bytes)) == .unsafeKey)
         }
     }
 
@@ -180,14 +231,26 @@ struct KeyTextTests {
             let secret = [UInt8](repeating: byte, count: 32)
             #expect(try Identity(secret: secret).secretBytes == secret)
             #expect(try SenderKey(secret: secret).secretBytes == secret)
+            #expect(try AuthorityKey(secret: secret).secretBytes == secret)
+            #expect(try EnrolmentKey(secret: secret).secretBytes == secret)
         }
     }
 
-    @Test("in the source that is no sender's key stops the program")
+    @Test("in the source that is no sender's key, or no authority, stops the program")
     func literal() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = "pushsender1qqqq" as Sender
         }
+        await #expect(processExitsWith: .failure) {
+            dieQuietly()
+            _ = "pushauthority1qqqq" as Authority
+        }
+    }
+
+    @Test("of an authority may stand in the source")
+    func goodLiteral() throws {
+        let authority: Authority = "pushauthority1k03e583a7dtkqkdd7uglazndtlps6rax73mkt6unnxsrxeehzgns4ftpfl"
+        #expect(authority == (try AuthorityKey(secret: Self.secret)).authority)
     }
 }

@@ -12,6 +12,7 @@
         init() throws {
             try Identity(parsing: Identity().secretText).withSecretText { #expect($0.count == 75) }
             try SenderKey(parsing: Array(SenderKey().secretText.utf8)).withSecretText { #expect($0.count == 82) }
+            try EnrolmentKey(parsing: EnrolmentKey().secretText).withSecretText { #expect($0.count == 85) }
         }
 
         @Test("holds none of an identity, and one copy of it while it lives")
@@ -40,6 +41,21 @@
                 let alive = scan.copyCount()
                 #expect(alive == 1)
                 key.withSecretText { #expect($0.count == 82) }
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds none of an enrolment key, and one copy of it while it lives")
+        func enrolmentKey() throws {
+            let scan = MemoryScan()
+            let text = secretText(of: scan, prefix: "push-enrolment-secret-key-")
+            do {
+                let key = try text.withBytes { try EnrolmentKey(parsing: $0) }
+                let alive = scan.copyCount()
+                #expect(alive == 1)
+                key.withSecretText { #expect($0.count == 85) }
+                #expect(key.secretKey.sign([1]).count == 64)
             }
             let left = scan.copyCount()
             #expect(left == 0)

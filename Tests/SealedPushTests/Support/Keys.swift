@@ -1,23 +1,32 @@
 @testable import PushCrypto
 @testable import SealedPush
 
-extension Identity {
-    /// The identity of 32 given bytes.
-    convenience init(secret: [UInt8]) throws {
-        try self.init(parsing: ReferenceBech32.encode("push-secret-key-", bytes: secret).uppercased())
+extension SecretKey {
+    /// The key of 32 given bytes, by the human-readable part of its kind.
+    fileprivate init(_ prefix: String, secret: [UInt8]) throws {
+        try self.init(parsing: ReferenceBech32.encode(prefix, bytes: secret).uppercased())
     }
 
     var secretText: String { withSecretText { String(decoding: $0, as: UTF8.self) } }
+}
+
+extension Identity {
+    convenience init(secret: [UInt8]) throws { try self.init("push-secret-key-", secret: secret) }
     var secretBytes: [UInt8] { secretKey.withBytes { Array($0) } }
 }
 
 extension SenderKey {
-    /// The sender's key of 32 given bytes.
-    convenience init(secret: [UInt8]) throws {
-        try self.init(parsing: ReferenceBech32.encode("push-sender-secret-key-", bytes: secret).uppercased())
-    }
+    convenience init(secret: [UInt8]) throws { try self.init("push-sender-secret-key-", secret: secret) }
+    var secretBytes: [UInt8] { secretKey.withBytes { Array($0) } }
+}
 
-    var secretText: String { withSecretText { String(decoding: $0, as: UTF8.self) } }
+extension AuthorityKey {
+    convenience init(secret: [UInt8]) throws { try self.init("push-authority-secret-key-", secret: secret) }
+    var secretBytes: [UInt8] { secretKey.withBytes { Array($0) } }
+}
+
+extension EnrolmentKey {
+    convenience init(secret: [UInt8]) throws { try self.init("push-enrolment-secret-key-", secret: secret) }
     var secretBytes: [UInt8] { secretKey.withBytes { Array($0) } }
 }
 
