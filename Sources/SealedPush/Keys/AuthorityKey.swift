@@ -31,7 +31,7 @@ public final class AuthorityKey: SecretKey {
     /// Lends the secret text, as ASCII, for as long as `body` runs; it is wiped afterwards and must not escape.
     ///
     /// For storing a key and nothing else: whoever has this text has the key.
-    public func withSecretText<Answer, Failure: Error>(
+    public func withSecretText<Answer: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
         try KeyKind.authorityKey.withText(of: secretKey, body)

@@ -31,7 +31,7 @@ enum KeyKind: String {
     }
 
     /// Lends the text of a secret key of this kind, as ASCII; it is wiped afterwards.
-    func withText<Answer, Failure: Error>(
+    func withText<Answer: ~Copyable, Failure: Error>(
         of key: borrowing some RawSecretKey & ~Copyable, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
         let text = key.withBytes { Bech32.encode($0, prefix: rawValue, inCapitals: true) }

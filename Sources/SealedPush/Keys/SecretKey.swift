@@ -21,7 +21,7 @@ public protocol SecretKey: Sendable, CustomStringConvertible, CustomReflectable 
     /// Lends the secret text, as ASCII, for as long as `body` runs; it is wiped afterwards and must not escape.
     ///
     /// For storing a key and nothing else: whoever has this text has the key.
-    func withSecretText<Answer, Failure: Error>(
+    func withSecretText<Answer: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer
 }

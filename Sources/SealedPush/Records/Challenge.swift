@@ -13,7 +13,7 @@ public enum Challenge {
     ///   - text: `pushchallenge.…`, as the server sent it.
     ///   - enrolment: the device's own. A challenge about another is not answered.
     ///   - topic: the app's own.
-    ///   - keys: the device's keys.
+    ///   - keys: the device's keys. Only an active one answers.
     ///   - senders: who is believed.
     /// - Returns: `pushanswer.…`, for the server.
     /// - Throws: `malformed`, `unknownRecipient`, `locked`, `keysUnavailable`, `unknownSender`, `rejected` or
@@ -46,7 +46,7 @@ public enum Challenge {
         throw .rejected
     }
 
-    /// The device's keys with this ID, in the order of trying.
+    /// The device's keys with this ID, in the order of trying. Only active ones: nobody is to begin sealing to another.
     private static func identities(
         for id: KeyID, in keys: any KeyStore
     ) throws(ChallengeError) -> [Identity] {
@@ -59,7 +59,7 @@ public enum Challenge {
             case .unavailable: throw .keysUnavailable
             }
         }
-        let matching = found.filter { $0.identity.recipient.keyID == id }
+        let matching = found.filter { $0.identity.recipient.keyID == id && $0.life.state == .active }
         guard !matching.isEmpty else { throw .unknownRecipient }
         return matching.sorted(by: DeviceKey.isTriedBefore).map(\.identity)
     }

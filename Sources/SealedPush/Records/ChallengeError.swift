@@ -4,7 +4,7 @@
 public enum ChallengeError: String, Error, CaseIterable, Sendable {
     /// Not in the form of a challenge, or of an answer.
     case malformed
-    /// None of the device's keys has the challenge's recipient key ID.
+    /// None of the device's active keys has the challenge's recipient key ID.
     case unknownRecipient = "unknown-recipient"
     /// The device has not been unlocked since it started, and its keys can't be read.
     case locked
@@ -30,7 +30,7 @@ extension ChallengeError: CustomStringConvertible {
         switch self {
         case .malformed:
             "this is not well-formed: a challenge begins with pushchallenge. and an answer with pushanswer."
-        case .unknownRecipient: "the challenge is for a key that this device does not have"
+        case .unknownRecipient: "the challenge is for a key that this device does not have, or no longer uses"
         case .locked: "the keys can't be read until the device has been unlocked once"
         case .keysUnavailable: "the keys can't be read"
         case .unknownSender: "the challenge comes from a sender that is not trusted here"
