@@ -1,0 +1,246 @@
+import TestSupport
+import Testing
+
+@testable import PushCrypto
+@testable import SealedPush
+
+/// Specification 11.5.
+@Suite("A challenge")
+struct ChallengeTests {
+    private let enrolling = Enrolling()
+    private let now = Enrolling.now
+
+    /// The code with which the device does not answer.
+    private func silence(
+        _ text: String, enrolment: Enrolment? = nil, topic: Topic = Enrolling.topic, keys: (any KeyStore)? = nil,
+        trusting senders: [Sender]? = nil
+    ) -> ChallengeError? {
+        refusal { () throws(ChallengeError) in
+            _ = try enrolling.answer(text, enrolment: enrolment, topic: topic, keys: keys, trusting: senders)
+        }
+    }
+
+    /// The code with which the server does not take an answer.
+    private func refused(_ answer: String, to challenge: PendingChallenge, at now: Timestamp = Enrolling.now)
+        -> ChallengeError?
+    {
+        refusal { () throws(ChallengeError) in try challenge.check(answer, at: now) }
+    }
+
+    @Test("is answered by the device that has the key, and the answer counts")
+    func answered() throws {
+        let challenge = enrolling.challenge()
+        #expect(challenge.text.hasPrefix("pushchallenge.") && challenge.text.utf8.count == 181)
+        let answer = try enrolling.answer(challenge.text)
+        #expect(answer.hasPrefix("pushanswer.") && answer.utf8.count == 54)
+        #expect(refused(answer, to: challenge) == nil)
+    }
+
+    @Test("is different each time, and so is its answer: one to an earlier challenge does not count")
+    func replayed() throws {
+        let (first, second) = (enrolling.challenge(), enrolling.challenge())
+        #expect(first.text != second.text)
+        let answer = try enrolling.answer(first.text)
+        #expect(refused(answer, to: first) == nil)
+        #expect(refused(answer, to: second) == .wrongAnswer)
+    }
+
+    @Test("that is passed on to another device is not answered there, though it opens")
+    func relayed() throws {
+        // Mallory enrols with a record of their own that names this device's key, and passes the challenge on.
+        let mallory = EnrolmentKey()
+        let challenge = enrolling.challenge(of: mallory.enrolment)
+        #expect(silence(challenge.text) == .foreignEnrolment)
+        // What this device answers to its own challenge is no answer to Mallory's.
+        let own = enrolling.challenge()
+        let answer = try enrolling.answer(own.text)
+        #expect(refused(answer, to: challenge) == .wrongAnswer)
+    }
+
+    @Test("binds its answer to recipient and enrolment, whatever the random bytes are")
+    func binding() {
+        let random = WipedBytes(count: 32)
+        let (recipient, enrolment) = (enrolling.recipients[0], enrolling.enrolment)
+        func answer(_ recipient: Recipient, _ enrolment: Enrolment) -> [UInt8] {
+            random.withBytes { Challenge.answer(random: $0, recipient: recipient, enrolment: enrolment) }
+        }
+        let right = answer(recipient, enrolment)
+        #expect(right == answer(recipient, enrolment))
+        #expect(right != answer(Identity().recipient, enrolment))
+        #expect(right != answer(recipient, EnrolmentKey().enrolment))
+    }
+
+    @Test("is not answered by a device without the key, for another app, or for a sender it does not trust")
+    func silences() {
+        let text = enrolling.challenge().text
+        #expect(silence(text) == nil)
+        #expect(silence(text, keys: Enrolling().store) == .unknownRecipient)
+        #expect(silence(text, keys: InMemoryKeyStore([])) == .unknownRecipient)
+        #expect(silence(text, topic: "com.example.other") == .rejected)
+        #expect(silence(text, trusting: []) == .unknownSender)
+        #expect(silence(text, trusting: [SenderKey().sender]) == .unknownSender)
+        #expect(silence(text, trusting: [SenderKey().sender, enrolling.senderKey.sender]) == nil)
+        #expect(silence(text, keys: FixedKeyStore(error: .locked)) == .locked)
+        #expect(silence(text, keys: FixedKeyStore(error: .unavailable("disk"))) == .keysUnavailable)
+    }
+
+    @Test("is answered by an active key only")
+    func states() {
+        let text = enrolling.challenge().text
+        let identity = enrolling.identities[0]
+        func silence(_ change: (inout KeyLife) -> Void) -> ChallengeError? {
+            var life = KeyLife(created: now)
+            change(&life)
+            return self.silence(text, keys: FixedKeyStore(keys: [DeviceKey(identity, life: life)]))
+        }
+        #expect(silence { _ in } == nil)
+        #expect(silence { $0.confirm(at: now) } == nil)
+        #expect(silence { $0.retire(at: now) } == .unknownRecipient)
+        #expect(silence { $0.revoke(at: now) } == .unknownRecipient)
+    }
+
+    @Test("opens under the right one of keys and senders that share an ID, and under no other")
+    func twins() throws {
+        var device = enrolling
+        device.identities = [try Identity(secret: Twins.first)]
+        let challenge = device.challenge()
+        let (first, second) = (device.identities[0], try Identity(secret: Twins.second))
+        let both = FixedKeyStore(keys: [second, first].map { DeviceKey($0, created: now) })
+        #expect(refused(try device.answer(challenge.text, keys: both), to: challenge) == nil)
+        let wrong = FixedKeyStore(keys: [DeviceKey(second, created: now)])
+        #expect(throws: ChallengeError.rejected) { try device.answer(challenge.text, keys: wrong) }
+        // At most 16 pairs are tried.
+        let many = FixedKeyStore(
+            keys: (0..<16).map { DeviceKey(second, created: now.advanced(bySeconds: Int64($0 + 1))) }
+                + [DeviceKey(first, created: now)])
+        #expect(throws: ChallengeError.rejected) { try device.answer(challenge.text, keys: many) }
+    }
+
+    @Test("with any bit flipped, or cut, is not answered")
+    func flippedChallenge() throws {
+        let text = enrolling.challenge().text
+        for flipped in text.bitFlips() { #expect(silence(flipped) != nil) }
+        for count in 0..<text.count {
+            #expect(silence(String(text.prefix(count))) == .malformed)
+            #expect(silence(String(text.suffix(count))) == .malformed)
+        }
+        for wrong in [text + "A", text + "=", " " + text, text + "\n", text + text] {
+            #expect(silence(wrong) == .malformed)
+        }
+    }
+
+    @Test("takes no answer with any bit flipped, cut, or longer")
+    func flippedAnswer() throws {
+        let challenge = enrolling.challenge()
+        let answer = try enrolling.answer(challenge.text)
+        for flipped in answer.bitFlips() {
+            #expect([.malformed, .wrongAnswer].contains(refused(flipped, to: challenge)))
+        }
+        var bytes = try #require(Base64URL.decode(answer.utf8.dropFirst(11)))
+        for bit in 0..<256 {
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(refused("pushanswer." + Base64URL.encode(bytes), to: challenge) == .wrongAnswer)
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+        }
+        for count in 0..<answer.count {
+            #expect(refused(String(answer.prefix(count)), to: challenge) == .malformed)
+        }
+        for wrong in ["", answer + "A", answer + "=", " " + answer, answer + "\n", challenge.text] {
+            #expect(refused(wrong, to: challenge) == .malformed)
+        }
+    }
+
+    @Test("takes an answer for ten minutes")
+    func late() throws {
+        let challenge = enrolling.challenge()
+        let answer = try enrolling.answer(challenge.text)
+        #expect(challenge.expires == now.advanced(bySeconds: 600))
+        #expect(refused(answer, to: challenge, at: now.advanced(bySeconds: 600)) == nil)
+        #expect(refused(answer, to: challenge, at: now.advanced(bySeconds: 601)) == .late)
+        #expect(refused("", to: challenge, at: now.advanced(bySeconds: 601)) == .late)
+    }
+
+    @Test("never opens as a message, nor a message as a challenge, though keys and form are the same")
+    func messages() throws {
+        let identity = enrolling.identities[0]
+        let exchange = Exchange(identity: identity, senderKey: enrolling.senderKey)
+        let text = enrolling.challenge().text
+        let envelope = try Envelope(parsing: String(text.dropFirst("pushchallenge.".count)))
+        #expect(refusal(exchange.opener(), envelope) == .rejected)
+        // A message whose plaintext is a challenge's.
+        let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrolment.publicKey.bytes
+        let message = exchange.seal(plaintext)
+        #expect(message.text.count + 14 == text.count)
+        #expect(silence("pushchallenge." + message.text) == .rejected)
+        // The same plaintext under the challenge's info is answered: the info alone makes the difference.
+        let context = HPKEContext(
+            sendingTo: identity.recipient.publicKey, from: enrolling.senderKey.secretKey,
+            info: Challenge.info(topic: Enrolling.topic))
+        let right = Envelope.sealing(
+            plaintext, to: identity.recipient, from: enrolling.senderKey.sender, in: context, sequenceNumber: 0)
+        #expect(silence("pushchallenge." + right.text) == nil)
+    }
+
+    @Test("in a sealed box, which anybody can make, is not answered")
+    func anonymous() {
+        // As long as a challenge: the box has eight bytes less around it.
+        let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrolment.publicKey.bytes
+        for count in [64, 72] {
+            let padded = plaintext + [UInt8](repeating: 0, count: count - 64)
+            let box = Envelope.sealingAnonymously(padded, to: enrolling.recipients[0])
+            #expect(silence("pushchallenge." + box.text) == .malformed)
+        }
+    }
+
+    @Test("that is huge or random is refused in bounded time, and so is an answer")
+    func hostile() {
+        var random = SeededGenerator()
+        let challenge = enrolling.challenge()
+        let clock = ContinuousClock()
+        let elapsed = clock.measure {
+            for character in ["A", "é"] {
+                let huge = String(repeating: character, count: 20_000_000)
+                #expect(silence("pushchallenge." + huge) == .malformed)
+                #expect(refused("pushanswer." + huge, to: challenge) == .malformed)
+                #expect(throws: ChallengeError.malformed) { try PendingChallenge(parsing: "pushpending." + huge) }
+            }
+        }
+        #expect(elapsed < .seconds(5))
+        for _ in 0..<2_000 {
+            let text = "pushchallenge." + Base64URL.encode([1] + random.bytes(124))
+            #expect([.unknownRecipient, .malformed].contains(silence(text)))
+        }
+    }
+
+    @Test("is kept between two runs as text, and works as before")
+    func stored() throws {
+        let challenge = enrolling.challenge()
+        let text = challenge.storedText
+        let read = try PendingChallenge(parsing: text)
+        #expect(read == challenge)
+        #expect(read.text == challenge.text && read.storedText == text)
+        let answer = try enrolling.answer(read.text)
+        #expect(refused(answer, to: read) == nil)
+        #expect(refused(answer, to: read, at: now.advanced(bySeconds: 601)) == .late)
+        // It says nothing of the answer.
+        let answerBytes = try #require(Base64URL.decode(answer.utf8.dropFirst(11)))
+        let bytes = try #require(Base64URL.decode(text.utf8.dropFirst(12)))
+        for start in 0...bytes.count - 8 { #expect(!answerBytes.starts(with: bytes[start..<start + 8])) }
+        for flipped in text.bitFlips() {
+            #expect(throws: ChallengeError.malformed) { try PendingChallenge(parsing: flipped) }
+        }
+        for count in 0..<text.count {
+            #expect(throws: ChallengeError.malformed) { try PendingChallenge(parsing: String(text.prefix(count))) }
+        }
+    }
+
+    @Test("is described by errors that have a code and a sentence each")
+    func errors() {
+        #expect(
+            ChallengeError.allCases.map(\.rawValue) == [
+                "malformed", "unknown-recipient", "locked", "keys-unavailable", "unknown-sender", "rejected",
+                "foreign-enrolment", "not-in-record", "late", "wrong-answer",
+            ])
+        #expect(Set(ChallengeError.allCases.map(\.description)).count == 10)
+    }
+}

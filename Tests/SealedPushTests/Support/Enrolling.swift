@@ -1,0 +1,50 @@
+@testable import PushCrypto
+@testable import SealedPush
+
+/// A device with an enrolment key and recipients, the server it enrols with, and their clock.
+struct Enrolling: Sendable {
+    static let topic = Exchange.topic
+    static let now = Exchange.now
+
+    let enrolmentKey = EnrolmentKey()
+    let senderKey = SenderKey()
+    /// Oldest first.
+    var identities = [Identity()]
+
+    var enrolment: Enrolment { enrolmentKey.enrolment }
+    var recipients: [Recipient] { identities.reversed().map(\.recipient) }
+
+    func record(
+        of recipients: [Recipient]? = nil, topic: Topic = Self.topic, counter: UInt64 = 7,
+        created: Timestamp = Self.now,
+        expires: Timestamp = Self.now.advanced(bySeconds: 90 * 86_400)
+    ) throws(RecordError) -> DeviceRecord {
+        try DeviceRecord(
+            of: recipients ?? self.recipients, topic: topic, counter: counter, created: created, expires: expires,
+            signedBy: enrolmentKey)
+    }
+
+    func device() throws(RecordError) -> EnrolledDevice {
+        try EnrolledDevice(pinning: try record(), topic: Self.topic, at: Self.now)
+    }
+
+    func challenge(
+        to recipient: Recipient? = nil, of enrolment: Enrolment? = nil, topic: Topic = Self.topic,
+        at now: Timestamp = Self.now
+    ) -> PendingChallenge {
+        PendingChallenge(
+            to: recipient ?? recipients[0], of: enrolment ?? self.enrolment, topic: topic, from: senderKey, at: now)
+    }
+
+    /// The device's answer to a challenge's text.
+    func answer(
+        _ text: String, enrolment: Enrolment? = nil, topic: Topic = Self.topic, keys: (any KeyStore)? = nil,
+        trusting senders: [Sender]? = nil
+    ) throws(ChallengeError) -> String {
+        try Challenge.answer(
+            text, enrolment: enrolment ?? self.enrolment, topic: topic, keys: keys ?? store,
+            trusting: senders ?? [senderKey.sender])
+    }
+
+    var store: InMemoryKeyStore { InMemoryKeyStore(identities.map { DeviceKey($0, created: Self.now) }) }
+}

@@ -1,0 +1,81 @@
+import Crypto
+import Foundation
+
+@testable import SealedPush
+
+/// A record put together by hand and signed by swift-crypto, right or wrong in any part. Specification 11.1, once more.
+struct RawRecord {
+    var type: UInt8 = 1
+    var version: UInt8 = 1
+    var counter: UInt64 = 7
+    var created = UInt64(Exchange.now.secondsSince1970)
+    var expires = UInt64(Exchange.now.secondsSince1970) + 90 * 86_400
+    var topicByteCount: UInt8?
+    var topic = Array("com.example.app".utf8)
+    var keyCount: UInt8?
+    var keys: [[UInt8]] = [Array(Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)]
+    /// Behind the keys, and signed.
+    var extra: [UInt8] = []
+    /// In place of the signing key's public half.
+    var signer: [UInt8]?
+    var context = "sealedpush/v1 record\0"
+
+    func unsigned(_ key: Curve25519.Signing.PrivateKey) -> [UInt8] {
+        var bytes = [type, version] + (signer ?? Array(key.publicKey.rawRepresentation))
+        for number in [counter, created, expires] {
+            bytes += withUnsafeBytes(of: number.bigEndian) { Array($0) }
+        }
+        bytes += [topicByteCount ?? UInt8(topic.count)] + topic
+        bytes += [keyCount ?? UInt8(truncatingIfNeeded: keys.count)]
+        return bytes + keys.joined() + extra
+    }
+
+    func signed(by key: Curve25519.Signing.PrivateKey = Curve25519.Signing.PrivateKey()) throws -> [UInt8] {
+        let bytes = unsigned(key)
+        return bytes + Array(try key.signature(for: Array(context.utf8) + bytes))
+    }
+
+    func text(signedBy key: Curve25519.Signing.PrivateKey = Curve25519.Signing.PrivateKey()) throws -> String {
+        Self.text(of: try signed(by: key))
+    }
+
+    /// The text with a checksum that fits.
+    static func text(of bytes: [UInt8]) -> String {
+        let checksum = Array(SHA256.hash(data: bytes).prefix(4))
+        return "pushrecord."
+            + Data(bytes + checksum).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}
+
+/// The code with which a device's record is refused; nil where it parses.
+func deviceRefusal(_ text: String) -> RecordError? {
+    refusal { () throws(RecordError) in _ = try DeviceRecord(parsing: text) }
+}
+
+/// The code with which a sender set is refused; nil where it parses.
+func senderSetRefusal(_ text: String) -> RecordError? {
+    refusal { () throws(RecordError) in _ = try SenderSet(parsing: text) }
+}
+
+/// What `body` throws; nil where it does not.
+func refusal<Failure: Error>(_ body: () throws(Failure) -> Void) -> Failure? {
+    do throws(Failure) {
+        try body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+extension String {
+    /// The text with each one bit of its UTF-8 flipped.
+    func bitFlips() -> [String] {
+        var bytes = Array(utf8)
+        return (0..<bytes.count * 8).map { bit in
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+            defer { bytes[bit / 8] ^= 1 << UInt8(bit % 8) }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+}
