@@ -1,117 +1,118 @@
 public import Foundation
-public import SealedPush
+internal import SealedPush
 
-/// Keys in files: a folder with one public file a key, readable by tools and people, and one private file for each secret.
+/// Keys in files: a folder that people can read, tools can change, and a killed process leaves whole.
 ///
-/// `public/NAME.txt` may be given to anyone; `private/NAME.txt` has mode 0600, in a folder of mode 0700 that git
-/// ignores. Files are
-/// written aside, synced and linked into place, so that a process killed at any moment leaves a key whole or not at all,
-/// and no key is ever overwritten. Safe from several threads and processes.
+/// One file a name: `private/NAME.txt` (mode 0600, in a folder of mode 0700 that git ignores) for keys of one's own, with
+/// their secrets, `public/NAME.txt` for keys of others. Secrets are sealed under a passphrase or a key
+/// (``seal(with:at:)``), or in the clear. In a sealed keyring each file has a MAC, so that what was edited by something else is
+/// noticed by everything that uses it; only listing works without the secret.
 ///
-/// Not promised: secrets are in the clear on disk; protect the folder as you protect the server.
+/// Each change is atomic and durable, also across files, and is noted in the audit log. Several threads and processes may
+/// read and change a keyring at once. Source: Docs/KeyManagement.md.
+///
+/// Not promised: that a whole file, or the whole folder, was not put back from an older copy.
 public struct Keyring: Sendable {
     /// Where the keys are.
     public let folder: URL
+    let files: KeyringFolder
+    let vault: Vault
+    let command: String
 
-    /// - Parameter folder: need not exist before the first key is added.
-    public init(folder: URL) { self.folder = folder }
-
-    /// Makes a device's key. Its name is free afterwards for no other key.
-    public func generateDevice(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> Recipient {
-        let identity = Identity()
-        try add(name, .device(identity.recipient), created: now) { (write) throws(KeyringError) in
-            try identity.withSecretText(write)
-        }
-        return identity.recipient
+    /// - Parameters:
+    ///   - folder: need not exist before the first key is added.
+    ///   - unlocking: where the passphrase or key comes from, if the keyring is sealed.
+    ///   - command: what the audit log names as the cause of a change; no secrets.
+    public init(folder: URL, unlocking: KeyringUnlocking? = nil, command: String = "library") {
+        self.folder = folder
+        files = KeyringFolder(url: folder)
+        vault = Vault(files, ask: unlocking)
+        self.command = command
     }
 
-    /// Makes a sender's key.
-    public func generateSender(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> Sender {
-        let key = SenderKey()
-        try add(name, .sender(key.sender), created: now) { (write) throws(KeyringError) in
-            try key.withSecretText(write)
-        }
-        return key.sender
+    /// How the keyring is sealed; nil where its secrets are in the clear.
+    public func sealKind() throws(KeyringError) -> KeyringSecret.Kind? {
+        try files.reading { () throws(KeyringError) in try vault.seal()?.kind }
     }
 
-    /// Adds the public key of somebody else.
-    public func add(
-        _ key: PublicKey, named name: KeyName, at now: Timestamp = .now()
-    ) throws(KeyringError) {
-        try prepare()
-        guard !contains(name) else { throw .exists(name) }
-        try write(KeyFile.text(key, created: now), to: publicFile(name), name)
-    }
-
-    /// Every key, by name, and the errors of those that can't be read: a damaged file costs itself only.
+    /// Every name with its keys, and the errors of those that can't be read: a damaged file costs itself only.
+    ///
+    /// Needs no secret; where the keyring is unlocked already, what was edited is found.
     public func entries() throws(KeyringError) -> (keys: [KeyringEntry], errors: [KeyringError]) {
+        try files.reading { () throws(KeyringError) in
+            let key = try vault.keyIfUnlocked()
+            var entries: [KeyringEntry] = []
+            var errors: [KeyringError] = []
+            for name in try names() {
+                do throws(KeyringError) { entries.append(try entry(name, under: key)) } catch { errors.append(error) }
+            }
+            return (entries, errors)
+        }
+    }
+
+    /// What is known about one name; needs no secret.
+    public func entry(named name: KeyName) throws(KeyringError) -> KeyringEntry {
+        try files.reading { () throws(KeyringError) in try entry(name, under: try vault.keyIfUnlocked()) }
+    }
+
+    private func entry(_ name: KeyName, under key: MasterKey?) throws(KeyringError) -> KeyringEntry {
+        let file = try load(name, under: key)
+        guard let entry = KeyringEntry(name: name, file) else { throw .damaged(files.file(path(name, isOwn: true))) }
+        return entry
+    }
+}
+
+extension Keyring {
+    /// Every name that has a file, sorted.
+    func names() throws(KeyringError) -> [KeyName] {
         var names: Set<String> = []
-        for folder in [publicFolder, privateFolder] {
-            for file in try fileNames(in: folder) where file.hasSuffix(Self.suffix) {
+        for subfolder in KeyringFolder.subfolders {
+            for file in try files.names(in: subfolder) where file.hasSuffix(Self.suffix) {
                 names.insert(String(file.dropLast(Self.suffix.count)))
             }
         }
-        var keys: [KeyringEntry] = []
-        var errors: [KeyringError] = []
-        for name in names.sorted() {
-            guard let name = KeyName(parsing: name) else { continue }
-            do { keys.append(try entry(named: name)) } catch { errors.append(error) }
-        }
-        return (keys, errors)
+        return names.sorted().compactMap(KeyName.init(parsing:))
     }
 
-    /// One key's public part.
-    public func entry(named name: KeyName) throws(KeyringError) -> KeyringEntry {
-        let hasSecret = FileManager.default.fileExists(atPath: privateFile(name).path(percentEncoded: false))
-        if let file = try readIfThere(publicFile(name)) {
-            guard let key = file.publicKey else { throw .damaged(publicFile(name)) }
-            if hasSecret {
-                // Two halves that do not belong together would seal to one device and open on none.
-                guard let secret = try readIfThere(privateFile(name)), secret.publicKeyOfSecret == key else {
-                    throw .damaged(privateFile(name))
-                }
+    /// Reads with the keyring's key, asking for it if need be.
+    func unlocked<Answer>(
+        _ body: (MasterKey?) throws(KeyringError) -> Answer
+    ) throws(KeyringError) -> Answer {
+        while true {
+            let key = try vault.key()
+            let answer = try files.reading { () throws(KeyringError) -> Answer? in
+                // Between the two, another process may have sealed the keyring anew.
+                try vault.isCurrent(key) ? try body(key) : nil
             }
-            return KeyringEntry(name: name, key: key, created: file.created, hasSecret: hasSecret)
+            if let answer { return answer }
         }
-        // A process was killed between the private file and the public one: everything is there still.
-        guard let file = try readIfThere(privateFile(name)) else { throw .notFound(name) }
-        guard let key = file.publicKeyOfSecret else { throw .damaged(privateFile(name)) }
-        return KeyringEntry(name: name, key: key, created: file.created, hasSecret: true)
     }
 
-    /// A device's public key: one's own, or one that was added.
-    public func recipient(named name: KeyName) throws(KeyringError) -> Recipient {
-        guard case .device(let recipient) = try entry(named: name).key else {
-            throw .wrongKind(name, expected: .device)
+    /// One name's file; authentic, where a key is given.
+    func load(_ name: KeyName, under key: MasterKey?) throws(KeyringError) -> KeyFile {
+        for isOwn in [true, false] {
+            let path = path(name, isOwn: isOwn)
+            guard var bytes = try files.read(path) else { continue }
+            defer { bytes.withUnsafeMutableBytes { wipeBytes($0) } }
+            return try parse(bytes, at: path, under: key)
         }
-        return recipient
+        throw .notFound(name)
     }
 
-    /// A sender's public key, likewise.
-    public func sender(named name: KeyName) throws(KeyringError) -> Sender {
-        guard case .sender(let sender) = try entry(named: name).key else { throw .wrongKind(name, expected: .sender) }
-        return sender
+    func parse(_ bytes: [UInt8], at path: String, under key: MasterKey?) throws(KeyringError) -> KeyFile {
+        if let key {
+            guard let text = TextFile(parsing: bytes) else { throw .damaged(files.file(path)) }
+            guard text.isAuthentic(at: path, under: key.storage) else { throw .altered(files.file(path)) }
+        }
+        guard let file = KeyFile(parsing: bytes, at: path, under: key), !file.keys.isEmpty else {
+            throw .damaged(files.file(path))
+        }
+        return file
     }
 
-    /// A device's own key, with its secret.
-    public func deviceKey(named name: KeyName) throws(KeyringError) -> DeviceKey {
-        let file = try secretFile(name)
-        guard file.kind == .device else { throw .wrongKind(name, expected: .device) }
-        guard let identity = file.identity else { throw .damaged(privateFile(name)) }
-        return DeviceKey(identity, created: file.created)
+    func path(_ name: KeyName, isOwn: Bool) -> String {
+        (isOwn ? KeyringFolder.privateName : KeyringFolder.publicName) + "/" + name.description + Self.suffix
     }
 
-    /// A sender's key, with its secret.
-    public func senderKey(named name: KeyName) throws(KeyringError) -> SenderKey {
-        let file = try secretFile(name)
-        guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
-        guard let key = file.senderKey else { throw .damaged(privateFile(name)) }
-        return key
-    }
-
-    var publicFolder: URL { folder.appending(path: "public", directoryHint: .isDirectory) }
-    var privateFolder: URL { folder.appending(path: "private", directoryHint: .isDirectory) }
-    func publicFile(_ name: KeyName) -> URL { publicFolder.appending(path: name.description + Self.suffix) }
-    func privateFile(_ name: KeyName) -> URL { privateFolder.appending(path: name.description + Self.suffix) }
     static let suffix = ".txt"
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import SealedPush
 
 /// Why the keyring could not do what was asked. Never holds a secret.
 public enum KeyringError: Error, Equatable, Sendable {
@@ -10,25 +11,34 @@ public enum KeyringError: Error, Equatable, Sendable {
     case wrongKind(KeyName, expected: PublicKey.Kind)
     /// Only the public half of this key is here.
     case noSecret(KeyName)
-    /// A file that is no key file; the others are not affected.
+    /// No key of this name is in a state that allows what was asked.
+    case notUsable(KeyName, KeyLife.State)
+    /// A newer key of this name waits to be confirmed; until then there is no further one.
+    case unconfirmed(KeyName)
+    /// There is nothing to confirm.
+    case nothingToConfirm(KeyName)
+    /// A device's key that nobody vouches for: it came without a record.
+    case unverified(KeyName)
+    /// A signed record was refused.
+    case record(RecordError)
+    /// A challenge or its answer was refused.
+    case challenge(ChallengeError)
+    /// A file that is no file of a keyring; the others are not affected.
     case damaged(URL)
+    /// A file of a sealed keyring that was changed by something else than the keyring, or comes from another one.
+    case altered(URL)
+    /// The passphrase, or the key, is not this keyring's. It can't be told how far off it is.
+    case wrongSecret(KeyringSecret.Kind)
+    /// The keyring is sealed and this was not at hand.
+    case needsSecret(KeyringSecret.Kind)
+    /// A passphrase or key was named for a keyring whose secrets are in the clear.
+    case notSealed(URL)
+    /// The system lacks the memory that a passphrase takes (64 MiB).
+    case outOfMemory
+    /// Another process has been changing this keyring for a minute.
+    case busy(URL)
+    /// A backup that is damaged, or was made with another passphrase or key.
+    case backup
     /// A file or folder could not be read or written.
     case file(URL, message: String)
-}
-
-extension KeyringError: CustomStringConvertible {
-    /// One sentence for a person, with a hint.
-    public var description: String {
-        switch self {
-        case .exists(let name):
-            "there is a key named \(name) already, and keys are never overwritten: choose another name"
-        case .notFound(let name):
-            "there is no key named \(name) in this keyring: `sealedpush keys list` shows what there is"
-        case .wrongKind(let name, let expected): "the key \(name) is not a \(expected.rawValue)'s"
-        case .noSecret(let name): "only the public half of \(name) is here, and this needs the secret half"
-        case .damaged(let file):
-            "\(file.path(percentEncoded: false)) is damaged: restore it from a backup, or delete it where the other half of the key is whole"
-        case .file(let file, let message): "\(file.path(percentEncoded: false)): \(message)"
-        }
-    }
 }

@@ -12,10 +12,13 @@ public struct KeyringStore: KeyStore {
 
     public func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] {
         do {
-            let key = try keyring.deviceKey(named: name)
-            return key.identity.recipient.keyID == id ? [key] : []
+            return try keyring.deviceKeys(named: name).filter { $0.identity.recipient.keyID == id }
         } catch {
             throw .unavailable(error.description)
         }
+    }
+
+    public func senderSet(for topic: Topic) throws(KeyStoreError) -> SenderSet? {
+        do { return try keyring.trustList().senderSet(for: topic) } catch { throw .unavailable(error.description) }
     }
 }

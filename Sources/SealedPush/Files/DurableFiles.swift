@@ -94,6 +94,11 @@ package enum DurableFiles {
         guard descriptor >= 0 else { throw Failure(code: errno) }
         defer { close(descriptor) }
         guard anyKind || isRegular(descriptor) else { throw Failure(code: EINVAL) }
+        return try readAll(descriptor, limit: limit)
+    }
+
+    /// From where the descriptor stands to the end, at most `limit` bytes.
+    static func readAll(_ descriptor: Int32, limit: Int) throws(Failure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
         var count = 0
         while count < limit {
@@ -115,6 +120,20 @@ package enum DurableFiles {
         return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// Whether there are no bytes in a file.
+    package static func isEmpty(_ file: URL) throws(Failure) -> Bool {
+        var status = stat()
+        guard lstat(file.path(percentEncoded: false), &status) == 0 else { throw Failure(code: errno) }
+        return status.st_size == 0
+    }
+
+    /// Puts a file or folder in another's place, at once; syncs nothing.
+    package static func rename(_ source: URL, to target: URL) throws(Failure) {
+        guard systemRename(source.path(percentEncoded: false), target.path(percentEncoded: false)) == 0 else {
+            throw Failure(code: errno)
+        }
+    }
+
     package static func sync(folder: URL) throws(Failure) {
         let descriptor = open(folder.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(code: errno) }
@@ -122,7 +141,8 @@ package enum DurableFiles {
         guard fsync(descriptor) == 0 else { throw Failure(code: errno) }
     }
 
-    private static func write(_ bytes: [UInt8], to file: URL, mode: mode_t) throws(Failure) {
+    /// Makes a file that must not exist yet, in place, and syncs it; not the folder.
+    package static func write(_ bytes: [UInt8], to file: URL, mode: mode_t) throws(Failure) {
         let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Failure(code: errno) }
         defer { close(descriptor) }
@@ -145,6 +165,14 @@ package enum DurableFiles {
             guard length >= 0 else { throw Failure(code: errno) }
             written += length
         }
+    }
+
+    private static func systemRename(_ source: String, _ target: String) -> Int32 {
+        #if canImport(Darwin)
+            Darwin.rename(source, target)
+        #else
+            Glibc.rename(source, target)
+        #endif
     }
 
     private static func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -1,4 +1,4 @@
-import PushCrypto
+package import PushCrypto
 
 /// 32-byte keys as text: Bech32 (BIP 173, constant 1), exactly 32 bytes, at most 90 characters.
 ///

@@ -4,6 +4,14 @@
 public protocol KeyStore: Sendable {
     /// The keys whose recipient has this ID; several may (an ID is four bytes), none is no error.
     func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey]
+
+    /// The newest sender set that was accepted for an app; it is verified again each time it is used. Kept beside the
+    /// keys, so that it can't be put back to an older one without them. Stores that keep none need not have this.
+    func senderSet(for topic: Topic) throws(KeyStoreError) -> SenderSet?
+}
+
+extension KeyStore {
+    public func senderSet(for topic: Topic) throws(KeyStoreError) -> SenderSet? { nil }
 }
 
 /// Why a store could not be asked.
@@ -41,8 +49,14 @@ public struct DeviceKey: Sendable {
 /// A store that forgets everything with the process: for tests, and for tools that hold one key for one call.
 public struct InMemoryKeyStore: KeyStore {
     private let keys: [DeviceKey]
+    private let set: SenderSet?
 
-    public init(_ keys: [DeviceKey]) { self.keys = keys }
+    public init(_ keys: [DeviceKey], senderSet: SenderSet? = nil) {
+        self.keys = keys
+        set = senderSet
+    }
+
+    public func senderSet(for topic: Topic) -> SenderSet? { set?.topic == topic ? set : nil }
 
     public func keys(for id: KeyID) -> [DeviceKey] { keys.filter { $0.identity.recipient.keyID == id } }
 }

@@ -7,19 +7,19 @@ internal import PushCrypto
 public struct Opener: Sendable {
     private let topic: Topic
     private let keys: any KeyStore
-    private let senders: [Sender]
+    private let trusted: TrustedSenders
     private let allowsAnonymous: Bool
     private let info: HPKEInfo
 
     /// - Parameters:
     ///   - topic: the app's own bundle ID.
     ///   - keys: the device's keys.
-    ///   - senders: who is believed, most likely first.
+    ///   - trusted: who is believed. With authorities among them, the key store's newest sender set counts.
     ///   - allowsAnonymous: whether sealed boxes open too; then anybody can send.
-    public init(topic: Topic, keys: any KeyStore, trusting senders: [Sender], allowsAnonymous: Bool = false) {
+    public init(topic: Topic, keys: any KeyStore, trusting trusted: TrustedSenders, allowsAnonymous: Bool = false) {
         self.topic = topic
         self.keys = keys
-        self.senders = senders
+        self.trusted = trusted
         self.allowsAnonymous = allowsAnonymous
         info = HPKEInfo(Envelope.info(topic: topic))
     }
@@ -31,7 +31,7 @@ public struct Opener: Sendable {
         let candidates = try identities(for: envelope.recipientKeyID)
         switch envelope.header {
         case .authenticated(let header):
-            let trusted = senders.filter { $0.keyID == header.senderKeyID }
+            let trusted = try senders(at: now).filter { $0.keyID == header.senderKeyID }
             guard !trusted.isEmpty else { throw .unknownSender }
             let pairs = candidates.flatMap { key in trusted.map { (key: key, sender: $0) } }
             for pair in pairs.prefix(Self.maximumPairCount) {
@@ -50,17 +50,19 @@ public struct Opener: Sendable {
         throw .rejected
     }
 
+    /// Whom step 3 looks among.
+    private func senders(at now: Timestamp) throws(OpenError) -> [Sender] {
+        // Apps without an authority ask their store for nothing more.
+        guard !trusted.authorities.isEmpty else { return trusted.senders }
+        let set: SenderSet?
+        do { set = try keys.senderSet(for: topic) } catch { throw OpenError(error) }
+        return trusted.senders(following: set, topic: topic, at: now)
+    }
+
     /// Step 2.
     private func identities(for id: KeyID) throws(OpenError) -> [DeviceKey] {
         let found: [DeviceKey]
-        do {
-            found = try keys.keys(for: id)
-        } catch {
-            switch error {
-            case .locked: throw .locked
-            case .unavailable: throw .keysUnavailable
-            }
-        }
+        do { found = try keys.keys(for: id) } catch { throw OpenError(error) }
         // A store may be careless: about IDs that do not fit, and about keys that must not open any more.
         let matching = found.filter { $0.identity.recipient.keyID == id && $0.life.opens }
         guard !matching.isEmpty else { throw .unknownRecipient }
@@ -72,6 +74,11 @@ public struct Opener: Sendable {
 }
 
 extension Opener {
+    /// An opener for senders that are known one by one.
+    public init(topic: Topic, keys: any KeyStore, trusting senders: [Sender], allowsAnonymous: Bool = false) {
+        self.init(topic: topic, keys: keys, trusting: TrustedSenders(senders), allowsAnonymous: allowsAnonymous)
+    }
+
     /// Step 4, authenticated: HPKE, with the nonce of the number that the header names.
     private func decrypt(
         _ envelope: Envelope, _ header: Envelope.AuthenticatedHeader, with identity: Identity, from sender: Sender
@@ -110,6 +117,15 @@ extension Opener {
             content: content, id: id, topic: topic, sent: sent, sender: sender, recipient: key.identity.recipient,
             ledgerKey: envelope.ledgerKey(recipient: key.identity.recipient, sender: sender),
             keyCreated: key.life.created)
+    }
+}
+
+extension OpenError {
+    fileprivate init(_ error: KeyStoreError) {
+        switch error {
+        case .locked: self = .locked
+        case .unavailable: self = .keysUnavailable
+        }
     }
 }
 

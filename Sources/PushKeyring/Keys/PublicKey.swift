@@ -1,30 +1,39 @@
 public import SealedPush
 
-/// A public key of either kind.
+/// A public key of any kind that a keyring keeps under a name.
 public enum PublicKey: Hashable, Sendable, CustomStringConvertible {
     case device(Recipient)
     case sender(Sender)
+    case authority(Authority)
 
     /// What its owner does with the secret half.
-    public enum Kind: String, Sendable {
+    public enum Kind: String, Sendable, CaseIterable {
+        /// Opens messages.
         case device
+        /// Seals them.
         case sender
+        /// Signs for an app's senders.
+        case authority
     }
 
-    /// Reads `push1…` or `pushsender1…`.
+    /// Reads `push1…`, `pushsender1…` or `pushauthority1…`.
     public init(parsing text: String) throws(KeyTextError) {
         do {
             self = .device(try Recipient(parsing: text))
-        } catch {
-            guard error == .wrongKind else { throw error }
+            return
+        } catch { guard error == .wrongKind else { throw error } }
+        do {
             self = .sender(try Sender(parsing: text))
-        }
+            return
+        } catch { guard error == .wrongKind else { throw error } }
+        self = .authority(try Authority(parsing: text))
     }
 
     public var kind: Kind {
         switch self {
         case .device: .device
         case .sender: .sender
+        case .authority: .authority
         }
     }
 
@@ -32,6 +41,7 @@ public enum PublicKey: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .device(let recipient): recipient.keyID
         case .sender(let sender): sender.keyID
+        case .authority(let authority): authority.keyID
         }
     }
 
@@ -40,15 +50,7 @@ public enum PublicKey: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .device(let recipient): recipient.description
         case .sender(let sender): sender.description
+        case .authority(let authority): authority.description
         }
     }
-}
-
-/// What anyone may know about a key in the keyring.
-public struct KeyringEntry: Hashable, Sendable {
-    public let name: KeyName
-    public let key: PublicKey
-    public let created: Timestamp
-    /// Whether the secret half is here too.
-    public let hasSecret: Bool
 }

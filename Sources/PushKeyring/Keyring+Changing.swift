@@ -1,0 +1,87 @@
+internal import PushCrypto
+internal import SealedPush
+
+/// What is read and written while a keyring is being changed.
+struct KeyringChange {
+    private let keyring: Keyring
+    /// The keyring's key; nil where it is not sealed.
+    let key: MasterKey?
+    let now: Timestamp
+    var staged: StagedChange
+    private(set) var notes: [AuditEntry] = []
+
+    init(_ keyring: Keyring, under key: MasterKey?, at now: Timestamp, _ staged: consuming StagedChange) {
+        self.keyring = keyring
+        self.key = key
+        self.now = now
+        self.staged = staged
+    }
+
+    func names() throws(KeyringError) -> [KeyName] { try keyring.names() }
+
+    func file(_ name: KeyName) throws(KeyringError) -> KeyFile { try keyring.load(name, under: key) }
+
+    /// A file whose secrets are here.
+    func ownFile(_ name: KeyName) throws(KeyringError) -> KeyFile {
+        let file = try file(name)
+        guard file.isOwn else { throw .noSecret(name) }
+        return file
+    }
+
+    /// Throws where a name is taken, be it by a file that can't be read.
+    func requireFree(_ name: KeyName) throws(KeyringError) {
+        for isOwn in [true, false] where try keyring.files.exists(keyring.path(name, isOwn: isOwn)) {
+            throw .exists(name)
+        }
+    }
+
+    mutating func save(_ file: KeyFile, as name: KeyName) {
+        let path = keyring.path(name, isOwn: file.isOwn)
+        staged.write(path, file.text(at: path, under: key), isSecret: file.isOwn)
+    }
+
+    mutating func remove(_ name: KeyName, isOwn: Bool) { staged.remove(keyring.path(name, isOwn: isOwn)) }
+
+    mutating func note(_ event: AuditEntry.Event, _ name: KeyName? = nil, _ key: PublicKey? = nil) {
+        notes.append(
+            AuditEntry(
+                time: now, event: event, name: name, key: key?.keyID.description, command: keyring.command))
+    }
+}
+
+extension Keyring {
+    /// Runs `body`, and makes what it saves and notes last, all of it or nothing.
+    func change<Answer>(
+        at now: Timestamp, _ body: (inout KeyringChange) throws(KeyringError) -> Answer
+    ) throws(KeyringError) -> Answer {
+        while true {
+            // Asked for before the lock is taken: a person may take his time.
+            let key = try vault.key()
+            let answer = try files.changing { (staged) throws(KeyringError) -> Answer? in
+                guard try vault.isCurrent(key) else { return nil }
+                var change = KeyringChange(self, under: key, at: now, staged)
+                let answer = try body(&change)
+                try writeLog(&change, under: key)
+                staged = change.staged
+                return answer
+            }
+            if let answer { return answer }
+        }
+    }
+
+    /// Stages the audit log's new lines and its new end.
+    func writeLog(_ change: inout KeyringChange, under key: MasterKey?) throws(KeyringError) {
+        guard !change.notes.isEmpty else { return }
+        var head = AuditHead.start
+        if let bytes = try files.read(AuditHead.path) {
+            // A damaged head must not stop key work; the doctor tells of it.
+            head = AuditHead(parsing: bytes) ?? .start
+        }
+        let (lines, end) = AuditLog.lines(change.notes, after: head)
+        change.staged.write(AuditLog.name, lines, isSecret: true)
+        change.staged.write(AuditHead.path, end.text(under: key), isSecret: true)
+    }
+}
+
+/// For files that may hold secrets.
+func wipeBytes(_ bytes: UnsafeMutableRawBufferPointer) { wipe(bytes) }

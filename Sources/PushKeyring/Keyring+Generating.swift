@@ -1,0 +1,124 @@
+public import SealedPush
+
+extension Keyring {
+    /// Makes a device's key. Its name is free afterwards for no other key.
+    ///
+    /// - Parameter topic: the app's; with one the device gets an enrolment key too, and its first signed record.
+    @discardableResult
+    public func generateDevice(
+        named name: KeyName, topic: Topic? = nil, at now: Timestamp = .now()
+    ) throws(KeyringError) -> Recipient {
+        try change(at: now) { (change) throws(KeyringError) in
+            try change.requireFree(name)
+            let identity = Identity()
+            var file = KeyFile(kind: .device, created: now, keys: [StoredKey(identity, at: now)])
+            if let topic { try file.enrol(for: topic, at: now) }
+            change.save(file, as: name)
+            change.note(.generated, name, .device(identity.recipient))
+            return identity.recipient
+        }
+    }
+
+    /// Makes a sender's key.
+    @discardableResult
+    public func generateSender(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> Sender {
+        let key = SenderKey()
+        try generate(.sender, named: name, StoredKey(key, at: now), at: now)
+        return key.sender
+    }
+
+    /// Makes an authority's key, which signs sender sets. Keep its keyring offline.
+    @discardableResult
+    public func generateAuthority(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> Authority {
+        let key = AuthorityKey()
+        try generate(.authority, named: name, StoredKey(key, at: now), at: now)
+        return key.authority
+    }
+
+    private func generate(
+        _ kind: PublicKey.Kind, named name: KeyName, _ stored: StoredKey, at now: Timestamp
+    ) throws(KeyringError) {
+        try change(at: now) { (change) throws(KeyringError) in
+            try change.requireFree(name)
+            change.save(KeyFile(kind: kind, created: now, keys: [stored]), as: name)
+            change.note(.generated, name, stored.key)
+        }
+    }
+
+    /// Gives an own device that has none an enrolment key and its first record.
+    @discardableResult
+    public func enrol(
+        _ name: KeyName, topic: Topic, at now: Timestamp = .now()
+    ) throws(KeyringError) -> DeviceRecord {
+        try change(at: now) { (change) throws(KeyringError) in
+            var file = try change.ownFile(name)
+            guard file.kind == .device else { throw .wrongKind(name, expected: .device) }
+            guard file.enrolment == nil else { throw .record(.otherTopic) }
+            guard file.newest != nil else { throw .notUsable(name, file.keys[0].life.state) }
+            try file.enrol(for: topic, at: now)
+            guard let record = file.record else { throw .noSecret(name) }
+            change.save(file, as: name)
+            change.note(.signed, name, file.newest?.key)
+            return record
+        }
+    }
+}
+
+extension StoredKey {
+    /// A first key, which takes nobody's place.
+    init(_ identity: Identity, at now: Timestamp) {
+        self.init(.device(identity.recipient), SecretText.of(identity), confirmed: now, at: now)
+    }
+
+    init(_ key: SenderKey, at now: Timestamp) {
+        self.init(.sender(key.sender), SecretText.of(key), confirmed: now, at: now)
+    }
+
+    init(_ key: AuthorityKey, at now: Timestamp) {
+        self.init(.authority(key.authority), SecretText.of(key), confirmed: now, at: now)
+    }
+
+    init(_ key: PublicKey, _ secret: SecretText, confirmed: Timestamp?, at now: Timestamp) {
+        self.init(key: key, life: KeyLife(created: now, confirmed: confirmed), secret: .open(secret))
+    }
+}
+
+extension KeyFile {
+    /// Makes an enrolment key and the first record.
+    mutating func enrol(for topic: Topic, at now: Timestamp) throws(KeyringError) {
+        let key = EnrolmentKey()
+        self.topic = topic
+        enrolment = key.enrolment
+        enrolmentSecret = .open(SecretText.of(key))
+        try signRecord(at: now)
+    }
+
+    /// Signs a record of the active keys, newest first; takes the record away where there is none. Does nothing for a
+    /// device that is not enrolled.
+    mutating func signRecord(at now: Timestamp) throws(KeyringError) {
+        guard case .open(let secret)? = enrolmentSecret, let key = secret.enrolmentKey, let topic else { return }
+        let recipients = keys.filter { $0.life.state == .active }.compactMap(\.recipient)
+        let counter = record.map { $0.counter + 1 } ?? 1
+        guard !recipients.isEmpty else { return }
+        do {
+            record = try DeviceRecord(
+                of: recipients, topic: topic, counter: counter, created: now,
+                expires: now.advanced(bySeconds: Self.recordLifetime), signedBy: key)
+        } catch { throw .record(error) }
+    }
+
+    /// Seconds: 400 days, so that a device that is used once a year stays reachable.
+    static let recordLifetime: Int64 = 400 * 86_400
+}
+
+extension StoredKey {
+    var recipient: Recipient? {
+        guard case .device(let recipient) = key else { return nil }
+        return recipient
+    }
+
+    var sender: Sender? {
+        guard case .sender(let sender) = key else { return nil }
+        return sender
+    }
+}

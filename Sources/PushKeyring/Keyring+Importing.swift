@@ -1,0 +1,105 @@
+internal import PushCrypto
+public import SealedPush
+
+extension Keyring {
+    /// Adds the public key of somebody else. Nobody vouches for a device's key that comes so.
+    public func add(_ key: PublicKey, named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) {
+        try change(at: now) { (change) throws(KeyringError) in
+            try change.requireFree(name)
+            let life = KeyLife(created: now, confirmed: key.kind == .device ? nil : now)
+            change.save(KeyFile(kind: key.kind, created: now, keys: [StoredKey(key: key, life: life)]), as: name)
+            change.note(.imported, name, key)
+        }
+    }
+
+    /// Adds somebody else's device by its signed record, or takes a newer record of a device that is here.
+    ///
+    /// A new name **pins** the record's enrolment key: only inside the app's own login, or after comparing fingerprints.
+    /// For a known name the record must be signed by the pinned key, and not be older than the one that is here.
+    /// The device's keys count only once it has answered a challenge for them: ``challenge(_:from:at:)``.
+    public func add(_ record: DeviceRecord, named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) {
+        try change(at: now) { (change) throws(KeyringError) in
+            var file: KeyFile
+            do throws(KeyringError) {
+                file = try change.file(name)
+                try file.accept(record, named: name, at: now)
+            } catch {
+                guard error == .notFound(name) else { throw error }
+                file = KeyFile(kind: .device, created: now, keys: [])
+                do throws(RecordError) {
+                    try record.check(pinned: record.enrolment, topic: record.topic, replacing: nil, at: now)
+                } catch { throw .record(error) }
+                file.take(record, at: now)
+            }
+            change.save(file, as: name)
+            change.note(.imported, name, file.keys.first?.key)
+        }
+    }
+
+    /// Adds a secret key that was made elsewhere: `PUSH-SECRET-KEY-1…`, `PUSH-SENDER-SECRET-KEY-1…` or
+    /// `PUSH-AUTHORITY-SECRET-KEY-1…`, as ASCII bytes that the caller wipes.
+    public func add(
+        secretText text: [UInt8], named name: KeyName, at now: Timestamp = .now()
+    ) throws(KeyringError) -> PublicKey? {
+        try change(at: now) { (change) throws(KeyringError) in
+            try change.requireFree(name)
+            guard let stored = StoredKey(secretText: text, at: now) else { return nil }
+            change.save(KeyFile(kind: stored.key.kind, created: now, keys: [stored]), as: name)
+            change.note(.imported, name, stored.key)
+            return stored.key
+        }
+    }
+
+    /// Gives a key, with all that belongs to it, another name.
+    public func rename(_ name: KeyName, to other: KeyName, at now: Timestamp = .now()) throws(KeyringError) {
+        try change(at: now) { (change) throws(KeyringError) in
+            let file = try change.file(name)
+            try change.requireFree(other)
+            change.save(file, as: other)
+            change.remove(name, isOwn: file.isOwn)
+            change.note(.renamed, other, file.keys.first?.key)
+        }
+    }
+}
+
+extension StoredKey {
+    /// Nil where the text is no secret key of a kind that has a name.
+    fileprivate init?(secretText text: [UInt8], at now: Timestamp) {
+        if let identity = try? Identity(parsing: text) {
+            self.init(identity, at: now)
+        } else if let key = try? SenderKey(parsing: text) {
+            self.init(key, at: now)
+        } else if let key = try? AuthorityKey(parsing: text) {
+            self.init(key, at: now)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension KeyFile {
+    /// A newer record of a device that is here already.
+    fileprivate mutating func accept(
+        _ record: DeviceRecord, named name: KeyName, at now: Timestamp
+    ) throws(KeyringError) {
+        guard kind == .device, !isOwn else { throw .exists(name) }
+        guard var device = enrolledDevice else { throw .unverified(name) }
+        do { try device.accept(record, at: now) } catch { throw .record(error) }
+        take(record, at: now)
+    }
+
+    /// Keys that are in the record no more go; those that stay keep their life. A revoked one is remembered for good,
+    /// so that no later record brings it back.
+    fileprivate mutating func take(_ record: DeviceRecord, at now: Timestamp) {
+        enrolment = record.enrolment
+        topic = record.topic
+        self.record = record
+        if let challenge, !record.recipients.contains(challenge.recipient) { self.challenge = nil }
+        let known = keys
+        keys = record.recipients.map { recipient in
+            known.first { $0.recipient == recipient }
+                ?? StoredKey(key: .device(recipient), life: KeyLife(created: now))
+        }
+        keys += known.filter { key in key.life.state == .revoked && !keys.contains { $0.key == key.key } }
+    }
+}

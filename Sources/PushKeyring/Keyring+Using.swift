@@ -1,0 +1,96 @@
+internal import PushCrypto
+public import SealedPush
+
+extension Keyring {
+    /// Whom to seal to: a device of one's own, or one whose signed record verifies against its pinned enrolment key and
+    /// which has proven that it holds the key.
+    public func recipient(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> VerifiedRecipient {
+        try unlocked { (key) throws(KeyringError) in
+            let file = try device(name, under: key)
+            if file.isOwn {
+                guard let recipient = file.newest?.recipient else { throw .notUsable(name, file.keys[0].life.state) }
+                return VerifiedRecipient(recipient)
+            }
+            guard let enrolled = file.enrolledDevice else { throw .unverified(name) }
+            guard file.newest != nil else { throw .notUsable(name, file.keys[0].life.state) }
+            do throws(RecordError) { return try enrolled.recipient(at: now) } catch { throw .record(error) }
+        }
+    }
+
+    /// A device's newest public key, whether anybody vouches for it or not.
+    public func unverifiedRecipient(named name: KeyName) throws(KeyringError) -> Recipient {
+        try unlocked { (key) throws(KeyringError) in
+            let file = try device(name, under: key)
+            guard let recipient = file.newest?.recipient else { throw .notUsable(name, file.keys[0].life.state) }
+            return recipient
+        }
+    }
+
+    /// A sender's public key: the one that seals now.
+    public func sender(named name: KeyName) throws(KeyringError) -> Sender {
+        try unlocked { (key) throws(KeyringError) in
+            let file = try load(name, under: key)
+            guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
+            guard let sender = (file.newestConfirmed ?? file.newest)?.sender else {
+                throw .notUsable(name, file.keys[0].life.state)
+            }
+            return sender
+        }
+    }
+
+    /// A sender's secret key: the newest that devices are known to trust.
+    public func senderKey(named name: KeyName) throws(KeyringError) -> SenderKey {
+        try unlocked { (key) throws(KeyringError) in
+            let file = try load(name, under: key)
+            guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
+            guard file.isOwn else { throw .noSecret(name) }
+            guard let senderKey = file.newestConfirmed?.secretText?.senderKey else {
+                throw .notUsable(name, file.keys[0].life.state)
+            }
+            return senderKey
+        }
+    }
+
+    /// A device's own keys that open something: active and retired ones, newest first.
+    public func deviceKeys(named name: KeyName) throws(KeyringError) -> [DeviceKey] {
+        try unlocked { (key) throws(KeyringError) in
+            let file = try device(name, under: key)
+            guard file.isOwn else { throw .noSecret(name) }
+            return file.keys.filter(\.life.opens).compactMap { stored in
+                stored.secretText?.identity.map { DeviceKey($0, life: stored.life) }
+            }
+        }
+    }
+
+    /// Lends a secret key's text to `body`; it is wiped afterwards. Noted in the audit log before.
+    ///
+    /// - Parameter id: which key, where the name has several; else the newest whose secret is here.
+    public func withSecretText<Answer>(
+        of name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now(),
+        _ body: (UnsafeRawBufferPointer) -> Answer
+    ) throws(KeyringError) -> Answer {
+        let secret = try change(at: now) { (change) throws(KeyringError) in
+            let file = try change.ownFile(name)
+            let found = file.keys.first { $0.secretText != nil && (id == nil || $0.key.keyID == id) }
+            guard let found, let secret = found.secretText else { throw .noSecret(name) }
+            change.note(.exportedSecret, name, found.key)
+            return secret
+        }
+        return secret.withBytes(body)
+    }
+
+    private func device(_ name: KeyName, under key: MasterKey?) throws(KeyringError) -> KeyFile {
+        let file = try load(name, under: key)
+        guard file.kind == .device else { throw .wrongKind(name, expected: .device) }
+        return file
+    }
+}
+
+extension KeyFile {
+    /// Somebody else's device that came with a record; nil where nobody vouches for it.
+    var enrolledDevice: EnrolledDevice? {
+        guard let enrolment, let record else { return nil }
+        let proven = keys.filter { $0.life.state == .active && $0.life.confirmed != nil }.compactMap(\.recipient)
+        return try? EnrolledDevice(loading: enrolment, record: record, proven: proven)
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import SealedPush
+
+extension KeyringError: CustomStringConvertible {
+    /// One sentence for a person, with a hint.
+    public var description: String {
+        switch self {
+        case .exists(let name):
+            "there is a key named \(name) already, and keys are never overwritten: choose another name"
+        case .notFound(let name):
+            "there is no key named \(name) in this keyring: `sealedpush keys list` shows what there is"
+        case .wrongKind(let name, let expected): "the key \(name) is not \(expected.article) \(expected.rawValue)'s"
+        case .noSecret(let name): "only the public half of \(name) is here, and this needs the secret half"
+        case .notUsable(let name, let state):
+            "no key of \(name) can be used for this: its newest is \(state.rawValue)"
+        case .unconfirmed(let name):
+            "the new key of \(name) is not in use yet: `sealedpush keys confirm \(name)` once it is"
+        case .nothingToConfirm(let name): "no key of \(name) waits to be confirmed"
+        case .unverified(let name):
+            "nobody vouches for the key of \(name): import its signed record, or say --unverified"
+        case .record(let error): error.description
+        case .challenge(let error): error.description
+        case .damaged(let file):
+            "\(path(file)) is damaged: restore it from a backup, or delete it; the other keys are not affected"
+        case .altered(let file):
+            "\(path(file)) was changed by something else than the keyring: restore it from a backup"
+        case .wrongSecret(.passphrase): "this is not the keyring's passphrase"
+        case .wrongSecret(.key): "this is not the keyring's key"
+        case .needsSecret(.passphrase):
+            "the keyring is sealed with a passphrase: name a file that holds it with --passphrase-file"
+        case .needsSecret(.key):
+            "the keyring is sealed with a key: name its file with --key-file, or set SEALED_PUSH_KEY"
+        case .notSealed(let folder):
+            "\(path(folder)) is not sealed, so a passphrase or key for it means that something is wrong; `sealedpush keys passphrase` seals a keyring"
+        case .outOfMemory: "there is too little memory for a passphrase, which takes 64 MiB"
+        case .busy(let folder): "another process has been changing \(path(folder)) for a minute: try again"
+        case .backup: "the backup is damaged, or was made with another passphrase or key"
+        case .file(let file, let message): "\(path(file)): \(message)"
+        }
+    }
+
+    private func path(_ url: URL) -> String { url.path(percentEncoded: false) }
+}
+
+extension PublicKey.Kind {
+    fileprivate var article: String {
+        switch self {
+        case .device, .sender: "a"
+        case .authority: "an"
+        }
+    }
+}

@@ -1,0 +1,46 @@
+public import SealedPush
+
+/// What anyone may know about a name in the keyring.
+public struct KeyringEntry: Hashable, Sendable {
+    public let name: KeyName
+    public let kind: PublicKey.Kind
+    /// When the name came into this keyring.
+    public let created: Timestamp
+    /// Whether the secret halves are, or were, here.
+    public let isOwn: Bool
+    /// Newest first.
+    public let keys: [Key]
+    /// A device's app.
+    public let topic: Topic?
+    /// A device's newest record.
+    public let record: DeviceRecord?
+
+    /// One key under the name.
+    public struct Key: Hashable, Sendable {
+        public let key: PublicKey
+        public let life: KeyLife
+        /// Whether the secret half is here.
+        public let hasSecret: Bool
+    }
+
+    /// The key that is sealed to, or sealed with, next; else the newest of all.
+    public var key: PublicKey { current.key }
+    /// The same with its life.
+    public var current: Key {
+        let active = keys.filter { $0.life.state == .active }
+        let confirmed = active.first { $0.life.confirmed != nil }
+        // A device of one's own proves its new key by having it; a sender's new key must be known to devices first.
+        return (kind == .device && isOwn ? active.first : confirmed ?? active.first) ?? keys[0]
+    }
+
+    init?(name: KeyName, _ file: KeyFile) {
+        guard !file.keys.isEmpty else { return nil }
+        self.name = name
+        kind = file.kind
+        created = file.created
+        isOwn = file.isOwn
+        topic = file.topic
+        record = file.record
+        keys = file.keys.map { Key(key: $0.key, life: $0.life, hasSecret: $0.secret != nil) }
+    }
+}

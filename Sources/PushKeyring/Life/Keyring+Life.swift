@@ -1,0 +1,134 @@
+public import SealedPush
+
+extension Keyring {
+    /// Makes a new key under the name. The one in use stays in use until the new one is confirmed (``confirm(_:at:)``).
+    ///
+    /// A device that is enrolled signs a new record, with both. A key that takes nobody's place is confirmed at once.
+    ///
+    /// - Throws: `unconfirmed` while an earlier new key waits; `wrongKind` for an authority, whose key apps have built in.
+    @discardableResult
+    public func rotate(_ name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> PublicKey {
+        try change(at: now) { (change) throws(KeyringError) in
+            var file = try change.ownFile(name)
+            let key = try file.rotate(named: name, at: now)
+            change.save(file, as: name)
+            change.note(.rotated, name, key)
+            return key
+        }
+    }
+
+    /// Notes that a new key is in use at both ends: a device's, since a message has opened under it; a sender's, since
+    /// devices are known to trust it. The older ones retire, and a device signs a record of the new key alone.
+    @discardableResult
+    public func confirm(_ name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> PublicKey {
+        try change(at: now) { (change) throws(KeyringError) in
+            var file = try change.ownFile(name)
+            guard let index = file.keys.firstIndex(where: { $0.life.state == .active && $0.life.confirmed == nil })
+            else { throw .nothingToConfirm(name) }
+            file.keys[index].life.confirm(at: now)
+            change.note(.confirmed, name, file.keys[index].key)
+            for older in file.keys.indices where older > index && file.keys[older].life.state == .active {
+                file.keys[older].life.retire(at: now)
+                change.note(.retired, name, file.keys[older].key)
+            }
+            try file.signRecord(at: now)
+            change.save(file, as: name)
+            return file.keys[index].key
+        }
+    }
+
+    /// Takes a key out of use: it still opens what was sent in time, and is sealed to no more.
+    ///
+    /// - Parameter id: which key, where the name has several; else the one in use.
+    @discardableResult
+    public func retire(
+        _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()
+    ) throws(KeyringError) -> PublicKey {
+        try changeLife(of: name, id, event: .retired, at: now, from: [.active]) { $0.retire(at: now) }
+    }
+
+    /// Declares a key stolen: from now on it neither opens nor is sealed to. Can't be undone.
+    @discardableResult
+    public func revoke(
+        _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()
+    ) throws(KeyringError) -> PublicKey {
+        try changeLife(of: name, id, event: .revoked, at: now, from: [.active, .retired]) { $0.revoke(at: now) }
+    }
+
+    /// Destroys a key's secret; what was sealed to it never opens again. Can't be undone. Somebody else's key is removed.
+    @discardableResult
+    public func erase(
+        _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()
+    ) throws(KeyringError) -> PublicKey {
+        try change(at: now) { (change) throws(KeyringError) in
+            var file = try change.file(name)
+            let index = try file.index(of: id, named: name, from: [.active, .retired, .revoked])
+            let key = file.keys[index].key
+            guard file.isOwn else {
+                change.remove(name, isOwn: false)
+                change.note(.removed, name, key)
+                return key
+            }
+            file.keys[index].life.erase(at: now)
+            file.keys[index].secret = nil
+            try file.signRecord(at: now)
+            change.save(file, as: name)
+            change.note(.erased, name, key)
+            return key
+        }
+    }
+
+    private func changeLife(
+        of name: KeyName, _ id: KeyID?, event: AuditEntry.Event, at now: Timestamp, from states: [KeyLife.State],
+        _ body: (inout KeyLife) -> Void
+    ) throws(KeyringError) -> PublicKey {
+        try change(at: now) { (change) throws(KeyringError) in
+            var file = try change.file(name)
+            let index = try file.index(of: id, named: name, from: states)
+            body(&file.keys[index].life)
+            try file.signRecord(at: now)
+            change.save(file, as: name)
+            change.note(event, name, file.keys[index].key)
+            return file.keys[index].key
+        }
+    }
+}
+
+extension KeyFile {
+    /// Puts a new key before the others.
+    mutating func rotate(named name: KeyName, at now: Timestamp) throws(KeyringError) -> PublicKey {
+        guard unconfirmed == nil else { throw .unconfirmed(name) }
+        let confirmed = newest == nil ? now : nil
+        let stored: StoredKey
+        switch kind {
+        case .device:
+            let identity = Identity()
+            stored = StoredKey(.device(identity.recipient), SecretText.of(identity), confirmed: confirmed, at: now)
+        case .sender:
+            let key = SenderKey()
+            stored = StoredKey(.sender(key.sender), SecretText.of(key), confirmed: confirmed, at: now)
+        case .authority: throw .wrongKind(name, expected: .device)
+        }
+        keys.insert(stored, at: 0)
+        try signRecord(at: now)
+        return stored.key
+    }
+
+    /// The key that is meant: the one with this ID, or the newest in one of these states.
+    fileprivate func index(
+        of id: KeyID?, named name: KeyName, from states: [KeyLife.State]
+    ) throws(KeyringError) -> Int {
+        if let id {
+            guard let index = keys.firstIndex(where: { $0.key.keyID == id }) else { throw .notFound(name) }
+            guard states.contains(keys[index].life.state) else { throw .notUsable(name, keys[index].life.state) }
+            return index
+        }
+        // The one in use, rather than one that waits to take its place.
+        let inUse = keys.firstIndex { $0.life.state == .active && $0.life.confirmed != nil }
+        if states.contains(.active), let inUse { return inUse }
+        guard let index = keys.firstIndex(where: { states.contains($0.life.state) }) else {
+            throw .notUsable(name, keys[0].life.state)
+        }
+        return index
+    }
+}

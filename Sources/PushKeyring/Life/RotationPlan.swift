@@ -1,0 +1,102 @@
+public import SealedPush
+
+/// What a keyring's keys are due for, by the times of Specification 13.
+public struct RotationPlan: Hashable, Sendable {
+    public let steps: [Step]
+
+    /// One thing to do.
+    public struct Step: Hashable, Sendable {
+        public let name: KeyName
+        public let key: PublicKey
+        public let act: Act
+    }
+
+    public enum Act: String, Sendable {
+        /// The key is old: a new one is made beside it.
+        case rotate
+        /// The key was retired 31 days ago: its secret is destroyed.
+        case erase
+        /// The device's record runs out within 60 days: a new one is signed.
+        case renew
+    }
+
+    /// Seconds before a record's end at which it is signed anew.
+    static let renewal: Int64 = 60 * 86_400
+}
+
+extension Keyring {
+    /// What is due; changes nothing and needs no secret.
+    ///
+    /// - Parameters:
+    ///   - name: one name; nil for all.
+    ///   - age: keys that are older are rotated, in seconds; nil for none.
+    public func dueSteps(
+        of name: KeyName? = nil, rotatingOlderThan age: Int64?, at now: Timestamp = .now()
+    ) throws(KeyringError) -> RotationPlan {
+        try files.reading { () throws(KeyringError) in
+            try plan(of: name, rotatingOlderThan: age, under: try vault.keyIfUnlocked(), at: now)
+        }
+    }
+
+    /// Does what is due, all in one change; does nothing where nothing is.
+    public func performDueSteps(
+        of name: KeyName? = nil, rotatingOlderThan age: Int64?, at now: Timestamp = .now()
+    ) throws(KeyringError) -> RotationPlan {
+        try change(at: now) { (change) throws(KeyringError) in
+            let plan = try plan(of: name, rotatingOlderThan: age, under: change.key, at: now)
+            var files: [KeyName: KeyFile] = [:]
+            for step in plan.steps {
+                var file: KeyFile
+                if let known = files[step.name] { file = known } else { file = try change.ownFile(step.name) }
+                switch step.act {
+                case .rotate:
+                    let key = try file.rotate(named: step.name, at: now)
+                    change.note(.rotated, step.name, key)
+                case .erase:
+                    guard let index = file.keys.firstIndex(where: { $0.key == step.key }) else { continue }
+                    file.keys[index].life.erase(at: now)
+                    file.keys[index].secret = nil
+                    change.note(.erased, step.name, step.key)
+                case .renew:
+                    try file.signRecord(at: now)
+                    change.note(.signed, step.name, step.key)
+                }
+                files[step.name] = file
+            }
+            for (name, file) in files { change.save(file, as: name) }
+            return plan
+        }
+    }
+
+    /// A file that can't be read costs itself only: the doctor tells of it.
+    private func plan(
+        of name: KeyName?, rotatingOlderThan age: Int64?, under key: MasterKey?, at now: Timestamp
+    ) throws(KeyringError) -> RotationPlan {
+        if let name { return RotationPlan(steps: try load(name, under: key).dueSteps(name, age, at: now)) }
+        var steps: [RotationPlan.Step] = []
+        for name in try names() {
+            guard let file = try? load(name, under: key) else { continue }
+            steps += file.dueSteps(name, age, at: now)
+        }
+        return RotationPlan(steps: steps)
+    }
+}
+
+extension KeyFile {
+    fileprivate func dueSteps(_ name: KeyName, _ age: Int64?, at now: Timestamp) -> [RotationPlan.Step] {
+        guard isOwn, kind != .authority else { return [] }
+        func step(_ act: RotationPlan.Act, _ key: PublicKey) -> RotationPlan.Step {
+            RotationPlan.Step(name: name, key: key, act: act)
+        }
+        var steps: [RotationPlan.Step] = []
+        if let age, unconfirmed == nil, let newest, now.seconds(since: newest.life.created) >= age {
+            steps.append(step(.rotate, newest.key))
+        } else if let record, let newest, record.expires.seconds(since: now) < RotationPlan.renewal {
+            steps.append(step(.renew, newest.key))
+        }
+        for stored in keys {
+            if let due = stored.life.erasureDue, now >= due { steps.append(step(.erase, stored.key)) }
+        }
+        return steps
+    }
+}

@@ -1,0 +1,39 @@
+internal import PushCrypto
+public import SealedPush
+
+/// A keyring's own key, for servers, where nobody is there to type a passphrase: 32 random bytes, written as
+/// `PUSH-KEYRING-KEY-1…` in a file or an environment variable.
+///
+/// In guarded memory that is wiped with the last reference; never printed.
+public final class KeyringKey: Sendable, CustomStringConvertible {
+    private let secret: GuardedSecret
+
+    /// Makes a new random key.
+    public init() { secret = GuardedSecret(count: Bech32.keyByteCount) { SecureRandom.fill($0) } }
+
+    /// Reads the text, in capitals only, with white space around it. The caller wipes its own copy.
+    public init(parsing text: [UInt8]) throws(KeyTextError) {
+        let isSpace = { (byte: UInt8) in Array(" \t\r\n".utf8).contains(byte) }
+        guard let start = text.firstIndex(where: { !isSpace($0) }), let end = text.lastIndex(where: { !isSpace($0) })
+        else { throw .notAKey }
+        let trimmed = WipedBytes(count: end - start + 1) { $0.copyBytes(from: text[start...end]) }
+        let bytes = try trimmed.withBytes { (text) throws(KeyTextError) in
+            try Bech32.decode(text, prefix: Self.prefix, capitals: .required)
+        }
+        secret = GuardedSecret(count: bytes.count) { output in bytes.withBytes { output.copyMemory(from: $0) } }
+    }
+
+    /// Lends the text, as ASCII, for as long as `body` runs; for writing a key file and nothing else.
+    public func withText<Answer, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        let text = secret.withBytes { Bech32.encode($0, prefix: Self.prefix, inCapitals: true) }
+        return try text.withBytes(body)
+    }
+
+    func withBytes<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { secret.withBytes(body) }
+
+    public var description: String { "KeyringKey" }
+
+    private static let prefix = "push-keyring-key-"
+}

@@ -1,0 +1,75 @@
+internal import PushCrypto
+
+/// Unlocks a sealed keyring when a secret is first needed, and keeps the key for as long as the keyring is used.
+final class Vault: Sendable {
+    private let folder: KeyringFolder
+    private let ask: KeyringUnlocking?
+    private let unlocked = Locked<Unlocked?>(nil)
+
+    private struct Unlocked {
+        /// What `keyring.txt` held.
+        let seal: [UInt8]
+        let key: MasterKey
+    }
+
+    init(_ folder: KeyringFolder, ask: KeyringUnlocking?) {
+        self.folder = folder
+        self.ask = ask
+    }
+
+    /// How the keyring is sealed; nil where its secrets are in the clear.
+    func seal() throws(KeyringError) -> KeyringSeal? {
+        guard let bytes = try folder.read(KeyringSeal.path) else { return nil }
+        guard let seal = KeyringSeal(parsing: bytes) else { throw .damaged(folder.file(KeyringSeal.path)) }
+        return seal
+    }
+
+    /// The key, asking for passphrase or key file if need be; nil where the keyring is not sealed.
+    func key() throws(KeyringError) -> MasterKey? {
+        guard let bytes = try folder.read(KeyringSeal.path) else {
+            // Whoever names a secret expects it to protect something: a seal that vanished must not go unnoticed.
+            if case .given = ask { throw .notSealed(folder.url) }
+            return nil
+        }
+        if let known = known(for: bytes) { return known }
+        guard let seal = KeyringSeal(parsing: bytes), let file = TextFile(parsing: bytes) else {
+            throw .damaged(folder.file(KeyringSeal.path))
+        }
+        let key = try seal.key(from: try secret(for: seal.kind))
+        guard file.isAuthentic(at: KeyringSeal.path, under: key.storage) else { throw .wrongSecret(seal.kind) }
+        unlocked.withLock { $0 = Unlocked(seal: bytes, key: key) }
+        return key
+    }
+
+    /// The key if it is there without asking anyone.
+    func keyIfUnlocked() throws(KeyringError) -> MasterKey? {
+        guard let bytes = try folder.read(KeyringSeal.path) else { return nil }
+        return known(for: bytes)
+    }
+
+    /// Whether a key that was got before is still the keyring's.
+    func isCurrent(_ key: MasterKey?) throws(KeyringError) -> Bool {
+        guard let bytes = try folder.read(KeyringSeal.path) else { return key == nil }
+        return key != nil && known(for: bytes) === key
+    }
+
+    private func known(for seal: [UInt8]) -> MasterKey? {
+        unlocked.withLock { $0?.seal == seal ? $0?.key : nil }
+    }
+
+    private func secret(for kind: KeyringSecret.Kind) throws(KeyringError) -> KeyringSecret {
+        switch ask {
+        case .given(let secret): return secret
+        case .asking(let ask): return try ask(kind)
+        case nil: throw .needsSecret(kind)
+        }
+    }
+}
+
+/// Where the secret of a sealed keyring comes from.
+public enum KeyringUnlocking: Sendable {
+    /// This one; a keyring that turns out not to be sealed is then refused.
+    case given(KeyringSecret)
+    /// Asked for when it is first needed, perhaps of a person. Called without any lock held.
+    case asking(@Sendable (KeyringSecret.Kind) throws(KeyringError) -> KeyringSecret)
+}

@@ -1,0 +1,104 @@
+import Foundation
+internal import SealedPush
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+extension KeyringFolder {
+    /// Makes what is missing of the folders.
+    func makeFolders() throws(KeyringError) {
+        do {
+            try FileManager.default.createDirectory(
+                at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        } catch {
+            throw .file(url, message: "the folder can't be made")
+        }
+        try system(url) { () throws(DurableFiles.Failure) in
+            try DurableFiles.ensureFolder(file(Self.publicName), mode: 0o755)
+            try DurableFiles.ensureFolder(file(Self.privateName), mode: 0o700)
+        }
+        // Wherever the keyring lies, no secret gets into a repository by accident.
+        let ignored = [(Self.privateName + "/.gitignore", "*\n"), (".gitignore", Self.ignoredNames)]
+        for (path, text) in ignored where access(file(path).path(percentEncoded: false), F_OK) != 0 {
+            try system(file(path)) { () throws(DurableFiles.Failure) in
+                _ = try DurableFiles.create(file(path), holding: Array(text.utf8), staging: file(Self.privateName))
+            }
+        }
+    }
+
+    /// Writes the change aside, and makes it the keyring's with one rename.
+    func commit(_ change: StagedChange) throws(KeyringError) {
+        let staging = file(Self.unfinishedPrefix + UUID().uuidString.lowercased())
+        do throws(DurableFiles.Failure) {
+            try DurableFiles.ensureFolder(staging)
+            for subfolder in Self.subfolders { try DurableFiles.ensureFolder(staging.appending(path: subfolder)) }
+            for file in change.files {
+                try DurableFiles.write(file.bytes, to: staging.appending(path: file.path), mode: mode_t(file.mode))
+            }
+            for subfolder in Self.subfolders { try DurableFiles.sync(folder: staging.appending(path: subfolder)) }
+            try DurableFiles.sync(folder: staging)
+            try DurableFiles.rename(staging, to: file(Self.changeName))
+        } catch {
+            try? FileManager.default.removeItem(at: staging)
+            throw .file(url, message: error.message)
+        }
+    }
+
+    /// Moves the files of a committed change into place, and clears away what was never committed.
+    ///
+    /// Each step may be done twice, so this may be cut off anywhere and begun again.
+    func finishChange() throws(KeyringError) {
+        try system(url) { () throws(DurableFiles.Failure) in
+            let change = file(Self.changeName)
+            if access(change.path(percentEncoded: false), F_OK) == 0 {
+                for subfolder in Self.subfolders {
+                    try moveFiles(of: change.appending(path: subfolder), to: file(subfolder))
+                }
+                try AuditLog.append(change.appending(path: AuditLog.name), to: file(AuditLog.name))
+                try moveFiles(of: change, to: url)
+                for subfolder in Self.subfolders {
+                    rmdir(change.appending(path: subfolder).path(percentEncoded: false))
+                }
+                rmdir(change.path(percentEncoded: false))
+                try DurableFiles.sync(folder: url)
+            }
+            for name in try DurableFiles.names(in: url) where name.hasPrefix(Self.unfinishedPrefix) {
+                try? FileManager.default.removeItem(at: file(name))
+            }
+        }
+    }
+
+    /// An empty file removes the one in place.
+    private func moveFiles(of source: URL, to target: URL) throws(DurableFiles.Failure) {
+        var names: [String]
+        do throws(DurableFiles.Failure) { names = try DurableFiles.names(in: source) } catch {
+            if error.code == ENOENT { return }
+            throw error
+        }
+        names.removeAll(where: Self.subfolders.contains)
+        for name in names {
+            let staged = source.appending(path: name)
+            let place = target.appending(path: name)
+            if try DurableFiles.isEmpty(staged) {
+                unlink(place.path(percentEncoded: false))
+                try DurableFiles.sync(folder: target)
+                unlink(staged.path(percentEncoded: false))
+            } else {
+                try DurableFiles.rename(staged, to: place)
+            }
+        }
+        if !names.isEmpty { try DurableFiles.sync(folder: target) }
+    }
+
+    private func system(
+        _ place: URL, _ body: () throws(DurableFiles.Failure) -> Void
+    ) throws(KeyringError) {
+        do { try body() } catch { throw .file(place, message: error.message) }
+    }
+
+    /// What a repository should not hold of a keyring, wherever it lies.
+    private static let ignoredNames = "private/\nchanging*\nlock\n"
+}

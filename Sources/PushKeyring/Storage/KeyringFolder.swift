@@ -1,0 +1,114 @@
+import Foundation
+internal import PushCrypto
+internal import SealedPush
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// A keyring's folder on disk: several processes may read and change it at once, and any may be killed at any moment.
+///
+/// A change of any number of files is written aside in full, synced, and committed by one rename to `changing/`; then
+/// its files are moved into place. Whoever comes next and finds `changing/` finishes that, so there is never a state
+/// between old and new: see Docs/Decisions/0013-changes-of-a-keyring.md.
+struct KeyringFolder: Sendable {
+    let url: URL
+
+    func file(_ path: String) -> URL { url.appending(path: path) }
+
+    /// Runs `body` while nobody changes the keyring.
+    func reading<Answer>(_ body: () throws(KeyringError) -> Answer) throws(KeyringError) -> Answer {
+        let lock = try FolderLock.shared(url)
+        defer { lock?.release() }
+        return try body()
+    }
+
+    /// Runs `body` while nobody else reads or changes the keyring, and makes what it stages last.
+    ///
+    /// When this returns, all of it is on disk; when it throws, nothing has changed.
+    func changing<Answer>(
+        _ body: (inout StagedChange) throws(KeyringError) -> Answer
+    ) throws(KeyringError) -> Answer {
+        try makeFolders()
+        let lock = try FolderLock.exclusive(url)
+        defer { lock.release() }
+        try finishChange()
+        var change = StagedChange()
+        defer { change.wipe() }
+        let answer = try body(&change)
+        guard !change.isEmpty else { return answer }
+        try commit(change)
+        // From here on the change is made; what is left to do, the next process would do too.
+        try? finishChange()
+        return answer
+    }
+
+    /// A file's bytes, as the last change left them; nil where there is no such file.
+    func read(_ path: String, limit: Int = TextFile.maximumByteCount) throws(KeyringError) -> [UInt8]? {
+        if let staged = try readAsIs(Self.changeName + "/" + path, limit: limit) {
+            // An empty file stands for a removal.
+            return staged.isEmpty ? nil : staged
+        }
+        return try readAsIs(path, limit: limit)
+    }
+
+    /// The names of a subfolder's files, sorted.
+    func names(in subfolder: String) throws(KeyringError) -> [String] {
+        var names = Set(try namesAsIs(subfolder))
+        for name in try namesAsIs(Self.changeName + "/" + subfolder) {
+            let staged = try readAsIs(Self.changeName + "/" + subfolder + "/" + name, limit: TextFile.maximumByteCount)
+            if staged?.isEmpty == true { names.remove(name) } else { names.insert(name) }
+        }
+        return names.sorted()
+    }
+
+    private func readAsIs(_ path: String, limit: Int) throws(KeyringError) -> [UInt8]? {
+        do {
+            let bytes = try DurableFiles.read(file(path), limit: limit + 1)
+            guard bytes.count <= limit else { throw KeyringError.damaged(file(path)) }
+            return bytes
+        } catch let error as DurableFiles.Failure {
+            if error.code == ENOENT || error.code == ENOTDIR { return nil }
+            throw .file(file(path), message: error.message)
+        } catch let error as KeyringError {
+            throw error
+        } catch {
+            throw .damaged(file(path))
+        }
+    }
+
+    private func namesAsIs(_ path: String) throws(KeyringError) -> [String] {
+        do throws(DurableFiles.Failure) {
+            return try DurableFiles.names(in: file(path))
+        } catch {
+            if error.code == ENOENT { return [] }
+            throw .file(file(path), message: error.message)
+        }
+    }
+
+    static let publicName = "public"
+    static let privateName = "private"
+    static let subfolders = [publicName, privateName]
+    /// A committed change that is not finished yet.
+    static let changeName = "changing"
+    /// What a change that is not committed yet begins with.
+    static let unfinishedPrefix = "changing."
+}
+
+extension KeyringFolder {
+    /// Whether anything has this path, be it a link that leads nowhere.
+    func exists(_ path: String) throws(KeyringError) -> Bool {
+        let staged = file(Self.changeName + "/" + path)
+        if Self.isThere(staged) {
+            do { return try !DurableFiles.isEmpty(staged) } catch { throw .file(staged, message: error.message) }
+        }
+        return Self.isThere(file(path))
+    }
+
+    private static func isThere(_ file: URL) -> Bool {
+        var status = stat()
+        return lstat(file.path(percentEncoded: false), &status) == 0
+    }
+}

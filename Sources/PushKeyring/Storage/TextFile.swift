@@ -1,0 +1,79 @@
+internal import PushCrypto
+internal import SealedPush
+
+/// A file of the keyring: paragraphs of `name: value` lines, and comments. Wiped when it goes, as it may hold secrets.
+struct TextFile: ~Copyable {
+    private let contents: WipedBytes
+    private let fields: [[String: Range<Int>]]
+    /// Where the line `mac: …` begins; the end where there is none.
+    private let macOffset: Int
+
+    /// More than any file of a keyring has; a larger one is damaged.
+    static let maximumByteCount = 262_144
+
+    /// Nil unless every line is `name: value` with a name of small letters and hyphens, once in its paragraph.
+    init?(parsing bytes: [UInt8]) {
+        guard !bytes.isEmpty, bytes.count <= Self.maximumByteCount, bytes.last == UInt8(ascii: "\n") else { return nil }
+        var fields: [[String: Range<Int>]] = [[:]]
+        var macOffset: Int?
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast() {
+            // Nothing may follow the MAC, which is over all before it.
+            guard macOffset == nil else { return nil }
+            guard !line.isEmpty else {
+                if fields.last?.isEmpty == false { fields.append([:]) }
+                continue
+            }
+            guard line.first != UInt8(ascii: "#") else { continue }
+            guard let (name, value) = Self.field(line), fields[fields.count - 1][name] == nil else { return nil }
+            fields[fields.count - 1][name] = value
+            if name == Self.macName { macOffset = line.startIndex }
+        }
+        self.macOffset = macOffset ?? bytes.count
+        self.fields = fields.filter { !$0.isEmpty }
+        contents = WipedBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
+    }
+
+    private static func field(_ line: ArraySlice<UInt8>) -> (String, Range<Int>)? {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), line.endIndex - colon > 2,
+            line[colon + 1] == UInt8(ascii: " "), colon > line.startIndex, colon - line.startIndex <= 32,
+            line[..<colon].allSatisfy({
+                $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+            })
+        else { return nil }
+        return (String(decoding: line[..<colon], as: UTF8.self), colon + 2..<line.endIndex)
+    }
+
+    /// Paragraphs, without one that holds the MAC alone.
+    var paragraphCount: Int {
+        fields.count - (fields.last.map { $0.count == 1 && $0[Self.macName] != nil } == true ? 1 : 0)
+    }
+
+    func names(in paragraph: Int) -> Set<String> { Set(fields[paragraph].keys) }
+
+    /// A value that is no secret.
+    func text(_ name: String, in paragraph: Int) -> String? {
+        withValue(name, in: paragraph) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func withValue<Answer>(_ name: String, in paragraph: Int, _ body: (UnsafeRawBufferPointer) -> Answer) -> Answer? {
+        guard fields.indices.contains(paragraph), let range = fields[paragraph][name] else { return nil }
+        return contents.withBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+
+    /// Whether the last line is the MAC of all before it, for a file that lies at `path`.
+    func isAuthentic(at path: String, under key: borrowing StorageKey) -> Bool {
+        guard let range = fields.last?[Self.macName] else { return false }
+        return contents.withBytes { bytes in
+            guard let mac = Base64URL.decode(Array(bytes[range])) else { return false }
+            return key.isValid(mac, of: Self.macInput(path, UnsafeRawBufferPointer(rebasing: bytes[..<macOffset])))
+        }
+    }
+
+    var hasMAC: Bool { fields.last?[Self.macName] != nil }
+
+    static func macInput(_ path: String, _ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        Array("sealedpush/v1 keyring file".utf8) + [0] + Array(path.utf8) + [0] + Array(bytes)
+    }
+
+    static let macName = "mac"
+}

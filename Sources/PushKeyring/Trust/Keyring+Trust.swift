@@ -1,0 +1,62 @@
+public import SealedPush
+
+extension Keyring {
+    /// Whom this keyring's devices believe; authentic, where the keyring is sealed.
+    public func trustList() throws(KeyringError) -> TrustList {
+        try unlocked { (key) throws(KeyringError) in try trustList(under: key) }
+    }
+
+    /// Believes a sender, pins an authority, or takes a sender set of one that is pinned; false where that was so.
+    ///
+    /// - Throws: `record`, where a set is refused: foreign, expired, older than the one that is known.
+    @discardableResult
+    public func trust(
+        _ trusted: TrustList.Trusted, for topic: Topic, at now: Timestamp = .now()
+    ) throws(KeyringError) -> Bool {
+        try changeTrust(.trusted, trusted, at: now) { (list) throws(KeyringError) in
+            try list.add(trusted, for: topic, at: now)
+        }
+    }
+
+    /// Believes it no more; false where it was not in the list.
+    @discardableResult
+    public func distrust(
+        _ trusted: TrustList.Trusted, for topic: Topic, at now: Timestamp = .now()
+    ) throws(KeyringError) -> Bool {
+        try changeTrust(.distrusted, trusted, at: now) { (list) throws(KeyringError) in
+            list.remove(trusted, for: topic)
+        }
+    }
+
+    private func changeTrust(
+        _ event: AuditEntry.Event, _ trusted: TrustList.Trusted, at now: Timestamp,
+        _ body: (inout TrustList) throws(KeyringError) -> Bool
+    ) throws(KeyringError) -> Bool {
+        try change(at: now) { (change) throws(KeyringError) in
+            var list = try trustList(under: change.key)
+            guard try body(&list) else { return false }
+            change.staged.write(TrustList.path, list.text(under: change.key), isSecret: false)
+            change.note(event, nil, trusted.publicKey)
+            return true
+        }
+    }
+
+    func trustList(under key: MasterKey?) throws(KeyringError) -> TrustList {
+        guard let bytes = try files.read(TrustList.path) else { return TrustList() }
+        let file = files.file(TrustList.path)
+        guard let text = TextFile(parsing: bytes), let list = TrustList(parsing: bytes) else { throw .damaged(file) }
+        if let key, !text.isAuthentic(at: TrustList.path, under: key.storage) { throw .altered(file) }
+        return list
+    }
+}
+
+extension TrustList.Trusted {
+    /// For the log.
+    fileprivate var publicKey: PublicKey {
+        switch self {
+        case .sender(let sender): .sender(sender)
+        case .authority(let authority): .authority(authority)
+        case .senderSet(let set): .authority(set.authority)
+        }
+    }
+}
