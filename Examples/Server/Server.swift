@@ -10,7 +10,7 @@ struct Server {
         let phone = try Recipient(parsing: environment["RECIPIENT"] ?? "")
 
         let sealer = Sealer(sender: newsroom, topic: "com.example.app", safeDefault: "You have a new message!")
-        let payload = try sealer.seal(Content(title: "Nina", body: "Lunch at one?"), to: phone)
+        let payload = try sealer.seal(Content(title: "Nina", body: "Lunch at one?"), toUnverified: phone)
 
         print("apns-topic: \(payload.topic)")
         print("apns-id: \(payload.apnsID)")

@@ -72,13 +72,20 @@ public final class Sealer: Sendable {
             clearByteCount: clearPrefix.count + Self.clearSuffix.count, suite: mode.suite, padding: padding)
     }
 
-    /// Seals content for one device.
+    /// Seals content for one device, whose key somebody vouches for: ``EnrolledDevice/recipient(at:)``.
     ///
     /// `id`, `topic` and `sent` are filled in where the content has none. About 5 µs for a recipient already seen, 120 µs
     /// for a new one.
     ///
     /// - Throws: ``SealError``; nothing is then sealed, and no number of a context is used up.
-    public func seal(_ content: Content, to recipient: Recipient) throws(SealError) -> SealedPayload {
+    public func seal(_ content: Content, to recipient: VerifiedRecipient) throws(SealError) -> SealedPayload {
+        try seal(content, toUnverified: recipient.recipient)
+    }
+
+    /// Seals content for a key that nobody vouches for: whoever put it into the server's list reads the message.
+    ///
+    /// For devices without signed records, where the app's login alone guards that list. Otherwise as the other one.
+    public func seal(_ content: Content, toUnverified recipient: Recipient) throws(SealError) -> SealedPayload {
         guard content.topic == nil || content.topic == topic else { throw .otherTopic }
         var content = content
         let id = content.id ?? .random()
@@ -98,6 +105,12 @@ public final class Sealer: Sendable {
             apnsID: identifiers.apnsID(message: id, recipient: recipient),
             collapseID: identifiers.collapseID(content.collapseID, message: id, recipient: recipient),
             messageID: id, expires: content.expires, envelope: envelope, alert: safeDefault)
+    }
+
+    /// Wipes the context to a recipient that is sealed to no more, such as a retired key of a device.
+    public func forget(_ recipient: Recipient) {
+        guard case .authenticated(let contexts) = mode else { return }
+        contexts.forget(recipient)
     }
 
     private func seal(_ plaintext: [UInt8], to recipient: Recipient) -> Envelope {

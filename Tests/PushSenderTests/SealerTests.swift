@@ -32,7 +32,7 @@ struct SealerTests {
 
     @Test("what is sealed opens, with id, topic and sent filled in")
     func roundTrip() throws {
-        let payload = try sealer().seal(Content(title: "Nina", body: "Lunch at one?"), to: phone.recipient)
+        let payload = try sealer().seal(Content(title: "Nina", body: "Lunch at one?"), toUnverified: phone.recipient)
         let opened = try open(payload)
         #expect(opened.content.alert == Content.Alert(title: "Nina", body: "Lunch at one?"))
         #expect(opened.id == payload.messageID)
@@ -43,7 +43,7 @@ struct SealerTests {
 
     @Test("the payload is exactly the clear part and the field")
     func clearPart() throws {
-        let payload = try sealer().seal(Content(title: "secret title", body: "secret body"), to: phone.recipient)
+        let payload = try sealer().seal(Content(title: "secret title", body: "secret body"), toUnverified: phone.recipient)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(payload.json)) as? [String: Any])
         #expect(Set(object.keys) == ["aps", "custom-encrypted-message"])
         let aps = try #require(object["aps"] as? [String: Any])
@@ -71,7 +71,7 @@ struct SealerTests {
                 "t": .string(RandomText.make(pieceCount: 5, using: &random)), "n": 1.5, "z": [.null, true],
             ]
             do {
-                let payload = try sealer.seal(content, to: phone.recipient)
+                let payload = try sealer.seal(content, toUnverified: phone.recipient)
                 #expect(payload.json.count <= 4_096)
                 let opened = try open(payload, allowsAnonymous: true)
                 #expect(opened.content.alert == content.alert)
@@ -100,7 +100,7 @@ struct SealerTests {
             let room = sealer.sizePlan.maximumContentByteCount - content.json.count
             content.alert.body = String(repeating: "b", count: room)
             #expect(content.json.count == sealer.sizePlan.maximumContentByteCount)
-            let payload = try sealer.seal(content, to: phone.recipient)
+            let payload = try sealer.seal(content, toUnverified: phone.recipient)
             #expect(payload.json.count <= 4_096)
             // Base64url works in groups: less than a whole byte of plaintext is left over.
             #expect(4_096 - payload.json.count < 2)
@@ -108,7 +108,7 @@ struct SealerTests {
             for over in [1, 2, 17, 5_000] {
                 content.alert.body = String(repeating: "b", count: room + over)
                 #expect(throws: SealError.tooLarge(byteCountOver: over)) {
-                    try sealer.seal(content, to: phone.recipient)
+                    try sealer.seal(content, toUnverified: phone.recipient)
                 }
             }
         }
@@ -138,7 +138,7 @@ struct SealerTests {
             var content = Content(title: "t", body: body)
             content.id = .random()
             content.sent = now
-            let opened = try open(try sealer.seal(content, to: phone.recipient)).content
+            let opened = try open(try sealer.seal(content, toUnverified: phone.recipient)).content
             let shown = try #require(opened.alert.body)
             if shown == body { continue }
             #expect(shown.hasSuffix("…"))
@@ -156,28 +156,28 @@ struct SealerTests {
     func truncationHasLimits() throws {
         let sealer = sealer(fit: .truncate)
         let title = String(repeating: "t", count: 4_000)
-        #expect(throws: SealError.self) { try sealer.seal(Content(title: title, body: "b"), to: phone.recipient) }
+        #expect(throws: SealError.self) { try sealer.seal(Content(title: title, body: "b"), toUnverified: phone.recipient) }
         let giant = "a" + String(repeating: "\u{301}", count: 3_000)
-        #expect(throws: SealError.self) { try sealer.seal(Content(body: giant), to: phone.recipient) }
+        #expect(throws: SealError.self) { try sealer.seal(Content(body: giant), toUnverified: phone.recipient) }
     }
 
     @Test("content that no receiver would take is not sealed")
     func badContent() throws {
         let sealer = sealer()
         #expect(throws: SealError.content(.noVisibleText)) {
-            try sealer.seal(Content(title: " \u{200b}\n"), to: phone.recipient)
+            try sealer.seal(Content(title: " \u{200b}\n"), toUnverified: phone.recipient)
         }
         var content = Content(body: "b", data: .number(.infinity))
-        #expect(throws: SealError.content(.invalid("data"))) { try sealer.seal(content, to: phone.recipient) }
+        #expect(throws: SealError.content(.invalid("data"))) { try sealer.seal(content, toUnverified: phone.recipient) }
         content = Content(body: "b")
         content.other = ["alert": "a second alert"]
-        #expect(throws: SealError.content(.invalid("alert"))) { try sealer.seal(content, to: phone.recipient) }
+        #expect(throws: SealError.content(.invalid("alert"))) { try sealer.seal(content, toUnverified: phone.recipient) }
         content = Content(body: "b")
         content.topic = "com.example.other"
-        #expect(throws: SealError.otherTopic) { try sealer.seal(content, to: phone.recipient) }
+        #expect(throws: SealError.otherTopic) { try sealer.seal(content, toUnverified: phone.recipient) }
         content = Content(body: "b")
         content.badge = -1
-        #expect(throws: SealError.content(.invalid("badge"))) { try sealer.seal(content, to: phone.recipient) }
+        #expect(throws: SealError.content(.invalid("badge"))) { try sealer.seal(content, toUnverified: phone.recipient) }
     }
 
     @Test("the identifiers in the clear repeat for one message and device, and for no other")
@@ -185,19 +185,19 @@ struct SealerTests {
         let sealer = sealer()
         var content = Content(body: "b")
         content.id = .random()
-        let first = try sealer.seal(content, to: phone.recipient)
-        let retry = try sealer.seal(content, to: phone.recipient)
+        let first = try sealer.seal(content, toUnverified: phone.recipient)
+        let retry = try sealer.seal(content, toUnverified: phone.recipient)
         #expect(first.collapseID == retry.collapseID)
         #expect(first.apnsID == retry.apnsID)
         #expect(first.envelope != retry.envelope)
-        let other = try sealer.seal(content, to: Identity().recipient)
+        let other = try sealer.seal(content, toUnverified: Identity().recipient)
         #expect(other.collapseID != first.collapseID)
         #expect(other.apnsID != first.apnsID)
 
         content.collapseID = "score"
-        let score = try sealer.seal(content, to: phone.recipient)
+        let score = try sealer.seal(content, toUnverified: phone.recipient)
         content.id = .random()
-        let nextScore = try sealer.seal(content, to: phone.recipient)
+        let nextScore = try sealer.seal(content, toUnverified: phone.recipient)
         #expect(score.collapseID == nextScore.collapseID)
         #expect(score.apnsID != nextScore.apnsID)
         #expect(score.collapseID.utf8.count == 22)
@@ -207,7 +207,7 @@ struct SealerTests {
 
     @Test("encoded as an Encodable it is the same JSON, also where a library overwrites aps afterwards")
     func encodable() throws {
-        let payload = try sealer().seal(Content(body: "b"), to: phone.recipient)
+        let payload = try sealer().seal(Content(body: "b"), toUnverified: phone.recipient)
         let encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(payload)) as? NSDictionary
         let own = try JSONSerialization.jsonObject(with: Data(payload.json)) as? NSDictionary
         #expect(encoded == own)
@@ -236,7 +236,7 @@ struct SealerTests {
         let localized = try WireAlert(
             title: .plain("News"), body: .localized(key: "NEW_MESSAGE", arguments: ["Example"]))
         let sealer = Sealer(sender: sender, topic: "com.example.app", safeDefault: localized)
-        let payload = try sealer.seal(Content(body: "b"), to: phone.recipient)
+        let payload = try sealer.seal(Content(body: "b"), toUnverified: phone.recipient)
         let object = try JSONSerialization.jsonObject(with: Data(payload.json)) as? [String: Any]
         let alert = (object?["aps"] as? [String: Any])?["alert"] as? [String: Any]
         #expect(alert?["loc-key"] as? String == "NEW_MESSAGE")

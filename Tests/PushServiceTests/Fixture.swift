@@ -36,7 +36,7 @@ struct Fixture {
     }
 
     func seal(_ content: Content = Content(title: "Nina", body: "Lunch at one?")) throws -> String {
-        try sealer.seal(content, to: phone.recipient).envelope.text
+        try sealer.seal(content, toUnverified: phone.recipient).envelope.text
     }
 
     /// A request as iOS makes it, with an alert, sound, badge and keys of the carrier's own around the field.

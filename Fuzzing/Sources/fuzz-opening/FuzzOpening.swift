@@ -56,7 +56,7 @@ private func withAnonymousHeader(_ bytes: [UInt8], key: Int) -> [UInt8] {
 
 /// Any plaintext, also one that a sealer would not seal.
 private func openBox(of plaintext: [UInt8], time: Int) {
-    let box = RawSealedBox.seal(plaintext, to: Parties.recipientBytes)
+    let box = RawSealedBox.seal(plaintext, toUnverified: Parties.recipientBytes)
     guard let envelope = try? Envelope(parsing: [2] + Parties.recipientKeyIDs[0] + box) else {
         demand(plaintext.isEmpty || plaintext.count > 3_019, "a sealed box is no envelope")
         return
@@ -81,7 +81,7 @@ private func seal(_ content: Content, isAnonymous: Bool, time: Int, flipping bit
     // The sealer would take the clock's time, which is another one each time.
     content.sent = content.sent ?? Parties.now
     let sealer = isAnonymous ? Parties.anonymousSealer : Parties.sealer
-    guard let payload = try? sealer.seal(content, to: Parties.recipient) else { return }
+    guard let payload = try? sealer.seal(content, toUnverified: Parties.recipient) else { return }
     demand(payload.json.count <= 4_096, "a payload of \(payload.json.count) bytes")
     content.id = payload.messageID
     content.topic = payload.topic

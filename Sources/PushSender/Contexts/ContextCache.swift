@@ -39,6 +39,9 @@ final class ContextCache: Sendable {
             plaintext, to: recipient, from: sender.sender, in: context.hpke, sequenceNumber: number)
     }
 
+    /// Drops the context to one recipient.
+    func forget(_ recipient: Recipient) { state.withLock { $0.contexts[recipient] = nil } }
+
     /// How many contexts are held, whether still usable or not.
     var heldCount: Int { state.withLock { $0.contexts.count } }
 
