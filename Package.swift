@@ -97,6 +97,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],
     targets: platformTargets + [
+        .systemLibrary(
+            name: "Clibqrencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),
         .target(name: "PushCrypto", dependencies: [libsodium], swiftSettings: settings),
         .target(name: "SealedPush", dependencies: ["PushCrypto"], swiftSettings: settings),
         .target(name: "PushKeyring", dependencies: ["SealedPush", "PushCrypto"], swiftSettings: settings),
@@ -105,7 +107,8 @@ let package = Package(
             name: "PushService", dependencies: ["SealedPush", "PushCrypto"] + userNotifications,
             swiftSettings: settings),
         .executableTarget(
-            name: "sealedpush", dependencies: ["PushKeyring", "PushSender", "SealedPush", argumentParser],
+            name: "sealedpush",
+            dependencies: ["PushKeyring", "PushSender", "SealedPush", argumentParser, "Clibqrencode"],
             swiftSettings: settings),
         .executableTarget(
             name: "server-example", dependencies: ["PushSender"], path: "Examples/Server", swiftSettings: strict),

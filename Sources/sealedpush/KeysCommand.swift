@@ -77,7 +77,7 @@ struct KeysCommand: ParsableCommand {
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Shows one key, or all; never a secret.",
-            discussion: "Example:\n  sealedpush keys show newsroom --keyring Keys --json")
+            discussion: "Example:\n  sealedpush keys show newsroom --keyring Keys --json\n\n" + QRCode.help)
 
         @Argument(help: "The key's name; all keys without it.")
         var name: String?
@@ -86,6 +86,11 @@ struct KeysCommand: ParsableCommand {
 
         @Flag(help: "Print JSON.")
         var json = false
+
+        @Flag(help: "Print the public key as a QR code too; needs a name.")
+        var qr = false
+
+        func validate() throws { try QRCode.validate(isAskedFor: qr, hasName: name != nil, json: json) }
 
         func run() throws {
             try Failure.reporting {
@@ -102,6 +107,7 @@ struct KeysCommand: ParsableCommand {
                     try Output.line("created:    \(entry.created.iso8601)")
                     try Output.line("secret:     \(entry.hasSecret ? "here" : "elsewhere")")
                     try Output.line("public key: \(entry.key)")
+                    if qr { try QRCode.show(entry.key) }
                 }
             }
         }

@@ -15,7 +15,7 @@ struct ArchitectureTests {
         "PushSimulator": [
             "PushCrypto", "SealedPush", "PushService", "PushKeyring", "UserNotifications", "Dispatch",
         ],
-        "sealedpush": ["SealedPush", "PushSender", "PushKeyring", "ArgumentParser"],
+        "sealedpush": ["SealedPush", "PushSender", "PushKeyring", "ArgumentParser", "Clibqrencode"],
         "device-simulator": ["SealedPush", "PushKeyring", "PushSimulator", "ArgumentParser"],
     ]
     private static let system: Set<String> = ["Foundation", "FoundationEssentials", "Glibc", "Darwin"]
