@@ -1,0 +1,142 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The codes are read back by zbar, a reader that has nothing in common with the library that makes them.
+@Suite("keys show --qr")
+struct QRCodeTests {
+    private let folder: TemporaryFolder
+    private static let kinds = ["device", "sender"]
+    private static let colours = "\u{1b}[38;5;16;48;5;231m"
+    private static let reset = "\u{1b}[0m"
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for kind in Self.kinds { _ = try run("keys", "generate", kind, kind, "--keyring", "K") }
+    }
+
+    private func run(_ arguments: String...) throws -> Program.Result {
+        try Program("sealedpush", in: folder.url).run(arguments)
+    }
+
+    /// The same on a terminal: script(1) makes one, whose lines end in a carriage return too.
+    private func runOnTerminal(_ environment: [String], _ name: String) throws -> [String] {
+        let program = Program("sealedpush").executable.path
+        let command = "env \(environment.joined(separator: " ")) '\(program)' keys show \(name) --qr --keyring K"
+        let result = try Program(at: "/usr/bin/script", in: folder.url).run(
+            "--quiet", "--return", "--command", command, "/dev/null")
+        #expect(result.status == 0, "\(result.output)")
+        return result.output.split(separator: "\r\n").map(String.init)
+    }
+
+    private func key(_ name: String) throws -> String {
+        try run("keys", "export", name, "--keyring", "K").trimmed
+    }
+
+    /// The code's part of what was printed.
+    private func code(in lines: [String]) -> [String] {
+        lines.filter { $0.hasPrefix(Self.colours) || $0.contains { "█▀▄".contains($0) } }
+    }
+
+    /// What a camera reads: modules of 4 by 4 pixels, on the ground of the terminal around.
+    ///
+    /// - ink: the grey of a block, 0 to 255.
+    /// - around: the grey of the terminal outside the code.
+    private func read(_ lines: [String], ink: UInt8, paper: UInt8, around: UInt8) throws -> String {
+        let rows = lines.flatMap { line in
+            [line.map { "█▀".contains($0) ? ink : paper }, line.map { "█▄".contains($0) ? ink : paper }]
+        }
+        let width = try #require(rows.first?.count)
+        #expect(rows.allSatisfy { $0.count == width })
+        let side = [UInt8](repeating: around, count: 5)
+        let ground = [[UInt8]](repeating: [UInt8](repeating: around, count: width + 10), count: 5)
+        let modules = ground + rows.map { side + $0 + side } + ground
+        let pixels = modules.flatMap { row in
+            Array(repeating: row.flatMap { Array(repeating: $0, count: 4) }, count: 4).joined()
+        }
+        let file = folder.appending("code.pgm")
+        try Data(Array("P5\n\(4 * (width + 10)) \(4 * modules.count)\n255\n".utf8) + pixels).write(to: file)
+        return try Program(at: "/usr/bin/zbarimg").run(
+            "--quiet", "--raw", "-Sdisable", "-Sqrcode.enable", file.path
+        ).trimmed
+    }
+
+    @Test("prints, where there is no terminal, what reads as the key on a dark ground", arguments: kinds)
+    func plain(kind: String) throws {
+        let shown = try run("keys", "show", kind, "--qr", "--keyring", "K")
+        #expect(shown.status == 0)
+        let key = try key(kind)
+        #expect(shown.output.contains(key))
+        #expect(!shown.output.contains("\u{1b}"))
+        let lines = code(in: shown.output.split(separator: "\n").map(String.init))
+        #expect(lines.count == 21)
+        #expect(lines.allSatisfy { $0.count == 41 && $0.allSatisfy { "█▀▄ ".contains($0) } })
+        #expect(try read(lines, ink: 230, paper: 20, around: 20) == key.uppercased())
+        #expect(try read(lines, ink: 20, paper: 230, around: 230) != key.uppercased())
+    }
+
+    @Test("prints black on white on a terminal, which reads as the key on any ground", arguments: kinds)
+    func coloured(kind: String) throws {
+        let lines = code(in: try runOnTerminal(["--unset=NO_COLOR", "TERM=xterm-256color"], kind))
+        #expect(lines.count == 21)
+        #expect(lines.allSatisfy { $0.hasPrefix(Self.colours) && $0.hasSuffix(Self.reset) })
+        let blocks = lines.map { $0.replacing(Self.colours, with: "").replacing(Self.reset, with: "") }
+        #expect(blocks.allSatisfy { $0.count == 41 && $0.allSatisfy { "█▀▄ ".contains($0) } })
+        let key = try key(kind).uppercased()
+        #expect(try read(blocks, ink: 0, paper: 255, around: 0) == key)
+        #expect(try read(blocks, ink: 0, paper: 255, around: 255) == key)
+    }
+
+    @Test("prints no escape sequence where NO_COLOR is set, nor on a terminal without colours")
+    func withoutColours() throws {
+        let plain = code(
+            in: try run("keys", "show", "device", "--qr", "--keyring", "K").output.split(separator: "\n")
+                .map(String.init))
+        for environment in [["NO_COLOR=1", "TERM=xterm"], ["TERM=dumb"], ["--unset=TERM"]] {
+            #expect(code(in: try runOnTerminal(environment, "device")) == plain, "\(environment)")
+        }
+        #expect(code(in: try runOnTerminal(["NO_COLOR=", "TERM=xterm"], "device")) != plain)
+    }
+
+    @Test("makes what was read from a code a key again")
+    func scanned() throws {
+        for kind in Self.kinds {
+            let lines = code(
+                in: try run("keys", "show", kind, "--qr", "--keyring", "K").output.split(separator: "\n")
+                    .map(String.init))
+            let text = try read(lines, ink: 255, paper: 0, around: 0)
+            #expect(try run("keys", "import", kind, text, "--keyring", "Other").status == 0)
+            #expect(try run("keys", "export", kind, "--keyring", "Other").trimmed == key(kind))
+        }
+    }
+
+    @Test("reads as the key for many keys, whatever mask the code gets")
+    func manyKeys() throws {
+        for number in 0..<16 {
+            let key = try run("keys", "generate", "sender", "k\(number)", "--keyring", "K").trimmed
+            let shown = try run("keys", "show", "k\(number)", "--qr", "--keyring", "K")
+            let lines = code(in: shown.output.split(separator: "\n").map(String.init))
+            #expect(try read(lines, ink: 255, paper: 0, around: 0) == key.uppercased())
+        }
+    }
+
+    @Test("is wrong use without a name, and with --json")
+    func wrongUse() throws {
+        for arguments in [["--qr"], ["device", "--qr", "--json"]] {
+            let result = try Program("sealedpush", in: folder.url).run(
+                ["keys", "show", "--keyring", "K"] + arguments)
+            #expect(result.status == 64)
+            #expect(result.output.isEmpty)
+            #expect(result.errors.contains("--qr"))
+        }
+        #expect(try run("keys", "show", "nobody", "--qr", "--keyring", "K").status == 65)
+    }
+
+    @Test("says in its help which form goes where")
+    func help() throws {
+        let help = try run("keys", "show", "--help").output.split { $0.isWhitespace }.joined(separator: " ")
+        #expect(help.contains("black on white"))
+        #expect(help.contains("NO_COLOR"))
+        #expect(help.contains("light text on a dark ground"))
+    }
+}
