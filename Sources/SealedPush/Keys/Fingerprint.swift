@@ -8,7 +8,7 @@ import PushCrypto
 ///
 /// | compared | tries |
 /// |---|---|
-/// | two fingerprints with `==`, by a program | 2²⁵⁶ |
+/// | two fingerprints with `==`, by a program | no fewer than to break the key itself |
 /// | ``digits``, all six groups | 2⁹⁹ |
 /// | ``words``, all twelve | 2⁹⁶ |
 /// | two groups of digits only, or four words only | 2³²: hours or less |
