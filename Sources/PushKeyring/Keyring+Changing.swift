@@ -83,5 +83,5 @@ extension Keyring {
     }
 }
 
-/// For files that may hold secrets.
-func wipeBytes(_ bytes: UnsafeMutableRawBufferPointer) { wipe(bytes) }
+/// Overwrites an array that held a secret; for those who may not import PushCrypto.
+package func wipeSecret(_ bytes: inout [UInt8]) { wipe(&bytes) }

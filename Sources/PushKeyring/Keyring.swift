@@ -93,7 +93,7 @@ extension Keyring {
         for isOwn in [true, false] {
             let path = path(name, isOwn: isOwn)
             guard var bytes = try files.read(path) else { continue }
-            defer { bytes.withUnsafeMutableBytes { wipeBytes($0) } }
+            defer { wipeSecret(&bytes) }
             return try parse(bytes, at: path, under: key)
         }
         throw .notFound(name)

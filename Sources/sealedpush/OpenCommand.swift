@@ -22,7 +22,7 @@ struct OpenCommand: ParsableCommand {
     @Option(help: "The device: a name in the keyring, with its secret key.")
     var device: String
 
-    @Option(help: "A trusted sender: a name in the keyring or pushsender1…; may be given several times.")
+    @Option(help: "A trusted sender: a name or pushsender1…, several times if need be; else the trust list counts.")
     var trust: [String] = []
 
     @Option(help: "The app's bundle ID.")
@@ -42,9 +42,16 @@ struct OpenCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             guard let topic = Topic(parsing: topic) else { throw Failure.usage("--topic is no bundle ID") }
-            let key = try keyring.keys.deviceKey(named: keyring.name(device))
+            let keys = try keyring.keys("open")
+            let name = try keyring.name(device)
+            // Asked now, so that its errors are the keyring's own and no reason of a message.
+            _ = try keys.deviceKeys(named: name)
+            let trusted =
+                trust.isEmpty
+                ? try keys.trustList().trustedSenders(for: topic)
+                : TrustedSenders(try trust.map { try keyring.sender($0, in: keys) })
             let opener = Opener(
-                topic: topic, keys: InMemoryKeyStore([key]), trusting: try trust.map(keyring.sender),
+                topic: topic, keys: KeyringStore(keys, device: name), trusting: trusted,
                 allowsAnonymous: allowAnonymous)
             let bytes = try Input.read(file, limit: Input.maximumPayloadFileByteCount)
             let field = try Input.envelopeText(bytes, from: file)

@@ -14,7 +14,7 @@ struct SealCommand: ParsableCommand {
 
             Examples:
               sealedpush seal content.json --from newsroom --to alice-phone --topic com.example.app --keyring Keys
-              sealedpush seal - --anonymous --to push1... --topic com.example.app --output push.apns < content.json
+              sealedpush seal - --anonymous --unverified --to push1... --topic com.example.app --output push.apns < content.json
             """)
 
     @Argument(help: ArgumentHelp("A file with content JSON; - for standard input.", valueName: "content"))
@@ -23,7 +23,7 @@ struct SealCommand: ParsableCommand {
     @Option(help: "The sender: a name in the keyring, with its secret key.")
     var from: String?
 
-    @Option(help: "The device: a name in the keyring, or push1…")
+    @Option(help: "The device: a name in the keyring; with --unverified also push1…")
     var to: String
 
     @Option(help: "The app's bundle ID.")
@@ -31,6 +31,9 @@ struct SealCommand: ParsableCommand {
 
     @Option(name: .customLong("default"), help: "The text that travels in the clear.")
     var safeDefault = "You have a new message!"
+
+    @Flag(help: "Seal to a key that no signed record vouches for.")
+    var unverified = false
 
     @Flag(help: "Seal without a sender: proves nothing about who sealed.")
     var anonymous = false
@@ -58,12 +61,13 @@ struct SealCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reporting {
-            let recipient = try keyring.recipient(to)
-            let sealer = try sealer()
+            let keys = try keyring.keys("seal")
+            let recipient = try recipient(in: keys)
+            let sealer = try sealer(keys)
             let content = try content()
             let payload: SealedPayload
             do throws(SealError) {
-                payload = try sealer.seal(content, to: recipient)
+                payload = try sealer.seal(content, toUnverified: recipient)
             } catch {
                 throw Failure.input("\(error)\(hint(error))")
             }
@@ -73,12 +77,25 @@ struct SealCommand: ParsableCommand {
         }
     }
 
-    private func sealer() throws -> Sealer {
+    /// A name whose key a record vouches for, or, said by name, any key.
+    private func recipient(in keys: Keyring) throws -> Recipient {
+        if let recipient = try KeyText.read(to, Recipient.init(parsing:)) {
+            guard unverified else {
+                throw Failure.usage(
+                    "nobody vouches for a key that is given as text: import its record, or say --unverified")
+            }
+            return recipient
+        }
+        let name = try keyring.name(to)
+        return unverified ? try keys.unverifiedRecipient(named: name) : try keys.recipient(named: name).recipient
+    }
+
+    private func sealer(_ keys: Keyring) throws -> Sealer {
         guard let topic = Topic(parsing: topic) else { throw Failure.usage("--topic is no bundle ID") }
         let alert: WireAlert
         do { alert = try WireAlert(text: safeDefault) } catch { throw Failure.usage("--default: \(error)") }
         guard let from else { return Sealer(anonymousFor: topic, safeDefault: alert, padding: padding, fit: fit) }
-        let sender = try keyring.keys.senderKey(named: keyring.name(from))
+        let sender = try keys.senderKey(named: keyring.name(from))
         // One message and the program ends: nothing to keep a context for.
         return Sealer(
             sender: sender, topic: topic, safeDefault: alert, padding: padding, fit: fit, contexts: .perMessage)

@@ -38,6 +38,11 @@ public struct TrustList: Hashable, Sendable {
         return TrustedSenders(senders, authorities: authorities)
     }
 
+    /// Who is believed for an app now: the newest set's senders where an authority is pinned, else those listed.
+    public func senders(for topic: Topic, at now: Timestamp) -> [Sender] {
+        trustedSenders(for: topic).senders(following: senderSet(for: topic), topic: topic, at: now)
+    }
+
     /// The newest set that was accepted for an app.
     public func senderSet(for topic: Topic) -> SenderSet? {
         for entry in entries where entry.topic == topic {

@@ -35,6 +35,16 @@ public struct Fingerprint: Hashable, Sendable {
         self.init(kind: KeyKind.sender.rawValue, bytes: sender.publicKey.bytes)
     }
 
+    /// The fingerprint of an authority's public key.
+    public init(of authority: Authority) {
+        self.init(kind: KeyKind.authority.rawValue, bytes: authority.publicKey.bytes)
+    }
+
+    /// The fingerprint of a device's enrolment key.
+    public init(of enrolment: Enrolment) {
+        self.init(kind: KeyKind.enrolment.rawValue, bytes: enrolment.publicKey.bytes)
+    }
+
     /// The fingerprint of a public key of any kind: `kind` is the human-readable part of its text, in lowercase.
     package init(kind: String, bytes: [UInt8]) {
         precondition(bytes.count == 32, "a public key has 32 bytes")

@@ -12,10 +12,16 @@ struct Failure: Error {
     static func file(_ message: String) -> Failure { Failure(status: 74, message: message) }
 
     static func keyring(_ error: KeyringError) -> Failure {
-        switch error {
-        case .exists, .notFound, .wrongKind, .noSecret, .damaged: input(error.description)
-        case .file: file(error.description)
-        }
+        let status: Int32 =
+            switch error {
+            case .exists, .notFound, .wrongKind, .noSecret, .notUsable, .unconfirmed, .nothingToConfirm, .unverified,
+                .record, .challenge, .damaged, .altered, .backup:
+                65
+            case .file, .outOfMemory: 74
+            case .busy: 75
+            case .wrongSecret, .needsSecret, .notSealed: 77
+            }
+        return Failure(status: status, message: error.description)
     }
 
     /// Runs a command's work and reports what stops it.

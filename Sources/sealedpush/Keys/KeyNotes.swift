@@ -1,0 +1,88 @@
+internal import PushKeyring
+internal import SealedPush
+
+extension KeyringEntry {
+    /// What a person should know about one of the keys; nil where all is as usual.
+    func note(on key: Key, at now: Timestamp) -> String? {
+        switch key.life.state {
+        case .erased: return key.life.erased.map { "erased on \(TimeText.day($0))" }
+        case .revoked: return key.life.revoked.map { "revoked on \(TimeText.day($0)): neither opens nor is sealed to" }
+        case .retired: return retirementNote(on: key.life, at: now)
+        case .active:
+            return key.life.confirmed == nil ? waitingNote(on: key.life, at: now) : activeNote(on: key, at: now)
+        }
+    }
+
+    private func retirementNote(on life: KeyLife, at now: Timestamp) -> String? {
+        guard let until = life.opensUntil, let erasure = life.erasureDue else { return nil }
+        guard kind == .device else { return "retired: no longer seals" }
+        guard isOwn else { return "retired: no longer sealed to" }
+        if now >= erasure { return "retired: to be erased since \(TimeText.day(erasure)) (keys rotate)" }
+        return "retired: opens what was sent until \(TimeText.minute(until)); is erased from \(TimeText.day(erasure))"
+    }
+
+    private func waitingNote(on life: KeyLife, at now: Timestamp) -> String {
+        let days = now.seconds(since: life.created) / 86_400
+        let since = days > 45 ? " since \(days) days!" : ""
+        guard kind == .device else { return "new, not used yet\(since): keys confirm, once devices trust it" }
+        if isOwn { return "new: waits for its first message\(since)" }
+        return record == nil ? "nobody vouches for it: no signed record" : "not sealed to yet: keys confirm \(name)"
+    }
+
+    private func activeNote(on key: Key, at now: Timestamp) -> String? {
+        if let record {
+            if now > record.expires { return "its record expired on \(TimeText.day(record.expires))" }
+            let left = record.expires.seconds(since: now)
+            if left < 60 * 86_400 { return "its record expires in \(TimeText.span(left))" }
+        }
+        let age = now.seconds(since: key.life.created)
+        guard isOwn, kind != .authority, age > 90 * 86_400 else { return nil }
+        return "\(TimeText.span(age)) old: keys rotate"
+    }
+}
+
+extension KeyringEntry {
+    /// Public facts only.
+    func json(at now: Timestamp = .now()) -> JSONValue {
+        [
+            "name": .string(name.description), "kind": .string(kind.rawValue), "keyID": .string(key.keyID.description),
+            "publicKey": .string(key.description), "created": .string(current.life.created.iso8601),
+            "state": .string(current.life.state.rawValue), "hasSecret": .bool(current.hasSecret),
+            "isOwn": .bool(isOwn), "topic": topic.map { .string($0.description) } ?? .null,
+            "record": record.map { .string($0.description) } ?? .null,
+            "recordExpires": record.map { .string($0.expires.iso8601) } ?? .null,
+            "keys": .array(keys.map { key in json(key, at: now) }),
+        ]
+    }
+
+    private func json(_ key: Key, at now: Timestamp) -> JSONValue {
+        func moment(_ moment: Timestamp?) -> JSONValue { moment.map { .string($0.iso8601) } ?? .null }
+        return [
+            "keyID": .string(key.key.keyID.description), "publicKey": .string(key.key.description),
+            "state": .string(key.life.state.rawValue), "hasSecret": .bool(key.hasSecret),
+            "created": moment(key.life.created), "confirmed": moment(key.life.confirmed),
+            "retired": moment(key.life.retired), "revoked": moment(key.life.revoked),
+            "erased": moment(key.life.erased), "opensUntil": moment(key.life.opensUntil),
+            "erasureDue": moment(key.life.erasureDue), "note": note(on: key, at: now).map { .string($0) } ?? .null,
+        ]
+    }
+}
+
+/// Times as people read them.
+enum TimeText {
+    /// In the largest whole unit: `3 days`.
+    static func span(_ seconds: Int64) -> String {
+        for (unit, length) in [("day", Int64(86_400)), ("hour", 3_600), ("minute", 60)] where seconds >= length {
+            return "\(seconds / length) \(unit)\(seconds / length == 1 ? "" : "s")"
+        }
+        return "just now"
+    }
+
+    static func day(_ moment: Timestamp) -> String { String(moment.iso8601.prefix(10)) }
+
+    /// `2026-01-31 12:00 UTC`
+    static func minute(_ moment: Timestamp) -> String {
+        let text = moment.iso8601
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
+    }
+}

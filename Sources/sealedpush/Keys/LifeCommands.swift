@@ -1,0 +1,110 @@
+internal import ArgumentParser
+internal import PushKeyring
+internal import SealedPush
+
+/// `sealedpush keys retire`
+struct RetireCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retire",
+        abstract: "Takes a key out of use: it opens what was sent in time, and is sealed to no more.",
+        discussion: "Example:\n  sealedpush keys retire bob-phone --keyring Keys")
+
+    @OptionGroup var life: LifeOptions
+
+    func run() throws {
+        try life.run("keys retire", "retired") { (keys, name, id) in
+            try Prompt.confirm(
+                "\(name) will be sealed to no more. This can't be undone, but a new key can be made.",
+                isConfirmed: life.yes)
+            return try keys.retire(name, key: id)
+        }
+    }
+}
+
+/// `sealedpush keys revoke`
+struct RevokeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Declares a key stolen: from now on it neither opens nor is sealed to.",
+        discussion: "Example:\n  sealedpush keys revoke alice-phone --yes --keyring Keys")
+
+    @OptionGroup var life: LifeOptions
+
+    func run() throws {
+        try life.run("keys revoke", "revoked") { (keys, name, id) in
+            try Prompt.confirm(
+                "What is on its way to \(name) under this key won't open. This can't be undone.", isConfirmed: life.yes)
+            return try keys.revoke(name, key: id)
+        }
+    }
+}
+
+/// `sealedpush keys erase`
+struct EraseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "erase",
+        abstract: "Destroys a key's secret for good; removes somebody else's key.",
+        discussion: """
+            Erased means gone from the keyring's files; flash memory, snapshots and backups are not promised.
+
+            Example:
+              sealedpush keys erase alice-phone --key 5d1f09a2 --yes --keyring Keys
+            """)
+
+    @OptionGroup var life: LifeOptions
+
+    func run() throws {
+        try life.run("keys erase", "erased") { (keys, name, id) in
+            let entry = try keys.entry(named: name)
+            let loss =
+                switch (entry.isOwn, entry.kind) {
+                case (false, _): "\(name) will be removed from this keyring."
+                case (true, .device): "Nothing that was sealed to this key of \(name) will ever open again."
+                case (true, .sender): "Nobody will ever seal with this key of \(name) again."
+                case (true, .authority):
+                    "Nobody will ever sign for this authority again, and apps that have it built in need an update."
+                }
+            try Prompt.confirm("\(loss) This can't be undone.", isConfirmed: life.yes)
+            return try keys.erase(name, key: id)
+        }
+    }
+}
+
+/// What the three have in common.
+struct LifeOptions: ParsableArguments {
+    @Argument(help: "The key's name.")
+    var name: String
+
+    @Option(name: .customLong("key"), help: "Which key, by its ID, where the name has several; else the one in use.")
+    var keyID: String?
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var keyring: KeyringOptions
+
+    func run(
+        _ command: String, _ done: String, _ body: (Keyring, KeyName, KeyID?) throws -> PublicKey
+    ) throws {
+        try Failure.reporting {
+            let keys = try keyring.keys(command)
+            let name = try keyring.name(name)
+            // Before anybody is asked: there must be something to do it to.
+            let entry = try keys.entry(named: name)
+            let id = try keyID.map { text in
+                guard let key = entry.keys.first(where: { $0.key.keyID.description == text.lowercased() }) else {
+                    throw Failure.input("\(name) has no key with this ID: `keys show \(name)` lists them")
+                }
+                return key.key.keyID
+            }
+            let key = try body(keys, name, id)
+            if json {
+                return try Output.json(["name": .string(name.description), "keyID": .string(key.keyID.description)])
+            }
+            try Output.line("\(name): \(key.keyID) is \(done)")
+        }
+    }
+}

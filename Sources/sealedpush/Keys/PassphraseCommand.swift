@@ -1,0 +1,74 @@
+internal import ArgumentParser
+internal import Foundation
+internal import PushKeyring
+
+/// `sealedpush keys passphrase`
+struct PassphraseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "passphrase",
+        abstract: "Seals the keyring's secrets: under a passphrase, or under a key in a file.",
+        discussion: """
+            Everything is sealed anew, in one change. The one it had before is asked for, or named as everywhere.
+
+            Examples:
+              sealedpush keys passphrase --keyring Keys
+              sealedpush keys passphrase --new-key-file /etc/sealedpush.key --keyring Keys
+              sealedpush keys passphrase --clear --keyring Keys
+
+            A key file is made if it is missing: keep it where backups of the keyring are not. A passphrase that is lost
+            can't be replaced.
+            """)
+
+    @OptionGroup var keyring: KeyringOptions
+
+    @Option(help: "A file with the new passphrase.")
+    var newPassphraseFile: String?
+
+    @Option(help: "A file with the new key; made if it is missing.")
+    var newKeyFile: String?
+
+    @Flag(help: "Leave the secrets in the clear, for your user alone.")
+    var clear = false
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    func validate() throws {
+        guard [newPassphraseFile, newKeyFile, clear ? "" : nil].compactMap({ $0 }).count <= 1 else {
+            throw ValidationError("Give one of --new-passphrase-file, --new-key-file and --clear.")
+        }
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            let keys = try keyring.keys("keys passphrase")
+            if clear {
+                try Prompt.confirm(
+                    "The secrets in \(keyring.keyring) will be in the clear: whoever reads the files has the keys.",
+                    isConfirmed: yes)
+                try keys.seal(with: nil)
+                try Output.line("The secrets in \(keyring.keyring) are in the clear.")
+            } else {
+                let secret = try newSecret()
+                try keys.seal(with: secret)
+                try Output.line("\(keyring.keyring) is sealed with a \(secret.kind.rawValue).")
+            }
+        }
+    }
+
+    private func newSecret() throws -> KeyringSecret {
+        if let newPassphraseFile { return .passphrase(try Secrets.passphrase(file: newPassphraseFile)) }
+        if let newKeyFile {
+            guard FileManager.default.fileExists(atPath: newKeyFile) else {
+                let key = try Secrets.makeKey(file: newKeyFile)
+                Failure.report("made \(newKeyFile): without it the keyring can't be opened")
+                return .key(key)
+            }
+            return .key(try Secrets.key(file: newKeyFile))
+        }
+        guard let passphrase = try Prompt.newPassphrase("New passphrase: ") else {
+            throw Failure.usage("there is no terminal to ask at: name --new-passphrase-file or --new-key-file")
+        }
+        return .passphrase(passphrase)
+    }
+}

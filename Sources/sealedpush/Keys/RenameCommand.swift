@@ -1,0 +1,31 @@
+internal import ArgumentParser
+internal import PushKeyring
+
+/// `sealedpush keys rename`
+struct RenameCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename",
+        abstract: "Gives a key, with all that belongs to it, another name.",
+        discussion: "Example:\n  sealedpush keys rename newsroom newsroom-2025 --keyring Keys")
+
+    @Argument(help: "The name it has.")
+    var name: String
+
+    @Argument(help: "The name it gets; one that no key has.")
+    var other: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var keyring: KeyringOptions
+
+    func run() throws {
+        try Failure.reporting {
+            let keys = try keyring.keys("keys rename")
+            let other = try keyring.name(other)
+            try keys.rename(keyring.name(name), to: other)
+            if json { return try Output.json(keys.entry(named: other).json()) }
+            try Output.line("\(name) is \(other) now")
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import ArgumentParser
+internal import PushKeyring
+internal import SealedPush
+
+/// `sealedpush keys rotate`
+struct RotateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Makes new keys, erases retired ones that are due, renews records.",
+        discussion: """
+            With a name and no --older-than, that key is rotated now. With --older-than only what is due is done, so
+            it may run every day:
+              sealedpush keys rotate newsroom --keyring Keys
+              sealedpush keys rotate --older-than 30d --keyring Keys
+              sealedpush keys rotate --older-than 30d --dry-run --keyring Keys
+
+            A new key takes the old one's place once it is confirmed (`keys confirm`); until then the old one stays in
+            use, and there is no further rotation. A retired key is erased 31 days later.
+            """)
+
+    @Argument(help: "The key's name; all devices and senders without it.")
+    var name: String?
+
+    @Option(help: "Rotate only keys that are older, such as 30d.")
+    var olderThan: TimeSpan?
+
+    @Flag(help: "Say what would be done, and do nothing.")
+    var dryRun = false
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var keyring: KeyringOptions
+
+    func validate() throws {
+        guard name != nil || olderThan != nil else {
+            throw ValidationError("Name a key, or say --older-than, such as --older-than 30d.")
+        }
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            let keys = try keyring.keys("keys rotate")
+            let name = try name.map(keyring.name)
+            // Whoever names a key and no age means this key, now, however young it is.
+            let age = olderThan?.seconds ?? 0
+            if let name, olderThan == nil { try requireRotatable(name, keys) }
+            let plan =
+                dryRun
+                ? try keys.dueSteps(of: name, rotatingOlderThan: age)
+                : try keys.performDueSteps(of: name, rotatingOlderThan: age)
+            if json { return try Output.json(try plan.json(isDone: !dryRun, keys)) }
+            try show(plan, keys)
+            if !dryRun, plan.steps.contains(where: { $0.act == .rotate }) { try keyring.warnIfInTheClear(keys) }
+        }
+    }
+
+    /// Says why not, where a single key can't be rotated.
+    private func requireRotatable(_ name: KeyName, _ keys: Keyring) throws {
+        let entry = try keys.entry(named: name)
+        guard entry.isOwn else { throw KeyringError.noSecret(name) }
+        guard entry.kind != .authority else {
+            throw Failure.input("an authority's key is built into apps, and is not rotated: make a new authority")
+        }
+        guard !entry.keys.contains(where: { $0.life.state == .active && $0.life.confirmed == nil }) else {
+            throw KeyringError.unconfirmed(name)
+        }
+        guard entry.keys.contains(where: { $0.life.state == .active }) else {
+            if !dryRun { try keys.rotate(name) }
+            return
+        }
+    }
+
+    private func show(_ plan: RotationPlan, _ keys: Keyring) throws {
+        if plan.steps.isEmpty { return try Output.line("Nothing is due.") }
+        for step in plan.steps {
+            let what =
+                switch (step.act, dryRun) {
+                case (.rotate, true): "would get a new key beside"
+                case (.rotate, false): "has a new key, \(try keys.entry(named: step.name).keys[0].key.keyID), beside"
+                case (.erase, true): "would lose for good its retired key"
+                case (.erase, false): "has lost for good its retired key"
+                case (.renew, true): "would get a new record for"
+                case (.renew, false): "has a new record for"
+                }
+            try Output.line("\(step.name) \(what) \(step.key.keyID)")
+        }
+    }
+}
+
+extension RotationPlan {
+    fileprivate func json(isDone: Bool, _ keys: Keyring) throws -> JSONValue {
+        [
+            "done": .bool(isDone),
+            "steps": .array(
+                try steps.map { step in
+                    var members: [String: JSONValue] = [
+                        "name": .string(step.name.description), "act": .string(step.act.rawValue),
+                        "keyID": .string(step.key.keyID.description),
+                    ]
+                    if isDone, step.act != .erase {
+                        let entry = try keys.entry(named: step.name)
+                        members["newKeyID"] = .string(entry.keys[0].key.keyID.description)
+                        members["record"] = entry.record.map { .string($0.description) } ?? .null
+                    }
+                    return .object(members)
+                }),
+        ]
+    }
+}

@@ -1,0 +1,79 @@
+internal import ArgumentParser
+internal import PushKeyring
+internal import SealedPush
+
+/// `sealedpush keys show`
+struct ShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Shows one name's keys, or all; never a secret.",
+        discussion: "Examples:\n  sealedpush keys show newsroom --keyring Keys --json\n"
+            + "  sealedpush keys show newsroom --keyring Keys --qr\n\n" + QRCode.help)
+
+    @Argument(help: "The key's name; all keys without it.")
+    var name: String?
+
+    @OptionGroup var keyring: KeyringOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(help: "Print the public key as a QR code too; needs a name.")
+    var qr = false
+
+    func validate() throws { try QRCode.validate(isAskedFor: qr, hasName: name != nil, json: json) }
+
+    func run() throws {
+        try Failure.reporting {
+            let keys = try keyring.keys("keys show")
+            guard let name else {
+                let (entries, errors) = try keys.entries()
+                defer { for error in errors { Failure.report(error.description) } }
+                if json { try Output.json(.array(entries.map { $0.json() })) } else { try show(entries) }
+                if let error = errors.first { throw ExitCode(Failure.keyring(error).status) }
+                return
+            }
+            let entry = try keys.entry(named: keyring.name(name))
+            if json { return try Output.json(entry.json()) }
+            try show([entry])
+            if qr { try QRCode.show(entry.key) }
+        }
+    }
+
+    private func show(_ entries: [KeyringEntry]) throws {
+        for (index, entry) in entries.enumerated() {
+            if index > 0 { try Output.line("") }
+            try show(entry)
+        }
+    }
+
+    private func show(_ entry: KeyringEntry) throws {
+        try Output.line("name:        \(entry.name)")
+        try Output.line("kind:        \(entry.kind.rawValue)")
+        if let topic = entry.topic { try Output.line("topic:       \(topic)") }
+        if let record = entry.record {
+            try Output.line("enrolment:   \(record.enrolment)")
+            try Output.line("record:      number \(record.counter), until \(TimeText.day(record.expires))")
+        }
+        for key in entry.keys {
+            try Output.line("")
+            try Output.line("public key:  \(key.key)")
+            try Output.line("key ID:      \(key.key.keyID)")
+            try Output.line("fingerprint: \(key.key.fingerprint)")
+            try Output.line("state:       \(key.life.state.rawValue)")
+            try Output.line("created:     \(key.life.created.iso8601)")
+            try Output.line("secret:      \(key.hasSecret ? "here" : entry.isOwn ? "gone" : "elsewhere")")
+            if let note = entry.note(on: key, at: .now()) { try Output.line("note:        \(note)") }
+        }
+    }
+}
+
+extension PublicKey {
+    var fingerprint: Fingerprint {
+        switch self {
+        case .device(let recipient): Fingerprint(of: recipient)
+        case .sender(let sender): Fingerprint(of: sender)
+        case .authority(let authority): Fingerprint(of: authority)
+        }
+    }
+}

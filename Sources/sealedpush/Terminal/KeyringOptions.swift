@@ -1,0 +1,92 @@
+internal import ArgumentParser
+internal import Foundation
+internal import PushKeyring
+internal import SealedPush
+
+/// `--keyring` and what unlocks it, and names in it.
+struct KeyringOptions: ParsableArguments {
+    @Option(help: "The keyring's folder.")
+    var keyring = "Keys"
+
+    @Option(help: "A file with the keyring's passphrase, if it is sealed with one; - for standard input.")
+    var passphraseFile: String?
+
+    @Option(help: "A file with the keyring's key, if it is sealed with one; else SEALED_PUSH_KEY in the environment.")
+    var keyFile: String?
+
+    func validate() throws {
+        guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
+        guard passphraseFile == nil || keyFile == nil else {
+            throw ValidationError("Give either --passphrase-file or --key-file.")
+        }
+    }
+
+    /// The keyring, as a command uses it that the audit log calls by this name.
+    func keys(_ command: String) throws -> Keyring {
+        Keyring(folder: URL(filePath: keyring), unlocking: try unlocking(), command: command)
+    }
+
+    private func unlocking() throws -> KeyringUnlocking {
+        if let passphraseFile { return .given(.passphrase(try Secrets.passphrase(file: passphraseFile))) }
+        if let keyFile { return .given(.key(try Secrets.key(file: keyFile))) }
+        if let key = try Secrets.keyFromEnvironment() { return .given(.key(key)) }
+        return .asking { (kind) throws(KeyringError) in
+            guard kind == .passphrase, let passphrase = try? Prompt.passphrase("Passphrase of the keyring: ") else {
+                throw .needsSecret(kind)
+            }
+            return .passphrase(passphrase)
+        }
+    }
+
+    /// Tells that secrets which were just written are in the clear.
+    func warnIfInTheClear(_ keys: Keyring) throws {
+        guard try keys.sealKind() == nil else { return }
+        Failure.report(
+            "warning: the secrets in \(keyring) are in the clear, for your user alone; `sealedpush keys passphrase` seals them"
+        )
+    }
+
+    func name(_ text: String) throws -> KeyName {
+        guard let name = KeyName(parsing: text) else {
+            throw Failure.usage(
+                "a name has 1 to 64 letters, digits, dots, hyphens and underscores, and begins with a letter or digit")
+        }
+        return name
+    }
+
+    /// A public key's text, or a name in the keyring.
+    func publicKey(_ text: String, in keys: Keyring) throws -> PublicKey {
+        if let key = try KeyText.read(text, PublicKey.init(parsing:)) { return key }
+        return try keys.entry(named: name(text)).key
+    }
+
+    /// A sender's text, or a name in the keyring.
+    func sender(_ text: String, in keys: Keyring) throws -> Sender {
+        if let sender = try KeyText.read(text, Sender.init(parsing:)) { return sender }
+        return try keys.sender(named: name(text))
+    }
+}
+
+/// Keys that are typed as text where a name could stand too.
+enum KeyText {
+    /// Nil where the text does not even begin like a key.
+    static func read<Key>(_ text: String, _ parse: (String) throws(KeyTextError) -> Key) throws -> Key? {
+        let prefix = text.lowercased().prefix { $0 != "1" }
+        guard ["push", "pushsender", "pushauthority"].contains(prefix), text.contains("1") else { return nil }
+        do { return try parse(text) } catch { throw Failure.input("\(prefix)1…: \(error)") }
+    }
+}
+
+/// A length of time as people type it: `30d`, `12h`, `90m`, `2w`.
+struct TimeSpan: ExpressibleByArgument {
+    let seconds: Int64
+
+    init?(argument: String) {
+        guard let unit = argument.last.flatMap({ Self.units[$0] }), let count = Int64(argument.dropLast()),
+            (1...100_000).contains(count)
+        else { return nil }
+        seconds = count * unit
+    }
+
+    private static let units: [Character: Int64] = ["m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400]
+}

@@ -1,0 +1,74 @@
+internal import Foundation
+internal import PushKeyring
+internal import SealedPush
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Passphrases and keys that commands are given: from files and the environment, never as arguments.
+enum Secrets {
+    /// The file's first line is the passphrase; `-` is standard input.
+    static func passphrase(file: String) throws -> Passphrase {
+        var bytes = try Input.read(file, limit: 4_096)
+        defer { wipeSecret(&bytes) }
+        let line = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+        guard bytes[line...].count <= 1 else { throw Failure.input("\(file) has more than one line") }
+        guard let passphrase = Passphrase(bytes) else {
+            throw Failure.input("\(file) holds no passphrase of 1 to 1,024 bytes")
+        }
+        return passphrase
+    }
+
+    /// A file with PUSH-KEYRING-KEY-1….
+    static func key(file: String) throws -> KeyringKey {
+        var bytes = try Input.read(file, limit: 4_096)
+        defer { wipeSecret(&bytes) }
+        do { return try KeyringKey(parsing: bytes) } catch {
+            throw Failure.input("\(file) holds no keyring key: \(error)")
+        }
+    }
+
+    /// The key in the environment; nil where there is none.
+    static func keyFromEnvironment() throws -> KeyringKey? {
+        guard let start = getenv(keyVariable), start.pointee != 0 else { return nil }
+        var bytes = Array(UnsafeRawBufferPointer(start: start, count: strlen(start)))
+        defer { wipeSecret(&bytes) }
+        do { return try KeyringKey(parsing: bytes) } catch {
+            throw Failure.input("\(keyVariable) holds no keyring key: \(error)")
+        }
+    }
+
+    /// Makes a key file, for its owner alone; never overwrites one.
+    static func makeKey(file: String) throws -> KeyringKey {
+        let key = KeyringKey()
+        try key.withText { (text) throws in
+            var bytes = [UInt8](text) + [UInt8(ascii: "\n")]
+            defer { wipeSecret(&bytes) }
+            do throws(DurableFiles.Failure) {
+                try DurableFiles.write(bytes, to: URL(filePath: file), mode: 0o600)
+                try DurableFiles.sync(folder: URL(filePath: file).deletingLastPathComponent())
+            } catch {
+                throw Failure.file("\(file): \(error.message)")
+            }
+        }
+        return key
+    }
+
+    /// Ends the program where a secret was typed as an argument, before anything repeats it.
+    static func refuseInArguments(_ arguments: [String]) {
+        let isSecret = arguments.contains { argument in
+            let capitals = argument.uppercased()
+            return capitals.contains("SECRET-KEY-1") || capitals.contains("PUSH-KEYRING-KEY-1")
+        }
+        guard isSecret else { return }
+        Failure.report(
+            "a secret was typed as an argument: it is in the shell's history now, and other users could see it. Take it as known to others. Secrets come from files: see --help"
+        )
+        exit(64)
+    }
+
+    static let keyVariable = "SEALED_PUSH_KEY"
+}

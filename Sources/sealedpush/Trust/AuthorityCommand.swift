@@ -1,0 +1,126 @@
+internal import ArgumentParser
+internal import PushKeyring
+internal import SealedPush
+
+/// `sealedpush authority`
+struct AuthorityCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "authority",
+        abstract: "Vouches for an app's senders, offline, so that their keys can change without an update of the app.",
+        discussion: """
+            The authority's public key is built into the app. Its secret signs sender sets; keep it in a keyring of its
+            own, sealed, on a machine that is not the server.
+
+            Example:
+              sealedpush authority init example-authority --keyring Offline
+            """,
+        subcommands: [Init.self, Sign.self, Show.self])
+
+    func run() throws { throw ValidationError("Say what to do with the authority: init, sign or show.") }
+
+    struct Init: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes an authority's key and prints its public half.",
+            discussion: "Example:\n  sealedpush authority init example-authority --keyring Offline")
+
+        @Argument(help: "The new authority's name.")
+        var name: String
+
+        @Flag(help: "Print one JSON object.")
+        var json = false
+
+        @OptionGroup var keyring: KeyringOptions
+
+        func run() throws {
+            try Failure.reporting {
+                let keys = try keyring.keys("authority init")
+                let name = try keyring.name(name)
+                try keys.generateAuthority(named: name)
+                let entry = try keys.entry(named: name)
+                if json { try Output.json(entry.json()) } else { try Output.line(entry.key.description) }
+                try keyring.warnIfInTheClear(keys)
+            }
+        }
+    }
+
+    struct Sign: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Signs the set of an app's senders and prints it.",
+            discussion: """
+                Devices that take it believe these senders and no others. A name stands for its active keys, also a new
+                one that is not used yet.
+
+                Example:
+                  sealedpush authority sign example-authority newsroom --topic com.example.app --keyring Offline
+                """)
+
+        @Argument(help: "The authority's name.")
+        var name: String
+
+        @Argument(help: "The senders, newest first: names in the keyring, or pushsender1…")
+        var senders: [String]
+
+        @Option(help: "The app's bundle ID.")
+        var topic: String
+
+        @Option(help: "How long devices believe it.")
+        var lifetime = "400d"
+
+        @Flag(help: "Print one JSON object.")
+        var json = false
+
+        @OptionGroup var keyring: KeyringOptions
+
+        func validate() throws {
+            guard TimeSpan(argument: lifetime) != nil else { throw ValidationError("--lifetime is such as 400d.") }
+        }
+
+        func run() throws {
+            try Failure.reporting {
+                guard let lifetime = TimeSpan(argument: lifetime) else { throw Failure.usage("--lifetime") }
+                let keys = try keyring.keys("authority sign")
+                let set = try keys.signSenderSet(
+                    of: senders.flatMap { try self.keys(of: $0, in: keys) }, topic: TopicText.read(topic),
+                    by: keyring.name(name), lifetime: lifetime.seconds)
+                guard json else { return try Output.line(set.description) }
+                try Output.json([
+                    "record": .string(set.description), "counter": .integer(Int64(clamping: set.counter)),
+                    "expires": .string(set.expires.iso8601),
+                    "senders": .array(set.senders.map { .string($0.description) }),
+                ])
+            }
+        }
+
+        private func keys(of text: String, in keys: Keyring) throws -> [Sender] {
+            if let sender = try KeyText.read(text, Sender.init(parsing:)) { return [sender] }
+            return try keys.activeSenders(named: keyring.name(text))
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shows an authority's public key, as an app has it built in, and its fingerprint.",
+            discussion: "Example:\n  sealedpush authority show example-authority --keyring Offline")
+
+        @Argument(help: "The authority's name.")
+        var name: String
+
+        @Flag(help: "Print one JSON object.")
+        var json = false
+
+        @OptionGroup var keyring: KeyringOptions
+
+        func run() throws {
+            try Failure.reporting {
+                let entry = try keyring.keys("authority show").entry(named: keyring.name(name))
+                guard entry.kind == .authority else {
+                    throw KeyringError.wrongKind(entry.name, expected: .authority)
+                }
+                if json { return try Output.json(entry.json()) }
+                try Output.line(entry.key.description)
+                try Output.line("fingerprint: \(entry.key.fingerprint)")
+                try Output.line("words:       \(entry.key.fingerprint.words.joined(separator: " "))")
+            }
+        }
+    }
+}

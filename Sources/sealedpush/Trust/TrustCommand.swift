@@ -1,0 +1,166 @@
+internal import ArgumentParser
+internal import PushKeyring
+internal import SealedPush
+
+/// `sealedpush trust`
+struct TrustCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trust",
+        abstract: "Says whom the devices of a keyring believe, app by app.",
+        discussion: """
+            Senders one by one, or an authority, whose signed sender sets then take their place.
+
+            Example:
+              sealedpush trust add newsroom --topic com.example.app --keyring Phone
+            """,
+        subcommands: [Add.self, List.self, Remove.self])
+
+    func run() throws { throw ValidationError("Say what to do with the trust list: add, list or remove.") }
+
+    struct Add: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Believes a sender, pins an authority, or takes an authority's newer sender set.",
+            discussion: """
+                Examples:
+                  sealedpush trust add pushauthority1... --topic com.example.app --keyring Phone
+                  sealedpush trust add pushrecord.AgE... --topic com.example.app --keyring Phone
+                """)
+
+        @OptionGroup var options: TrustOptions
+
+        func run() throws {
+            try options.run("trust add") { (keys, trusted, topic) in
+                try keys.trust(trusted, for: topic) ? "trusted for \(topic)" : "trusted for \(topic) already"
+            }
+        }
+    }
+
+    struct Remove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Believes a sender or an authority no more.",
+            discussion: "Example:\n  sealedpush trust remove newsroom --topic com.example.app --keyring Phone")
+
+        @OptionGroup var options: TrustOptions
+
+        func run() throws {
+            try options.run("trust remove") { (keys, trusted, topic) in
+                guard try keys.distrust(trusted, for: topic) else {
+                    throw Failure.input("that is not in the trust list of \(topic)")
+                }
+                return "not trusted for \(topic) any more"
+            }
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists whom the devices believe.",
+            discussion: "Example:\n  sealedpush trust list --keyring Phone --json")
+
+        @Option(help: "One app's bundle ID; all apps without it.")
+        var topic: String?
+
+        @Flag(help: "Print one JSON array.")
+        var json = false
+
+        @OptionGroup var keyring: KeyringOptions
+
+        func run() throws {
+            try Failure.reporting {
+                let topic = try topic.map(TopicText.read)
+                let entries = try keyring.keys("trust list").trustList().entries.filter {
+                    topic == nil || $0.topic == topic
+                }
+                if json { return try Output.json(.array(entries.map(\.json))) }
+                if entries.isEmpty { return try Output.line("Nobody is trusted.") }
+                try Output.table(
+                    ["TOPIC", "KIND", "KEY ID", "SINCE", "NOTE"],
+                    entries.map { entry in
+                        [
+                            entry.topic.description, entry.trusted.kind, entry.trusted.keyIDs.joined(separator: " "),
+                            TimeText.day(entry.added), entry.note(at: .now()),
+                        ]
+                    })
+            }
+        }
+    }
+}
+
+/// What `trust add` and `trust remove` take.
+struct TrustOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("A name, pushsender1…, pushauthority1…, or pushrecord.…", valueName: "whom"))
+    var whom: String
+
+    @Option(help: "The app's bundle ID.")
+    var topic: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var keyring: KeyringOptions
+
+    func run(_ command: String, _ body: (Keyring, TrustList.Trusted, Topic) throws -> String) throws {
+        try Failure.reporting {
+            let keys = try keyring.keys(command)
+            let topic = try TopicText.read(topic)
+            let trusted = try trusted(in: keys)
+            let outcome = try body(keys, trusted, topic)
+            if json { return try Output.json(["kind": .string(trusted.kind), "outcome": .string(outcome)]) }
+            try Output.line("\(trusted.kind) \(trusted.keyIDs.joined(separator: " ")): \(outcome)")
+        }
+    }
+
+    private func trusted(in keys: Keyring) throws -> TrustList.Trusted {
+        if whom.hasPrefix("pushrecord.") {
+            do { return .senderSet(try SenderSet(parsing: whom)) } catch { throw Failure.input("\(error)") }
+        }
+        switch try keyring.publicKey(whom, in: keys) {
+        case .sender(let sender): return .sender(sender)
+        case .authority(let authority): return .authority(authority)
+        case .device: throw Failure.input("a device's key opens messages; trusted are senders and authorities")
+        }
+    }
+}
+
+extension TrustList.Trusted {
+    var kind: String {
+        switch self {
+        case .sender: "sender"
+        case .authority: "authority"
+        case .senderSet: "sender set"
+        }
+    }
+
+    var keyIDs: [String] {
+        switch self {
+        case .sender(let sender): [sender.keyID.description]
+        case .authority(let authority): [authority.keyID.description]
+        case .senderSet(let set): set.senders.map(\.keyID.description)
+        }
+    }
+}
+
+extension TrustList.Entry {
+    func note(at now: Timestamp) -> String {
+        guard case .senderSet(let set) = trusted else { return "" }
+        return now > set.expires
+            ? "expired on \(TimeText.day(set.expires)): nobody is believed until a newer set comes"
+            : "number \(set.counter), until \(TimeText.day(set.expires))"
+    }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "topic": .string(topic.description), "kind": .string(trusted.kind), "added": .string(added.iso8601),
+            "keyIDs": .array(trusted.keyIDs.map { .string($0) }),
+        ]
+        switch trusted {
+        case .sender(let sender): members["publicKey"] = .string(sender.description)
+        case .authority(let authority): members["publicKey"] = .string(authority.description)
+        case .senderSet(let set):
+            members["record"] = .string(set.description)
+            members["counter"] = .integer(Int64(clamping: set.counter))
+            members["expires"] = .string(set.expires.iso8601)
+        }
+        return .object(members)
+    }
+}
