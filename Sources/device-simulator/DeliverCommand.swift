@@ -126,7 +126,7 @@ struct DeliverCommand: ParsableCommand {
         let created: Int64
         do {
             guard let name = KeyName(parsing: device) else { throw KeyringError.damaged(keys.folder) }
-            created = try keys.deviceKey(named: name).created.secondsSince1970
+            created = try keys.deviceKeys(named: name).last?.life.created.secondsSince1970 ?? 0
         } catch let error as KeyringError {
             throw Failure(error)
         }
@@ -211,9 +211,12 @@ private struct Failure: Error {
 
     init(_ error: KeyringError) {
         switch error {
-        case .exists, .notFound, .wrongKind, .noSecret: self.init(status: 65, message: error.description)
-        case .damaged: self.init(status: 65, message: error.description)
-        case .file: self.init(status: 74, message: error.description)
+        case .exists, .notFound, .wrongKind, .noSecret, .notUsable, .unconfirmed, .nothingToConfirm, .unverified,
+            .record, .challenge, .damaged, .altered, .backup:
+            self.init(status: 65, message: error.description)
+        case .file, .outOfMemory: self.init(status: 74, message: error.description)
+        case .busy: self.init(status: 75, message: error.description)
+        case .wrongSecret, .needsSecret, .notSealed: self.init(status: 77, message: error.description)
         }
     }
 }

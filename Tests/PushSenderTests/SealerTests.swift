@@ -43,7 +43,8 @@ struct SealerTests {
 
     @Test("the payload is exactly the clear part and the field")
     func clearPart() throws {
-        let payload = try sealer().seal(Content(title: "secret title", body: "secret body"), toUnverified: phone.recipient)
+        let payload = try sealer().seal(
+            Content(title: "secret title", body: "secret body"), toUnverified: phone.recipient)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(payload.json)) as? [String: Any])
         #expect(Set(object.keys) == ["aps", "custom-encrypted-message"])
         let aps = try #require(object["aps"] as? [String: Any])
@@ -156,7 +157,9 @@ struct SealerTests {
     func truncationHasLimits() throws {
         let sealer = sealer(fit: .truncate)
         let title = String(repeating: "t", count: 4_000)
-        #expect(throws: SealError.self) { try sealer.seal(Content(title: title, body: "b"), toUnverified: phone.recipient) }
+        #expect(throws: SealError.self) {
+            try sealer.seal(Content(title: title, body: "b"), toUnverified: phone.recipient)
+        }
         let giant = "a" + String(repeating: "\u{301}", count: 3_000)
         #expect(throws: SealError.self) { try sealer.seal(Content(body: giant), toUnverified: phone.recipient) }
     }
@@ -171,13 +174,17 @@ struct SealerTests {
         #expect(throws: SealError.content(.invalid("data"))) { try sealer.seal(content, toUnverified: phone.recipient) }
         content = Content(body: "b")
         content.other = ["alert": "a second alert"]
-        #expect(throws: SealError.content(.invalid("alert"))) { try sealer.seal(content, toUnverified: phone.recipient) }
+        #expect(throws: SealError.content(.invalid("alert"))) {
+            try sealer.seal(content, toUnverified: phone.recipient)
+        }
         content = Content(body: "b")
         content.topic = "com.example.other"
         #expect(throws: SealError.otherTopic) { try sealer.seal(content, toUnverified: phone.recipient) }
         content = Content(body: "b")
         content.badge = -1
-        #expect(throws: SealError.content(.invalid("badge"))) { try sealer.seal(content, toUnverified: phone.recipient) }
+        #expect(throws: SealError.content(.invalid("badge"))) {
+            try sealer.seal(content, toUnverified: phone.recipient)
+        }
     }
 
     @Test("the identifiers in the clear repeat for one message and device, and for no other")

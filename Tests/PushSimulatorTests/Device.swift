@@ -27,7 +27,8 @@ struct Device {
     }
 
     func seal(_ content: Content = Content(title: "Nina", body: "Lunch at one?")) throws -> SealedPayload {
-        try Sealer(sender: sender, topic: Self.topic, safeDefault: "wire default").seal(content, toUnverified: recipient)
+        try Sealer(sender: sender, topic: Self.topic, safeDefault: "wire default").seal(
+            content, toUnverified: recipient)
     }
 
     /// Writes a payload and gives the file's path.

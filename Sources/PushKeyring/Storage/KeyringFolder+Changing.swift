@@ -20,7 +20,11 @@ extension KeyringFolder {
             try DurableFiles.ensureFolder(file(Self.publicName), mode: 0o755)
             try DurableFiles.ensureFolder(file(Self.privateName), mode: 0o700)
         }
-        // Wherever the keyring lies, no secret gets into a repository by accident.
+    }
+
+    /// Keeps git from taking secrets, wherever the keyring lies. Only while the keyring is locked.
+    func hideFromRepositories() throws(KeyringError) {
+        DurableFiles.removeUnfinished(in: file(Self.privateName), untouchedFor: -1)
         let ignored = [(Self.privateName + "/.gitignore", "*\n"), (".gitignore", Self.ignoredNames)]
         for (path, text) in ignored where access(file(path).path(percentEncoded: false), F_OK) != 0 {
             try system(file(path)) { () throws(DurableFiles.Failure) in

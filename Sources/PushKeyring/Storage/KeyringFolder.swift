@@ -35,6 +35,7 @@ struct KeyringFolder: Sendable {
         let lock = try FolderLock.exclusive(url)
         defer { lock.release() }
         try finishChange()
+        try hideFromRepositories()
         var change = StagedChange()
         defer { change.wipe() }
         let answer = try body(&change)
