@@ -133,7 +133,7 @@ struct OpenerTests {
             OpenError.allCases.map(\.description) == [
                 "malformed", "unknown-recipient", "locked", "keys-unavailable", "unknown-sender",
                 "anonymous-not-allowed",
-                "rejected", "malformed-content", "topic", "clock", "too-old", "expired", "replayed",
+                "rejected", "malformed-content", "topic", "key-retired", "clock", "too-old", "expired", "replayed",
                 "ledger-unavailable",
                 "out-of-time",
             ])
