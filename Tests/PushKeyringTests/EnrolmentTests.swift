@@ -1,0 +1,178 @@
+import Foundation
+import PushKeyring
+import SealedPush
+import TestSupport
+import Testing
+
+/// A server's keyring and a phone's, as they meet inside an app's login.
+@Suite("Enrolling devices")
+struct EnrolmentTests {
+    private let folder: TemporaryFolder
+    private let start = Timestamp(secondsSince1970: 1_760_000_000)!
+    private let phone: KeyName = "alice-phone"
+    private let newsroom: KeyName = "newsroom"
+    private let topic: Topic = "com.example.app"
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try server.generateSender(named: newsroom, at: start)
+        try device.generateDevice(named: phone, topic: topic, at: start)
+        try device.trust(.sender(server.sender(named: newsroom)), for: topic, at: start)
+    }
+
+    private var server: Keyring { Keyring(folder: folder.appending("Server")) }
+    private var device: Keyring { Keyring(folder: folder.appending("Phone")) }
+    private func day(_ days: Int64) -> Timestamp { start.advanced(bySeconds: days * 86_400) }
+    private var record: DeviceRecord { get throws { try #require(try device.entry(named: phone).record) } }
+
+    private func prove(at now: Timestamp) throws {
+        let challenge = try server.challenge(phone, from: newsroom, at: now)
+        let senders = try device.trustList().senders(for: topic, at: now)
+        let answer = try device.answer(challenge.text, for: phone, trusting: senders)
+        _ = try server.acceptAnswer(answer, of: phone, at: now)
+    }
+
+    @Test("a device is sealed to once it has answered a challenge, and then to its newest proven key")
+    func lifecycle() throws {
+        try server.add(record, named: phone, at: start)
+        #expect(throws: KeyringError.record(.unproven)) { try server.recipient(named: phone, at: start) }
+        try prove(at: start)
+        let first = try server.recipient(named: phone, at: start).recipient
+        #expect(try .device(first) == device.entry(named: phone).key)
+        #expect(throws: KeyringError.nothingToConfirm(phone)) { try server.challenge(phone, from: newsroom, at: start) }
+
+        // The new key is not sealed to before it has answered, and the old one is still good.
+        let second = try device.rotate(phone, at: day(30))
+        try server.add(record, named: phone, at: day(30))
+        #expect(try server.recipient(named: phone, at: day(30)).recipient == first)
+        try prove(at: day(30))
+        #expect(try .device(server.recipient(named: phone, at: day(30)).recipient) == second)
+        try device.confirm(phone, at: day(31))
+        try server.add(record, named: phone, at: day(31))
+        #expect(try server.entry(named: phone).keys.map(\.key) == [second])
+        #expect(throws: KeyringError.record(.expired)) { try server.recipient(named: phone, at: day(500)) }
+    }
+
+    @Test("no record that is foreign, older, expired or for another app gets a key used")
+    func refused() throws {
+        let old = try record
+        try server.add(old, named: phone, at: start)
+        try prove(at: start)
+        try device.rotate(phone, at: day(1))
+        let new = try record
+        try server.add(new, named: phone, at: day(1))
+        let before = try server.entry(named: phone)
+        let thief = EnrolmentKey()
+        func forged(_ topic: Topic, _ counter: UInt64, by key: EnrolmentKey, expires: Timestamp) throws -> DeviceRecord
+        {
+            try DeviceRecord(
+                of: [Identity().recipient], topic: topic, counter: counter, created: start, expires: expires,
+                signedBy: key)
+        }
+        #expect(throws: KeyringError.record(.rolledBack)) { try server.add(old, named: phone, at: day(1)) }
+        for (record, reason) in [
+            (try forged(topic, 99, by: thief, expires: day(400)), RecordError.foreignSigner),
+            (try forged("com.example.other", 99, by: thief, expires: day(400)), .foreignSigner),
+        ] {
+            #expect(throws: KeyringError.record(reason)) { try server.add(record, named: phone, at: day(1)) }
+        }
+        #expect(throws: KeyringError.record(.expired)) {
+            try server.add(forged(topic, 1, by: thief, expires: day(1)), named: "new", at: day(2))
+        }
+        #expect(try server.entry(named: phone) == before)
+        // A name that is not a device with a record takes none.
+        #expect(throws: KeyringError.exists(newsroom)) { try server.add(new, named: newsroom, at: day(1)) }
+        #expect(throws: KeyringError.exists(phone)) { try device.add(new, named: phone, at: day(1)) }
+        try server.add(.device(Identity().recipient), named: "bare", at: start)
+        #expect(throws: KeyringError.unverified("bare")) { try server.add(new, named: "bare", at: day(1)) }
+    }
+
+    @Test("a revoked key stays revoked, whatever later records say")
+    func revoked() throws {
+        try server.add(record, named: phone, at: start)
+        try prove(at: start)
+        let stolen = try server.recipient(named: phone, at: start).recipient
+        try server.revoke(phone, at: day(1))
+        #expect(throws: KeyringError.self) { try server.recipient(named: phone, at: day(1)) }
+        try device.rotate(phone, at: day(1))
+        try server.add(record, named: phone, at: day(1))
+        try prove(at: day(1))
+        #expect(try server.recipient(named: phone, at: day(1)).recipient != stolen)
+        try device.confirm(phone, at: day(2))
+        try server.add(record, named: phone, at: day(2))
+        #expect(try server.entry(named: phone).keys.map(\.life.state) == [.active, .revoked])
+    }
+
+    @Test("a wrong, late or repeated answer proves nothing, and a challenge is answered for one's own enrolment only")
+    func answers() throws {
+        try server.add(record, named: phone, at: start)
+        let challenge = try server.challenge(phone, from: newsroom, at: start)
+        let senders = try device.trustList().senders(for: topic, at: start)
+        let answer = try device.answer(challenge.text, for: phone, trusting: senders)
+        #expect(throws: KeyringError.challenge(.late)) {
+            try server.acceptAnswer(answer, of: phone, at: start.advanced(bySeconds: 601))
+        }
+        #expect(throws: KeyringError.challenge(.malformed)) { try server.acceptAnswer("x", of: phone, at: start) }
+        #expect(throws: KeyringError.challenge(.unknownSender)) {
+            try device.answer(challenge.text, for: phone, trusting: [SenderKey().sender])
+        }
+        // Mallory enrols Alice's key as his own, and passes the challenge on to Alice: she does not answer it.
+        let mallory = EnrolmentKey()
+        let stolen = try DeviceRecord(
+            of: record.recipients, topic: topic, counter: 1, created: start, expires: day(100), signedBy: mallory)
+        try server.add(stolen, named: "mallory", at: start)
+        let passedOn = try server.challenge("mallory", from: newsroom, at: start)
+        #expect(throws: KeyringError.challenge(.foreignEnrolment)) {
+            try device.answer(passedOn.text, for: phone, trusting: senders)
+        }
+        #expect(throws: KeyringError.challenge(.wrongAnswer)) {
+            try server.acceptAnswer(answer, of: "mallory", at: start)
+        }
+        _ = try server.acceptAnswer(answer, of: phone, at: start)
+        #expect(throws: KeyringError.nothingToConfirm(phone)) {
+            try server.acceptAnswer(answer, of: phone, at: start)
+        }
+    }
+
+    @Test("sender sets take the place of listed senders; rollback, strangers and expiry bring nobody back")
+    func senderSets() throws {
+        let authority = try server.generateAuthority(named: "offline", at: start)
+        let listed = try server.sender(named: newsroom)
+        let set = { (now: Timestamp) in
+            try server.signSenderSet(
+                of: server.activeSenders(named: newsroom), topic: topic, by: "offline", lifetime: 100 * 86_400, at: now)
+        }
+        let first = try set(start)
+        #expect(throws: KeyringError.record(.foreignSigner)) {
+            try device.trust(.senderSet(first), for: topic, at: start)
+        }
+        try device.trust(.authority(authority), for: topic, at: start)
+        #expect(try device.trustList().senders(for: topic, at: start) == [listed])
+        #expect(try device.trust(.senderSet(first), for: topic, at: start))
+        #expect(try !device.trust(.senderSet(first), for: topic, at: start))
+
+        try server.rotate(newsroom, at: day(10))
+        let second = try set(day(10))
+        #expect(second.counter == 2 && second.senders.count == 2)
+        try device.trust(.senderSet(second), for: topic, at: day(10))
+        #expect(try device.trustList().senders(for: topic, at: day(10)) == second.senders)
+        #expect(throws: KeyringError.record(.rolledBack)) {
+            try device.trust(.senderSet(first), for: topic, at: day(10))
+        }
+        try device.trust(.authority(authority), for: "com.example.other", at: start)
+        #expect(throws: KeyringError.record(.otherTopic)) {
+            try device.trust(.senderSet(second), for: "com.example.other", at: day(10))
+        }
+        // Expired: not even the listed sender is believed, or an old key could be brought back by holding sets back.
+        #expect(try device.trustList().senders(for: topic, at: day(200)) == [])
+        let store = KeyringStore(device, device: phone)
+        #expect(try store.senderSet(for: topic) == second)
+        #expect(try store.senderSet(for: "com.example.other") == nil)
+        // Whoever unpins the authority goes back to the list.
+        try device.distrust(.authority(authority), for: topic, at: day(200))
+        #expect(try device.trustList().senders(for: topic, at: day(200)) == [listed])
+        try device.distrust(.sender(listed), for: topic, at: day(200))
+        #expect(try device.trustList().entries.map(\.topic) == ["com.example.other"])
+        #expect(try !device.distrust(.sender(listed), for: topic, at: day(200)))
+    }
+}

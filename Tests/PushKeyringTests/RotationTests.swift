@@ -1,0 +1,139 @@
+import Foundation
+import PushKeyring
+import SealedPush
+import TestSupport
+import Testing
+
+@Suite("Rotation in a keyring")
+struct RotationTests {
+    private let folder: TemporaryFolder
+    private let start = Timestamp(secondsSince1970: 1_760_000_000)!
+    private let phone: KeyName = "alice-phone"
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private var keyring: Keyring { Keyring(folder: folder.appending("Keys")) }
+    private func day(_ days: Int64) -> Timestamp { start.advanced(bySeconds: days * 86_400) }
+    private func states(_ name: KeyName) throws -> [KeyLife.State] {
+        try keyring.entry(named: name).keys.map(\.life.state)
+    }
+
+    @Test("makes a key beside the one in use, and no third one before the second is confirmed")
+    func unconfirmed() throws {
+        let first = try keyring.generateDevice(named: phone, topic: "com.example.app", at: day(0))
+        let second = try keyring.rotate(phone, at: day(1))
+        #expect(try states(phone) == [.active, .active])
+        #expect(throws: KeyringError.unconfirmed(phone)) { try keyring.rotate(phone, at: day(100)) }
+        #expect(try keyring.entry(named: phone).keys.map(\.key) == [second, .device(first)])
+        let record = try #require(try keyring.entry(named: phone).record)
+        #expect(record.counter == 2)
+        #expect(record.recipients.map { .device($0) } == [second, .device(first)])
+        // Whoever holds the secret seals to the newest; what is on its way opens under either.
+        #expect(try keyring.recipient(named: phone, at: day(1)).recipient == record.recipients[0])
+        #expect(try keyring.deviceKeys(named: phone).count == 2)
+
+        #expect(try keyring.confirm(phone, at: day(2)) == second)
+        #expect(try states(phone) == [.active, .retired])
+        #expect(try keyring.entry(named: phone).keys[1].life.retired == day(2))
+        #expect(try keyring.entry(named: phone).record?.recipients == [record.recipients[0]])
+        #expect(try keyring.entry(named: phone).record?.counter == 3)
+        #expect(throws: KeyringError.nothingToConfirm(phone)) { try keyring.confirm(phone, at: day(2)) }
+        try keyring.rotate(phone, at: day(3))
+        #expect(try states(phone) == [.active, .active, .retired])
+    }
+
+    @Test("of a sender goes on with the old key until the new one is confirmed")
+    func sender() throws {
+        let first = try keyring.generateSender(named: "newsroom", at: day(0))
+        let second = try keyring.rotate("newsroom", at: day(30))
+        #expect(try keyring.senderKey(named: "newsroom").sender == first)
+        #expect(try keyring.activeSenders(named: "newsroom").map { .sender($0) } == [second, .sender(first)])
+        try keyring.confirm("newsroom", at: day(31))
+        #expect(try .sender(keyring.senderKey(named: "newsroom").sender) == second)
+        #expect(try keyring.activeSenders(named: "newsroom").map { .sender($0) } == [second])
+        let authority = try keyring.generateAuthority(named: "offline")
+        #expect(throws: KeyringError.wrongKind("offline", expected: .device)) { try keyring.rotate("offline") }
+        #expect(try keyring.entry(named: "offline").key == .authority(authority))
+    }
+
+    @Test("by age does only what is due, at the second it is due, and says the same beforehand")
+    func due() throws {
+        try keyring.generateDevice(named: phone, topic: "com.example.app", at: day(0))
+        try keyring.generateSender(named: "newsroom", at: day(10))
+        let month: Int64 = 30 * 86_400
+        func steps(_ now: Timestamp, dry: Bool = false) throws -> [String] {
+            let planned = try keyring.dueSteps(rotatingOlderThan: month, at: now)
+            if dry { return planned.steps.map { "\($0.name) \($0.act)" } }
+            let done = try keyring.performDueSteps(rotatingOlderThan: month, at: now)
+            #expect(done == planned)
+            return done.steps.map { "\($0.name) \($0.act)" }
+        }
+        #expect(try steps(day(30).advanced(bySeconds: -1)) == [])
+        #expect(try steps(day(30), dry: true) == ["alice-phone rotate"])
+        #expect(try states(phone) == [.active])
+        #expect(try steps(day(30)) == ["alice-phone rotate"])
+        #expect(try steps(day(30)) == [])
+        #expect(try steps(day(40)) == ["newsroom rotate"])
+        // Unconfirmed, nothing more happens, however long it takes.
+        #expect(try steps(day(300)) == [])
+        try keyring.confirm(phone, at: day(41))
+        #expect(try steps(day(72).advanced(bySeconds: -1)) == ["alice-phone rotate"])
+        #expect(try steps(day(72)) == ["alice-phone erase"])
+        #expect(try states(phone) == [.active, .active, .erased])
+        #expect(try keyring.deviceKeys(named: phone).count == 2)
+        let log = try Checkout.text(folder.appending("Keys/audit.jsonl"))
+        #expect(log.contains(#""event":"erased","name":"alice-phone""#))
+    }
+
+    @Test("renews a record before it runs out, and not sooner")
+    func renewal() throws {
+        try keyring.generateDevice(named: phone, topic: "com.example.app", at: day(0))
+        #expect(try keyring.performDueSteps(rotatingOlderThan: nil, at: day(339)).steps.isEmpty)
+        #expect(try keyring.performDueSteps(rotatingOlderThan: nil, at: day(341)).steps.map(\.act) == [.renew])
+        let record = try #require(try keyring.entry(named: phone).record)
+        #expect(record.counter == 2 && record.expires == day(741))
+    }
+
+    @Test("after theft: revoked at once, gone from the record, and the next key needs nobody's confirmation")
+    func theft() throws {
+        let first = try keyring.generateDevice(named: phone, topic: "com.example.app", at: day(0))
+        try keyring.revoke(phone, at: day(1))
+        #expect(try states(phone) == [.revoked])
+        #expect(try keyring.deviceKeys(named: phone).isEmpty)
+        #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.recipient(named: phone, at: day(1)) }
+        #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.retire(phone, at: day(1)) }
+        #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.revoke(phone, at: day(1)) }
+        let second = try keyring.rotate(phone, at: day(1))
+        #expect(try keyring.entry(named: phone).current.life.confirmed == day(1))
+        #expect(try keyring.entry(named: phone).record?.recipients.contains(first) == false)
+        #expect(try .device(keyring.recipient(named: phone, at: day(1)).recipient) == second)
+    }
+
+    @Test("a key that waits is not the one that retire and revoke mean, unless its ID says so")
+    func which() throws {
+        let first = try keyring.generateDevice(named: phone, at: day(0))
+        let second = try keyring.rotate(phone, at: day(1))
+        #expect(try keyring.revoke(phone, at: day(1)) == .device(first))
+        #expect(try keyring.revoke(phone, key: second.keyID, at: day(1)) == second)
+        #expect(throws: KeyringError.notFound(phone)) {
+            try keyring.erase(phone, key: Identity().recipient.keyID, at: day(1))
+        }
+    }
+
+    @Test("erased means gone from the folder, and the name stays")
+    func erased() throws {
+        let recipient = try keyring.generateDevice(named: phone, at: day(0))
+        let secret = try keyring.withSecretText(of: phone) { String(decoding: $0, as: UTF8.self) }
+        #expect(try keyring.erase(phone, at: day(1)) == .device(recipient))
+        for file in try Checkout.allFiles(in: folder.appending("Keys")) {
+            #expect(try !Checkout.text(file).contains(secret.suffix(40)))
+        }
+        #expect(try states(phone) == [.erased])
+        #expect(throws: KeyringError.exists(phone)) { try keyring.generateDevice(named: phone) }
+        #expect(throws: KeyringError.noSecret(phone)) { try keyring.withSecretText(of: phone) { $0.count } }
+        #expect(throws: KeyringError.notUsable(phone, .erased)) { try keyring.erase(phone) }
+        try keyring.add(.device(Identity().recipient), named: "bob", at: day(0))
+        try keyring.erase("bob", at: day(1))
+        #expect(throws: KeyringError.notFound("bob")) { try keyring.entry(named: "bob") }
+    }
+}

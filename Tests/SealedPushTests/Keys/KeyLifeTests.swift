@@ -1,0 +1,90 @@
+import SealedPush
+import TestSupport
+import Testing
+
+@Suite("The life of a key")
+struct KeyLifeTests {
+    private let made = Exchange.now
+
+    private func moment(_ seconds: Int64) -> Timestamp { made.advanced(bySeconds: seconds) }
+
+    @Test("goes from active over retired or revoked to erased, and never back")
+    func order() {
+        var random = SeededGenerator()
+        for _ in 0..<500 {
+            var life = KeyLife(created: made)
+            var last = rank(life.state)
+            for step in 0..<8 {
+                let now = moment(Int64(step) * 1_000)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: life.confirm(at: now)
+                case 1: life.retire(at: now)
+                case 2: life.revoke(at: now)
+                default: life.erase(at: now)
+                }
+                #expect(rank(life.state) >= last)
+                #expect(life.opens == (life.state == .active || life.state == .retired))
+                #expect((life.opensUntil != nil) == (life.state == .retired))
+                last = rank(life.state)
+            }
+        }
+    }
+
+    private func rank(_ state: KeyLife.State) -> Int {
+        switch state {
+        case .active: 0
+        case .retired: 1
+        case .revoked: 2
+        case .erased: 3
+        }
+    }
+
+    @Test("keeps the first moment of each state")
+    func moments() {
+        var life = KeyLife(created: made)
+        life.confirm(at: moment(1))
+        life.confirm(at: moment(2))
+        life.retire(at: moment(3))
+        life.retire(at: moment(4))
+        #expect(life.confirmed == moment(1))
+        #expect(life.retired == moment(3))
+        #expect(life.opensUntil == moment(3 + 7_200))
+        #expect(life.erasureDue == moment(3 + 31 * 86_400))
+        life.revoke(at: moment(5))
+        life.revoke(at: moment(6))
+        #expect(life.revoked == moment(5))
+        #expect(life.erasureDue == nil)
+        life.erase(at: moment(7))
+        life.erase(at: moment(8))
+        #expect(life.erased == moment(7))
+        #expect(life.state == .erased)
+    }
+
+    @Test("decides what opens: a retired key what was sent in its two hours, a revoked and an erased one nothing")
+    func opening() throws {
+        let exchange = Exchange()
+        func outcome(_ life: KeyLife, sent: Timestamp) -> OpenError? {
+            var content = exchange.content()
+            content.sent = sent
+            let store = FixedKeyStore(keys: [DeviceKey(exchange.identity, life: life)])
+            let opener = exchange.opener(keys: store)
+            let envelope = exchange.seal(content)
+            do {
+                _ = try opener.open(envelope, at: Exchange.now)
+                return nil
+            } catch { return error }
+        }
+        let retiredAt = Exchange.now.advanced(bySeconds: -86_400)
+        var life = KeyLife(created: Exchange.now.advanced(bySeconds: -9 * 86_400))
+        #expect(outcome(life, sent: Exchange.now) == nil)
+        life.retire(at: retiredAt)
+        #expect(outcome(life, sent: retiredAt.advanced(bySeconds: -1)) == nil)
+        #expect(outcome(life, sent: retiredAt.advanced(bySeconds: 7_200)) == nil)
+        #expect(outcome(life, sent: retiredAt.advanced(bySeconds: 7_201)) == .keyRetired)
+        #expect(outcome(life, sent: Exchange.now) == .keyRetired)
+        life.revoke(at: Exchange.now)
+        #expect(outcome(life, sent: retiredAt) == .unknownRecipient)
+        life.erase(at: Exchange.now)
+        #expect(outcome(life, sent: retiredAt) == .unknownRecipient)
+    }
+}
