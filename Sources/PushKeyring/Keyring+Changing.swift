@@ -56,9 +56,11 @@ extension Keyring {
     ) throws(KeyringError) -> Answer {
         while true {
             // Asked for before the lock is taken: a person may take his time.
-            let key = try vault.key()
+            let first = try firstSeal()
+            let key: MasterKey? = if let first { first.key } else { try vault.key() }
             let answer = try files.changing { (staged) throws(KeyringError) -> Answer? in
-                guard try vault.isCurrent(key) else { return nil }
+                guard first == nil ? try vault.isCurrent(key) : try isEmpty() else { return nil }
+                if let first { staged.write(KeyringSeal.path, first.text, isSecret: false) }
                 var change = KeyringChange(self, under: key, at: now, staged)
                 let answer = try body(&change)
                 try writeLog(&change, under: key)
@@ -67,6 +69,26 @@ extension Keyring {
             }
             if let answer { return answer }
         }
+    }
+
+    /// The seal of a keyring that is only being made, if its passphrase or key is given already: so its secrets are never
+    /// on disk in the clear.
+    private func firstSeal() throws(KeyringError) -> FirstSeal? {
+        guard let secret = vault.givenSecret, try files.reading({ () throws(KeyringError) in try isEmpty() }) else {
+            return nil
+        }
+        let seal = KeyringSeal(secret.kind)
+        let key = try seal.key(from: secret)
+        let text = seal.text(under: key)
+        vault.remember(key, sealedBy: text)
+        return FirstSeal(key: key, text: text)
+    }
+
+    /// Whether nothing was ever put into this keyring.
+    private func isEmpty() throws(KeyringError) -> Bool {
+        guard try names().isEmpty else { return false }
+        for path in [KeyringSeal.path, TrustList.path, AuditHead.path] where try files.exists(path) { return false }
+        return true
     }
 
     /// Stages the audit log's new lines and its new end.
@@ -81,6 +103,11 @@ extension Keyring {
         change.staged.write(AuditLog.name, lines, isSecret: true)
         change.staged.write(AuditHead.path, end.text(under: key), isSecret: true)
     }
+}
+
+private struct FirstSeal {
+    let key: MasterKey
+    let text: [UInt8]
 }
 
 /// Overwrites an array that held a secret; for those who may not import PushCrypto.

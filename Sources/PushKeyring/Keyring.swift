@@ -21,7 +21,8 @@ public struct Keyring: Sendable {
 
     /// - Parameters:
     ///   - folder: need not exist before the first key is added.
-    ///   - unlocking: where the passphrase or key comes from, if the keyring is sealed.
+    ///   - unlocking: where the passphrase or key comes from, if the keyring is sealed. A new keyring is sealed with one
+    ///     that is given from its first file on.
     ///   - command: what the audit log names as the cause of a change; no secrets.
     public init(folder: URL, unlocking: KeyringUnlocking? = nil, command: String = "library") {
         self.folder = folder

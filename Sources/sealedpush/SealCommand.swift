@@ -71,6 +71,7 @@ struct SealCommand: ParsableCommand {
             } catch {
                 throw Failure.input("\(error)\(hint(error))")
             }
+            warn(of: content)
             if let output { try Output.write(payload.json, to: output) }
             if json { return try Output.json(payload.facts) }
             if output == nil { try Output.write(payload.json + [UInt8(ascii: "\n")], to: nil) }
@@ -107,6 +108,20 @@ struct SealCommand: ParsableCommand {
             return try Content(parsing: bytes, maximumByteCount: Content.maximumUnsealedByteCount)
         } catch {
             throw Failure.input("\(file): \(error)")
+        }
+    }
+
+    /// Content that is sealed as it was asked for, and that no device will open.
+    private func warn(of content: Content) {
+        let now = Timestamp.now()
+        if let sent = content.sent, now.seconds(since: sent) > 30 * 86_400 {
+            Failure.report("warning: the content was sent more than 30 days ago, and no device will open it")
+        }
+        if let sent = content.sent, sent.seconds(since: now) > 26 * 3_600 {
+            Failure.report("warning: the content is dated more than 26 hours ahead, and no device will open it yet")
+        }
+        if let expires = content.expires, now > expires {
+            Failure.report("warning: the content has expired: devices open it for ten more minutes at most")
         }
     }
 

@@ -53,6 +53,17 @@ final class Vault: Sendable {
         return key != nil && known(for: bytes) === key
     }
 
+    /// The passphrase or key, if it was named and is not to be asked for.
+    var givenSecret: KeyringSecret? {
+        guard case .given(let secret)? = ask else { return nil }
+        return secret
+    }
+
+    /// Keeps a key that was just made, for the `keyring.txt` that holds these bytes.
+    func remember(_ key: MasterKey, sealedBy seal: [UInt8]) {
+        unlocked.withLock { $0 = Unlocked(seal: seal, key: key) }
+    }
+
     private func known(for seal: [UInt8]) -> MasterKey? {
         unlocked.withLock { $0?.seal == seal ? $0?.key : nil }
     }

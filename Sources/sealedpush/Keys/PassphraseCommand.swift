@@ -41,7 +41,7 @@ struct PassphraseCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reporting {
-            let keys = try keyring.keys("keys passphrase")
+            let keys = try keyring.keysToSeal("keys passphrase")
             if clear {
                 try Prompt.confirm(
                     "The secrets in \(keyring.keyring) will be in the clear: whoever reads the files has the keys.",

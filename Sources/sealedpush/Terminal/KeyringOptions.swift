@@ -26,6 +26,13 @@ struct KeyringOptions: ParsableArguments {
         Keyring(folder: URL(filePath: keyring), unlocking: try unlocking(), command: command)
     }
 
+    /// The keyring for sealing it anew: what the environment holds may be meant for the time after.
+    func keysToSeal(_ command: String) throws -> Keyring {
+        let isNamed = passphraseFile != nil || keyFile != nil
+        let plain = Keyring(folder: URL(filePath: keyring), command: command)
+        return try isNamed || plain.sealKind() != nil ? keys(command) : plain
+    }
+
     private func unlocking() throws -> KeyringUnlocking {
         if let passphraseFile { return .given(.passphrase(try Secrets.passphrase(file: passphraseFile))) }
         if let keyFile { return .given(.key(try Secrets.key(file: keyFile))) }
