@@ -1,0 +1,53 @@
+public import SealedPush
+
+/// One sealed push on its way to one device: what a transport sends, the same on each retry.
+///
+/// There is no way to make one of anything unsealed. Source: Specification 2.6 and 2.11.
+public struct PushRequest: Hashable, Sendable {
+    /// The device and app that APNs delivers to.
+    public let token: DeviceToken
+    /// The request's body: at most 4,096 bytes.
+    public let body: [UInt8]
+    /// For `apns-topic`.
+    public let topic: Topic
+    /// For `apns-id`: a UUID in small letters.
+    public let apnsID: String
+    /// For `apns-collapse-id`: at most 64 bytes.
+    public let collapseID: String
+    /// For `apns-priority`.
+    public let priority: PushPriority
+    /// For `apns-expiration`: until when APNs keeps it for a device that is away; nil leaves that to APNs.
+    public let expiration: Timestamp?
+
+    /// - Parameter expiration: nil takes the content's own, where it has one.
+    public init(
+        _ payload: SealedPayload, to token: DeviceToken, priority: PushPriority = .immediate,
+        expiration: Timestamp? = nil
+    ) {
+        self.init(
+            token: token, body: payload.json, topic: payload.topic, apnsID: payload.apnsID,
+            collapseID: payload.collapseID, priority: priority, expiration: expiration ?? payload.expires)
+    }
+
+    /// One that was sealed and stored before.
+    package init(
+        token: DeviceToken, body: [UInt8], topic: Topic, apnsID: String, collapseID: String, priority: PushPriority,
+        expiration: Timestamp?
+    ) {
+        self.token = token
+        self.body = body
+        self.topic = topic
+        self.apnsID = apnsID
+        self.collapseID = collapseID
+        self.priority = priority
+        self.expiration = expiration
+    }
+}
+
+/// `apns-priority`.
+public enum PushPriority: Int, Hashable, Sendable, CaseIterable {
+    /// At once.
+    case immediate = 10
+    /// When it suits the device's battery.
+    case considerate = 5
+}

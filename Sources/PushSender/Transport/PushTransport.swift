@@ -1,0 +1,33 @@
+/// Delivers sealed pushes: APNs over HTTP/2 (`PushAPNS`), or a recording for tests.
+///
+/// Called from many tasks at once. An implementation bounds every wait.
+public protocol PushTransport: Sendable {
+    /// Sends one push and waits for the answer.
+    ///
+    /// - Throws: ``PushTransportError`` where there was none; the push may have been delivered all the same.
+    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer
+}
+
+/// Why a push got no answer.
+public enum PushTransportError: Error, Hashable, Sendable {
+    /// No connection could be made. The push was not sent.
+    case unreachable(String)
+    /// The connection was lost, reset or closed before the answer: it may have been delivered. The text says how.
+    case connectionLost(String)
+    /// No answer within the request's deadline: it may have been delivered.
+    case timedOut
+    /// The transport is shutting down. The push was not sent.
+    case shuttingDown
+    /// APNs calls a provider token expired that is younger than 20 minutes: this machine's clock is wrong.
+    case wrongClock
+    /// The calling task was cancelled.
+    case cancelled
+
+    /// Whether the push may have reached APNs.
+    public var mayHaveBeenDelivered: Bool {
+        switch self {
+        case .connectionLost, .timedOut, .cancelled: true
+        case .unreachable, .shuttingDown, .wrongClock: false
+        }
+    }
+}
