@@ -75,7 +75,7 @@ def labeled_expand(suite, key, label, info, length):
 class Context:
     """What one sender, one recipient, one topic and one ephemeral key agree on (3.4)."""
 
-    def __init__(self, dh, enc, recipient, sender, topic):
+    def __init__(self, dh, enc, recipient, sender, topic, purpose=b"sealedpush/v1"):
         if not TOPIC.fullmatch(topic):
             raise ValueError("not a topic")
         self.enc = enc
@@ -84,23 +84,23 @@ class Context:
         kem_context = enc + recipient + sender
         self.shared_secret = labeled_expand(KEM, eae_prk, b"shared_secret", kem_context, 32)
         psk_id_hash = labeled_extract(HPKE, b"", b"psk_id_hash", b"")
-        info = b"sealedpush/v1\0" + topic.encode()
+        info = purpose + b"\0" + topic.encode()
         schedule = b"\x02" + psk_id_hash + labeled_extract(HPKE, b"", b"info_hash", info)
         secret = labeled_extract(HPKE, self.shared_secret, b"secret", b"")
         self.key = labeled_expand(HPKE, secret, b"key", schedule, 32)
         self.base_nonce = labeled_expand(HPKE, secret, b"base_nonce", schedule, 12)
 
     @classmethod
-    def to_seal(cls, sender_secret, recipient, topic, ephemeral=None):
+    def to_seal(cls, sender_secret, recipient, topic, ephemeral=None, **purpose):
         """A new context. Only test vectors give the ephemeral secret."""
         ephemeral = ephemeral or os.urandom(32)
         dh = x25519(ephemeral, recipient) + x25519(sender_secret, recipient)
-        return cls(dh, public_key(ephemeral), recipient, public_key(sender_secret), topic)
+        return cls(dh, public_key(ephemeral), recipient, public_key(sender_secret), topic, **purpose)
 
     @classmethod
-    def to_open(cls, identity, enc, sender, topic):
+    def to_open(cls, identity, enc, sender, topic, **purpose):
         dh = x25519(identity, enc) + x25519(identity, sender)
-        return cls(dh, enc, public_key(identity), sender, topic)
+        return cls(dh, enc, public_key(identity), sender, topic, **purpose)
 
     def nonce(self, number):
         return bytes(a ^ b for a, b in zip(self.base_nonce, number.to_bytes(12, "big")))

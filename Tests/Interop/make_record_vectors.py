@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+"""Writes the test vectors of signed records and of the challenge into Tests/Vectors/Records.
+
+The README there says what they hold. Whatever a real signer or sender draws at random is derived from a case's name
+here, so that each run writes the same.
+"""
+
+import hashlib
+import sys
+import textwrap
+
+sys.dont_write_bytecode = True
+
+import interop  # noqa: E402
+import key_text  # noqa: E402
+import make_vectors  # noqa: E402
+import records  # noqa: E402
+import records_tool  # noqa: E402
+from key_text import AUTHORITY, AUTHORITY_SECRET, ENROLMENT, ENROLMENT_SECRET  # noqa: E402
+from make_vectors import IDENTITY, IDENTITY_2, SENDER, SENDER_2, STRANGER, TOPIC, numbered  # noqa: E402
+from records import DEVICE, SENDERS, record_text, sign_bytes, signing_public_key, unsigned_record  # noqa: E402
+from sealed_push import Context, public_key  # noqa: E402
+
+FOLDER = make_vectors.FOLDER / "Records"
+CREATED = 1760000000
+EXPIRES = CREATED + 90 * 86400
+NOW = CREATED + 3
+
+
+def secret(name):
+    return hashlib.sha256(b"sealed push record vector: " + name.encode()).digest()
+
+
+ENROLMENT_KEY, AUTHORITY_KEY, OTHER_KEY = secret("enrolment"), secret("authority"), secret("another signer")
+PHONE, PHONE_2 = public_key(IDENTITY), public_key(IDENTITY_2)
+MANY = tuple(public_key(secret(f"recipient {number}")) for number in range(17))
+LOW_ORDER = bytes(32)
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+def write(name, sentence, values):
+    lines = ["# " + line for line in textwrap.wrap(sentence, 100)]
+    for key, value in values.items():
+        lines.append(f"{key}: {value.hex() if isinstance(value, bytes) else value}")
+    path = FOLDER / (name + ".txt")
+    if path.exists():
+        raise ValueError(name + ": made twice")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    vector = interop.read_vector(path)
+    if records_tool.outcome_of(vector) != (vector["outcome"], vector.get("answer")):
+        raise ValueError(f"{name}: {records_tool.outcome_of(vector)}")
+
+
+# Records
+
+
+def fields(counter=7, created=CREATED, expires=EXPIRES, topic=TOPIC, keys=(PHONE,)):
+    return counter, created, expires, topic, keys
+
+
+def unsigned(type=DEVICE, key=ENROLMENT_KEY, signer=None, **changes):
+    return unsigned_record(type, signer or signing_public_key(key), *fields(**changes))
+
+
+def signed(type=DEVICE, key=ENROLMENT_KEY, **changes):
+    return sign_bytes(key, unsigned(type, key, **changes))
+
+
+def setting(kind, text, topic=TOPIC, now=NOW, known=None, pinned=None):
+    signer, key = (ENROLMENT, ENROLMENT_KEY) if kind == "device" else (AUTHORITY, AUTHORITY_KEY)
+    values = {"kind": kind, "pinned": key_text.encode(signer, pinned or signing_public_key(key))}
+    values |= {"topic": topic, "now": now} | ({"known": record_text(known)} if known else {})
+    return values | {"record": text}
+
+
+def accepted(name, sentence, kind="device", known=None, now=NOW, **changes):
+    type, key, secret_kind, key_kind = {
+        "device": (DEVICE, ENROLMENT_KEY, ENROLMENT_SECRET, key_text.RECIPIENT),
+        "senders": (SENDERS, AUTHORITY_KEY, AUTHORITY_SECRET, key_text.SENDER),
+    }[kind]
+    counter, created, expires, topic, keys = fields(**changes)
+    data = signed(type, key, **changes)
+    values = setting(kind, record_text(data), topic, now, known) | {"outcome": "accepted"}
+    values |= {"signer-secret": key_text.encode(secret_kind, key)}
+    values |= {"counter": counter, "created": created, "expires": expires}
+    values |= numbered("key", [key_text.encode(key_kind, each) for each in keys])
+    values |= {"signed": records.signed_message(data[:-64]), "signature": data[-64:]}
+    write(name, sentence, values)
+
+
+def refused(name, sentence, code, data, kind="device", **changes):
+    text = data if isinstance(data, str) else record_text(data)
+    write(name, sentence, setting(kind, text, **changes) | {"outcome": code})
+
+
+def make_accepted():
+    accepted("device", "A device with one key.")
+    accepted("device-two-keys", "A device that rotates: the new key, then the old.", keys=(PHONE, PHONE_2), counter=8)
+    accepted("device-sixteen-keys", "As many keys as there may be.", keys=MANY[:16])
+    accepted("device-longest", "The longest record: 791 bytes.", keys=MANY[:16], topic="x" * 155)
+    accepted("device-shortest", "The shortest record: 157 bytes.", topic="x")
+    accepted("device-counter-0", "The lowest counter.", counter=0)
+    accepted("device-counter-highest", "The highest counter.", counter=2**64 - 1)
+    accepted("device-widest-times", "The earliest and the latest time.", created=0, expires=253402300799)
+    accepted("device-at-expiry", "The last second.", now=EXPIRES)
+    accepted("device-at-lead", "Made exactly 26 hours ahead.", now=CREATED - 93600)
+    accepted("device-known-lower", "Takes the place of an older one.", known=signed(counter=6, keys=MANY[:3]))
+    accepted("device-known-same", "The record that is known already.", known=signed())
+    other = signed(counter=9, topic="com.example.other")
+    accepted("device-known-other-topic", "What is known is another app's.", known=other)
+    sender_keys = (public_key(SENDER), public_key(SENDER_2))
+    accepted("senders", "An app's senders, the newest first.", kind="senders", keys=sender_keys)
+    accepted(
+        "senders-known-lower", "A sender is replaced.", kind="senders", keys=sender_keys[1:], counter=8,
+        known=signed(SENDERS, AUTHORITY_KEY, keys=sender_keys[:1]),
+    )  # fmt: skip
+
+
+def make_malformed():
+    def case(name, sentence, data, code="malformed", **changes):
+        refused(f"{code}-{name}", sentence, code, data, **changes)
+
+    text = record_text(signed())
+    for name, sentence, changed in (
+        ("empty", "Nothing.", ""),
+        ("prefix-only", "The prefix alone.", "pushrecord."),
+        ("no-prefix", "Without the prefix.", text[11:]),
+        ("capital-prefix", "The prefix in capitals.", "PUSHRECORD." + text[11:]),
+        ("space-behind", "A space behind it.", text + " "),
+        ("padding", "Padded base64.", text + "="),
+        ("too-long", "More characters than any record has.", text + "A" * 1071),
+        ("too-short", "Fewer characters than any record has.", text[:225]),
+    ):
+        case(name, sentence, changed)
+    # A topic with which 1 byte is left for the last two characters, so that four of their bits are unused.
+    odd = next(
+        each for each in (record_text(signed(topic="x" * count)) for count in (1, 2, 3)) if len(each[11:]) % 4 == 2
+    )
+    changed = odd[:-1] + ALPHABET[ALPHABET.index(odd[-1]) + 1]
+    case("last-character", "Bits that are not zero behind the last byte.", changed)
+    case("cut", "Cut, with a checksum that fits.", signed(keys=(PHONE, PHONE_2))[:-1])
+    case("byte-more", "A byte more, with a checksum that fits.", signed() + b"\0")
+    case("version-2", "An unknown version.", sign_bytes(ENROLMENT_KEY, with_byte(unsigned(), 1, 2)))
+    case("no-key", "No key.", sign_bytes(ENROLMENT_KEY, unsigned(keys=(), topic="x" * 50)))
+    case("seventeen-keys", "A key too many.", signed(keys=MANY, topic="x"))
+    case("key-twice", "A key twice.", signed(keys=(PHONE, PHONE_2, PHONE)))
+    case("key-low-order", "A key of low order.", signed(keys=(PHONE, LOW_ORDER)))
+    case("key-bit-255", "A key that is not canonical.", signed(keys=(with_byte(PHONE, 31, PHONE[31] | 128),)))
+    case("ends-at-once", "It ends when it begins.", signed(expires=CREATED))
+    case("ends-after-9999", "It ends after the year 9999.", signed(expires=253402300800))
+    case("ends-highest", "All bits of the end set.", signed(expires=2**64 - 1))
+    case("topic-empty", "An empty topic.", signed(topic=""))
+    case("topic-156", "A topic that is too long.", signed(topic="x" * 156))
+    case("topic-space", "A space in the topic.", signed(topic="com.example app"))
+    case("signer-low-order", "A signer of low order.", sign_bytes(ENROLMENT_KEY, unsigned(signer=LOW_ORDER)))
+    # The point (x, y) plus the one of order 2 is (-x, -y).
+    number = int.from_bytes(signing_public_key(ENROLMENT_KEY), "little")
+    y, sign = number & (1 << 255) - 1, number >> 255
+    mixed = (key_text.PRIME - y | (1 - sign) << 255).to_bytes(32, "little")
+    case("signer-mixed", "A signer mixed with the point of order 2.", sign_bytes(ENROLMENT_KEY, unsigned(signer=mixed)))
+
+    flipped = text[:60] + ("B" if text[60] == "A" else "A") + text[61:]
+    case("character", "One character is wrong.", flipped, "wrong-checksum")
+    # A topic with which the text is whole groups of four characters, so that cutting two of them leaves good base64.
+    case("cut", "Some characters are missing.", record_text(signed(topic="com.example.apple"))[:-8], "wrong-checksum")
+    case("senders-as-device", "A sender set.", signed(SENDERS, AUTHORITY_KEY), "wrong-type")
+    case("device-as-senders", "A device's record.", signed(), "wrong-type", kind="senders")
+    case("unknown", "An unknown type.", signed(3), "wrong-type")
+
+
+def with_byte(data, index, value):
+    return data[:index] + bytes([value]) + data[index + 1 :]
+
+
+def make_unverified():
+    def case(name, sentence, data, **changes):
+        refused("bad-signature-" + name, sentence, "bad-signature", data, **changes)
+
+    data = signed()
+    case("counter", "The counter was raised.", with_byte(data, 41, 8))
+    case("type", "A device's record is passed off as a sender set.", with_byte(data, 0, 2), kind="senders")
+    case("type-back", "And the reverse.", with_byte(signed(SENDERS, AUTHORITY_KEY), 0, 1))
+    case("signer", "Signed by another key than the one it names.", sign_bytes(OTHER_KEY, unsigned()))
+    case("r", "A bit of the signature's R is flipped.", with_byte(data, len(data) - 64, data[-64] ^ 1))
+    case("s", "A bit of the signature's S is flipped.", with_byte(data, len(data) - 32, data[-32] ^ 1))
+    larger = int.from_bytes(data[-32:], "little") + key_text.ORDER
+    case("s-plus-l", "L was added to the signature's S.", data[:-32] + larger.to_bytes(32, "little"))
+    private = records.Ed25519PrivateKey.from_private_bytes(ENROLMENT_KEY)
+    case("no-prefix", "The record is signed without the words before it.", unsigned() + private.sign(unsigned()))
+
+
+def make_refused():
+    other = signing_public_key(OTHER_KEY)
+    refused("foreign-signer", "Another key is pinned.", "foreign-signer", signed(), pinned=other)
+    refused("foreign-signer-senders", "Another authority.", "foreign-signer", signed(SENDERS, AUTHORITY_KEY),
+            kind="senders", pinned=other)  # fmt: skip
+    refused("other-topic", "For another app.", "other-topic", signed(topic="com.example.other"))
+    refused("other-topic-case", "Topics are compared exactly.", "other-topic", signed(topic="com.example.App"))
+    refused("expired", "A second past its end.", "expired", signed(), now=EXPIRES + 1)
+    refused("not-yet-valid", "Made a second more than 26 hours ahead.", "not-yet-valid", signed(), now=CREATED - 93601)
+    refused("rolled-back", "A newer one is known.", "rolled-back", signed(), known=signed(counter=8))
+    refused("rolled-back-expired", "Also when what is known has expired.", "rolled-back", signed(created=CREATED + 9),
+            known=signed(counter=8, expires=CREATED + 1))  # fmt: skip
+    refused("rolled-back-signer", "Also when another signer's is known.", "rolled-back", signed(),
+            known=signed(key=OTHER_KEY, counter=8))  # fmt: skip
+    refused("conflicting", "Two with one counter.", "conflicting", signed(), known=signed(keys=(PHONE_2,)))
+    refused("conflicting-expiry", "Two with one counter, which end at different times.", "conflicting",
+            signed(expires=EXPIRES + 1), known=signed())  # fmt: skip
+    order = {
+        "foreign-signer-first": ({"pinned": other, "topic": "a.b", "now": EXPIRES + 1}, "foreign-signer"),
+        "other-topic-second": ({"topic": "a.b", "now": EXPIRES + 1}, "other-topic"),
+        "expired-third": ({"now": EXPIRES + 1}, "expired"),
+        "not-yet-valid-fourth": ({"now": CREATED - 93601}, "not-yet-valid"),
+    }
+    for name, (changes, code) in order.items():
+        sentence = "Several things are wrong: the first in the order of 11.3 counts."
+        refused(name, sentence, code, signed(), known=signed(counter=8), **changes)
+
+
+# Challenges
+
+
+ASKED = signing_public_key(ENROLMENT_KEY)
+
+
+def challenge(name, sentence, outcome="answered", identities=(IDENTITY,), senders=(SENDER,), topic=TOPIC,
+              identity=IDENTITY, sealed_topic=TOPIC, asked=ASKED, text=None):  # fmt: skip
+    """`identity`, `sealed_topic` and `asked` are the server's; the others what the device has."""
+    random, ephemeral = secret(name + " random"), secret(name + " ephemeral")
+    made, answer = records.make_challenge(SENDER, public_key(identity), asked, sealed_topic, random, ephemeral)
+    values = {"kind": "challenge"}
+    values |= numbered("identity", [key_text.encode(key_text.IDENTITY, each) for each in identities])
+    values |= numbered("sender", make_vectors.sender_texts(senders))
+    values |= {"enrolment": key_text.encode(ENROLMENT, ASKED), "topic": topic}
+    values |= {"challenge": text(made) if text else made, "outcome": outcome}
+    if outcome == "answered":
+        context = Context.to_seal(SENDER, public_key(identity), topic, ephemeral, purpose=records.CHALLENGE)
+        values |= {"answer": answer, "recipient": key_text.encode(key_text.RECIPIENT, public_key(identity))}
+        values |= {"asked-enrolment": key_text.encode(ENROLMENT, asked)}
+        values |= {"sender-secret": key_text.encode(key_text.SENDER_SECRET, SENDER)}
+        values |= {"ephemeral-secret": ephemeral, "random": random, "plaintext": random + asked}
+        values |= {"enc": context.enc, "shared-secret": context.shared_secret, "key": context.key}
+        values |= {"base-nonce": context.base_nonce}
+    write("challenge-" + name, sentence, values)
+
+
+def changed(change):
+    """The text of a challenge whose bytes were changed."""
+    prefix = "pushchallenge."
+    return lambda text: records.armour(prefix, change(bytearray(records.unarmour(prefix, text, 125, 125))))
+
+
+def setting_byte(index, value):
+    def change(data):
+        data[index] = value if value is not None else data[index] ^ 1
+        return data
+
+    return changed(change)
+
+
+def message(text):
+    """A message whose plaintext is a challenge's, sealed by the right sender to the right recipient."""
+    context = Context.to_seal(SENDER, PHONE, TOPIC, secret("message as challenge"))
+    return records.armour("pushchallenge.", context.seal(0, secret("message") + ASKED))
+
+
+def make_challenges():
+    challenge("answered", "The device has the key, and the challenge is about its own enrolment.")
+    challenge("second-identity", "The device has several keys.", identities=(IDENTITY_2, IDENTITY), identity=IDENTITY)
+    challenge("second-sender", "The device trusts several senders.", senders=(SENDER_2, SENDER))
+    challenge("shared-key-id", "Two of the device's keys share a key ID; the second opens.",
+              identities=(make_vectors.SHARED_A, make_vectors.SHARED_B), identity=make_vectors.SHARED_B)  # fmt: skip
+    challenge("foreign-enrolment", "Somebody else's challenge, passed on: it opens, and is not answered.",
+              "foreign-enrolment", asked=signing_public_key(OTHER_KEY))  # fmt: skip
+    challenge("unknown-recipient", "For another device's key.", "unknown-recipient", identity=STRANGER)
+    challenge("unknown-sender", "From a sender that is not trusted.", "unknown-sender", senders=(SENDER_2,))
+    challenge("other-topic", "For another app.", "rejected", sealed_topic="com.example.other")
+    challenge("message", "A message is no challenge.", "rejected", text=message)
+    challenge("tag", "The tag is altered.", "rejected", text=setting_byte(124, None))
+    challenge("ciphertext", "The ciphertext is altered.", "rejected", text=setting_byte(80, None))
+    challenge("number", "The sequence number is altered.", "rejected", text=setting_byte(44, 1))
+    challenge("suite-2", "The anonymous suite.", "malformed", text=setting_byte(0, 2))
+    challenge("suite-3", "An unknown suite.", "malformed", text=setting_byte(0, 3))
+    challenge("enc", "enc is of low order.", "malformed",
+              text=changed(lambda data: data[:9] + bytes(32) + data[41:]))  # fmt: skip
+    challenge("cut", "A byte is missing.", "malformed", text=changed(lambda data: data[:-1]))
+    challenge("byte-more", "A byte too many.", "malformed", text=changed(lambda data: data + b"\0"))
+    challenge("space", "A space behind it.", "malformed", text=lambda text: text + " ")
+    challenge("prefix", "The prefix of an answer.", "malformed", text=lambda text: "pushanswer." + text[14:])
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.txt"):
+        path.unlink()
+    for make in (make_accepted, make_malformed, make_unverified, make_refused, make_challenges):
+        make()
+    print(len(list(FOLDER.glob("*.txt"))), "vectors")
+
+
+if __name__ == "__main__":
+    main()

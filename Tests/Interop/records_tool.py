@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Signs and reads records, asks and answers challenges, as another implementation would.
+
+Takes a file of `name: value` lines, in the names of Tests/Vectors/Records, and prints lines of the same form. A refusal
+ends with status 65 and its code.
+"""
+
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+
+import key_text  # noqa: E402
+import records  # noqa: E402
+from interop import REFUSED, keys_of, read_vector  # noqa: E402
+from sealed_push import Refused  # noqa: E402
+
+# By the kind of a record: its type, and the kinds of its keys, its signer and its signer's secret.
+KINDS = {
+    "device": (records.DEVICE, key_text.RECIPIENT, key_text.ENROLMENT, key_text.ENROLMENT_SECRET),
+    "senders": (records.SENDERS, key_text.SENDER, key_text.AUTHORITY, key_text.AUTHORITY_SECRET),
+}
+
+
+def lines_of_record(kind, record):
+    _, key_kind, signer_kind, _ = KINDS[kind]
+    values = {
+        "signer": key_text.encode(signer_kind, record.signer),
+        "counter": record.counter,
+        "created": record.created,
+        "expires": record.expires,
+        "topic": record.topic,
+    }
+    for index, key in enumerate(record.keys, 1):
+        values["key" + (str(index) if index > 1 else "")] = key_text.encode(key_kind, key)
+    return values
+
+
+def sign(values):
+    type, key_kind, _, secret_kind = KINDS[values["kind"]]
+    secret = key_text.decode(secret_kind, values["signer-secret"])
+    numbers = [int(values[name]) for name in ("counter", "created", "expires")]
+    keys = keys_of(values, "key", key_kind)
+    return {"record": records.sign_record(type, secret, *numbers, values["topic"], keys)}
+
+
+def read(values):
+    return lines_of_record(values["kind"], records.read_record(KINDS[values["kind"]][0], values["record"]))
+
+
+def ask(values):
+    text, answer = records.make_challenge(
+        key_text.decode(key_text.SENDER_SECRET, values["sender-secret"]),
+        key_text.decode(key_text.RECIPIENT, values["recipient"]),
+        key_text.decode(key_text.ENROLMENT, values["asked-enrolment"]),
+        values["topic"],
+    )
+    return {"challenge": text, "answer": answer}
+
+
+def answer(values):
+    text = records.answer_challenge(
+        values["challenge"],
+        keys_of(values, "identity", key_text.IDENTITY),
+        keys_of(values, "sender", key_text.SENDER),
+        values["topic"],
+        key_text.decode(key_text.ENROLMENT, values["enrolment"]),
+    )
+    return {"answer": text}
+
+
+def outcome_of(vector):
+    """What comes of a case of Tests/Vectors/Records."""
+    try:
+        if vector["kind"] == "challenge":
+            return "answered", answer(vector)["answer"]
+        type, _, signer_kind, _ = KINDS[vector["kind"]]
+        known = records.read_record(type, vector["known"]) if "known" in vector else None
+        record = records.read_record(type, vector["record"])
+        pinned = key_text.decode(signer_kind, vector["pinned"])
+        records.check_record(record, pinned, vector["topic"], known, int(vector["now"]))
+        return "accepted", None
+    except Refused as error:
+        return str(error), None
+
+
+def check_vectors(folder):
+    paths = sorted(pathlib.Path(folder).glob("*.txt"))
+    wrong = 0
+    for path in paths:
+        vector = read_vector(path)
+        if outcome_of(vector) != (vector["outcome"], vector.get("answer")):
+            wrong += 1
+            print(f"{path.name}: {outcome_of(vector)[0]}, not as written", file=sys.stderr)
+    print(f"{len(paths)} vectors, {wrong} wrong")
+    return 1 if wrong or not paths else 0
+
+
+def main():
+    command, path = sys.argv[1:]
+    if command == "check-vectors":
+        return check_vectors(path)
+    run = {"sign": sign, "read": read, "ask": ask, "answer": answer}[command]
+    try:
+        for name, value in run(read_vector(pathlib.Path(path))).items():
+            print(f"{name}: {value}")
+        return 0
+    except Refused as error:
+        print(error, file=sys.stderr)
+    except (OSError, ValueError, KeyError) as error:
+        print("error:", error, file=sys.stderr)
+    return REFUSED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
