@@ -52,7 +52,7 @@ public struct DeviceRecord: Hashable, Sendable {
     /// - Parameters:
     ///   - enrolment: the device's own, as pinned inside the app's login; never taken from the record itself.
     ///   - topic: the app's own.
-    ///   - known: the newest record of the device so far. Of another enrolment or topic, it counts as none.
+    ///   - known: the newest record of the device so far, by the pinned enrolment. Of another topic, it counts as none.
     /// - Throws: in this order `foreignSigner`, `otherTopic`, `expired`, `notYetValid`, `rolledBack`, `conflicting`.
     public func check(
         pinned enrolment: Enrolment, topic: Topic, replacing known: DeviceRecord?, at now: Timestamp

@@ -51,7 +51,8 @@ public struct SenderSet: Hashable, Sendable {
     /// - Parameters:
     ///   - authority: the app's own, compiled into it; never taken from the set itself.
     ///   - topic: the app's own.
-    ///   - known: the newest set so far, kept beside the keys. Of another authority or topic, it counts as none.
+    ///   - known: the newest set so far of any authority that is still pinned, kept beside the keys. Of another topic, it
+    ///     counts as none.
     /// - Throws: in this order `foreignSigner`, `otherTopic`, `expired`, `notYetValid`, `rolledBack`, `conflicting`.
     public func check(
         pinned authority: Authority, topic: Topic, replacing known: SenderSet?, at now: Timestamp

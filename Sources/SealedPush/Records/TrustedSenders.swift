@@ -33,6 +33,8 @@ public struct TrustedSenders: Hashable, Sendable {
         _ set: SenderSet, topic: Topic, replacing known: SenderSet?, at now: Timestamp
     ) throws(RecordError) {
         guard let authority = authorities.first(where: { $0 == set.authority }) else { throw .foreignSigner }
+        // A set of an authority that the app no longer pins is none, or a stolen key could hold the counter up for ever.
+        let known = known.flatMap { authorities.contains($0.authority) ? $0 : nil }
         try set.check(pinned: authority, topic: topic, replacing: known, at: now)
     }
 }

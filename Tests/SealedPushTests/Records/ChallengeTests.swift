@@ -80,6 +80,8 @@ struct ChallengeTests {
         #expect(silence(text, trusting: []) == .unknownSender)
         #expect(silence(text, trusting: [SenderKey().sender]) == .unknownSender)
         #expect(silence(text, trusting: [SenderKey().sender, enrolling.senderKey.sender]) == nil)
+        let careless = FixedKeyStore(keys: [DeviceKey(Identity(), created: now)])
+        #expect(silence(text, keys: careless) == .unknownRecipient)
         #expect(silence(text, keys: FixedKeyStore(error: .locked)) == .locked)
         #expect(silence(text, keys: FixedKeyStore(error: .unavailable("disk"))) == .keysUnavailable)
     }

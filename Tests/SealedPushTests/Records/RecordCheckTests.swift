@@ -64,10 +64,12 @@ struct RecordCheckTests {
         #expect(refusal(try enrolling.record(counter: 8), known: known, at: later) == nil)
     }
 
-    @Test("takes a known record of another signer or topic for none: the pin has changed since")
+    @Test("keeps to the counter of a known record whoever signed it, and takes one of another topic for none")
     func otherKnown() throws {
         let other = try Enrolling().record(counter: 50)
-        #expect(refusal(try enrolling.record(counter: 1), known: other) == nil)
+        #expect(refusal(try enrolling.record(counter: 49), known: other) == .rolledBack)
+        #expect(refusal(try enrolling.record(counter: 50), known: other) == .conflicting)
+        #expect(refusal(try enrolling.record(counter: 51), known: other) == nil)
         let elsewhere = try enrolling.record(topic: "com.example.other", counter: 50)
         #expect(refusal(try enrolling.record(counter: 1), known: elsewhere) == nil)
     }

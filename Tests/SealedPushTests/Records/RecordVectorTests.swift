@@ -1,0 +1,147 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PushCrypto
+@testable import SealedPush
+
+@Suite("Tests/Vectors/Records")
+struct RecordVectorTests {
+    private static func vectors() throws -> [NamedLines] {
+        try Checkout.files(in: "Tests/Vectors/Records", ending: ".txt").map { try NamedLines($0) }
+    }
+
+    @Test("each case ends as its file says")
+    func outcomes() throws {
+        var counts: [String: Int] = [:]
+        for vector in try Self.vectors() {
+            let outcome = try vector.required("outcome")
+            counts[outcome, default: 0] += 1
+            #expect(try found(vector) == outcome, "\(vector.testDescription)")
+        }
+        // Every code but those that need a broken key store, an answer or a server's state.
+        #expect(
+            Set(counts.keys) == [
+                "accepted", "answered", "malformed", "wrong-checksum", "wrong-type", "bad-signature", "foreign-signer",
+                "other-topic", "not-yet-valid", "expired", "rolled-back", "conflicting", "unknown-recipient",
+                "unknown-sender", "rejected", "foreign-enrolment",
+            ])
+        #expect(counts.values.reduce(0, +) == 87)
+    }
+
+    @Test("an accepted record is made again from its parts, byte for byte")
+    func signing() throws {
+        var caseCount = 0
+        for vector in try Self.vectors() where vector["outcome"] == "accepted" {
+            caseCount += 1
+            let (secret, keys) = (try vector.required("signer-secret"), vector.numbered("key"))
+            let topic = try #require(Topic(parsing: try vector.required("topic")))
+            let counter = try #require(UInt64(try vector.required("counter")))
+            let created = Timestamp(clamping: try vector.number("created"))
+            let expires = Timestamp(clamping: try vector.number("expires"))
+            let text =
+                vector["kind"] == "device"
+                ? try DeviceRecord(
+                    of: try keys.map { try Recipient(parsing: $0) }, topic: topic, counter: counter, created: created,
+                    expires: expires, signedBy: try EnrolmentKey(parsing: secret)
+                ).description
+                : try SenderSet(
+                    of: try keys.map { try Sender(parsing: $0) }, topic: topic, counter: counter, created: created,
+                    expires: expires, signedBy: try AuthorityKey(parsing: secret)
+                ).description
+            #expect(text == vector["record"], "\(vector.testDescription)")
+            let bytes = try #require(Base64URL.decode(text.utf8.dropFirst(11)))
+            let signed = Array("sealedpush/v1 record\0".utf8) + bytes[..<(bytes.count - 68)]
+            #expect(Hex.encode(signed) == vector["signed"], "\(vector.testDescription)")
+            #expect(Hex.encode(bytes.suffix(68).prefix(64)) == vector["signature"], "\(vector.testDescription)")
+        }
+        #expect(caseCount == 15)
+    }
+
+    @Test("an answered challenge is made again from its random values, byte for byte")
+    func asking() throws {
+        var caseCount = 0
+        for vector in try Self.vectors() where vector["outcome"] == "answered" {
+            caseCount += 1
+            let recipient = try Recipient(parsing: try vector.required("recipient"))
+            let enrolment = try Enrolment(parsing: try vector.required("asked-enrolment"))
+            let sender = try SenderKey(parsing: try vector.required("sender-secret"))
+            let topic = try #require(Topic(parsing: try vector.required("topic")))
+            let context = HPKEContext(
+                sendingTo: recipient.publicKey, from: sender.secretKey, info: Challenge.info(topic: topic),
+                ephemeral: try secret(vector, "ephemeral-secret"))
+            #expect(Hex.encode(context.enc.bytes) == vector["enc"], "\(vector.testDescription)")
+            context.withKeyAndNonce(0) { key, nonce in
+                #expect(Hex.encode(key) == vector["key"], "\(vector.testDescription)")
+                #expect(Hex.encode(nonce) == vector["base-nonce"], "\(vector.testDescription)")
+            }
+            let challenge = PendingChallenge(
+                to: recipient, of: enrolment, from: sender.sender, in: context, random: try secret(vector, "random"),
+                at: Exchange.now)
+            #expect(challenge.text == vector["challenge"], "\(vector.testDescription)")
+            try challenge.check(try vector.required("answer"), at: Exchange.now)
+        }
+        #expect(caseCount == 4)
+    }
+
+    @Test("the specification's worked example A.3 is two of the cases")
+    func workedExample() throws {
+        let specification = try Checkout.text(Checkout.folder.appending(path: "Docs/Specification.md"))
+        let example = try #require(specification.components(separatedBy: "### A.3 ").last)
+        let characters = example.components(separatedBy: "## Appendix B")[0].filter { !$0.isWhitespace }
+        let fields = [
+            "device-two-keys": ["pinned", "record", "signer-secret", "key", "key2", "signed", "signature"],
+            "challenge-answered": [
+                "challenge", "answer", "random", "plaintext", "enc", "ephemeral-secret", "key", "base-nonce",
+            ],
+        ]
+        for (name, fields) in fields {
+            let vector = try NamedLines(Checkout.folder.appending(path: "Tests/Vectors/Records/\(name).txt"))
+            for field in fields {
+                #expect(characters.contains(try vector.required(field)), "\(name): \(field)")
+            }
+        }
+    }
+
+    private func found(_ vector: NamedLines) throws -> String {
+        let topic = try #require(Topic(parsing: try vector.required("topic")))
+        switch try vector.required("kind") {
+        case "device":
+            let (text, pinned) = (try vector.required("record"), try Enrolment(parsing: try vector.required("pinned")))
+            let known = try vector["known"].map { try DeviceRecord(parsing: $0) }
+            let now = Timestamp(clamping: try vector.number("now"))
+            let refusal = refusal { () throws(RecordError) in
+                try DeviceRecord(parsing: text).check(pinned: pinned, topic: topic, replacing: known, at: now)
+            }
+            return refusal?.rawValue ?? "accepted"
+        case "senders":
+            let (text, pinned) = (try vector.required("record"), try Authority(parsing: try vector.required("pinned")))
+            let known = try vector["known"].map { try SenderSet(parsing: $0) }
+            let now = Timestamp(clamping: try vector.number("now"))
+            let refusal = refusal { () throws(RecordError) in
+                try SenderSet(parsing: text).check(pinned: pinned, topic: topic, replacing: known, at: now)
+            }
+            return refusal?.rawValue ?? "accepted"
+        default:
+            // In the order of the file: newest first.
+            let keys = try vector.numbered("identity").enumerated().map { index, text in
+                DeviceKey(try Identity(parsing: text), created: Exchange.now.advanced(bySeconds: Int64(-index)))
+            }
+            let senders = try vector.numbered("sender").map { try Sender(parsing: $0) }
+            let enrolment = try Enrolment(parsing: try vector.required("enrolment"))
+            let text = try vector.required("challenge")
+            var answer: String?
+            let refusal = refusal { () throws(ChallengeError) in
+                answer = try Challenge.answer(
+                    text, enrolment: enrolment, topic: topic, keys: InMemoryKeyStore(keys), trusting: senders)
+            }
+            #expect(answer == vector["answer"], "\(vector.testDescription)")
+            return refusal?.rawValue ?? "answered"
+        }
+    }
+
+    private func secret(_ vector: NamedLines, _ name: String) throws -> WipedBytes {
+        let bytes = try #require(Hex.decode(try vector.required(name)))
+        return WipedBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
+    }
+}
