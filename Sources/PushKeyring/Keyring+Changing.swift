@@ -28,6 +28,8 @@ struct KeyringChange {
         return file
     }
 
+    func trustList() throws(KeyringError) -> TrustList { try keyring.trustList(under: key) }
+
     /// Throws where a name is taken, be it by a file that can't be read.
     func requireFree(_ name: KeyName) throws(KeyringError) {
         for isOwn in [true, false] where try keyring.files.exists(keyring.path(name, isOwn: isOwn)) {

@@ -98,7 +98,7 @@ extension KeyFile {
     mutating func signRecord(at now: Timestamp) throws(KeyringError) {
         guard case .open(let secret)? = enrolmentSecret, let key = secret.enrolmentKey, let topic else { return }
         let recipients = keys.filter { $0.life.state == .active }.compactMap(\.recipient)
-        let counter = record.map { $0.counter + 1 } ?? 1
+        let counter = RecordCounter.next(after: record?.counter, at: now)
         guard !recipients.isEmpty else { return }
         do {
             record = try DeviceRecord(

@@ -19,6 +19,9 @@ extension Keyring {
             let list = try trustList(under: old.key)
             if !list.entries.isEmpty {
                 new.staged.write(TrustList.path, list.text(under: newKey), isSecret: false)
+            } else {
+                // One that says nothing would keep a MAC under the old key.
+                new.staged.remove(TrustList.path)
             }
             if let seal, let newKey {
                 new.staged.write(KeyringSeal.path, seal.text(under: newKey), isSecret: false)

@@ -18,10 +18,15 @@ struct KeyringSeal: Hashable {
         cost = kind == .passphrase ? .standard : nil
     }
 
-    /// Nil for anything that ``text(under:)`` does not write; the MAC is checked by ``open(_:with:)``.
+    /// Nil for anything that ``text(under:)`` does not write; the MAC is checked by who has the key.
     init?(parsing bytes: [UInt8]) {
-        guard let file = TextFile(parsing: bytes), file.paragraphCount == 1, file.hasMAC,
-            let kind = file.text("seal", in: 0).flatMap(KeyringSecret.Kind.init(rawValue:)),
+        guard let file = TextFile(parsing: bytes), file.paragraphCount == 1, file.hasMAC else { return nil }
+        self.init(in: file)
+    }
+
+    /// Reads the first paragraph, which may hold these names besides.
+    init?(in file: borrowing TextFile, besides others: Set<String> = []) {
+        guard let kind = file.text("seal", in: 0).flatMap(KeyringSecret.Kind.init(rawValue:)),
             let salt = file.text("salt", in: 0).flatMap({ Base64URL.decode(Array($0.utf8)) }),
             salt.count == Argon2id.saltByteCount
         else { return nil }
@@ -29,14 +34,14 @@ struct KeyringSeal: Hashable {
         self.salt = salt
         switch kind {
         case .passphrase:
-            guard file.names(in: 0) == ["seal", "salt", "operations", "memory"],
+            guard file.names(in: 0) == others.union(["seal", "salt", "operations", "memory"]),
                 let operations = file.text("operations", in: 0).flatMap(UInt64.init),
                 let memory = file.text("memory", in: 0).flatMap({ Int($0) }),
                 let cost = Argon2id.Cost(operations: operations, memoryByteCount: memory)
             else { return nil }
             self.cost = cost
         case .key:
-            guard file.names(in: 0) == ["seal", "salt"] else { return nil }
+            guard file.names(in: 0) == others.union(["seal", "salt"]) else { return nil }
             cost = nil
         }
     }
@@ -46,11 +51,15 @@ struct KeyringSeal: Hashable {
         var writer = TextFileWriter(
             comment: "How this keyring's secrets are sealed. Not secret; without it they can't be opened.",
             capacity: 512)
+        write(to: &writer)
+        return writer.finish(at: Self.path, under: key)
+    }
+
+    func write(to writer: inout TextFileWriter) {
         writer.field("seal", kind.rawValue)
         writer.field("salt", Base64URL.encode(salt))
         writer.field("operations", cost.map { String($0.operations) })
         writer.field("memory", cost.map { String($0.memoryByteCount) })
-        return writer.finish(at: Self.path, under: key)
     }
 
     /// The key that this seal makes of a secret, right or wrong; about 0.2 s for a passphrase.

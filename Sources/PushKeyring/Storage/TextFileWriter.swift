@@ -11,6 +11,9 @@ struct TextFileWriter {
         bytes += Array("# \(comment)\n".utf8)
     }
 
+    /// Without a comment.
+    init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
     mutating func field(_ name: String, _ value: String?) {
         guard let value else { return }
         bytes += Array("\(name): \(value)\n".utf8)

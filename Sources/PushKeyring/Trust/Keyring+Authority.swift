@@ -16,7 +16,7 @@ extension Keyring {
             guard let stored = file.newest, let key = stored.secretText?.authorityKey else {
                 throw .notUsable(name, file.keys[0].life.state)
             }
-            let counter = (file.counter ?? 0) + 1
+            let counter = RecordCounter.next(after: file.counter, at: now)
             let set: SenderSet
             do throws(RecordError) {
                 set = try SenderSet(

@@ -52,7 +52,7 @@ extension Keyring {
 
 extension TrustList.Trusted {
     /// For the log.
-    fileprivate var publicKey: PublicKey {
+    var publicKey: PublicKey {
         switch self {
         case .sender(let sender): .sender(sender)
         case .authority(let authority): .authority(authority)

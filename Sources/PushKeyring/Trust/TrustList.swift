@@ -67,6 +67,14 @@ public struct TrustList: Hashable, Sendable {
         return true
     }
 
+    /// Takes over what another list says about apps that this one says nothing about; returns that.
+    mutating func addTopics(of other: TrustList) -> [Entry] {
+        let known = Set(entries.map(\.topic))
+        let added = other.entries.filter { !known.contains($0.topic) }
+        entries += added
+        return added
+    }
+
     /// False where it is not in the list. An authority takes its sender set along.
     mutating func remove(_ trusted: Trusted, for topic: Topic) -> Bool {
         let count = entries.count
