@@ -29,10 +29,11 @@ enum AuditLog {
         return (bytes, head)
     }
 
-    /// Follows the chain through a whole log, in pieces; nil where it is broken.
+    /// Follows the chain through a whole log, in pieces; nil where it is broken, or the last line has no end.
     static func verify(_ file: URL) throws(DurableFiles.Failure) -> AuditHead? {
         var head = AuditHead.start
         var isWhole = true
+        var byteCount = 0
         try DurableFiles.forEachLine(of: file, limit: maximumLineByteCount) { line in
             let tail = chainStart.utf8.count + 64 + chainEnd.utf8.count
             guard isWhole, line.count > tail else {
@@ -43,8 +44,9 @@ enum AuditLog {
             let chain = chain(head.chain, start)
             isWhole = Array(line.suffix(tail)) == Array("\(chainStart)\(Hex.encode(chain))\(chainEnd)".utf8)
             head = AuditHead(count: head.count + 1, chain: chain)
+            byteCount += line.count + 1
         }
-        return isWhole ? head : nil
+        return isWhole && byteCount == FileFacts(of: file, following: true)?.byteCount ? head : nil
     }
 
     /// Appends staged lines that are not there yet, and takes them away where they were staged.

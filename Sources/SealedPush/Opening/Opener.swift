@@ -28,6 +28,20 @@ public struct Opener: Sendable {
     ///
     /// - Throws: every ``OpenError`` but `replayed`, `ledgerUnavailable` and `outOfTime`.
     public func open(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedContent {
+        try check(try unseal(envelope, at: now), of: envelope, at: now)
+    }
+
+    /// What was sealed, before anything of it was checked: for finding out why something does not open, and for nothing
+    /// that is shown.
+    package struct Unsealed {
+        package let plaintext: [UInt8]
+        package let key: DeviceKey
+        /// Nil where anybody may have sealed it.
+        package let sender: Sender?
+    }
+
+    /// Steps 2 to 4 alone.
+    package func unseal(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> Unsealed {
         let candidates = try identities(for: envelope.recipientKeyID)
         switch envelope.header {
         case .authenticated(let header):
@@ -38,13 +52,13 @@ public struct Opener: Sendable {
                 guard let plaintext = decrypt(envelope, header, with: pair.key.identity, from: pair.sender) else {
                     continue
                 }
-                return try check(plaintext, of: envelope, key: pair.key, sender: pair.sender, at: now)
+                return Unsealed(plaintext: plaintext, key: pair.key, sender: pair.sender)
             }
         case .anonymous:
             guard allowsAnonymous else { throw .anonymousNotAllowed }
             for key in candidates.prefix(Self.maximumPairCount) {
                 guard let plaintext = decryptBox(envelope, with: key.identity) else { continue }
-                return try check(plaintext, of: envelope, key: key, sender: nil, at: now)
+                return Unsealed(plaintext: plaintext, key: key, sender: nil)
             }
         }
         throw .rejected
@@ -101,8 +115,9 @@ extension Opener {
 
     /// Step 5: both suites, on the opened plaintext.
     private func check(
-        _ plaintext: [UInt8], of envelope: Envelope, key: DeviceKey, sender: Sender?, at now: Timestamp
+        _ unsealed: Unsealed, of envelope: Envelope, at now: Timestamp
     ) throws(OpenError) -> OpenedContent {
+        let (plaintext, key, sender) = (unsealed.plaintext, unsealed.key, unsealed.sender)
         guard let count = plaintext.withUnsafeBytes({ Padding.contentByteCount(of: $0) }),
             var content = try? Content(parsing: Array(plaintext[..<count])),
             let id = content.id, let topic = content.topic, let sent = content.sent

@@ -1,0 +1,39 @@
+internal import SealedPush
+
+extension Examination {
+    /// The trust list, and what it says about sender sets.
+    mutating func examineTrust() {
+        let list: TrustList
+        do throws(KeyringError) {
+            if let bytes = try files.read(TrustList.path), !isSealed, TextFile(parsing: bytes)?.hasMAC == true {
+                filesWithMAC.append(TrustList.path)
+            }
+            list = try keyring.trustList(under: seal.key)
+        } catch {
+            if FileFacts(of: files.file(TrustList.path))?.kind == .file { note(error, TrustList.path) }
+            return
+        }
+        for entry in list.entries {
+            guard case .senderSet(let set) = entry.trusted else { continue }
+            examine(set, for: entry.topic, in: list)
+        }
+    }
+
+    private mutating func examine(_ set: SenderSet, for topic: Topic, in list: TrustList) {
+        guard list.trustedSenders(for: topic).authorities.contains(set.authority), set.topic == topic else {
+            return add(
+                .senderSetUnused, .topic(topic),
+                "its sender set is of an authority that is not pinned, so it counts for nothing",
+                "pin the authority with `sealedpush trust add`, if it is the app's")
+        }
+        let advice = "have the authority sign a new one, and take it with `sealedpush trust add`"
+        if now > set.expires {
+            add(
+                .senderSetExpired, .topic(topic),
+                "its sender set expired on \(TimeWords.day(set.expires)): nobody is believed", advice)
+        } else if set.expires.seconds(since: now) < RotationPlan.renewal {
+            add(
+                .senderSetExpires, .topic(topic), "its sender set expires on \(TimeWords.day(set.expires))", advice)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import Foundation
+internal import SealedPush
+
+/// The field of a payload, as text: from its JSON, or by itself.
+enum PayloadField {
+    case text(String)
+    /// And what is wrong with it.
+    case missing(String)
+
+    /// - Parameter bytes: what a person has at hand: a payload's JSON, or the field's text with white space around it.
+    init(of bytes: [UInt8]) {
+        guard bytes.count <= Self.maximumByteCount else {
+            self = .missing("it has more than \(Self.maximumByteCount) bytes: no push is that long")
+            return
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            self = .missing("it is not UTF-8 text")
+            return
+        }
+        let trimmed = text.unicodeScalars.drop(while: Self.isSpace)
+        guard let first = trimmed.first else {
+            self = .missing("it is empty")
+            return
+        }
+        switch first {
+        case "{": self = Self.inJSON(bytes)
+        case "[", "\"": self = .missing("it is JSON, and no object")
+        case "\u{feff}": self = .missing("it begins with a byte order mark, which JSON may not have")
+        default:
+            let end = trimmed.lastIndex { !Self.isSpace($0) }.map(trimmed.index(after:)) ?? trimmed.endIndex
+            self = .text(String(trimmed[..<end]))
+        }
+    }
+
+    private static func inJSON(_ bytes: [UInt8]) -> PayloadField {
+        guard JSONReader.isWithinLimits(bytes, maximumDepth: maximumDepth) else {
+            return .missing("it is no JSON, or lies more than \(maximumDepth) levels deep")
+        }
+        guard let payload = try? JSONDecoder().decode(Payload.self, from: Data(bytes)) else {
+            return .missing("it is no JSON: cut, or altered")
+        }
+        switch payload.field {
+        case .text(let text): return .text(text)
+        case .otherKind: return .missing("its \"\(fieldName)\" is no string")
+        case .none: return .missing("it has no \"\(fieldName)\": nothing was sealed into it, or something took it out")
+        }
+    }
+
+    private struct Payload: Decodable {
+        var field: Field?
+
+        enum Field { case text(String), otherKind }
+
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: Name.self)
+            guard members.contains(.field) else { return }
+            field = (try? members.decode(String.self, forKey: .field)).map { .text($0) } ?? .otherKind
+        }
+
+        private enum Name: String, CodingKey { case field = "custom-encrypted-message" }
+    }
+
+    private static func isSpace(_ scalar: Unicode.Scalar) -> Bool { [" ", "\t", "\r", "\n"].contains(scalar) }
+
+    private static let fieldName = "custom-encrypted-message"
+    private static let maximumDepth = 64
+    /// Far more than a push has.
+    static let maximumByteCount = 65_536
+}
