@@ -49,7 +49,10 @@ enum PayloadField {
     private struct Payload: Decodable {
         var field: Field?
 
-        enum Field { case text(String), otherKind }
+        enum Field {
+            case text(String)
+            case otherKind
+        }
 
         init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: Name.self)
