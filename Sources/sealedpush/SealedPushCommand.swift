@@ -19,7 +19,7 @@ struct SealedPushCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             KeysCommand.self, TrustCommand.self, AuthorityCommand.self, SealCommand.self, OpenCommand.self,
-            InspectCommand.self,
+            InspectCommand.self, DoctorCommand.self,
         ])
 
     static func main() {

@@ -15,7 +15,8 @@ struct KeysCommand: ParsableCommand {
         subcommands: [
             GenerateCommand.self, ListCommand.self, ShowCommand.self, ExportCommand.self, ImportCommand.self,
             RenameCommand.self, RotateCommand.self, ConfirmCommand.self, RetireCommand.self, RevokeCommand.self,
-            EraseCommand.self, PassphraseCommand.self, FingerprintCommand.self,
+            EraseCommand.self, PassphraseCommand.self, BackupCommand.self, RestoreCommand.self,
+            FingerprintCommand.self, KeysDoctorCommand.self,
         ])
 
     func run() throws { throw ValidationError("Say what to do with keys: `sealedpush keys --help` lists it.") }
