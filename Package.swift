@@ -53,7 +53,7 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "PushKeyringTests", dependencies: ["PushKeyring", "SealedPush", "TestSupport"],
+            name: "PushKeyringTests", dependencies: ["PushKeyring", "SealedPush", "PushCrypto", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "PushSimulatorTests",

@@ -87,7 +87,7 @@ extension Keyring {
     }
 
     /// Whether nothing was ever put into this keyring.
-    private func isEmpty() throws(KeyringError) -> Bool {
+    func isEmpty() throws(KeyringError) -> Bool {
         guard try names().isEmpty else { return false }
         for path in [KeyringSeal.path, TrustList.path, AuditHead.path] where try files.exists(path) { return false }
         return true

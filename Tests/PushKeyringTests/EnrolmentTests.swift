@@ -153,7 +153,7 @@ struct EnrolmentTests {
 
         try server.rotate(newsroom, at: day(10))
         let second = try set(day(10))
-        #expect(second.counter == 2 && second.senders.count == 2)
+        #expect(second.counter > first.counter && second.senders.count == 2)
         try device.trust(.senderSet(second), for: topic, at: day(10))
         #expect(try device.trustList().senders(for: topic, at: day(10)) == second.senders)
         #expect(throws: KeyringError.record(.rolledBack)) {

@@ -11,7 +11,7 @@ extension Keyring {
     /// - Parameter secret: what it is sealed under, with a salt of its own; need not be the keyring's.
     /// - Throws: the error of the first file that is damaged or was edited: a backup that lacks something is none.
     public func backup(under secret: KeyringSecret, at now: Timestamp = .now()) throws(KeyringError) -> [UInt8] {
-        guard try !files.reading({ () throws(KeyringError) in try isBlank() }) else {
+        guard try !files.reading({ () throws(KeyringError) in try isEmpty() }) else {
             throw .file(folder, message: "there is no keyring")
         }
         let seal = KeyringSeal(secret.kind)

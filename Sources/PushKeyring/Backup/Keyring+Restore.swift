@@ -4,8 +4,8 @@ public import SealedPush
 extension Keyring {
     /// Takes everything from a backup into this keyring, in one change: all of it or nothing.
     ///
-    /// A keyring that does not exist yet is sealed under the same passphrase or key, with a fresh salt. One that exists
-    /// keeps its own seal, and needs its own secret. Of the trust list, those apps are taken that nobody is trusted for
+    /// A keyring that does not exist yet is sealed under the same passphrase or key, with a fresh salt, unless it was given
+    /// another one. One that exists keeps its own seal, and needs its own secret. Of the trust list, those apps are taken that nobody is trusted for
     /// here. Each enrolled device of one's own signs a new record, whose counter is higher than any that was signed
     /// after the backup was made; send it to the server.
     ///
@@ -24,7 +24,8 @@ extension Keyring {
         else { throw .backup }
         return try contents.withBytes { (contents) throws(KeyringError) in
             while true {
-                guard try files.reading({ () throws(KeyringError) in try isBlank() }) else {
+                // A secret that was given for this keyring seals it, as ever.
+                guard vault.givenSecret == nil, try files.reading({ () throws(KeyringError) in try isEmpty() }) else {
                     return try change(at: now) { (change) throws(KeyringError) in
                         try change.restore(contents)
                     }
@@ -40,26 +41,17 @@ extension Keyring {
     ) throws(KeyringError) -> [KeyName]? {
         let seal = KeyringSeal(secret.kind)
         let key = try seal.key(from: secret)
+        let text = seal.text(under: key)
+        vault.remember(key, sealedBy: text)
         return try files.changing { (staged) throws(KeyringError) in
-            guard try isBlank() else { return nil }
+            guard try isEmpty() else { return nil }
             var change = KeyringChange(self, under: key, at: now, staged)
             let names = try change.restore(contents)
             try writeLog(&change, under: key)
-            change.staged.write(KeyringSeal.path, seal.text(under: key), isSecret: false)
+            change.staged.write(KeyringSeal.path, text, isSecret: false)
             staged = change.staged
             return names
         }
-    }
-
-    /// Whether there is no keyring here yet; folders alone are none.
-    func isBlank() throws(KeyringError) -> Bool {
-        for path in [KeyringSeal.path, TrustList.path, AuditHead.path, AuditLog.name] where try files.exists(path) {
-            return false
-        }
-        for subfolder in KeyringFolder.subfolders {
-            if try files.names(in: subfolder).contains(where: { $0.hasSuffix(Self.suffix) }) { return false }
-        }
-        return true
     }
 }
 

@@ -1,0 +1,194 @@
+import Foundation
+import PushCrypto
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushKeyring
+
+@Suite("A backup")
+struct BackupTests {
+    private let kept: KeptKeys
+    private let secret = KeyringSecret.key(KeyringKey())
+    private let day = KeptKeys.day
+
+    init() throws { kept = try KeptKeys() }
+
+    private func passphrase(_ text: String) throws -> KeyringSecret {
+        .passphrase(try #require(Passphrase(Array(text.utf8))))
+    }
+
+    /// A keyring that is not there yet, and is unlocked by what it will be sealed with.
+    private func new(_ name: String, _ secret: KeyringSecret? = nil) -> Keyring {
+        Keyring(folder: kept.folder.appending(name), unlocking: .given(secret ?? self.secret))
+    }
+
+    @Test("brings everything back that is in use, in a keyring that is sealed under the same key")
+    func roundTrip() throws {
+        try kept.addEverything()
+        let keyring = kept.keyring
+        let backup = try keyring.backup(under: secret, at: day(20))
+        #expect(try Keyring.backupKind(backup) == .key)
+        // Without a secret of its own: it takes that of the backup.
+        let made = Keyring(folder: kept.folder.appending("New"))
+        let names = try made.restore(backup, with: secret, at: day(20))
+        let all = ["alice-phone", "authority", "bob-phone", "carol", "lost-phone", "newsroom", "old-phone", "weather"]
+        #expect(names.map(\.description) == all)
+        #expect(try made.sealKind() == .key)
+
+        let copy = new("New")
+        #expect(try copy.entries().errors.isEmpty)
+        #expect(try copy.entries().keys.map(\.name) == names)
+        for name in names where name != "lost-phone" {
+            let (old, now) = (try keyring.entry(named: name), try copy.entry(named: name))
+            #expect(now.kind == old.kind && now.created == old.created && now.isOwn == old.isOwn)
+            #expect(now.topic == old.topic && now.record?.enrolment == old.record?.enrolment)
+            let isKept = { (key: KeyringEntry.Key) in !old.isOwn || key.life.state == .active }
+            #expect(now.keys == old.keys.filter(isKept), "\(name)")
+        }
+        #expect(try copy.entry(named: "alice-phone").keys.count == 2)
+        #expect(try copy.trustList() == keyring.trustList())
+        #expect(try copy.senderKey(named: "newsroom").sender == keyring.senderKey(named: "newsroom").sender)
+        let identities = try copy.deviceKeys(named: "alice-phone").map(\.identity.recipient)
+        #expect(try identities == keyring.deviceKeys(named: "alice-phone").map(\.identity.recipient))
+        // What bob has proven, and what carol has not.
+        #expect(
+            try copy.recipient(named: "bob-phone", at: day(20)) == keyring.recipient(named: "bob-phone", at: day(20)))
+        #expect(throws: KeyringError.unverified("carol")) { try copy.recipient(named: "carol", at: day(20)) }
+        #expect(try copy.examine(at: day(20)).filter { $0.severity == .problem } == [])
+    }
+
+    @Test("leaves retired, revoked and erased keys out, with their secrets")
+    func leftOut() throws {
+        let open = try KeptKeys(sealed: false)
+        try open.addEverything()
+        let before = try Keyring.secretTexts(in: open.root)
+        let backup = try open.keyring.backup(under: secret, at: day(20))
+        let target = kept.folder.appending("Clear")
+        try Keyring(folder: target).generateSender(named: "other")
+        let own = try Keyring.secretTexts(in: target)
+        try Keyring(folder: target).restore(backup, with: secret, at: day(20))
+        let restored = try Keyring.secretTexts(in: target).subtracting(own)
+        #expect(restored.isSubset(of: before))
+        // Gone: a retired one of old-phone, the revoked ones of lost-phone and lost-sender.
+        #expect(before.count - restored.count == 3)
+        #expect(throws: KeyringError.notFound("lost-sender")) {
+            try Keyring(folder: target).entry(named: "lost-sender")
+        }
+    }
+
+    @Test("keeps the enrolment key of a device whose keys are all revoked, and it gets a new key")
+    func enrolmentAlone() throws {
+        try kept.addEverything()
+        let enrolment = try #require(try kept.keyring.entry(named: "lost-phone").record?.enrolment)
+        let copy = new("New")
+        try copy.restore(kept.keyring.backup(under: secret, at: day(20)), with: secret, at: day(20))
+        let entry = try copy.entry(named: "lost-phone")
+        #expect(entry.isOwn && entry.keys.map(\.life.state) == [.erased] && !entry.keys[0].hasSecret)
+        let key = try copy.rotate("lost-phone", at: day(21))
+        let record = try #require(try copy.entry(named: "lost-phone").record)
+        #expect(record.enrolment == enrolment && record.recipients.map { .device($0) } == [key])
+    }
+
+    @Test("never overwrites: where one name is taken nothing of it comes")
+    func noOverwriting() throws {
+        let backup = try kept.keyring.backup(under: secret, at: day(1))
+        let copy = new("New")
+        try copy.add(.sender(SenderKey().sender), named: "weather", at: day(1))
+        let before = try kept.snapshot(of: copy.folder)
+        #expect(throws: KeyringError.exists("weather")) { try copy.restore(backup, with: secret, at: day(2)) }
+        #expect(try kept.snapshot(of: copy.folder) == before)
+        #expect(throws: KeyringError.exists("alice-phone")) {
+            try kept.keyring.restore(backup, with: secret, at: day(2))
+        }
+    }
+
+    @Test("comes into a keyring under that one's own seal, and needs that one's own secret")
+    func ownSeal() throws {
+        let backup = try kept.keyring.backup(under: passphrase("correct horse"), at: day(1))
+        #expect(try Keyring.backupKind(backup) == .passphrase)
+        let other = KeyringSecret.key(KeyringKey())
+        let copy = new("New", other)
+        try copy.generateSender(named: "other", at: day(1))
+        let seal = try Checkout.text(copy.folder.appending(path: "keyring.txt"))
+        let stranger = new("New", .key(KeyringKey()))
+        #expect(throws: KeyringError.wrongSecret(.key)) {
+            try stranger.restore(backup, with: passphrase("correct horse"), at: day(1))
+        }
+        try copy.restore(backup, with: passphrase("correct horse"), at: day(1))
+        #expect(try Checkout.text(copy.folder.appending(path: "keyring.txt")) == seal)
+        #expect(try copy.deviceKeys(named: "alice-phone").count == 1)
+        #expect(throws: KeyringError.backup) { try copy.restore(backup, with: passphrase("correct horsf")) }
+        // A new one gets a salt of its own.
+        let made = Keyring(folder: kept.folder.appending("Made"))
+        try made.restore(backup, with: passphrase("correct horse"), at: day(1))
+        #expect(try made.deviceKeys(named: "alice-phone").count == 1)
+        let again = new("Made", try passphrase("correct horse"))
+        #expect(try again.deviceKeys(named: "alice-phone").count == 1)
+        let text = String(decoding: backup, as: UTF8.self)
+        let salts = [text, try Checkout.text(made.folder.appending(path: "keyring.txt"))].map {
+            $0.firstMatch(of: /salt: (\S+)/)?.output.1
+        }
+        #expect(salts[0] != nil && salts[1] != nil && salts[0] != salts[1])
+    }
+
+    @Test("does not widen what is trusted: of the trust list come those apps that nobody is trusted for")
+    func trust() throws {
+        try kept.keyring.trust(.sender(SenderKey().sender), for: "com.example.other", at: day(1))
+        let backup = try kept.keyring.backup(under: secret, at: day(1))
+        let copy = new("New")
+        let mine = SenderKey().sender
+        try copy.trust(.sender(mine), for: KeptKeys.topic, at: day(1))
+        try copy.restore(backup, with: secret, at: day(2))
+        let list = try copy.trustList()
+        #expect(list.senders(for: KeptKeys.topic, at: day(2)) == [mine])
+        #expect(
+            try list.senders(for: "com.example.other", at: day(2))
+                == kept.keyring.trustList().senders(for: "com.example.other", at: day(2)))
+    }
+
+    @Test("of an older day signs records and sets that count higher than what was signed after it")
+    func counters() throws {
+        try kept.addEverything()
+        let keyring = kept.keyring
+        let backup = try keyring.backup(under: secret, at: day(20))
+        let first = try #require(try keyring.entry(named: "alice-phone").record)
+        var server = try EnrolledDevice(pinning: first, topic: KeptKeys.topic, at: day(20))
+        for round in 0..<5 {
+            try keyring.confirm("alice-phone", at: day(21))
+            try keyring.rotate("alice-phone", at: day(21))
+            try server.accept(#require(try keyring.entry(named: "alice-phone").record), at: day(21 + Int64(round)))
+        }
+        let sign = { (keyring: Keyring, at: Timestamp) in
+            try keyring.signSenderSet(
+                of: keyring.activeSenders(named: "newsroom"), topic: KeptKeys.topic, by: "authority",
+                lifetime: 86_400, at: at)
+        }
+        let newest = try [sign(keyring, day(22)), sign(keyring, day(22)), sign(keyring, day(22))][2]
+
+        let copy = new("New")
+        try copy.restore(backup, with: secret, at: day(30))
+        let record = try #require(try copy.entry(named: "alice-phone").record)
+        #expect(record.counter > server.record.counter)
+        try server.accept(record, at: day(30))
+        try copy.rotate("old-phone", at: day(31))
+        let set = try sign(copy, day(30))
+        try set.check(pinned: newest.authority, topic: KeptKeys.topic, replacing: newest, at: day(30))
+        // Also with a clock that stands still, or was set back.
+        #expect(RecordCounter.next(after: 7, at: Timestamp(secondsSince1970: 7)!) == 8)
+        #expect(RecordCounter.next(after: nil, at: Timestamp(secondsSince1970: 0)!) == 1)
+        #expect(RecordCounter.next(after: .max, at: day(0)) == .max)
+    }
+
+    @Test("is noted in the audit log, and needs every file to be whole")
+    func whole() throws {
+        _ = try kept.keyring.backup(under: secret, at: day(1))
+        #expect(try Checkout.text(kept.file("audit.jsonl")).contains("\"event\":\"backed-up\""))
+        let file = kept.file("public/weather.txt")
+        try Data("nothing\n".utf8).write(to: file)
+        #expect(throws: KeyringError.damaged(file)) { try kept.keyring.backup(under: secret, at: day(1)) }
+        let nothing = kept.folder.appending("Nothing")
+        #expect(throws: KeyringError.self) { try Keyring(folder: nothing).backup(under: secret, at: day(1)) }
+        #expect(!FileManager.default.fileExists(atPath: nothing.path))
+    }
+}

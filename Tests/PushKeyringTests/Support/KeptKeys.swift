@@ -1,0 +1,118 @@
+import Foundation
+import PushCrypto
+import PushKeyring
+import SealedPush
+import TestSupport
+import Testing
+
+/// A keyring with everything that one can hold, and the other ends that it deals with.
+struct KeptKeys {
+    static let topic: Topic = "com.example.app"
+    static let start = Timestamp(secondsSince1970: 1_760_000_000)!
+    static func day(_ days: Int64) -> Timestamp { start.advanced(bySeconds: days * 86_400) }
+
+    let folder: TemporaryFolder
+    /// Nil for one in the clear.
+    let key: KeyringKey?
+
+    /// A keyring that nothing is wrong with.
+    init(sealed: Bool = true) throws {
+        folder = try TemporaryFolder()
+        key = sealed ? KeyringKey() : nil
+        let (keyring, topic, start) = (keyring, Self.topic, Self.start)
+        try keyring.generateDevice(named: "alice-phone", topic: topic, at: start)
+        let sender = try keyring.generateSender(named: "newsroom", at: start)
+        try keyring.trust(.sender(sender), for: topic, at: start)
+        try addBob()
+        try keyring.add(.sender(SenderKey().sender), named: "weather", at: start)
+    }
+
+    var root: URL { folder.appending("Keys") }
+    var keyring: Keyring { keyring(at: root) }
+
+    func keyring(at folder: URL) -> Keyring {
+        Keyring(folder: folder, unlocking: key.map { .given(.key($0)) }, command: "test")
+    }
+
+    func file(_ path: String) -> URL { root.appending(path: path) }
+
+    /// Somebody else's device, which has proven its key.
+    private func addBob() throws {
+        let phone = Keyring(folder: folder.appending("Bob"))
+        try phone.generateDevice(named: "phone", topic: Self.topic, at: Self.start)
+        let record = try #require(try phone.entry(named: "phone").record)
+        try keyring.add(record, named: "bob-phone", at: Self.start)
+        let challenge = try keyring.challenge("bob-phone", from: "newsroom", at: Self.start)
+        let answer = try phone.answer(
+            challenge.text, for: "phone", trusting: [keyring.sender(named: "newsroom")])
+        _ = try keyring.acceptAnswer(answer, of: "bob-phone", at: Self.start)
+    }
+
+    /// Every kind and state that a key can have.
+    func addEverything() throws {
+        let (keyring, topic) = (keyring, Self.topic)
+        let day = Self.day
+        // Two active keys.
+        try keyring.rotate("alice-phone", at: day(1))
+        try keyring.rotate("newsroom", at: day(1))
+        // Erased, retired and active.
+        try keyring.generateDevice(named: "old-phone", topic: topic, at: day(0))
+        for (index, time) in [1, 10].enumerated() {
+            try keyring.rotate("old-phone", at: day(Int64(time)))
+            try keyring.confirm("old-phone", at: day(Int64(time) + 1))
+            if index == 0 {
+                let first = try #require(try keyring.entry(named: "old-phone").keys.last)
+                try keyring.erase("old-phone", key: first.key.keyID, at: day(3))
+            }
+        }
+        // Revoked alone, with an enrolment key and without.
+        try keyring.generateDevice(named: "lost-phone", topic: topic, at: day(0))
+        try keyring.revoke("lost-phone", at: day(1))
+        try keyring.generateSender(named: "lost-sender", at: day(0))
+        try keyring.revoke("lost-sender", at: day(1))
+        let authority = try keyring.generateAuthority(named: "authority", at: day(0))
+        let set = try keyring.signSenderSet(
+            of: [keyring.sender(named: "newsroom")], topic: topic, by: "authority", lifetime: 400 * 86_400, at: day(1))
+        try keyring.trust(.authority(authority), for: topic, at: day(1))
+        try keyring.trust(.senderSet(set), for: topic, at: day(1))
+        try keyring.add(.device(Identity().recipient), named: "carol", at: day(1))
+    }
+
+    /// Every file with its bytes, its mode and the time it was last changed.
+    func snapshot(of folder: URL? = nil) throws -> [String: String] {
+        let root = folder ?? root
+        var files: [String: String] = [:]
+        guard let walker = FileManager.default.enumerator(atPath: root.path) else { return [:] }
+        for case let path as String in walker {
+            let file = root.appending(path: path)
+            let facts = try FileManager.default.attributesOfItem(atPath: file.path)
+            let bytes = (try? Data(contentsOf: file).base64EncodedString()) ?? ""
+            files[path] =
+                "\(facts[.type] ?? "") \(facts[.posixPermissions] ?? "") \(facts[.modificationDate] ?? "") \(bytes)"
+        }
+        return files
+    }
+}
+
+extension Keyring {
+    /// All secret texts in the files of a keyring in the clear.
+    static func secretTexts(in folder: URL) throws -> Set<String> {
+        var texts: Set<String> = []
+        for file in try Checkout.allFiles(in: folder) {
+            for match in try Checkout.text(file).matches(of: /PUSH-[A-Z-]+-1[A-Z0-9]{58}/) {
+                texts.insert(String(match.output))
+            }
+        }
+        return texts
+    }
+}
+
+/// The 32 bytes of a secret key's text, of whatever kind.
+func secretBytes(_ text: String) -> [UInt8]? {
+    let ascii = Array(text.utf8)
+    if let key = try? Identity(parsing: ascii) { return key.secretKey.withBytes { Array($0) } }
+    if let key = try? SenderKey(parsing: ascii) { return key.secretKey.withBytes { Array($0) } }
+    if let key = try? AuthorityKey(parsing: ascii) { return key.secretKey.withBytes { Array($0) } }
+    if let key = try? EnrolmentKey(parsing: ascii) { return key.secretKey.withBytes { Array($0) } }
+    return nil
+}
