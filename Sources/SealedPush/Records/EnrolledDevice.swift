@@ -21,10 +21,13 @@ public struct EnrolledDevice: Hashable, Sendable {
         self.init(enrolment: record.enrolment, record: record, proven: [])
     }
 
-    /// A device as it was stored.
+    /// A device as the server has stored it with the account: the texts of these three, read again.
+    ///
+    /// Nothing of them is secret, but **whoever can change them where they are kept decides what is sealed to**: only the
+    /// record is signed, not which key was pinned, nor what was proven. What is proven and not in the record is dropped.
     ///
     /// - Throws: `foreignSigner` where the record is not signed by the pinned key. A record that has expired since is taken.
-    package init(
+    public init(
         loading enrolment: Enrolment, record: DeviceRecord, proven: some Sequence<Recipient>
     ) throws(RecordError) {
         guard record.enrolment == enrolment else { throw .foreignSigner }

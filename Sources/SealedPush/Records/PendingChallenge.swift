@@ -69,17 +69,19 @@ public struct PendingChallenge: Hashable, Sendable {
 }
 
 extension PendingChallenge {
-    /// For keeping between two runs of a command: `pushpending.…`, without a line end. Not secret, but whoever can change
-    /// it where it is kept can make any answer count.
-    package var storedText: String {
+    /// For keeping where the answer may reach another process: `pushpending.…`, 323 characters, without a line end.
+    /// Not secret, but whoever can change it where it is kept can make any answer count.
+    public var storedText: String {
         var bytes = enrolment.publicKey.bytes + recipient.publicKey.bytes
         bytes.append(bigEndian: UInt64(expires.secondsSince1970))
         bytes += answerHash + envelope.bytes
         return ArmouredText.pending.text(of: ArmouredText.appendingChecksum(to: bytes))
     }
 
-    /// Reads what `storedText` gave.
-    package init(parsing text: String) throws(ChallengeError) {
+    /// Reads what ``storedText`` gave.
+    ///
+    /// - Throws: `malformed` for anything else. Whether it is still in time is seen when the answer comes.
+    public init(parsing text: String) throws(ChallengeError) {
         guard let bytes = ArmouredText.pending.bytes(of: text).flatMap(ArmouredText.removingChecksum) else {
             throw .malformed
         }

@@ -44,7 +44,7 @@ struct RotateCommand: ParsableCommand {
             let name = try name.map(keyring.name)
             // Whoever names a key and no age means this key, now, however young it is.
             let age = olderThan?.seconds ?? 0
-            if let name, olderThan == nil { try requireRotatable(name, keys) }
+            if let name, olderThan == nil, try !requireRotatable(name, keys) { return try replace(name, keys) }
             let plan =
                 dryRun
                 ? try keys.dueSteps(of: name, rotatingOlderThan: age)
@@ -55,8 +55,8 @@ struct RotateCommand: ParsableCommand {
         }
     }
 
-    /// Says why not, where a single key can't be rotated.
-    private func requireRotatable(_ name: KeyName, _ keys: Keyring) throws {
+    /// Says why not, where a single key can't be rotated; false where none is in use that a new one could stand beside.
+    private func requireRotatable(_ name: KeyName, _ keys: Keyring) throws -> Bool {
         let entry = try keys.entry(named: name)
         guard entry.isOwn else { throw KeyringError.noSecret(name) }
         guard entry.kind != .authority else {
@@ -65,10 +65,25 @@ struct RotateCommand: ParsableCommand {
         guard !entry.keys.contains(where: { $0.life.state == .active && $0.life.confirmed == nil }) else {
             throw KeyringError.unconfirmed(name)
         }
-        guard entry.keys.contains(where: { $0.life.state == .active }) else {
-            if !dryRun { try keys.rotate(name) }
-            return
+        return entry.keys.contains { $0.life.state == .active }
+    }
+
+    /// After all keys were revoked, retired or erased: a new one, in use at once.
+    private func replace(_ name: KeyName, _ keys: Keyring) throws {
+        let old = try keys.entry(named: name).keys[0].key
+        let new = dryRun ? nil : try keys.rotate(name)
+        if new != nil { try keyring.warnIfInTheClear(keys) }
+        guard json else {
+            return try Output.line(
+                new.map { "\(name) has a new key, \($0.keyID), in use at once" }
+                    ?? "\(name) would get a new key, in use at once")
         }
+        try Output.json([
+            "done": .bool(!dryRun),
+            "steps": [
+                .object(RotationPlan.members(name, .rotate, old, new: try new.map { _ in try keys.entry(named: name) }))
+            ],
+        ])
     }
 
     private func show(_ plan: RotationPlan, _ keys: Keyring) throws {
@@ -94,17 +109,23 @@ extension RotationPlan {
             "done": .bool(isDone),
             "steps": .array(
                 try steps.map { step in
-                    var members: [String: JSONValue] = [
-                        "name": .string(step.name.description), "act": .string(step.act.rawValue),
-                        "keyID": .string(step.key.keyID.description),
-                    ]
-                    if isDone, step.act != .erase {
-                        let entry = try keys.entry(named: step.name)
-                        members["newKeyID"] = .string(entry.keys[0].key.keyID.description)
-                        members["record"] = entry.record.map { .string($0.description) } ?? .null
-                    }
-                    return .object(members)
+                    let entry = isDone && step.act != .erase ? try keys.entry(named: step.name) : nil
+                    return .object(Self.members(step.name, step.act, step.key, new: entry))
                 }),
         ]
+    }
+
+    /// One step; `new` is the name with what the step has made.
+    fileprivate static func members(
+        _ name: KeyName, _ act: Act, _ key: PublicKey, new: KeyringEntry?
+    ) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [
+            "name": .string(name.description), "act": .string(act.rawValue), "keyID": .string(key.keyID.description),
+        ]
+        if let new {
+            members["newKeyID"] = .string(new.keys[0].key.keyID.description)
+            members["record"] = new.record.map { .string($0.description) } ?? .null
+        }
+        return members
     }
 }
