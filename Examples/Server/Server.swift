@@ -2,15 +2,21 @@ import Foundation
 import PushSender
 
 /// A server's end: seals one message for one device and prints the request to APNs.
+///
+/// The device comes from the environment here, and from the account's row in a database otherwise: what the server has
+/// pinned when the device enrolled, its newest record, and which of its keys has answered a challenge.
 @main
 struct Server {
     static func main() throws {
         let environment = ProcessInfo.processInfo.environment
         let newsroom = try SenderKey(parsing: environment["SENDER_SECRET"] ?? "")
-        let phone = try Recipient(parsing: environment["RECIPIENT"] ?? "")
+        let phone = try EnrolledDevice(
+            loading: Enrolment(parsing: environment["DEVICE_ENROLMENT"] ?? ""),
+            record: DeviceRecord(parsing: environment["DEVICE_RECORD"] ?? ""),
+            proven: [Recipient(parsing: environment["DEVICE_PROVEN"] ?? "")])
 
         let sealer = Sealer(sender: newsroom, topic: "com.example.app", safeDefault: "You have a new message!")
-        let payload = try sealer.seal(Content(title: "Nina", body: "Lunch at one?"), toUnverified: phone)
+        let payload = try sealer.seal(Content(title: "Nina", body: "Lunch at one?"), to: phone.recipient(at: .now()))
 
         print("apns-topic: \(payload.topic)")
         print("apns-id: \(payload.apnsID)")

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("The documents")
 struct DocumentTests {
-    private static let documents = ["README.md", "Docs/Integration.md", "Docs/ThreatModel.md", "Keys/README.md"]
+    private static let documents = [
+        "README.md", "Docs/Integration.md", "Docs/KeyManagement.md", "Docs/ThreatModel.md", "Keys/README.md",
+    ]
 
     /// The fenced blocks of one language, joined.
     private static func blocks(_ language: String, in text: String) -> [String] {
@@ -33,6 +35,11 @@ struct DocumentTests {
         if document == "README.md" {
             #expect(result.output.contains("opened"))
             #expect(result.output.contains("safe-default: replayed"))
+        }
+        if document == "Docs/KeyManagement.md" {
+            // What must not work there, and says so: a command that did work would be silent.
+            #expect(result.output.contains("not sealed: status 65"))
+            #expect(result.output.contains("refused: status 77"))
         }
     }
 
@@ -63,7 +70,7 @@ struct DocumentTests {
                 files.append(try folder.write("\(match.2)\n", to: "Block\(files.count + 1).swift"))
             }
         }
-        #expect(files.count == 7)
+        #expect(files.count == 8)
         #expect(leftOut == ["part of a manifest", "Apple only", "a manifest", "needs APNSwift"])
         // One module of all blocks: the host in one of them runs the extension in another.
         let modules = Program("sealedpush").executable.deletingLastPathComponent().appending(path: "Modules")
