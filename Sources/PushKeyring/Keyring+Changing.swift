@@ -19,7 +19,16 @@ struct KeyringChange {
 
     func names() throws(KeyringError) -> [KeyName] { try keyring.names() }
 
-    func file(_ name: KeyName) throws(KeyringError) -> KeyFile { try keyring.load(name, under: key) }
+    func file(_ name: KeyName) throws(KeyringError) -> KeyFile {
+        let file = try keyring.load(name, under: key)
+        // Without keyring.txt the keyring looks as if it were not sealed.
+        guard key != nil || !file.hasSealedSecrets else {
+            throw .file(
+                keyring.files.file(KeyringSeal.path),
+                message: "it is missing, and the secrets here are sealed: restore it from a backup")
+        }
+        return file
+    }
 
     /// A file whose secrets are here.
     func ownFile(_ name: KeyName) throws(KeyringError) -> KeyFile {

@@ -27,6 +27,14 @@ struct KeyFile: Sendable {
     /// Whether the secrets are here, in whatever state.
     var isOwn: Bool { keys.contains { $0.secret != nil || $0.life.state == .erased } }
 
+    /// Whether there are secrets that the keyring's key has not opened.
+    var hasSealedSecrets: Bool {
+        ([enrolmentSecret] + keys.map(\.secret)).contains { secret in
+            guard case .sealed? = secret else { return false }
+            return true
+        }
+    }
+
     /// The newest key that is in use: of two active ones the confirmed one seals for a sender, the newest for others.
     var newest: StoredKey? { keys.first { $0.life.state == .active } }
     var newestConfirmed: StoredKey? { keys.first { $0.life.state == .active && $0.life.confirmed != nil } }
