@@ -40,6 +40,8 @@ struct DocumentTests {
             // What must not work there, and says so: a command that did work would be silent.
             #expect(result.output.contains("not sealed: status 65"))
             #expect(result.output.contains("refused: status 77"))
+            #expect(result.output.contains("All is well."))
+            #expect(result.output.contains("unknown-recipient: "))
         }
     }
 
