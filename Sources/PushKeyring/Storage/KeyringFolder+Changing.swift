@@ -10,15 +10,20 @@ internal import SealedPush
 extension KeyringFolder {
     /// Makes what is missing of the folders.
     func makeFolders() throws(KeyringError) {
-        do {
-            try FileManager.default.createDirectory(
-                at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-        } catch {
-            throw .file(url, message: "the folder can't be made")
-        }
         try system(url) { () throws(DurableFiles.Failure) in
+            try makeFolder(url)
             try DurableFiles.ensureFolder(file(Self.publicName), mode: 0o755)
             try DurableFiles.ensureFolder(file(Self.privateName), mode: 0o700)
+        }
+    }
+
+    /// Makes a folder with those that it lies in, each of them to last.
+    private func makeFolder(_ folder: URL) throws(DurableFiles.Failure) {
+        do throws(DurableFiles.Failure) { try DurableFiles.ensureFolder(folder, mode: 0o755) } catch {
+            let parent = folder.deletingLastPathComponent()
+            guard error.code == ENOENT, parent.path.count < folder.path.count else { throw error }
+            try makeFolder(parent)
+            try DurableFiles.ensureFolder(folder, mode: 0o755)
         }
     }
 
@@ -58,6 +63,8 @@ extension KeyringFolder {
         try system(url) { () throws(DurableFiles.Failure) in
             let change = file(Self.changeName)
             if access(change.path(percentEncoded: false), F_OK) == 0 {
+                // The commit has to last before anything is moved out of it.
+                try DurableFiles.sync(folder: url)
                 for subfolder in Self.subfolders {
                     try moveFiles(of: change.appending(path: subfolder), to: file(subfolder))
                 }
