@@ -64,7 +64,10 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
             swiftSettings: settings),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["PushSimulator", "TestSupport", "sealedpush", "device-simulator"],
+            dependencies: [
+                "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "TestSupport", "sealedpush",
+                "device-simulator",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ProjectTests", dependencies: ["TestSupport", "sealedpush", "device-simulator"],

@@ -4,8 +4,11 @@ public import Foundation
 public final class TemporaryFolder: Sendable {
     public let url: URL
 
-    public init() throws {
-        url = URL(filePath: NSTemporaryDirectory()).appending(path: "sealed-push-\(UUID().uuidString)")
+    /// - Parameter inMemory: in memory, where the system has a place for that: for tests that write much and sync it.
+    public init(inMemory: Bool = false) throws {
+        let isThere = inMemory && FileManager.default.isWritableFile(atPath: "/dev/shm")
+        let place = URL(filePath: isThere ? "/dev/shm" : NSTemporaryDirectory())
+        url = place.appending(path: "sealed-push-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
