@@ -9,25 +9,29 @@ struct PushOpening: Sendable {
     private let opener: Opener
     private let ledger: (any ReplayLedger)?
     private let log: ServiceLog?
+    private let markers: ConfirmationMarkers?
     private let now: @Sendable () -> Timestamp
 
     init(_ configuration: ServiceConfiguration, environment: DeviceEnvironment) {
         self.init(
             configuration, keys: environment.keyStore(configuration.keys),
             ledger: FileLedger(container: configuration.container, environment: environment),
-            log: ServiceLog(container: configuration.container, environment: environment), now: environment.now)
+            log: ServiceLog(container: configuration.container, environment: environment),
+            markers: ConfirmationMarkers(container: configuration.container, environment: environment),
+            now: environment.now)
     }
 
     init(
         _ configuration: ServiceConfiguration, keys: any KeyStore, ledger: (any ReplayLedger)?, log: ServiceLog?,
-        now: @escaping @Sendable () -> Timestamp
+        markers: ConfirmationMarkers?, now: @escaping @Sendable () -> Timestamp
     ) {
         self.configuration = configuration
         opener = Opener(
-            topic: configuration.topic, keys: keys, trusting: configuration.senders,
+            topic: configuration.topic, keys: keys, trusting: configuration.trusted,
             allowsAnonymous: configuration.allowsAnonymous)
         self.ledger = ledger
         self.log = log
+        self.markers = markers
         self.now = now
     }
 
@@ -63,7 +67,10 @@ struct PushOpening: Sendable {
 
     /// For the app, later: the same steps on an envelope that was kept.
     func open(field: String, requestIdentifier: String) throws(OpenError) -> OpenedContent {
-        try open(try? Envelope(parsing: field), requestIdentifier: requestIdentifier, at: now()).0
+        let (opened, answer) = try open(
+            try? Envelope(parsing: field), requestIdentifier: requestIdentifier, at: now())
+        if answer == .first { markKey(of: opened) }
+        return opened
     }
 
     /// What is shown, and logged, for a push that time ran out for.
@@ -73,10 +80,18 @@ struct PushOpening: Sendable {
 
     func logOutOfTime() { writeLog(.outOfTime, nil, at: now()) }
 
-    /// Forgets what is no longer needed, once in a while, when the push has been shown.
-    func tidy() {
+    /// When the push has been shown: tells the app under which key it opened, and once in a while forgets what is no
+    /// longer needed.
+    func tidy(after shown: Presentation) {
+        if case .opened(let opened, isRepeat: false) = shown { markKey(of: opened) }
         guard SecureRandom.bytes(count: 1)[0] < Self.tidyChance else { return }
         ledger?.purge(at: now())
+    }
+
+    /// Specification 13.2: an authenticated message only, for anybody can send another kind.
+    private func markKey(of opened: OpenedContent) {
+        guard opened.sender != nil else { return }
+        markers?.mark(opened.recipient, at: now())
     }
 
     /// Step 6, within its two seconds: a file system that hangs must not cost the person the notification.

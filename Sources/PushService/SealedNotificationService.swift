@@ -44,10 +44,11 @@ open class SealedNotificationService: UNNotificationServiceExtension {
         outstanding.withLock { $0[ObjectIdentifier(delivery)] = Outstanding(delivery: delivery, opening: opening) }
         tidying.enter()
         DispatchQueue.global(qos: .userInitiated).async { [outstanding, tidying] in
-            delivery.keep(opening.present(field: field, requestIdentifier: identifier))
+            let presentation = opening.present(field: field, requestIdentifier: identifier)
+            delivery.keep(presentation)
             delivery.finish()
             outstanding.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(delivery)) }
-            opening.tidy()
+            opening.tidy(after: presentation)
             tidying.leave()
         }
     }

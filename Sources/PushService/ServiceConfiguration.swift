@@ -7,8 +7,10 @@ public struct ServiceConfiguration: Sendable {
     public let topic: Topic
     /// Where the device's keys are.
     public let keys: KeySource
-    /// Who is believed, most likely first.
+    /// Who is believed, most likely first, until a sender set of one of the authorities was accepted.
     public let senders: [Sender]
+    /// Who signs the app's sender sets (``accept(senderSet:at:)``).
+    public let authorities: [Authority]
     /// What is shown whenever opening does not succeed.
     public let safeDefault: SafeDefault
     /// Where app and extension meet.
@@ -22,18 +24,22 @@ public struct ServiceConfiguration: Sendable {
     ///   - topic: the app's bundle ID.
     ///   - keys: the device's keys.
     ///   - senders: the servers' public keys.
+    ///   - authorities: the public keys, built into the app, of those who may replace the senders' without an update of the
+    ///     app. Keep the secret halves on a machine without a network.
     ///   - safeDefault: the text for everything that does not open.
     ///   - container: the folder that app and extension share.
     ///   - allowsAnonymous: false unless anybody may send to this app.
     ///   - receivesPlainPushes: false unless this app also gets pushes that are not sealed. Anybody on the way can make
     ///     one, so a plain push proves nothing.
     public init(
-        topic: Topic, keys: KeySource, trusting senders: [Sender], safeDefault: SafeDefault,
-        container: SharedContainer, allowsAnonymous: Bool = false, receivesPlainPushes: Bool = false
+        topic: Topic, keys: KeySource, trusting senders: [Sender], authorities: [Authority] = [],
+        safeDefault: SafeDefault, container: SharedContainer, allowsAnonymous: Bool = false,
+        receivesPlainPushes: Bool = false
     ) {
         self.topic = topic
         self.keys = keys
         self.senders = senders
+        self.authorities = authorities
         self.safeDefault = safeDefault
         self.container = container
         self.allowsAnonymous = allowsAnonymous
@@ -42,6 +48,8 @@ public struct ServiceConfiguration: Sendable {
 }
 
 extension ServiceConfiguration {
+    var trusted: TrustedSenders { TrustedSenders(senders, authorities: authorities) }
+
     /// Opens an envelope that arrived while the device was locked. For the app, once it is unlocked.
     ///
     /// All steps of Specification 6, the ledger included; blocks for as long as two syncs of the disk take.

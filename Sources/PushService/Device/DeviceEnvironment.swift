@@ -37,7 +37,7 @@ package struct DeviceEnvironment: Sendable {
     #if canImport(Security)
         /// The keychain and the app groups of this device.
         static let system = DeviceEnvironment(
-            keychain: { KeychainStore(accessGroup: $0) },
+            keychain: { DeviceKeys(accessGroup: $0) },
             appGroup: { FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: $0) })
     #else
         /// Without Apple's system there is neither keychain nor app group: the simulator brings both.

@@ -1,20 +1,28 @@
 import Foundation
 internal import SealedPush
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 extension FileLedger {
     /// Begins the ledger of a new installation. For the app, before it makes the device's first key: a ledger that is
     /// found missing later counts as lost (Specification 7.9 and 7.11).
     ///
     /// - Throws: ``FileLedgerError``. Does nothing to a ledger that is there.
     public static func begin(in container: SharedContainer) throws(FileLedgerError) {
-        try begin(in: container, environment: .system)
+        try begin(in: container, environment: .system, at: DeviceEnvironment.system.now())
     }
 
-    static func begin(in container: SharedContainer, environment: DeviceEnvironment) throws(FileLedgerError) {
+    static func begin(
+        in container: SharedContainer, environment: DeviceEnvironment, at now: Timestamp
+    ) throws(FileLedgerError) {
         guard let ledger = FileLedger(container: container, environment: environment) else { throw .noContainer }
         do {
             guard try ledger.floor() == nil else { return }
-            try ledger.begin(floor: environment.now().advanced(bySeconds: -1), asksForNewKey: false)
+            try ledger.begin(floor: now.advanced(bySeconds: -1), asksForNewKey: false)
         } catch {
             throw .notWritable
         }
@@ -23,6 +31,12 @@ extension FileLedger {
     init?(container: SharedContainer, environment: DeviceEnvironment) {
         guard let root = environment.folder(container) else { return nil }
         self.init(folder: root.appending(path: Self.folderName, directoryHint: .isDirectory))
+    }
+
+    /// Takes back the request for a new key, durably.
+    func newKeyWasMade() {
+        unlink(path(Self.rotationMarker))
+        try? DurableFiles.sync(folder: folder)
     }
 
     package static let folderName = "ledger"

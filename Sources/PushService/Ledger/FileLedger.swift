@@ -121,5 +121,5 @@ public struct FileLedger: Sendable {
     private static let floorPrefix = "floor."
     private static let originName = "origin"
     private static let originTextName = "origin.text"
-    private static let rotationMarker = "rotate"
+    static let rotationMarker = "rotate"
 }

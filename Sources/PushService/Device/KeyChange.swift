@@ -1,0 +1,123 @@
+internal import SealedPush
+
+/// One act of the app on its device's keys: what was read, kept up to date with what this has written since.
+///
+/// The keychain knows no changes of several items, so each step is a call of its own, and steps are in such an order
+/// that a process may be killed between any two: a key is there before a record names it, and its life is changed before
+/// its secret goes. What was left undone, the next act does.
+struct KeyChange {
+    private let items: any SecretItems
+    private let topic: Topic
+    let now: Timestamp
+    private(set) var stored: StoredItems
+
+    init(_ items: any SecretItems, topic: Topic, at now: Timestamp) throws(KeyChangeError) {
+        self.items = items
+        self.topic = topic
+        self.now = now
+        do { stored = StoredItems(try items.items()) } catch { throw KeyChangeError(error) }
+    }
+
+    /// Newest first.
+    var keys: [StoredKey] { stored.keys }
+    var activeKeys: [StoredKey] { keys.filter { $0.life.state == .active } }
+    /// A key that waits for its first message.
+    var unconfirmed: StoredKey? { activeKeys.first { $0.life.confirmed == nil } }
+
+    /// Makes a key. One that takes nobody's place is confirmed at once.
+    mutating func addKey() throws(KeyChangeError) -> Recipient {
+        // Newer than all others also where the clock was set back, for that is the order in which they are sealed to.
+        let created = max(now, keys.first?.life.created.advanced(bySeconds: 1) ?? now)
+        let life = KeyLife(created: created, confirmed: activeKeys.isEmpty ? created : nil)
+        let key = StoredKey(Identity(), life: life)
+        try call { (items) throws(SecretItemError) in try items.add(key.item) }
+        return key.recipient
+    }
+
+    mutating func change(_ key: StoredKey, _ body: (inout KeyLife) -> Void) throws(KeyChangeError) {
+        var life = key.life
+        body(&life)
+        guard life != key.life else { return }
+        try call { (items) throws(SecretItemError) in try items.replace(key.item, attributes: life.attributes) }
+    }
+
+    /// Destroys a key's secret.
+    mutating func erase(_ key: StoredKey) throws(KeyChangeError) { try remove(key.item) }
+
+    mutating func remove(_ item: SecretItem) throws(KeyChangeError) {
+        try call { (items) throws(SecretItemError) in
+            do throws(SecretItemError) { try items.remove(account: item.account) } catch {
+                // Another process was faster: as good.
+                guard error == .notFound else { throw error }
+            }
+        }
+    }
+
+    mutating func add(_ item: SecretItem) throws(KeyChangeError) {
+        try call { (items) throws(SecretItemError) in try items.add(item) }
+    }
+
+    /// Signs a record of the active keys, newest first, unless there is one that will do for a while; gives the newest.
+    mutating func signRecord() throws(KeyChangeError) -> DeviceRecord {
+        let enrolment = try enrolment()
+        guard let key = enrolment.key, let counter = enrolment.counter else {
+            throw .failed(.unavailable("the enrolment key in the keychain is damaged"))
+        }
+        let recipients = activeKeys.prefix(RecordTimes.maximumKeyCount).map(\.recipient)
+        if let record = enrolment.record, record.recipients == recipients, record.enrolment == key.enrolment,
+            record.counter == counter, record.expires.seconds(since: now) >= RecordTimes.renewal
+        {
+            return record
+        }
+        let record: DeviceRecord
+        do {
+            record = try DeviceRecord(
+                of: recipients, topic: topic, counter: counter + 1, created: now,
+                expires: now.advanced(bySeconds: RecordTimes.lifetime), signedBy: key)
+        } catch { throw .failed(.record(error)) }
+        let attributes = StoredEnrolment.attributes(counter: record.counter, record: record)
+        // Of two processes that sign at once one begins again: a counter is never used for two records.
+        try call { (items) throws(SecretItemError) in try items.replace(enrolment.item, attributes: attributes) }
+        return record
+    }
+
+    /// The enrolment key, made now if there is none.
+    private mutating func enrolment() throws(KeyChangeError) -> StoredEnrolment {
+        if let enrolment = stored.enrolment(for: topic) { return enrolment }
+        let enrolment = StoredEnrolment(EnrolmentKey(), for: topic)
+        try add(enrolment.item)
+        return enrolment
+    }
+
+    /// One call that writes, and a look at what there is now.
+    private mutating func call(_ body: (any SecretItems) throws(SecretItemError) -> Void) throws(KeyChangeError) {
+        do {
+            try body(items)
+            stored = StoredItems(try items.items())
+        } catch { throw KeyChangeError(error) }
+    }
+}
+
+enum KeyChangeError: Error {
+    /// Another process was faster: begin again.
+    case raced
+    case failed(DeviceError)
+
+    init(_ error: SecretItemError) {
+        switch error {
+        case .duplicate, .notFound: self = .raced
+        case .locked: self = .failed(.locked)
+        case .other(let code): self = .failed(.unavailable("the keychain answered with \(code)"))
+        }
+    }
+}
+
+/// The times of a device's record, in seconds. Source: Specification 13.4.
+enum RecordTimes {
+    /// 400 days, so that a device that is used once a year stays reachable.
+    static let lifetime: Int64 = 400 * 86_400
+    /// How long before its end it is signed anew.
+    static let renewal: Int64 = 60 * 86_400
+    /// A record names no more.
+    static let maximumKeyCount = 16
+}

@@ -1,0 +1,81 @@
+#if canImport(Security)
+    import Foundation
+    internal import PushCrypto
+    internal import Security
+
+    /// Apple's keychain: generic passwords that app and extension share, readable after the first unlock, on this device
+    /// only, never synchronised.
+    ///
+    /// An item's account is `kSecAttrAccount`, its attributes are `kSecAttrGeneric`. Source: Apple, "Sharing access to
+    /// keychain items among a collection of apps" and `kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`.
+    struct KeychainItems: SecretItems {
+        /// With the team's prefix, as in both targets' entitlements.
+        let accessGroup: String
+
+        func items() throws(SecretItemError) -> [SecretItem] {
+            var query = base
+            query[kSecMatchLimit] = kSecMatchLimitAll
+            query[kSecReturnAttributes] = true
+            query[kSecReturnData] = true
+            var result: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &result)
+            if status == errSecItemNotFound { return [] }
+            try Self.check(status)
+            return (result as? [[CFString: Any]] ?? []).compactMap(Self.item)
+        }
+
+        func add(_ item: SecretItem) throws(SecretItemError) {
+            var attributes = base
+            attributes[kSecAttrAccount] = item.account
+            attributes[kSecAttrGeneric] = Data(item.attributes)
+            attributes[kSecAttrAccessible] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+            let status = item.secret.withBytes { bytes in
+                attributes[kSecValueData] = Data(bytes)
+                return SecItemAdd(attributes as CFDictionary, nil)
+            }
+            try Self.check(status)
+        }
+
+        func replace(_ item: SecretItem, attributes: [UInt8]) throws(SecretItemError) {
+            var query = base
+            query[kSecAttrAccount] = item.account
+            // Found only while nobody has changed it.
+            query[kSecAttrGeneric] = Data(item.attributes)
+            let changes: [CFString: Any] = [kSecAttrGeneric: Data(attributes)]
+            try Self.check(SecItemUpdate(query as CFDictionary, changes as CFDictionary))
+        }
+
+        func remove(account: String) throws(SecretItemError) {
+            var query = base
+            query[kSecAttrAccount] = account
+            try Self.check(SecItemDelete(query as CFDictionary))
+        }
+
+        private var base: [CFString: Any] {
+            [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: "sealed-push",
+                kSecAttrAccessGroup: accessGroup, kSecAttrSynchronizable: false, kSecUseDataProtectionKeychain: true,
+            ]
+        }
+
+        private static func item(_ found: [CFString: Any]) -> SecretItem? {
+            guard let account = found[kSecAttrAccount] as? String, let attributes = found[kSecAttrGeneric] as? Data,
+                let data = found[kSecValueData] as? Data, (1...65_536).contains(data.count)
+            else { return nil }
+            var bytes = Array(data)
+            defer { wipe(&bytes) }
+            let secret = bytes.withUnsafeBytes { ItemSecret(copying: $0) }
+            return SecretItem(account: account, attributes: Array(attributes), secret: secret)
+        }
+
+        private static func check(_ status: OSStatus) throws(SecretItemError) {
+            switch status {
+            case errSecSuccess: return
+            case errSecDuplicateItem: throw .duplicate
+            case errSecItemNotFound: throw .notFound
+            case errSecInteractionNotAllowed: throw .locked
+            default: throw .other(status)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,141 @@
+internal import Foundation
+public import SealedPush
+
+/// The device that the app runs on, and the life of its keys. For the app, never for its extension, which only reads.
+///
+/// Get one from ``ServiceConfiguration/device``. Each call reads and writes the keychain, a few milliseconds; call it off
+/// the main thread. Several threads and processes may call at once, and a process may be killed at any moment: what it had
+/// begun opens what it opened before, and the next call finishes it. Source: Specification 13.
+public struct OwnDevice: Sendable {
+    let configuration: ServiceConfiguration
+    let environment: DeviceEnvironment
+
+    init(_ configuration: ServiceConfiguration, environment: DeviceEnvironment) {
+        self.configuration = configuration
+        self.environment = environment
+    }
+
+    /// The record to hand to the server inside the app's own login: makes the enrolment key and the first key where there
+    /// are none, and the ledger before them (Specification 7.11). The same record again until something changes.
+    ///
+    /// The server pins ``DeviceRecord/enrolment``, and believes later records by it. Call it before the server seals
+    /// anything for this device.
+    public func enrol(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
+        try change(at: now) { (change) throws(KeyChangeError) in
+            try ensureKey(&change)
+            return try change.signRecord()
+        }
+    }
+
+    /// Makes a new key beside the one in use, and gives the record of both, for the server. The new one is in use once a
+    /// message has opened under it and ``maintain(rotatingOlderThan:at:)`` was called; until then both open.
+    ///
+    /// - Throws: `unconfirmed` while an earlier new key waits for its first message.
+    public func rotate(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
+        try change(at: now) { (change) throws(KeyChangeError) in
+            guard change.unconfirmed == nil else { throw .failed(.unconfirmed) }
+            try ensureKey(&change)
+            _ = try change.addKey()
+            return try change.signRecord()
+        }
+    }
+
+    /// Declares every key of this device stolen: they are destroyed, and a new one takes their place. What was sealed to
+    /// them never opens again. Can't be undone. Hand the record to the server at once, or it seals to keys that are gone.
+    ///
+    /// The enrolment key stays. Where that may be stolen too, the account's owner must enrol the device anew.
+    public func revoke(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
+        // Told from the new key by name, as this may begin again.
+        var revoked: Set<Recipient>?
+        return try change(at: now) { (change) throws(KeyChangeError) in
+            let all = revoked ?? Set(change.keys.map(\.recipient))
+            revoked = all
+            for recipient in all {
+                guard let key = change.keys.first(where: { $0.recipient == recipient }) else { continue }
+                try change.change(key) { $0.revoke(at: now) }
+            }
+            try ensureKey(&change)
+            let record = try change.signRecord()
+            try eraseWhatIsDue(&change) { _ in }
+            return record
+        }
+    }
+
+    /// Answers a server's challenge, which proves that this device holds the key it was sealed to.
+    ///
+    /// - Parameter text: `pushchallenge.…`, as the server sent it.
+    /// - Returns: `pushanswer.…`, to be sent back within ten minutes.
+    /// - Throws: as ``Challenge/answer(_:enrolment:topic:keys:trusting:)``; `unknownRecipient` too where the device was
+    ///   never enrolled.
+    public func answer(challenge text: String, at now: Timestamp = .now()) throws(ChallengeError) -> String {
+        let topic = configuration.topic
+        let enrolment: Enrolment
+        let senders: [Sender]
+        let keys: DeviceKeys
+        do {
+            keys = try self.keys()
+            let stored = try change(at: now) { (change) throws(KeyChangeError) in change.stored }
+            guard let key = stored.enrolment(for: topic)?.key else { throw ChallengeError.unknownRecipient }
+            enrolment = key.enrolment
+            senders = configuration.trusted.senders(following: try keys.senderSet(for: topic), topic: topic, at: now)
+        } catch let error as ChallengeError {
+            throw error
+        } catch {
+            let isLocked = error as? DeviceError == .locked || error as? KeyStoreError == .locked
+            throw isLocked ? .locked : .keysUnavailable
+        }
+        return try Challenge.answer(text, enrolment: enrolment, topic: topic, keys: keys, trusting: senders)
+    }
+}
+
+extension OwnDevice {
+    /// Makes a key where none is active.
+    func ensureKey(_ change: inout KeyChange) throws(KeyChangeError) {
+        guard change.activeKeys.isEmpty else { return }
+        if change.keys.isEmpty {
+            do throws(FileLedgerError) {
+                try FileLedger.begin(in: configuration.container, environment: environment, at: change.now)
+            } catch { throw .failed(.ledger(error)) }
+        }
+        _ = try change.addKey()
+    }
+
+    /// Runs an act, from its beginning again where another process got in between.
+    func change<Answer>(
+        at now: Timestamp, _ body: (inout KeyChange) throws(KeyChangeError) -> Answer
+    ) throws(DeviceError) -> Answer {
+        let keys = try keys()
+        for _ in 1...Self.attemptCount {
+            do throws(KeyChangeError) {
+                var change = try KeyChange(keys.items, topic: configuration.topic, at: now)
+                return try body(&change)
+            } catch {
+                switch error {
+                case .raced: continue
+                case .failed(let error): throw error
+                }
+            }
+        }
+        throw .unavailable("another process keeps changing the keys")
+    }
+
+    private func keys() throws(DeviceError) -> DeviceKeys {
+        switch configuration.keys {
+        case .keychain(let accessGroup):
+            guard let keys = environment.keychain(accessGroup) as? DeviceKeys else {
+                throw .unavailable("there is no keychain outside Apple's systems")
+            }
+            return keys
+        case .store(let store):
+            guard let keys = store as? DeviceKeys else { throw .foreignStore }
+            return keys
+        }
+    }
+
+    private static let attemptCount = 16
+}
+
+extension ServiceConfiguration {
+    /// This device, for the app.
+    public var device: OwnDevice { OwnDevice(self, environment: .system) }
+}

@@ -1,0 +1,47 @@
+internal import SealedPush
+
+/// The device's enrolment key for one app as it is stored, `enrolment <topic>`, with the newest record it has signed.
+struct StoredEnrolment {
+    let item: SecretItem
+    /// That of the newest record; 0 before the first. Nil where the item is damaged, so that it is not known.
+    let counter: UInt64?
+    /// Nil before the first, and where it is damaged.
+    let record: DeviceRecord?
+
+    init(_ item: SecretItem) {
+        self.item = item
+        let members = JSONReader.object(item.attributes, maximumByteCount: 4_096) ?? [:]
+        if case .integer(let number)? = members["counter"] {
+            counter = UInt64(exactly: number)
+        } else {
+            counter = nil
+        }
+        if case .string(let text)? = members["record"] {
+            record = try? DeviceRecord(parsing: text)
+        } else {
+            record = nil
+        }
+    }
+
+    /// One that is to be stored, before its first record.
+    init(_ key: EnrolmentKey, for topic: Topic) {
+        self.init(
+            SecretItem(
+                account: Self.account(topic), attributes: Self.attributes(counter: 0, record: nil),
+                secret: key.withSecretText { ItemSecret(copying: $0) }))
+    }
+
+    var key: EnrolmentKey? { item.secret.withBytes { try? EnrolmentKey(parsing: $0) } }
+
+    static func account(_ topic: Topic) -> String { "enrolment \(topic)" }
+
+    /// The counter stands beside the record, so that it survives one that can't be read.
+    static func attributes(counter: UInt64, record: DeviceRecord?) -> [UInt8] {
+        var writer = JSONWriter(reservingByteCount: 1_200)
+        writer.object { object in
+            object.integer("counter", Int64(clamping: counter))
+            object.string("record", record?.description)
+        }
+        return writer.bytes
+    }
+}

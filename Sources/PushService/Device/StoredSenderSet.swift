@@ -1,0 +1,59 @@
+internal import SealedPush
+
+/// A sender set as it is stored: `senders <topic> <authority> <counter>`.
+///
+/// Each has a name of its own and none is ever changed, so of two processes that accept two sets at once both succeed, and
+/// the higher counter counts: no order of calls puts the device back to an older set.
+struct StoredSenderSet {
+    let topic: Topic
+    let authority: Authority
+    let counter: UInt64
+    let accepted: Timestamp
+    let item: SecretItem
+
+    init?(_ item: SecretItem) {
+        let words = item.account.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard words.count == 4, words[0] == Self.kind, let topic = Topic(parsing: words[1]),
+            let authority = try? Authority(parsing: words[2]), let counter = UInt64(words[3])
+        else { return nil }
+        self.topic = topic
+        self.authority = authority
+        self.counter = counter
+        self.item = item
+        let members = JSONReader.object(item.attributes, maximumByteCount: 1_024)
+        accepted = members?["accepted"]?.moment ?? Timestamp(clamping: 0)
+    }
+
+    /// The item for a set that was accepted.
+    static func item(_ set: SenderSet, accepted: Timestamp) -> SecretItem {
+        var writer = JSONWriter()
+        writer.object { $0.integer("accepted", accepted.secondsSince1970) }
+        let text = Array(set.description.utf8)
+        return SecretItem(
+            account: "\(kind) \(set.topic) \(set.authority) \(set.counter)", attributes: writer.bytes,
+            secret: text.withUnsafeBytes { ItemSecret(copying: $0) })
+    }
+
+    /// Nil where the item is damaged.
+    var set: SenderSet? {
+        let text = item.secret.withBytes { String(decoding: $0, as: UTF8.self) }
+        guard let set = try? SenderSet(parsing: text), set.topic == topic, set.authority == authority,
+            set.counter == counter
+        else { return nil }
+        return set
+    }
+
+    /// The newest of an authority is the one with the highest counter; of several authorities', the one that was accepted
+    /// last.
+    static func newest(of sets: [StoredSenderSet]) -> StoredSenderSet? {
+        let ofEach = Dictionary(grouping: sets, by: \.authority).values.compactMap { sets in
+            sets.max { $0.counter < $1.counter }
+        }
+        return ofEach.max { first, second in
+            if first.accepted != second.accepted { return first.accepted < second.accepted }
+            return first.authority.description < second.authority.description
+        }
+    }
+
+    private static let kind = "senders"
+}
