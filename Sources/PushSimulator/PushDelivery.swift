@@ -1,7 +1,7 @@
 public import Foundation
 internal import Glibc
 internal import PushService
-internal import SealedPush
+public import SealedPush
 
 /// Delivers pushes to one simulated device as iOS does: decides whether the extension wakes, runs it, shows what comes of
 /// it.
@@ -17,7 +17,7 @@ public struct PushDelivery: Sendable {
     }
 
     /// Makes the container of a new device, as an app does when it is first started: with a ledger whose floor lies just
-    /// before the key. A container that exists is left as it is.
+    /// before its first key. A container that exists is left as it is.
     public static func prepareContainer(_ container: URL, keyCreated: Int64) throws {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: container.path(percentEncoded: false), isDirectory: &isFolder) {
@@ -37,6 +37,12 @@ public struct PushDelivery: Sendable {
 
     /// Whether the device's ledger was found missing, so that its app should make a new key.
     public var asksForNewKey: Bool { FileLedger(inContainer: device.container).asksForNewKey }
+
+    /// Whether an authenticated message has opened under this key on this device, so that its app may confirm the key.
+    public func hasOpened(under recipient: Recipient) -> Bool {
+        let root = device.container.appending(path: SharedContainer.subfolderName)
+        return ConfirmationMarkers(in: root).time(of: recipient, at: .now()) != nil
+    }
 
     /// Delivers one push.
     ///

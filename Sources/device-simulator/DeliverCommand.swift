@@ -13,6 +13,10 @@ struct DeliverCommand: ParsableCommand {
             FILE is what Xcode and `xcrun simctl push` take: a payload, optionally with "Simulator Target Bundle". Each is
             run through the extension in a process of its own, with 30 seconds and no more.
 
+            Whom the device believes is what --trust names; without it, what `sealedpush trust` has listed for the topic.
+            A new key of the device (`sealedpush keys rotate`) is confirmed by the first message that opens under it, where
+            --state keeps the device.
+
             Examples:
               device-simulator deliver push.apns --device alice-phone --trust newsroom \\
                 --topic com.example.app --keyring Keys --state Phone
@@ -25,20 +29,7 @@ struct DeliverCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Payload files; - for standard input.", valueName: "file"))
     var files: [String]
 
-    @Option(help: "The device: a name in the keyring, with its secret key.")
-    var device: String
-
-    @Option(help: "A trusted sender: a name in the keyring or pushsender1…; may be given several times.")
-    var trust: [String] = []
-
-    @Option(help: "The app's bundle ID.")
-    var topic: String
-
-    @Option(help: "The keyring's folder.")
-    var keyring = "Keys"
-
-    @Option(help: "The device's folder. A new one is a new device; without it the device is thrown away afterwards.")
-    var state: String?
+    @OptionGroup var deviceOptions: DeviceOptions
 
     @Option(help: "The request's identifier (the collapse ID); otherwise each delivery has one of its own.")
     var identifier: String?
@@ -65,17 +56,9 @@ struct DeliverCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard Topic(parsing: topic) != nil else {
-            throw ValidationError("--topic is a bundle ID, such as com.example.app.")
-        }
-        guard KeyName(parsing: device) != nil else {
-            throw ValidationError("--device is a name in the keyring, such as alice-phone.")
-        }
         guard timeLimit > 0, timeLimit <= 600 else {
             throw ValidationError("--time-limit is more than 0 and at most 600 seconds.")
         }
-        guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
-        guard state != "" else { throw ValidationError("--state is empty: name the device's folder.") }
         guard identifier.map({ (1...64).contains($0.utf8.count) }) ?? true else {
             throw ValidationError("--identifier has 1 to 64 bytes, like a collapse ID.")
         }
@@ -94,10 +77,11 @@ struct DeliverCommand: ParsableCommand {
     private func deliver() throws {
         // Every file is read before anything runs: a typing error in the last one leaves nothing half done.
         let pushes = try files.map { (file: $0, push: try read($0)) }
-        let throwaway = state == nil
-        let container = state.map { URL(filePath: $0) } ?? .temporaryDirectory.appending(path: UUID().uuidString)
+        let throwaway = deviceOptions.state == nil
+        let container = deviceOptions.container
         defer { if throwaway { try? FileManager.default.removeItem(at: container) } }
-        let delivery = try delivery(container: container)
+        let device = try OwnedDevice(deviceOptions)
+        let delivery = try delivery(to: device, container: container)
         for (file, push) in pushes {
             let identifier = identifier ?? UUID().uuidString
             let delivered: DeliveredPush
@@ -106,8 +90,11 @@ struct DeliverCommand: ParsableCommand {
             } catch {
                 throw Failure(status: 74, message: "\(error)")
             }
+            let confirmed = throwaway ? nil : confirm(device, delivery)
             if json {
-                try printJSON(delivered.jsonObject(file: file, identifier: identifier))
+                var object = delivered.jsonObject(file: file, identifier: identifier)
+                object["confirmed"] = confirmed ?? NSNull()
+                try printJSON(object)
             } else {
                 try printScreen(delivered)
             }
@@ -117,45 +104,45 @@ struct DeliverCommand: ParsableCommand {
         }
     }
 
-    private func report(_ message: String) {
-        try? FileHandle.standardError.write(contentsOf: Data("device-simulator: \(message)\n".utf8))
+    /// Acts as the app: a key under which the extension has opened a message is in use from now on. Gives its ID.
+    private func confirm(_ device: OwnedDevice, _ delivery: PushDelivery) -> String? {
+        do throws(KeyringError) {
+            guard let waiting = try device.unconfirmed(), delivery.hasOpened(under: waiting) else { return nil }
+            try device.keyring.confirm(device.name)
+            report(
+                "a message has opened under the new key \(waiting.keyID): it is confirmed, and the older ones retire")
+            return waiting.keyID.description
+        } catch {
+            // Another process was faster, which is as good; anything else costs the delivery nothing.
+            if error != .nothingToConfirm(device.name) { report("the new key can't be confirmed: \(error)") }
+            return nil
+        }
     }
 
-    private func delivery(container: URL) throws -> PushDelivery {
-        let keys = Keyring(folder: URL(filePath: keyring))
-        let created: Int64
+    private func delivery(to device: OwnedDevice, container: URL) throws -> PushDelivery {
         do {
-            guard let name = KeyName(parsing: device) else { throw KeyringError.damaged(keys.folder) }
-            created = try keys.deviceKeys(named: name).last?.life.created.secondsSince1970 ?? 0
-        } catch let error as KeyringError {
-            throw Failure(error)
-        }
-        do {
-            try PushDelivery.prepareContainer(container, keyCreated: created)
+            try PushDelivery.prepareContainer(container, keyCreated: device.created.secondsSince1970)
         } catch {
             throw Failure(status: 74, message: "\(container.path(percentEncoded: false)) can't be made")
         }
-        let device = SimulatedDevice(keyring: keys.folder, name: device, container: container, isLocked: locked)
+        let trusted = try device.trusted()
+        if trusted == TrustedSenders([]), program == nil {
+            report(
+                "no sender is trusted: name one with --trust, or list one for \(deviceOptions.topic) with `sealedpush trust add`"
+            )
+        }
+        let simulated = SimulatedDevice(
+            keyring: device.keyring.folder, name: device.name.description, keyFile: deviceOptions.keyFileURL,
+            container: container, isLocked: locked)
         let ownProgram = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         let process = ExtensionProcess(
             program: program.map { URL(filePath: $0) } ?? ownProgram,
             arguments: program == nil ? ["host-extension"] : [], timeLimit: .seconds(timeLimit))
         let standard = StandardConfiguration(
-            topic: topic, senders: try trust.map { try sender($0, in: keys) }, safeDefault: safeDefault,
+            topic: deviceOptions.topic, senders: trusted.senders.map(\.description),
+            authorities: trusted.authorities.map(\.description), safeDefault: safeDefault,
             allowsAnonymous: allowAnonymous)
-        return PushDelivery(device: device, process: process, standard: standard)
-    }
-
-    private func sender(_ text: String, in keys: Keyring) throws -> String {
-        if let sender = try? Sender(parsing: text) { return sender.description }
-        guard let name = KeyName(parsing: text) else {
-            throw Failure(status: 64, message: "--trust takes a name in the keyring, or pushsender1…")
-        }
-        do {
-            return try keys.sender(named: name).description
-        } catch {
-            throw Failure(error)
-        }
+        return PushDelivery(device: simulated, process: process, standard: standard)
     }
 
     private func read(_ file: String) throws -> PushFile {
@@ -170,11 +157,18 @@ struct DeliverCommand: ParsableCommand {
         do { push = try PushFile(parsing: Data(bytes)) } catch {
             throw Failure(status: 65, message: "\(file): \(error)")
         }
-        if let bundle = push.targetBundle, bundle != topic {
+        if let bundle = push.targetBundle, bundle != deviceOptions.topic {
             throw Failure(
-                status: 65, message: "\(file) is for \(TerminalText.printable(bundle)), and --topic is \(topic)")
+                status: 65,
+                message: "\(file) is for \(TerminalText.printable(bundle)), and --topic is \(deviceOptions.topic)")
         }
         return push
+    }
+}
+
+extension DeliverCommand {
+    private func report(_ message: String) {
+        try? FileHandle.standardError.write(contentsOf: Data("device-simulator: \(message)\n".utf8))
     }
 
     private func printJSON(_ object: [String: Any]) throws {
@@ -183,7 +177,7 @@ struct DeliverCommand: ParsableCommand {
     }
 
     private func printScreen(_ push: DeliveredPush) throws {
-        for line in LockScreen.box(title: device, LockScreen.paragraphs(push)) { try printLine(line) }
+        for line in LockScreen.box(title: deviceOptions.device, LockScreen.paragraphs(push)) { try printLine(line) }
         let detail = [push.outcome.rawValue, push.reason, push.note].compactMap { $0 }.joined(separator: ": ")
         let time = push.elapsed.map { ", \($0.formatted(.units(allowed: [.milliseconds])))" } ?? ""
         try printLine("  \(TerminalText.printable(detail))\(time)")
@@ -195,28 +189,6 @@ struct DeliverCommand: ParsableCommand {
             try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
         } catch {
             throw Failure(status: 74, message: "standard output can't be written")
-        }
-    }
-}
-
-/// What ends the program, with its exit status.
-private struct Failure: Error {
-    let status: Int32
-    let message: String
-
-    init(status: Int32, message: String) {
-        self.status = status
-        self.message = message
-    }
-
-    init(_ error: KeyringError) {
-        switch error {
-        case .exists, .notFound, .wrongKind, .noSecret, .notUsable, .unconfirmed, .nothingToConfirm, .unverified,
-            .record, .challenge, .damaged, .altered, .backup:
-            self.init(status: 65, message: error.description)
-        case .file, .outOfMemory: self.init(status: 74, message: error.description)
-        case .busy: self.init(status: 75, message: error.description)
-        case .wrongSecret, .needsSecret, .notSealed: self.init(status: 77, message: error.description)
         }
     }
 }

@@ -116,13 +116,24 @@ extension SimulatedDevice {
 
     private var store: any KeyStore {
         guard let name = KeyName(parsing: name) else { return InMemoryKeyStore([]) }
-        return KeyringStore(Keyring(folder: keyring), device: name)
+        do {
+            let unlocking = try KeyringKeySource(keyFile: keyFile).unlocking()
+            return KeyringStore(Keyring(folder: keyring, unlocking: unlocking), device: name)
+        } catch {
+            return UnreadableKeychain(reason: error.description)
+        }
     }
 }
 
 /// A keychain before the first unlock: every item answers `errSecInteractionNotAllowed`.
 private struct LockedKeychain: KeyStore {
     func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] { throw .locked }
+}
+
+/// A keyring whose key can't be had.
+private struct UnreadableKeychain: KeyStore {
+    let reason: String
+    func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] { throw .unavailable(reason) }
 }
 
 /// The extension of an app that has nothing of its own to add.
@@ -138,10 +149,12 @@ extension StandardConfiguration {
     fileprivate func configuration(container: URL) -> ServiceConfiguration? {
         guard let topic = Topic(parsing: topic) else { return nil }
         let trusted = senders.compactMap { try? Sender(parsing: $0) }
-        guard trusted.count == senders.count, VisibleText.isVisible(safeDefault) else { return nil }
+        let pinned = authorities.compactMap { try? Authority(parsing: $0) }
+        guard trusted.count == senders.count, pinned.count == authorities.count, VisibleText.isVisible(safeDefault)
+        else { return nil }
         return ServiceConfiguration(
             topic: topic, keys: .keychain(accessGroup: "simulated"), trusting: trusted,
-            safeDefault: SafeDefault(body: safeDefault), container: .folder(container),
+            authorities: pinned, safeDefault: SafeDefault(body: safeDefault), container: .folder(container),
             allowsAnonymous: allowsAnonymous)
     }
 }

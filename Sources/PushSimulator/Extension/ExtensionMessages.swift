@@ -24,14 +24,18 @@ public struct SimulatedDevice: Codable, Sendable {
     /// The keyring's folder, and the device's name in it.
     public var keyring: URL
     public var name: String
+    /// Where the key of a sealed keyring is; nil where it is in the environment, or the keyring is not sealed. The key
+    /// itself never travels.
+    public var keyFile: URL?
     /// Stands for every app group.
     public var container: URL
     /// Not unlocked since it started: the keychain can't be read.
     public var isLocked: Bool
 
-    public init(keyring: URL, name: String, container: URL, isLocked: Bool) {
+    public init(keyring: URL, name: String, keyFile: URL? = nil, container: URL, isLocked: Bool) {
         self.keyring = keyring
         self.name = name
+        self.keyFile = keyFile
         self.container = container
         self.isLocked = isLocked
     }
@@ -41,12 +45,16 @@ public struct SimulatedDevice: Codable, Sendable {
 public struct StandardConfiguration: Codable, Sendable {
     public var topic: String
     public var senders: [String]
+    public var authorities: [String]
     public var safeDefault: String
     public var allowsAnonymous: Bool
 
-    public init(topic: String, senders: [String], safeDefault: String, allowsAnonymous: Bool) {
+    public init(
+        topic: String, senders: [String], authorities: [String] = [], safeDefault: String, allowsAnonymous: Bool
+    ) {
         self.topic = topic
         self.senders = senders
+        self.authorities = authorities
         self.safeDefault = safeDefault
         self.allowsAnonymous = allowsAnonymous
     }

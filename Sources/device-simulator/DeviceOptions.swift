@@ -1,0 +1,46 @@
+internal import ArgumentParser
+internal import Foundation
+internal import PushKeyring
+internal import SealedPush
+
+/// Which device, whom it believes, and where its keys and its state are.
+struct DeviceOptions: ParsableArguments {
+    @Option(help: "The device: a name in the keyring, with its secret key.")
+    var device: String
+
+    @Option(
+        help: """
+            Whom the device believes: a sender's or an authority's name in the keyring, pushsender1… or pushauthority1…; \
+            may be given several times. Without it, the keyring's trust list.
+            """)
+    var trust: [String] = []
+
+    @Option(help: "The app's bundle ID.")
+    var topic: String
+
+    @Option(help: "The keyring's folder.")
+    var keyring = "Keys"
+
+    @Option(help: "The file with the key of a sealed keyring; otherwise SEALED_PUSH_KEY in the environment.")
+    var keyFile: String?
+
+    @Option(help: "The device's folder. A new one is a new device; without it the device is thrown away afterwards.")
+    var state: String?
+
+    func validate() throws {
+        guard Topic(parsing: topic) != nil else {
+            throw ValidationError("--topic is a bundle ID, such as com.example.app.")
+        }
+        guard KeyName(parsing: device) != nil else {
+            throw ValidationError("--device is a name in the keyring, such as alice-phone.")
+        }
+        guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
+        guard keyFile != "" else { throw ValidationError("--key-file is empty: name the key's file.") }
+        guard state != "" else { throw ValidationError("--state is empty: name the device's folder.") }
+    }
+
+    var keyFileURL: URL? { keyFile.map { URL(filePath: $0) } }
+
+    /// A new one at each call where the device is to be thrown away.
+    var container: URL { state.map { URL(filePath: $0) } ?? .temporaryDirectory.appending(path: UUID().uuidString) }
+}

@@ -1,0 +1,37 @@
+internal import PushKeyring
+internal import PushSimulator
+
+/// What ends the program, with its exit status.
+struct Failure: Error {
+    let status: Int32
+    let message: String
+
+    init(status: Int32, message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    init(_ error: KeyringKeyError) {
+        switch error {
+        case .unreadable: self.init(status: 74, message: error.description)
+        case .unusable: self.init(status: 65, message: error.description)
+        }
+    }
+
+    init(_ error: KeyringError) {
+        switch error {
+        case .needsSecret(.passphrase):
+            self.init(
+                status: 65,
+                message: """
+                    the keyring is sealed with a passphrase, which takes 64 MiB to open, and an extension has 24: keep \
+                    simulated devices in a keyring that is sealed with a key (`sealedpush keys passphrase`), or not sealed
+                    """)
+        case .file, .busy: self.init(status: 74, message: error.description)
+        case .exists, .notFound, .wrongKind, .noSecret, .notUsable, .unconfirmed, .nothingToConfirm, .unverified,
+            .record,
+            .challenge, .damaged, .altered, .wrongSecret, .needsSecret(.key), .notSealed, .outOfMemory, .backup:
+            self.init(status: 65, message: error.description)
+        }
+    }
+}
