@@ -49,7 +49,8 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
         .testTarget(
             name: "PushServiceTests",
             dependencies: [
-                "PushService", "PushSender", "SealedPush", "PushCrypto", "UserNotifications", "TestSupport",
+                "PushService", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "UserNotifications",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -23,7 +23,8 @@ struct DeliverCommand: ParsableCommand {
               device-simulator deliver *.apns --device alice-phone --trust pushsender1... \\
                 --topic com.example.app --json
 
-            Exit status: 0 done (the safe default included), 64 wrong use, 65 unusable input, 74 files.
+            Exit status: 0 done (the safe default included), 64 wrong use, 65 unusable input, 74 files, 75 the keyring is
+            busy, 77 it is sealed and its key is missing or wrong.
             """)
 
     @Argument(help: ArgumentHelp("Payload files; - for standard input.", valueName: "file"))

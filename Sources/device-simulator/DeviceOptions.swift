@@ -28,6 +28,10 @@ struct DeviceOptions: ParsableArguments {
     var state: String?
 
     func validate() throws {
+        // Before any message repeats it.
+        guard !([device, topic, keyring, keyFile ?? "", state ?? ""] + trust).contains(where: Self.isSecret) else {
+            throw ValidationError("A secret was typed as an argument, where others see it: keys come from files.")
+        }
         guard Topic(parsing: topic) != nil else {
             throw ValidationError("--topic is a bundle ID, such as com.example.app.")
         }
@@ -37,6 +41,11 @@ struct DeviceOptions: ParsableArguments {
         guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
         guard keyFile != "" else { throw ValidationError("--key-file is empty: name the key's file.") }
         guard state != "" else { throw ValidationError("--state is empty: name the device's folder.") }
+    }
+
+    private static func isSecret(_ argument: String) -> Bool {
+        let capitals = argument.uppercased()
+        return capitals.contains("SECRET-KEY-1") || capitals.contains("PUSH-KEYRING-KEY-1")
     }
 
     var keyFileURL: URL? { keyFile.map { URL(filePath: $0) } }

@@ -22,15 +22,17 @@ struct Failure: Error {
         switch error {
         case .needsSecret(.passphrase):
             self.init(
-                status: 65,
+                status: 77,
                 message: """
                     the keyring is sealed with a passphrase, which takes 64 MiB to open, and an extension has 24: keep \
-                    simulated devices in a keyring that is sealed with a key (`sealedpush keys passphrase`), or not sealed
+                    simulated devices in a keyring that is sealed with a key (`sealedpush keys passphrase --new-key-file`)
                     """)
-        case .file, .busy: self.init(status: 74, message: error.description)
+        case .file, .outOfMemory: self.init(status: 74, message: error.description)
+        case .busy: self.init(status: 75, message: error.description)
+        case .wrongSecret, .needsSecret(.key), .notSealed: self.init(status: 77, message: error.description)
         case .exists, .notFound, .wrongKind, .noSecret, .notUsable, .unconfirmed, .nothingToConfirm, .unverified,
             .record,
-            .challenge, .damaged, .altered, .wrongSecret, .needsSecret(.key), .notSealed, .outOfMemory, .backup:
+            .challenge, .damaged, .altered, .backup:
             self.init(status: 65, message: error.description)
         }
     }

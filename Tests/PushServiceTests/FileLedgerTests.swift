@@ -260,15 +260,17 @@ struct FileLedgerTests {
         let environment = DeviceEnvironment(
             keychain: { _ in InMemoryKeyStore([]) }, appGroup: { [folder] _ in folder.url })
         let container = SharedContainer.appGroup("group.com.example")
-        try FileLedger.begin(in: container, environment: environment)
+        try FileLedger.begin(in: container, environment: environment, at: .now())
         let ledger = try #require(FileLedger(container: container, environment: environment))
         let floor = try #require(try ledger.floor())
         #expect((1...3).contains(Timestamp.now().seconds(since: floor)))
         #expect(!ledger.asksForNewKey)
         try ledger.raise(to: now.advanced(bySeconds: 100))
-        try FileLedger.begin(in: container, environment: environment)
+        try FileLedger.begin(in: container, environment: environment, at: .now())
         #expect(try ledger.floor() == now.advanced(bySeconds: 100))
         let nowhere = DeviceEnvironment(keychain: { _ in InMemoryKeyStore([]) }, appGroup: { _ in nil })
-        #expect(throws: FileLedgerError.noContainer) { try FileLedger.begin(in: container, environment: nowhere) }
+        #expect(throws: FileLedgerError.noContainer) {
+            try FileLedger.begin(in: container, environment: nowhere, at: .now())
+        }
     }
 }

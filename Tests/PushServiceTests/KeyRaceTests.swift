@@ -1,0 +1,279 @@
+import Foundation
+import PushCrypto
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushService
+
+/// The keychain knows no changes of several items: whatever an app was doing when it was killed, or whatever another
+/// process does in between, messages open and the next call puts things in order.
+@Suite("Acts on a device's keys that are cut off or meet others")
+struct KeyRaceTests {
+    /// What an app does with its keys, each with the days that had passed before it.
+    enum Act: String, CaseIterable {
+        case enrol, rotate, confirm, erase, lostLedger, accept, acceptNewer, revoke
+
+        static let before: [Act: [Act]] = [
+            .enrol: [], .rotate: [.enrol], .confirm: [.enrol, .rotate], .erase: [.enrol, .rotate, .confirm],
+            .lostLedger: [.enrol], .accept: [.enrol], .acceptNewer: [.enrol, .accept], .revoke: [.enrol, .rotate],
+        ]
+
+        var time: Timestamp {
+            let day: Int64 =
+                switch self {
+                case .enrol: 0
+                case .rotate, .accept: 1
+                case .confirm, .acceptNewer, .lostLedger, .revoke: 2
+                case .erase: 33
+                }
+            return Phone.start.advanced(bySeconds: day * 86_400)
+        }
+
+        func prepare(_ phone: Phone) throws {
+            switch self {
+            case .confirm: phone.markers.mark(try #require(try phone.stored.keys.first).recipient, at: time)
+            case .lostLedger: try phone.ledger.begin(floor: time, asksForNewKey: true)
+            case .enrol, .rotate, .erase, .accept, .acceptNewer, .revoke: break
+            }
+        }
+
+        /// As an app does it that was perhaps cut off the last time.
+        func perform(_ phone: Phone) throws {
+            let device = phone.device
+            switch self {
+            case .enrol: _ = try device.enrol(at: time)
+            case .rotate:
+                do throws(DeviceError) { _ = try device.rotate(at: time) } catch {
+                    guard error == .unconfirmed else { throw error }
+                    _ = try device.maintain(at: time)
+                }
+            case .confirm, .erase, .lostLedger: _ = try device.maintain(at: time)
+            case .accept: try phone.configuration.accept(senderSet: phone.set(1).description, at: time)
+            case .acceptNewer: try phone.configuration.accept(senderSet: phone.set(2).description, at: time)
+            case .revoke: _ = try device.revoke(at: time)
+            }
+        }
+    }
+
+    /// A phone after all that comes before an act.
+    private func phone(before act: Act) throws -> (Phone, InMemorySecretItems) {
+        let items = InMemorySecretItems()
+        let phone = try Phone(items)
+        for earlier in Act.before[act] ?? [] {
+            try earlier.prepare(phone)
+            try earlier.perform(phone)
+        }
+        try act.prepare(phone)
+        return (phone, items)
+    }
+
+    /// What must open, before, while and after an act is done: one message to each key that it does not take away.
+    private func messages(_ phone: Phone, during act: Act) throws -> [Envelope] {
+        guard act != .revoke else { return [] }
+        return try phone.stored.keys.compactMap { key in
+            let isTakenAway = act == .erase && key.life.state == .retired
+            return isTakenAway
+                ? nil
+                : try phone.seal(to: key.recipient, sent: max(key.life.created, act.time.advanced(bySeconds: -86_400)))
+        }
+    }
+
+    /// What a phone is in, apart from the keys themselves.
+    private func summary(_ phone: Phone) throws -> String {
+        let stored = try phone.stored
+        let lives = stored.keys.map { "\($0.life.state)\($0.life.confirmed == nil ? "?" : "")" }
+        let named = stored.enrolment(for: Phone.topic)?.record?.recipients
+        let active = stored.keys.filter { $0.life.state == .active }.map(\.recipient)
+        let set = try DeviceKeys(phone.items).senderSet(for: Phone.topic)
+        return "\(lives) \(named == active || named == nil && active.isEmpty) \(set?.counter ?? 0)"
+    }
+
+    /// Remembers records, so that no counter is ever seen with two of them.
+    private struct Records {
+        private var byCounter: [UInt64: DeviceRecord] = [:]
+
+        mutating func look(at phone: Phone, _ place: Comment) throws {
+            guard let record = try phone.stored.enrolment(for: Phone.topic)?.record else { return }
+            let known = byCounter[record.counter]
+            #expect(known == nil || known == record, place)
+            #expect((byCounter.keys.max() ?? 0) <= record.counter, place)
+            byCounter[record.counter] = record
+        }
+    }
+
+    @Test(
+        "cut off before or after any write, messages open, and the next call gets to the same end",
+        arguments: Act.allCases)
+    func cutOff(act: Act) throws {
+        let (whole, wholeItems) = try phone(before: act)
+        let counted = WatchedItems(wholeItems)
+        try act.perform(whole.with(counted))
+        let expected = try summary(whole)
+        let writeCount = counted.counts.writeCount
+        #expect(writeCount > 0)
+        for number in 0..<writeCount {
+            for isAfter in [false, true] {
+                let (phone, items) = try phone(before: act)
+                let messages = try messages(phone, during: act)
+                let fail: @Sendable (Int) throws(SecretItemError) -> Void = { (write) throws(SecretItemError) in
+                    if write == number { throw .other(-1) }
+                }
+                let watch = isAfter ? WatchedItems.Watch(afterWrite: fail) : .init(beforeWrite: fail)
+                let place: Comment = "\(act), write \(number), \(isAfter ? "after" : "before")"
+                var records = Records()
+                try records.look(at: phone, place)
+                #expect(throws: DeviceError.self, place) { try act.perform(phone.with(WatchedItems(items, watch))) }
+                for message in messages { _ = try phone.open(message, at: act.time) }
+                try records.look(at: phone, place)
+                try act.perform(phone)
+                for message in messages { _ = try phone.open(message, at: act.time) }
+                try records.look(at: phone, place)
+                #expect(try summary(phone) == expected, place)
+            }
+        }
+    }
+
+    @Test("at every call of the app the extension opens what it opened before", arguments: Act.allCases)
+    func reading(act: Act) throws {
+        let (phone, items) = try phone(before: act)
+        let messages = try messages(phone, during: act)
+        let readCount = Locked(0)
+        let failures = Collected<String>()
+        let watched = WatchedItems(
+            items,
+            .init(beforeCall: { call in
+                readCount.withLock { $0 += 1 }
+                for message in messages where (try? phone.open(message, at: act.time)) == nil {
+                    failures.add("\(act), call \(call)")
+                }
+            }))
+        try act.perform(phone.with(watched))
+        #expect(failures.all.isEmpty)
+        #expect(readCount.withLock { $0 } > 2)
+    }
+
+    @Test("another process that does the same, or something else, between any two calls", arguments: Act.allCases)
+    func twoProcesses(act: Act) throws {
+        for other in Act.allCases where Act.before[other] == Act.before[act] || other == act || other == .rotate {
+            let (whole, wholeItems) = try phone(before: act)
+            let counted = WatchedItems(wholeItems)
+            try act.perform(whole.with(counted))
+            for number in 0..<counted.counts.callCount {
+                let (phone, items) = try phone(before: act)
+                let messages = other == .revoke ? [] : try messages(phone, during: act)
+                let place: Comment = "\(act), \(other) at call \(number)"
+                var records = Records()
+                try records.look(at: phone, place)
+                let failures = Collected<String>()
+                let interfering = WatchedItems(
+                    items,
+                    .init(beforeCall: { call in
+                        guard call == number else { return }
+                        do { try other.perform(phone) } catch { failures.add("\(error)") }
+                    }))
+                do {
+                    try act.perform(phone.with(interfering))
+                } catch {
+                    // Of two sets the older one comes too late.
+                    #expect(error as? DeviceError == .record(.rolledBack), place)
+                }
+                #expect(failures.all.isEmpty, place)
+                try records.look(at: phone, place)
+                let done = try phone.device.maintain(at: act.time)
+                try records.look(at: phone, place)
+                for message in messages where !(done.erased.contains { message.recipientKeyID == $0.keyID }) {
+                    _ = try phone.open(message, at: act.time)
+                }
+                let active = try phone.stored.keys.filter { $0.life.state == .active }
+                #expect(done.record.recipients == active.map(\.recipient), place)
+                #expect((1...3).contains(active.count), place)
+                let set = try DeviceKeys(items).senderSet(for: Phone.topic)
+                let expected: UInt64 =
+                    [act, other].contains(.acceptNewer) ? 2 : [act, other].contains(.accept) ? 1 : 0
+                #expect(set?.counter ?? 0 == expected, place)
+            }
+        }
+    }
+
+    @Test("another process that never stops changing things is an error in the end, and no hang")
+    func endless() throws {
+        let (phone, items) = try phone(before: .rotate)
+        let account = StoredEnrolment.account(Phone.topic)
+        let watched = WatchedItems(
+            items,
+            .init(beforeWrite: { number in
+                guard let item = items.items().first(where: { $0.account == account }) else { return }
+                var attributes = item.attributes
+                attributes.insert(UInt8(ascii: " "), at: number % 2)
+                try? items.replace(item, attributes: attributes)
+            }))
+        #expect(throws: DeviceError.self) { try phone.with(watched).device.rotate(at: Act.rotate.time) }
+    }
+
+    @Test("of two items for one key the one further on in life counts")
+    func duplicates() throws {
+        let identity = Identity()
+        let active = KeyLife(created: Phone.start, confirmed: Phone.start)
+        var retired = active
+        retired.retire(at: Phone.start)
+        for lives in [[active, retired], [retired, active]] {
+            let phone = try Phone(InMemorySecretItems(lives.map { StoredKey(identity, life: $0).item }))
+            let late = try phone.seal(to: identity.recipient, sent: Phone.start.advanced(bySeconds: 7_201))
+            #expect(throws: OpenError.keyRetired) { try phone.open(late, at: Phone.start.advanced(bySeconds: 7_201)) }
+            let inTime = try phone.seal(to: identity.recipient, sent: Phone.start)
+            _ = try phone.open(inTime, at: Phone.start)
+            let record = try phone.device.enrol(at: Phone.start)
+            #expect(!record.recipients.contains(identity.recipient))
+            #expect(try phone.device.maintain(at: Phone.start.advanced(bySeconds: 31 * 86_400)).erased.count == 1)
+            #expect(!(try phone.stored.keys.contains { $0.recipient == identity.recipient }))
+        }
+        // The same twice is one key.
+        let twice = try Phone(InMemorySecretItems([active, active].map { StoredKey(identity, life: $0).item }))
+        try twice.ledger.begin(floor: Phone.start, asksForNewKey: false)
+        #expect(try twice.device.enrol(at: Phone.start).recipients == [identity.recipient])
+        let new = try twice.device.rotate(at: Phone.start).recipients[0]
+        twice.markers.mark(new, at: Phone.start.advanced(bySeconds: 9))
+        #expect(try twice.device.maintain(at: Phone.start.advanced(bySeconds: 9)).record.recipients == [new])
+    }
+
+    @Test("strange and damaged items open nothing and cost only themselves")
+    func strangeItems() throws {
+        let (phone, items) = try phone(before: .rotate)
+        let secret = Identity().withSecretText { ItemSecret(copying: $0) }
+        let good = KeyLife(created: Phone.start).attributes
+        let stranger = Identity().recipient
+        let damaged: [(String, [UInt8])] = [
+            ("key \(stranger)", good), ("key \(stranger)x", good), ("key ", good), ("something", good),
+            ("key \(Identity().recipient)", Array("{}".utf8)), ("key \(Identity().recipient)", []),
+            ("key \(Identity().recipient)", Array(#"{"created":1,"state":"active"}"#.utf8)),
+            ("senders x", good), ("senders com.example.app \(phone.authority.authority) -1", good),
+        ]
+        for (account, attributes) in damaged {
+            try items.add(SecretItem(account: account, attributes: attributes, secret: secret))
+        }
+        // Its public half is not that of its secret.
+        #expect(try DeviceKeys(items).keys(for: stranger.keyID).isEmpty)
+        let recipient = try #require(try phone.stored.enrolment(for: Phone.topic)?.record).recipients[0]
+        _ = try phone.open(try phone.seal(to: recipient, sent: Phone.start), at: Phone.start)
+        #expect(try DeviceKeys(items).senderSet(for: Phone.topic) == nil)
+    }
+
+    @Test("an enrolment item that is damaged signs nothing")
+    func damagedEnrolment() throws {
+        let (phone, items) = try phone(before: .rotate)
+        let item = try #require(items.items().first { $0.account == StoredEnrolment.account(Phone.topic) })
+        let counterOnly = Array(#"{"counter":7,"record":"pushrecord.x"}"#.utf8)
+        try items.replace(item, attributes: counterOnly)
+        #expect(try phone.device.enrol(at: Phone.start).counter == 8)
+        let changed = try #require(items.items().first { $0.account == StoredEnrolment.account(Phone.topic) })
+        try items.replace(changed, attributes: Array("x".utf8))
+        #expect(throws: DeviceError.unavailable("the enrolment key in the keychain is damaged")) {
+            try phone.device.enrol(at: Phone.start)
+        }
+    }
+}
+
+extension Phone {
+    fileprivate func set(_ counter: UInt64) throws -> SenderSet { try senderSet(counter, of: [sender]) }
+}

@@ -1,0 +1,254 @@
+import Foundation
+import PushCrypto
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushService
+
+@Suite("A device's own keys")
+struct OwnDeviceTests {
+    private let phone: Phone
+    private let start = Phone.start
+    private let day: Int64 = 86_400
+
+    init() throws { phone = try Phone() }
+
+    private func later(_ seconds: Int64) -> Timestamp { start.advanced(bySeconds: seconds) }
+
+    @Test(
+        "the first call makes an enrolment key, a key and a record, and begins the ledger before; then nothing changes")
+    func enrol() throws {
+        let record = try phone.device.enrol(at: start)
+        #expect(record.recipients.count == 1)
+        #expect(record.counter == 1)
+        #expect(record.topic == Phone.topic)
+        #expect(record.expires == later(400 * day))
+        #expect(try phone.ledger.floor() == later(-1))
+        #expect(!phone.ledger.asksForNewKey)
+        #expect(try phone.device.enrol(at: later(5)) == record)
+        #expect(try phone.device.maintain(at: later(6)).record == record)
+        try record.check(pinned: record.enrolment, topic: Phone.topic, replacing: nil, at: start)
+        let opened = try phone.open(try phone.seal(to: record.recipients[0], sent: later(9)), at: later(9))
+        #expect(opened.recipient == record.recipients[0])
+    }
+
+    @Test("without a ledger no key is made")
+    func noLedger() throws {
+        try phone.folder.write("", to: "SealedPush")
+        #expect(throws: DeviceError.ledger(.notWritable)) { try phone.device.enrol(at: start) }
+        #expect(try phone.stored.keys.isEmpty)
+    }
+
+    @Test("a rotation makes a second key beside the first, and a third only once the second is confirmed")
+    func rotate() throws {
+        let first = try phone.device.enrol(at: start)
+        let both = try phone.device.rotate(at: later(day))
+        #expect(both.recipients.count == 2)
+        #expect(both.recipients[1] == first.recipients[0])
+        #expect(both.counter == 2)
+        #expect(both.enrolment == first.enrolment)
+        for recipient in both.recipients {
+            _ = try phone.open(try phone.seal(to: recipient, sent: later(day)), at: later(day))
+        }
+        #expect(throws: DeviceError.unconfirmed) { try phone.device.rotate(at: later(2 * day)) }
+        let waiting = try phone.device.maintain(at: later(day + 45 * day))
+        #expect(waiting.waitingSince == later(day))
+        #expect(!waiting.isOverdue)
+        #expect(try phone.device.maintain(at: later(day + 45 * day + 1)).isOverdue)
+
+        phone.markers.mark(both.recipients[0], at: later(46 * day))
+        let done = try phone.device.maintain(at: later(47 * day))
+        #expect(done.confirmed == [both.recipients[0]])
+        #expect(done.retired == [both.recipients[1]])
+        #expect(done.record.recipients == [both.recipients[0]])
+        #expect(done.record.counter == 3)
+        #expect(done.waitingSince == nil && !done.isOverdue)
+        #expect(try phone.device.rotate(at: later(47 * day)).recipients.count == 2)
+    }
+
+    @Test("the old key retires as of the first message under the new one, not as of the app's next launch")
+    func retirement() throws {
+        let old = try phone.device.enrol(at: start).recipients[0]
+        let new = try phone.device.rotate(at: later(day)).recipients[0]
+        phone.markers.mark(new, at: later(2 * day))
+        // A second message changes nothing.
+        phone.markers.mark(new, at: later(3 * day))
+        _ = try phone.device.maintain(at: later(9 * day))
+        let limit = 2 * day + 7_200
+        _ = try phone.open(try phone.seal(to: old, sent: later(limit)), at: later(10 * day))
+        let late = try phone.seal(to: old, sent: later(limit + 1))
+        #expect(throws: OpenError.keyRetired) { try phone.open(late, at: later(10 * day)) }
+        _ = try phone.open(try phone.seal(to: new, sent: later(limit + 1)), at: later(10 * day))
+    }
+
+    @Test("31 days after its retirement a key is gone, with its marker, and not a second before")
+    func erasure() throws {
+        let old = try phone.device.enrol(at: start).recipients[0]
+        phone.markers.mark(old, at: later(10))
+        let new = try phone.device.rotate(at: later(day)).recipients[0]
+        phone.markers.mark(new, at: later(2 * day))
+        _ = try phone.device.maintain(at: later(2 * day))
+        #expect(try phone.device.maintain(at: later(33 * day - 1)).erased.isEmpty)
+        #expect(try phone.stored.keys.count == 2)
+        let done = try phone.device.maintain(at: later(33 * day))
+        #expect(done.erased == [old])
+        #expect(try phone.stored.keys.map(\.recipient) == [new])
+        #expect(phone.markers.time(of: old, at: start) == nil)
+        #expect(phone.markers.time(of: new, at: later(99 * day)) == later(2 * day))
+        let envelope = try phone.seal(to: old, sent: later(day))
+        #expect(throws: OpenError.unknownRecipient) { try phone.open(envelope, at: later(33 * day)) }
+    }
+
+    @Test("where the keychain has outlived the container a new key is made, once, when no other one waits")
+    func lostLedger() throws {
+        let first = try phone.device.enrol(at: start)
+        try FileManager.default.removeItem(at: phone.folder.appending("SealedPush"))
+        let opening = PushOpening(phone.configuration, environment: .system)
+        let field = try phone.seal(to: first.recipients[0], sent: .now()).text
+        _ = opening.present(field: field, requestIdentifier: "one")
+        #expect(phone.ledger.asksForNewKey)
+        let done = try phone.device.maintain(at: later(day))
+        #expect(done.rotated == done.record.recipients[0])
+        #expect(done.record.recipients.count == 2)
+        #expect(!phone.ledger.asksForNewKey)
+        #expect(try phone.device.maintain(at: later(day)).rotated == nil)
+
+        try FileManager.default.removeItem(at: phone.folder.appending("SealedPush"))
+        _ = opening.present(field: field, requestIdentifier: "one")
+        #expect(try phone.device.maintain(at: later(2 * day)).rotated == nil)
+        #expect(phone.ledger.asksForNewKey)
+        phone.markers.mark(done.record.recipients[0], at: later(3 * day))
+        #expect(try phone.device.maintain(at: later(3 * day)).rotated != nil)
+        #expect(!phone.ledger.asksForNewKey)
+    }
+
+    @Test("keys are rotated by age, and by nothing else")
+    func rotationByAge() throws {
+        _ = try phone.device.enrol(at: start)
+        let age = Duration.seconds(30 * day)
+        #expect(try phone.device.maintain(rotatingOlderThan: age, at: later(30 * day - 1)).rotated == nil)
+        #expect(try phone.device.maintain(at: later(99 * day)).rotated == nil)
+        let done = try phone.device.maintain(rotatingOlderThan: age, at: later(30 * day))
+        #expect(done.rotated != nil)
+        #expect(try phone.device.maintain(rotatingOlderThan: age, at: later(90 * day)).rotated == nil)
+    }
+
+    @Test("a record is signed anew within 60 days of its end")
+    func renewal() throws {
+        let record = try phone.device.enrol(at: start)
+        #expect(try phone.device.maintain(at: later(340 * day)).record == record)
+        let renewed = try phone.device.maintain(at: later(340 * day + 1)).record
+        #expect(renewed.counter == 2)
+        #expect(renewed.recipients == record.recipients)
+        #expect(renewed.expires == later(740 * day + 1))
+    }
+
+    @Test("revoking destroys every key at once, and the new one takes their place")
+    func revoke() throws {
+        let first = try phone.device.enrol(at: start).recipients[0]
+        let second = try phone.device.rotate(at: later(1)).recipients[0]
+        let record = try phone.device.revoke(at: later(2))
+        #expect(record.recipients.count == 1)
+        #expect(try phone.stored.keys.map(\.recipient) == record.recipients)
+        for recipient in [first, second] {
+            let envelope = try phone.seal(to: recipient, sent: later(1))
+            #expect(throws: OpenError.unknownRecipient) { try phone.open(envelope, at: later(2)) }
+        }
+        _ = try phone.open(try phone.seal(to: record.recipients[0], sent: later(3)), at: later(3))
+        // It takes nobody's place, so it waits for nobody.
+        #expect(try phone.device.maintain(at: later(4)).waitingSince == nil)
+    }
+
+    @Test("a key that was made while the clock was behind is still the newest")
+    func clockSetBack() throws {
+        let old = try phone.device.enrol(at: start).recipients[0]
+        let record = try phone.device.rotate(at: later(-9 * day))
+        #expect(record.recipients[1] == old)
+        phone.markers.mark(record.recipients[0], at: later(-8 * day))
+        let done = try phone.device.maintain(at: later(-8 * day))
+        #expect(done.record.recipients == [record.recipients[0]])
+        #expect(done.retired == [old])
+    }
+
+    @Test("the device answers a trusted sender's challenge about itself, and no other")
+    func challenge() throws {
+        let record = try phone.device.enrol(at: start)
+        var server = try EnrolledDevice(pinning: record, topic: Phone.topic, at: start)
+        let recipient = try #require(server.unproven.first)
+        let challenge = PendingChallenge(
+            to: recipient, of: server.enrolment, topic: Phone.topic, from: phone.sender, at: start)
+        let answer = try phone.device.answer(challenge: challenge.text, at: later(1))
+        try server.prove(challenge, answer: answer, at: later(2))
+        #expect(try server.recipient(at: later(2)).recipient == recipient)
+
+        let stranger = PendingChallenge(
+            to: recipient, of: server.enrolment, topic: Phone.topic, from: SenderKey(), at: start)
+        #expect(throws: ChallengeError.unknownSender) { try phone.device.answer(challenge: stranger.text, at: start) }
+        let aboutAnother = PendingChallenge(
+            to: recipient, of: EnrolmentKey().enrolment, topic: Phone.topic, from: phone.sender, at: start)
+        #expect(throws: ChallengeError.foreignEnrolment) {
+            try phone.device.answer(challenge: aboutAnother.text, at: start)
+        }
+        let empty = try Phone()
+        #expect(throws: ChallengeError.unknownRecipient) {
+            try empty.device.answer(challenge: challenge.text, at: start)
+        }
+        // Once a sender set was accepted, the senders of the set may ask, and no others.
+        let newcomer = SenderKey()
+        try phone.configuration.accept(senderSet: phone.senderSet(1, of: [newcomer]).description, at: start)
+        #expect(throws: ChallengeError.unknownSender) {
+            try phone.device.answer(challenge: challenge.text, at: later(1))
+        }
+        let asked = PendingChallenge(to: recipient, of: server.enrolment, topic: Phone.topic, from: newcomer, at: start)
+        _ = try phone.device.answer(challenge: asked.text, at: later(1))
+    }
+
+    @Test("a locked keychain has its own reason, for the app and for what is shown; another failure has another")
+    func locked() throws {
+        _ = try phone.device.enrol(at: start)
+        let recipient = try phone.stored.keys[0].recipient
+        let field = try phone.seal(to: recipient, sent: .now()).text
+        let inner = try #require(phone.items as? InMemorySecretItems)
+        for (error, reason) in [(SecretItemError.locked, OpenError.locked), (.other(-50), .keysUnavailable)] {
+            let items = WatchedItems(inner, .init(beforeCall: { _ throws(SecretItemError) in throw error }))
+            let broken = phone.with(items)
+            let shown = PushOpening(broken.configuration, environment: .system)
+                .present(field: field, requestIdentifier: "one")
+            guard case .safeDefault(_, reason, let envelope) = shown else {
+                Issue.record("\(shown)")
+                continue
+            }
+            #expect(envelope == (reason == .locked ? field : nil))
+            let expected: DeviceError =
+                error == .locked ? .locked : .unavailable("the keychain answered with -50")
+            #expect(throws: expected) { try broken.device.enrol() }
+            #expect(throws: expected) { try broken.device.maintain() }
+            let answer = error == .locked ? ChallengeError.locked : .keysUnavailable
+            #expect(throws: answer) { try broken.device.answer(challenge: "pushchallenge.x") }
+        }
+    }
+
+    @Test("a store of the app's own is the app's to change, and outside Apple's systems there is no keychain")
+    func otherStores() {
+        func configuration(_ keys: KeySource) -> ServiceConfiguration {
+            ServiceConfiguration(
+                topic: Phone.topic, keys: keys, trusting: [], safeDefault: SafeDefault(body: "d"),
+                container: .folder(phone.folder.url))
+        }
+        #expect(throws: DeviceError.foreignStore) { try configuration(.store(InMemoryKeyStore([]))).device.enrol() }
+        #expect(throws: DeviceError.unavailable("there is no keychain outside Apple's systems")) {
+            try configuration(.keychain(accessGroup: "x")).device.enrol()
+        }
+    }
+
+    @Test("no error and no description holds a secret")
+    func secrets() throws {
+        _ = try phone.device.enrol(at: start)
+        for item in try phone.items.items() {
+            let text = item.secret.withBytes { String(decoding: $0, as: UTF8.self) }
+            #expect(!"\(item)\(String(reflecting: item))".contains(text.suffix(40)))
+            #expect(!String(decoding: item.attributes, as: UTF8.self).contains(text.suffix(40)))
+        }
+    }
+}

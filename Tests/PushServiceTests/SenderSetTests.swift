@@ -1,0 +1,160 @@
+import Foundation
+import PushCrypto
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushService
+
+@Suite("Sender sets on a device")
+struct SenderSetTests {
+    private let phone: Phone
+    private let recipient: Recipient
+    private let start = Phone.start
+    private let newcomer = SenderKey()
+
+    init() throws {
+        phone = try Phone()
+        recipient = try phone.device.enrol(at: start).recipients[0]
+    }
+
+    private func accept(_ set: SenderSet, by authorities: [Authority]? = nil, at now: Timestamp = start) throws -> Bool
+    {
+        let app = phone.configuration
+        let configuration = ServiceConfiguration(
+            topic: app.topic, keys: app.keys, trusting: app.senders, authorities: authorities ?? app.authorities,
+            safeDefault: app.safeDefault, container: app.container)
+        return try configuration.accept(senderSet: set.description, at: now)
+    }
+
+    private static let start = Phone.start
+
+    private func opens(from sender: SenderKey, at now: Timestamp = start) throws -> Bool {
+        let envelope = try phone.seal(to: recipient, sent: now, from: sender)
+        do throws(OpenError) {
+            _ = try phone.open(envelope, at: now)
+            return true
+        } catch {
+            #expect(error == .unknownSender)
+            return false
+        }
+    }
+
+    @Test("from the first set on its senders are believed, and the built-in ones no more")
+    func accepted() throws {
+        #expect(try opens(from: phone.sender))
+        #expect(try !opens(from: newcomer))
+        #expect(try accept(try phone.senderSet(1, of: [newcomer])))
+        #expect(try !opens(from: phone.sender))
+        #expect(try opens(from: newcomer))
+        #expect(try !accept(try phone.senderSet(1, of: [newcomer])))
+        #expect(try accept(try phone.senderSet(9, of: [newcomer, phone.sender])))
+        #expect(try opens(from: phone.sender) && opens(from: newcomer))
+        // An expired one brings nobody back.
+        let late = start.advanced(bySeconds: 90 * 86_400 + 1)
+        #expect(try !opens(from: phone.sender, at: late) && !opens(from: newcomer, at: late))
+    }
+
+    @Test("through the service module: the notification of a sender of the set is shown, that of another is not")
+    func service() throws {
+        let phone = try Phone()
+        let now = Timestamp.now()
+        let recipient = try phone.device.enrol(at: now.advanced(bySeconds: -60)).recipients[0]
+        try phone.configuration.accept(senderSet: phone.senderSet(1, of: [newcomer], at: now).description, at: now)
+        let opening = PushOpening(phone.configuration, environment: .system)
+        let good = try phone.seal(to: recipient, sent: .now(), from: newcomer)
+        #expect(opening.present(field: good.text, requestIdentifier: "one").reason == nil)
+        let old = try phone.seal(to: recipient, sent: .now())
+        #expect(opening.present(field: old.text, requestIdentifier: "two").reason == .unknownSender)
+    }
+
+    @Test("a set that is older, forged, foreign, expired or no set at all is refused, and nothing changes")
+    func refused() throws {
+        #expect(try accept(try phone.senderSet(5, of: [newcomer])))
+        let before = try phone.items.items().map(\.account).sorted()
+        func expect(_ error: RecordError, _ text: String, at now: Timestamp = start) {
+            #expect(throws: DeviceError.record(error)) { try phone.configuration.accept(senderSet: text, at: now) }
+        }
+        let good = try phone.senderSet(6, of: [phone.sender]).description
+        expect(.rolledBack, try phone.senderSet(4, of: [phone.sender]).description)
+        expect(.conflicting, try phone.senderSet(5, of: [phone.sender]).description)
+        expect(.foreignSigner, try phone.senderSet(6, of: [phone.sender], by: AuthorityKey()).description)
+        expect(.expired, good, at: start.advanced(bySeconds: 91 * 86_400))
+        expect(.notYetValid, good, at: start.advanced(bySeconds: -2 * 86_400))
+        expect(.malformed, "")
+        expect(.malformed, String(repeating: "x", count: 100_000))
+        let record = try phone.device.enrol(at: start).description
+        expect(.wrongType, record)
+        let other = try SenderSet(
+            of: [phone.sender.sender], topic: "com.example.other", counter: 6, created: start,
+            expires: start.advanced(bySeconds: 60), signedBy: phone.authority)
+        expect(.otherTopic, other.description)
+        var characters = Array(good)
+        for index in stride(from: 11, to: characters.count, by: 17) {
+            let kept = characters[index]
+            characters[index] = kept == "A" ? "B" : "A"
+            #expect(throws: DeviceError.self) {
+                try phone.configuration.accept(senderSet: String(characters), at: start)
+            }
+            characters[index] = kept
+        }
+        #expect(try phone.items.items().map(\.account).sorted() == before)
+        #expect(try opens(from: newcomer) && !opens(from: phone.sender))
+    }
+
+    @Test("without a pinned authority no set is accepted, and none that is there is followed")
+    func noAuthority() throws {
+        let set = try phone.senderSet(1, of: [newcomer])
+        #expect(throws: DeviceError.record(.foreignSigner)) { try accept(set, by: []) }
+        #expect(try accept(set))
+        let app = phone.configuration
+        let unpinned = Opener(topic: app.topic, keys: DeviceKeys(phone.items), trusting: app.senders)
+        _ = try unpinned.open(try phone.seal(to: recipient, sent: start), at: start)
+    }
+
+    @Test("an app that pins another authority follows that one, and an older set of either never comes back")
+    func twoAuthorities() throws {
+        let second = AuthorityKey()
+        let both = [phone.authority.authority, second.authority]
+        #expect(try accept(try phone.senderSet(8, of: [phone.sender])))
+        let later = start.advanced(bySeconds: 5)
+        #expect(try accept(try phone.senderSet(1, of: [newcomer], by: second), by: both, at: later))
+        #expect(try DeviceKeys(phone.items).senderSet(for: Phone.topic)?.counter == 1)
+        // The first one's newest is known; it does not take the place again.
+        #expect(try !accept(try phone.senderSet(8, of: [phone.sender]), by: both, at: later))
+        #expect(try DeviceKeys(phone.items).senderSet(for: Phone.topic)?.counter == 1)
+        let older = try phone.senderSet(7, of: [phone.sender])
+        #expect(throws: DeviceError.record(.rolledBack)) { try accept(older, by: both, at: later) }
+        // An app that pins the first no more forgets its sets.
+        #expect(try accept(try phone.senderSet(2, of: [newcomer], by: second), by: [second.authority], at: later))
+        #expect(try phone.stored.senderSets(for: Phone.topic).count == 1)
+    }
+
+    @Test("a damaged set is no set: nothing opens until a newer one is accepted")
+    func damaged() throws {
+        #expect(try accept(try phone.senderSet(3, of: [newcomer])))
+        let items = try #require(phone.items as? InMemorySecretItems)
+        let account = try #require(items.items().first { $0.account.hasPrefix("senders ") }).account
+        try items.remove(account: account)
+        let text = Array("pushrecord.x".utf8)
+        try items.add(
+            SecretItem(
+                account: account, attributes: [], secret: text.withUnsafeBytes { ItemSecret(copying: $0) }))
+        let envelope = try phone.seal(to: recipient, sent: start)
+        #expect(throws: OpenError.keysUnavailable) { try phone.open(envelope, at: start) }
+        #expect(throws: DeviceError.record(.rolledBack)) { try accept(try phone.senderSet(3, of: [newcomer])) }
+        #expect(try accept(try phone.senderSet(4, of: [newcomer])))
+        #expect(try opens(from: newcomer))
+    }
+
+    @Test("of many processes that accept different sets at once, the newest one stays")
+    func race() throws {
+        let sets = try (1...24).map { try phone.senderSet(UInt64($0), of: [newcomer]) }
+        DispatchQueue.concurrentPerform(iterations: 24) { number in
+            _ = try? accept(sets[(number * 7) % 24])
+        }
+        #expect(try DeviceKeys(phone.items).senderSet(for: Phone.topic) == sets[23])
+        #expect(try accept(try phone.senderSet(25, of: [newcomer])))
+        #expect(try phone.stored.senderSets(for: Phone.topic).count == 1)
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import PushCrypto
+import PushKeyring
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushService
+
+@Suite("Keys that change under traffic")
+struct TrafficTests {
+    enum Place: String, CaseIterable {
+        case keychain, keyring, sealedKeyring
+
+        func device(_ phone: Phone) throws -> any TrafficDevice {
+            switch self {
+            case .keychain:
+                _ = try phone.device.enrol(at: Phone.start)
+                return KeychainDevice(phone: phone)
+            case .keyring: return try KeyringDevice(phone.folder, sender: phone.sender.sender, key: nil)
+            case .sealedKeyring:
+                return try KeyringDevice(phone.folder, sender: phone.sender.sender, key: KeyringKey())
+            }
+        }
+    }
+
+    @Test(
+        "a sender goes on sealing while the device rotates: what was sealed in time opens exactly once, nothing else does",
+        arguments: Place.allCases)
+    func rotation(place: Place) throws {
+        let phone = try Phone()
+        var traffic = try Traffic(phone, try place.device(phone))
+        for _ in 0..<(place == .keychain ? 1_600 : 500) { try traffic.step() }
+        try traffic.drain()
+        #expect(traffic.counts.rotated > 20)
+        #expect(traffic.counts.inTime > 300)
+        #expect(traffic.counts.underRetired > 10)
+        #expect(traffic.counts.late > 3)
+        #expect(traffic.counts.repeats > 10)
+
+        // And when all of it is erased, nothing of it is left.
+        let now = traffic.now.advanced(bySeconds: 32 * 86_400)
+        let recipients = Set(try traffic.device.record(at: now).recipients)
+        let (gone, kept) = (
+            traffic.keys.filter { !recipients.contains($0.recipient) },
+            traffic.keys.filter { recipients.contains($0.recipient) }
+        )
+        #expect(gone.count > 10 && !kept.isEmpty)
+        if place != .sealedKeyring {
+            let before = try traffic.device.storedBytes()
+            #expect(kept.allSatisfy { $0.isFound(in: before) }, "the search finds nothing at all")
+        }
+        try traffic.device.maintain(at: now)
+        let bytes = try traffic.device.storedBytes()
+        #expect(bytes.count > 100)
+        for identity in gone {
+            #expect(!identity.isFound(in: bytes))
+            #expect(try traffic.device.store.keys(for: identity.recipient.keyID).isEmpty)
+        }
+        let opener = Opener(
+            topic: Phone.topic, keys: traffic.device.store, trusting: [phone.sender.sender])
+        for message in traffic.messages where !recipients.contains(message.recipient) {
+            #expect(throws: OpenError.unknownRecipient) { try opener.open(message.envelope, at: now) }
+        }
+    }
+
+    @Test(
+        "a stolen retired key forges nothing that is dated later than two hours after its retirement",
+        arguments: Place.allCases)
+    func thief(place: Place) throws {
+        let phone = try Phone()
+        let device = try place.device(phone)
+        let hour: Int64 = 3_600
+        func at(_ seconds: Int64) -> Timestamp { Phone.start.advanced(bySeconds: seconds) }
+        let old = try #require(try device.record(at: at(0)).recipients.first)
+        let stolen = try #require(try device.store.keys(for: old.keyID).first).identity
+        try device.rotate(at: at(hour))
+        let new = try device.record(at: at(hour)).recipients[0]
+        device.markers.mark(new, at: at(2 * hour))
+        try FileManager.default.createDirectory(
+            at: phone.folder.appending("SealedPush"), withIntermediateDirectories: true)
+        device.markers.mark(new, at: at(2 * hour))
+        try device.maintain(at: at(3 * hour))
+        let retired = at(2 * hour)
+        let opener = Opener(topic: Phone.topic, keys: device.store, trusting: [phone.sender.sender])
+        func forge(sent: Timestamp) throws -> Envelope {
+            try forgery(with: stolen, inTheNameOf: phone.sender.sender, sent: sent)
+        }
+        // That it is one that opens shows that the rest is no accident: any HPKE in mode_auth is like that.
+        _ = try opener.open(try forge(sent: retired.advanced(bySeconds: 2 * hour)), at: at(5 * hour))
+        var random = SeededGenerator()
+        for step in 0..<200 {
+            let lead = step == 0 ? 1 : Int64.random(in: 1...(40 * 86_400), using: &random)
+            let sent = retired.advanced(bySeconds: 2 * hour + lead)
+            // Whenever it is delivered.
+            let now = sent.advanced(bySeconds: Int64.random(in: -25 * hour...30 * 86_400, using: &random))
+            let forged = try forge(sent: sent)
+            #expect(throws: OpenError.keyRetired) { try opener.open(forged, at: max(now, at(3 * hour))) }
+        }
+        try device.maintain(at: at(40 * 86_400))
+        let forged = try forge(sent: retired)
+        #expect(throws: OpenError.unknownRecipient) { try opener.open(forged, at: retired) }
+    }
+
+    /// With the identity alone, the thief computes what the sender would have computed (Specification 3.4.10).
+    private func forgery(with stolen: Identity, inTheNameOf sender: Sender, sent: Timestamp) throws -> Envelope {
+        let ephemeral = X25519SecretKey.random()
+        let context = HPKEContext(
+            receiving: ephemeral.publicKey, with: stolen.secretKey, from: sender.publicKey,
+            info: HPKEInfo(Envelope.info(topic: Phone.topic)))
+        let content = """
+            {"id":"5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09","topic":"\(Phone.topic)","sent":\(sent.secondsSince1970),\
+            "alert":{"body":"forged"}}
+            """
+        return .sealing(
+            Array(content.utf8) + [0x80], to: stolen.recipient, from: sender, in: context, sequenceNumber: 0)
+    }
+}
