@@ -98,12 +98,17 @@ extension KeyFile {
     mutating func signRecord(at now: Timestamp) throws(KeyringError) {
         guard case .open(let secret)? = enrolmentSecret, let key = secret.enrolmentKey, let topic else { return }
         let recipients = keys.filter { $0.life.state == .active }.compactMap(\.recipient)
-        let counter = RecordCounter.next(after: record?.counter, at: now)
-        guard !recipients.isEmpty else { return }
+        let last = record?.counter ?? counter
+        guard !recipients.isEmpty else {
+            (record, counter) = (nil, last)
+            return
+        }
+        let next = RecordCounter.next(after: last, at: now)
         do {
             record = try DeviceRecord(
-                of: recipients, topic: topic, counter: counter, created: now,
+                of: recipients, topic: topic, counter: next, created: now,
                 expires: now.advanced(bySeconds: Self.recordLifetime), signedBy: key)
+            counter = nil
         } catch { throw .record(error) }
     }
 

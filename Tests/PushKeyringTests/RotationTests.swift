@@ -97,15 +97,18 @@ struct RotationTests {
     @Test("after theft: revoked at once, gone from the record, and the next key needs nobody's confirmation")
     func theft() throws {
         let first = try keyring.generateDevice(named: phone, topic: "com.example.app", at: day(0))
+        let counter = try #require(try keyring.entry(named: phone).record).counter
         try keyring.revoke(phone, at: day(1))
         #expect(try states(phone) == [.revoked])
+        #expect(try keyring.entry(named: phone).record == nil)
         #expect(try keyring.deviceKeys(named: phone).isEmpty)
         #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.recipient(named: phone, at: day(1)) }
         #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.retire(phone, at: day(1)) }
         #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.revoke(phone, at: day(1)) }
         let second = try keyring.rotate(phone, at: day(1))
         #expect(try keyring.entry(named: phone).current.life.confirmed == day(1))
-        #expect(try keyring.entry(named: phone).record?.recipients.contains(first) == false)
+        let record = try #require(try keyring.entry(named: phone).record)
+        #expect(!record.recipients.contains(first) && record.counter > counter)
         #expect(try .device(keyring.recipient(named: phone, at: day(1)).recipient) == second)
     }
 

@@ -14,7 +14,7 @@ struct KeyFile: Sendable {
     var record: DeviceRecord?
     /// Somebody else's device: what it was asked to prove that it has its key.
     var challenge: PendingChallenge?
-    /// An authority's: that of the last sender set it has signed.
+    /// An authority's: that of the last sender set it has signed. A device's: that of its last record, while it has none.
     var counter: UInt64?
     var keys: [StoredKey]
 
