@@ -125,9 +125,22 @@ extension Identity {
 
     /// Whether any of them, or a half of the raw key, is among the bytes.
     func isFound(in bytes: [UInt8]) -> Bool {
-        let haystack = Data(bytes)
-        return (traces + [Array(traces[0].prefix(16)), Array(traces[0].suffix(16))]).contains {
-            haystack.range(of: Data($0)) != nil
+        let parts = [Array(traces[0].prefix(16)), Array(traces[0].suffix(16))]
+        return (traces + parts).contains { Self.isPart($0, of: bytes) }
+    }
+
+    private static func isPart(_ needle: [UInt8], of bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { haystack in
+            guard let base = haystack.baseAddress else { return false }
+            var offset = 0
+            while offset + needle.count <= haystack.count {
+                let rest = haystack.count - needle.count - offset + 1
+                guard let hit = memchr(base + offset, Int32(needle[0]), rest) else { return false }
+                offset = base.distance(to: UnsafeRawPointer(hit))
+                if memcmp(base + offset, needle, needle.count) == 0 { return true }
+                offset += 1
+            }
+            return false
         }
     }
 }

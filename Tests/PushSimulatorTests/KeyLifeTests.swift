@@ -1,0 +1,241 @@
+import Foundation
+import PushKeyring
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@Suite("A simulated device whose keys and senders change", .serialized)
+struct KeyLifeTests {
+    private let device: Device
+    private let keyring: Keyring
+
+    init() throws {
+        device = try Device()
+        keyring = Keyring(folder: device.folder.appending("Keys"))
+    }
+
+    private func seal(to recipient: Recipient, sent: Timestamp = .now(), from sender: SenderKey? = nil) throws -> String
+    {
+        var content = Content(title: "Nina", body: "Lunch at one?")
+        content.sent = sent
+        return try device.file(
+            Sealer(sender: sender ?? device.sender, topic: Device.topic, safeDefault: "wire default")
+                .seal(content, toUnverified: recipient))
+    }
+
+    private func recipient() throws -> Recipient { try keyring.unverifiedRecipient(named: "phone") }
+
+    private func run(_ file: String, _ more: [String] = [], environment: [String: String] = [:]) throws
+        -> Program.Result
+    {
+        // env(1) sets the variable for the child alone.
+        let settings = environment.map { "\($0.key)=\($0.value)" }
+        return try Program(at: "/usr/bin/env").run(
+            settings + [Program("device-simulator").executable.path] + device.arguments(file, more))
+    }
+
+    @Test("the first message under a new key confirms it, as the app would; the old key retires")
+    func confirmation() throws {
+        let old = try recipient()
+        try keyring.rotate("phone")
+        let new = try recipient()
+        let toOld = try run(try seal(to: old))
+        #expect(toOld.objects.first?["outcome"] as? String == "opened")
+        #expect(toOld.objects.first?["confirmed"] is NSNull)
+        #expect(try keyring.entry(named: "phone").keys.map(\.life.state) == [.active, .active])
+        // A device that is thrown away confirms nothing.
+        #expect(try device.deliver(try seal(to: new), state: nil).object["confirmed"] is NSNull)
+
+        let toNew = try run(try seal(to: new))
+        #expect(toNew.objects.first?["outcome"] as? String == "opened")
+        #expect(toNew.objects.first?["confirmed"] as? String == new.keyID.description)
+        #expect(toNew.errors.contains(new.keyID.description))
+        let entry = try keyring.entry(named: "phone")
+        #expect(entry.keys.map(\.life.state) == [.active, .retired])
+        #expect(try run(try seal(to: new)).objects.first?["confirmed"] is NSNull)
+        // What was sealed to the old key in time still opens.
+        #expect(try device.deliver(try seal(to: old)).outcome == "opened")
+    }
+
+    @Test("where the keyring can't be written, the message is shown all the same")
+    func readOnly() throws {
+        try keyring.rotate("phone")
+        let file = try seal(to: try recipient())
+        // A folder in the place of what a change is written to: also root is stopped by it.
+        let blocked = device.folder.appending("Keys/lock")
+        try FileManager.default.removeItem(at: blocked)
+        try FileManager.default.createDirectory(at: blocked, withIntermediateDirectories: true)
+        let result = try run(file)
+        #expect(result.status == 0)
+        #expect(result.objects.first?["outcome"] as? String == "opened")
+        #expect(result.objects.first?["confirmed"] is NSNull)
+        #expect(result.errors.contains("can't be confirmed"))
+    }
+
+    @Test("retired, revoked and erased keys: the safe default, each with its reason")
+    func states() throws {
+        let old = try recipient()
+        let retired = Timestamp.now().advanced(bySeconds: -3 * 3_600)
+        try keyring.rotate("phone", at: retired.advanced(bySeconds: -60))
+        try keyring.confirm("phone", at: retired)
+        func expectRefusal(_ reason: String, _ file: String) throws {
+            let shown = try device.deliver(file)
+            #expect(shown.outcome == "safe-default")
+            #expect(shown.reason == reason)
+            #expect(shown.body == "You have a new message!")
+            #expect(shown.title == nil)
+        }
+        // The device is as old as its oldest key, so its ledger takes what was sent then.
+        for seconds: Int64 in [0, 7_200] {
+            let inTime = try seal(to: old, sent: retired.advanced(bySeconds: seconds))
+            #expect(try device.deliver(inTime).outcome == "opened")
+        }
+        try expectRefusal("key-retired", try seal(to: old, sent: retired.advanced(bySeconds: 7_201)))
+        try expectRefusal("key-retired", try seal(to: old))
+
+        let new = try recipient()
+        try keyring.revoke("phone")
+        try expectRefusal("unknown-recipient", try seal(to: new))
+        for key in try keyring.entry(named: "phone").keys { try keyring.erase("phone", key: key.key.keyID) }
+        try expectRefusal("unknown-recipient", try seal(to: new))
+        try expectRefusal("unknown-recipient", try seal(to: old))
+    }
+
+    @Test("a keyring that is sealed with a key: its file, or the environment; never an argument")
+    func sealed() throws {
+        let key = KeyringKey()
+        let text = key.withText { String(decoding: $0, as: UTF8.self) }
+        try keyring.seal(with: .key(key))
+        let keyFile = try device.folder.write("\(text)\n", to: "key")
+        let recipient = try recipientOfSealed(key)
+        func outcome(_ result: Program.Result) -> String? { result.objects.first?["outcome"] as? String }
+        #expect(outcome(try run(try seal(to: recipient), ["--key-file", keyFile])) == "opened")
+        #expect(outcome(try run(try seal(to: recipient), environment: ["SEALED_PUSH_KEY": text])) == "opened")
+        // The file comes first.
+        let both = try run(
+            try seal(to: recipient), ["--key-file", keyFile], environment: ["SEALED_PUSH_KEY": "nonsense"])
+        #expect(outcome(both) == "opened")
+
+        let other = KeyringKey().withText { String(decoding: $0, as: UTF8.self) }
+        let file = try seal(to: recipient)
+        for (arguments, environment, status) in [
+            ([], [:], 77), ([], ["SEALED_PUSH_KEY": other], 77), ([], ["SEALED_PUSH_KEY": "nonsense"], 65),
+            (["--key-file", "/no/such/file"], [:], 74), (["--key-file", text], [:], 64),
+            (["--trust", text], [:], 64),
+        ] as [([String], [String: String], Int32)] {
+            let result = try run(file, arguments, environment: environment)
+            #expect(result.status == status, "\(result.errors)")
+            #expect(result.output.isEmpty && !result.errors.isEmpty)
+            #expect(!result.errors.contains(text.suffix(30)) && !result.errors.contains(other.suffix(30)))
+        }
+
+        // A new key is confirmed in it, too.
+        let unlocked = Keyring(folder: keyring.folder, unlocking: .given(.key(key)))
+        try unlocked.rotate("phone")
+        let new = try unlocked.unverifiedRecipient(named: "phone")
+        let result = try run(try seal(to: new), ["--key-file", keyFile])
+        #expect(result.objects.first?["confirmed"] as? String == new.keyID.description)
+    }
+
+    private func recipientOfSealed(_ key: KeyringKey) throws -> Recipient {
+        try Keyring(folder: keyring.folder, unlocking: .given(.key(key))).unverifiedRecipient(named: "phone")
+    }
+
+    @Test("while a device runs, its key is in no argument of any process")
+    func arguments() throws {
+        let key = KeyringKey()
+        try keyring.seal(with: .key(key))
+        let text = key.withText { String(decoding: $0, as: UTF8.self) }
+        let keyFile = try device.folder.write(text, to: "key")
+        let push = try device.folder.write(#"{"aps":{"alert":"never","mutable-content":1}}"#, to: "push")
+        let program = Program("misbehaving-extension").executable.path
+        let process = try Program("device-simulator").start(
+            device.arguments(push, ["--key-file", keyFile, "--extension", program, "--time-limit", "1"]))
+        var seen = 0
+        while !process.hasEnded {
+            let children = try? Checkout.text(
+                URL(filePath: "/proc/\(process.identifier)/task/\(process.identifier)/children"))
+            for number in ["\(process.identifier)"] + (children ?? "").split(separator: " ").map(String.init) {
+                guard let line = try? Checkout.text(URL(filePath: "/proc/\(number)/cmdline")), !line.isEmpty else {
+                    continue
+                }
+                seen += 1
+                #expect(!line.contains(text))
+            }
+            usleep(5_000)
+        }
+        process.wait()
+        #expect(seen > 20)
+    }
+
+    @Test("a keyring that is sealed with a passphrase is refused, with a hint")
+    func passphrase() throws {
+        let file = try seal(to: try recipient())
+        try keyring.seal(with: .passphrase(try #require(Passphrase(Array("correct horse".utf8)))))
+        let result = try run(file)
+        #expect(result.status == 77)
+        #expect(result.errors.contains("64 MiB") && result.errors.contains("--new-key-file"))
+        #expect(result.output.isEmpty)
+    }
+
+    @Test("without --trust the keyring's list counts, with it the list does not; an empty one is noted")
+    func trustList() throws {
+        let recipient = try recipient()
+        func deliver(_ sender: SenderKey? = nil, trusting: [String] = []) throws -> Program.Result {
+            var arguments = device.arguments(try seal(to: recipient, from: sender))
+            let index = try #require(arguments.firstIndex(of: "--trust"))
+            arguments.removeSubrange(index...(index + 1))
+            return try Program("device-simulator").run(arguments + trusting)
+        }
+        func reason(_ result: Program.Result) -> String? { result.objects.first?["reason"] as? String }
+        let empty = try deliver()
+        #expect(empty.status == 0)
+        #expect(reason(empty) == "unknown-sender")
+        #expect(empty.errors.contains("no sender is trusted"))
+
+        try keyring.trust(.sender(device.sender.sender), for: Device.topic)
+        let listed = try deliver()
+        #expect(listed.objects.first?["outcome"] as? String == "opened")
+        #expect(!listed.errors.contains("no sender is trusted"))
+        let other = SenderKey()
+        #expect(reason(try deliver(trusting: ["--trust", other.sender.description])) == "unknown-sender")
+        #expect(reason(try deliver(other, trusting: ["--trust", other.sender.description])) == nil)
+    }
+
+    @Test("a pinned authority, by name, by key or in the list: its sender set is followed")
+    func authority() throws {
+        let recipient = try recipient()
+        let authority = try keyring.generateAuthority(named: "board")
+        try keyring.trust(.authority(authority), for: Device.topic)
+        let newcomer = SenderKey()
+        let set = try keyring.signSenderSet(
+            of: [newcomer.sender], topic: Device.topic, by: "board", lifetime: 86_400)
+        func reason(_ sender: SenderKey, _ more: [String]) throws -> String? {
+            try device.deliver(try seal(to: recipient, from: sender), more).reason
+        }
+        // `--trust newsroom` stands in every call.
+        for board in ["board", authority.description] {
+            #expect(try reason(device.sender, ["--trust", board]) == nil)
+            #expect(try reason(newcomer, ["--trust", board]) == "unknown-sender")
+        }
+        try keyring.trust(.senderSet(set), for: Device.topic)
+        for board in ["board", authority.description] {
+            #expect(try reason(device.sender, ["--trust", board]) == "unknown-sender")
+            #expect(try reason(newcomer, ["--trust", board]) == nil)
+        }
+        // Without the authority the set means nothing.
+        #expect(try reason(newcomer, []) == "unknown-sender")
+    }
+
+    @Test("of a sender with a new key both are trusted by the name")
+    func senderRotation() throws {
+        let recipient = try recipient()
+        try keyring.rotate("newsroom")
+        #expect(try device.deliver(try seal(to: recipient)).outcome == "opened")
+        try keyring.confirm("newsroom")
+        #expect(try device.deliver(try seal(to: recipient)).reason == "unknown-sender")
+        let new = try keyring.senderKey(named: "newsroom")
+        #expect(try device.deliver(try seal(to: recipient, from: new)).outcome == "opened")
+    }
+}
