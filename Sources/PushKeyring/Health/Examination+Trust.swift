@@ -5,9 +5,11 @@ extension Examination {
     mutating func examineTrust() {
         let list: TrustList
         do throws(KeyringError) {
-            if let bytes = try files.read(TrustList.path), !isSealed, TextFile(parsing: bytes)?.hasMAC == true {
-                filesWithMAC.append(TrustList.path)
+            let bytes = try files.read(TrustList.path)
+            if bytes == nil, FileFacts(of: files.file(TrustList.path))?.kind == .link {
+                return note(.file(files.file(TrustList.path), message: "the link leads nowhere"), TrustList.path)
             }
+            if let bytes, !isSealed, TextFile(parsing: bytes)?.hasMAC == true { filesWithMAC.append(TrustList.path) }
             list = try keyring.trustList(under: seal.key)
         } catch {
             if FileFacts(of: files.file(TrustList.path))?.kind == .file { note(error, TrustList.path) }

@@ -23,6 +23,7 @@ struct Examination {
     mutating func run() {
         examineFolder()
         for subfolder in KeyringFolder.subfolders { examine(subfolder: subfolder) }
+        entries.sort { $0.name.description < $1.name.description }
         examineNames()
         for entry in entries { examine(entry) }
         examineAuthorities()
