@@ -17,7 +17,8 @@ extension Keyring {
         try change(at: now, sealing: newKey) { (old, new) throws(KeyringError) in
             for name in try old.names() { new.save(try old.file(name), as: name) }
             let list = try trustList(under: old.key)
-            if !list.entries.isEmpty {
+            // An empty list has a MAC too.
+            if try files.exists(TrustList.path) {
                 new.staged.write(TrustList.path, list.text(under: newKey), isSecret: false)
             } else {
                 // One that says nothing would keep a MAC under the old key.
