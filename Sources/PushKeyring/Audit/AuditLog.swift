@@ -53,7 +53,7 @@ enum AuditLog {
     static func append(_ staged: URL, to log: URL) throws(DurableFiles.Failure) {
         let bytes: [UInt8]
         do throws(DurableFiles.Failure) {
-            bytes = try DurableFiles.read(staged, limit: TextFile.maximumByteCount)
+            bytes = try DurableFiles.read(staged, limit: byteCount(of: staged))
         } catch {
             if error.code == ENOENT { return }
             throw error
@@ -64,6 +64,24 @@ enum AuditLog {
         let missing = known.map { lines[($0 + 1)...] } ?? lines[...]
         try DurableFiles.append(missing.flatMap { $0 + [UInt8(ascii: "\n")] }, to: log)
         unlink(staged.path(percentEncoded: false))
+    }
+
+    /// Throws where lines can't be appended: a folder or pipe in the log's place, or a log of another user.
+    static func requireAppendable(_ log: URL) throws(DurableFiles.Failure) {
+        let descriptor = open(log.path(percentEncoded: false), O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return }
+            throw DurableFiles.Failure(code: errno)
+        }
+        defer { close(descriptor) }
+        guard DurableFiles.isRegular(descriptor) else { throw DurableFiles.Failure(code: EINVAL) }
+    }
+
+    /// Many keys may be changed at once, so there is no limit.
+    private static func byteCount(of file: URL) throws(DurableFiles.Failure) -> Int {
+        var status = stat()
+        guard lstat(file.path(percentEncoded: false), &status) == 0 else { throw DurableFiles.Failure(code: errno) }
+        return Int(status.st_size)
     }
 
     private static func chain(_ previous: [UInt8], _ start: [UInt8]) -> [UInt8] {

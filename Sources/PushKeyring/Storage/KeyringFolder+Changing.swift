@@ -39,7 +39,18 @@ extension KeyringFolder {
     }
 
     /// Writes the change aside, and makes it the keyring's with one rename.
+    ///
+    /// Refuses what could be committed and never finished, or never be read again.
     func commit(_ change: StagedChange) throws(KeyringError) {
+        for staged in change.files {
+            if staged.path == AuditLog.name {
+                try system(file(staged.path)) { () throws(DurableFiles.Failure) in
+                    try AuditLog.requireAppendable(file(staged.path))
+                }
+            } else if staged.bytes.count > TextFile.maximumByteCount {
+                throw .file(file(staged.path), message: "it would have more than \(TextFile.maximumByteCount) bytes")
+            }
+        }
         let staging = file(Self.unfinishedPrefix + UUID().uuidString.lowercased())
         do throws(DurableFiles.Failure) {
             try DurableFiles.ensureFolder(staging)
@@ -107,7 +118,9 @@ extension KeyringFolder {
     private func system(
         _ place: URL, _ body: () throws(DurableFiles.Failure) -> Void
     ) throws(KeyringError) {
-        do { try body() } catch { throw .file(place, message: error.message) }
+        do { try body() } catch {
+            throw .file(place, message: error.code == EINVAL ? "this is no regular file" : error.message)
+        }
     }
 
     /// What a repository should not hold of a keyring, wherever it lies.

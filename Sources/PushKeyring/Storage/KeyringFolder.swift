@@ -72,7 +72,7 @@ struct KeyringFolder: Sendable {
             return bytes
         } catch let error as DurableFiles.Failure {
             if error.code == ENOENT || error.code == ENOTDIR { return nil }
-            throw .file(file(path), message: error.message)
+            throw .file(file(path), message: error.code == EINVAL ? "this is no regular file" : error.message)
         } catch let error as KeyringError {
             throw error
         } catch {
