@@ -80,7 +80,7 @@ struct BackupTests {
     @Test("keeps the enrolment key of a device whose keys are all revoked, and it gets a new key")
     func enrolmentAlone() throws {
         try kept.addEverything()
-        let enrolment = try #require(try kept.keyring.entry(named: "lost-phone").record?.enrolment)
+        let enrolment = try #require(try kept.keyring.entry(named: "lost-phone").enrolment)
         let copy = new("New")
         try copy.restore(kept.keyring.backup(under: secret, at: day(20)), with: secret, at: day(20))
         let entry = try copy.entry(named: "lost-phone")

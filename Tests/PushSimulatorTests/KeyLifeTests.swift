@@ -1,6 +1,7 @@
 import Foundation
 import PushKeyring
 import PushSender
+import PushSimulator
 import SealedPush
 import TestSupport
 import Testing

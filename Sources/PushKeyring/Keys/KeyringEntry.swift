@@ -12,7 +12,9 @@ public struct KeyringEntry: Hashable, Sendable {
     public let keys: [Key]
     /// A device's app.
     public let topic: Topic?
-    /// A device's newest record.
+    /// A device's: whose signature its records carry.
+    public let enrolment: Enrolment?
+    /// A device's newest record; nil where it has no key in use, or never signed one.
     public let record: DeviceRecord?
 
     /// One key under the name.
@@ -40,6 +42,7 @@ public struct KeyringEntry: Hashable, Sendable {
         created = file.created
         isOwn = file.isOwn
         topic = file.topic
+        enrolment = file.enrolment
         record = file.record
         keys = file.keys.map { Key(key: $0.key, life: $0.life, hasSecret: $0.secret != nil) }
     }

@@ -46,6 +46,6 @@ struct FingerprintCommand: ParsableCommand {
             do { return Fingerprint(of: try Enrolment(parsing: key)) } catch { throw Failure.input("\(error)") }
         }
         let entry = try keyring.keys("keys fingerprint").entry(named: keyring.name(key))
-        return entry.record.map { Fingerprint(of: $0.enrolment) } ?? entry.key.fingerprint
+        return entry.enrolment.map { Fingerprint(of: $0) } ?? entry.key.fingerprint
     }
 }

@@ -51,8 +51,8 @@ struct ShowCommand: ParsableCommand {
         try Output.line("name:        \(entry.name)")
         try Output.line("kind:        \(entry.kind.rawValue)")
         if let topic = entry.topic { try Output.line("topic:       \(topic)") }
+        if let enrolment = entry.enrolment { try Output.line("enrolment:   \(enrolment)") }
         if let record = entry.record {
-            try Output.line("enrolment:   \(record.enrolment)")
             try Output.line("record:      number \(record.counter), until \(TimeText.day(record.expires))")
         }
         for key in entry.keys {

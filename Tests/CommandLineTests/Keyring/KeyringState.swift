@@ -74,7 +74,7 @@ struct KeyringState: Equatable, CustomStringConvertible {
             ].joined(separator: " ")
         }
         let record = entry.record.map { record in
-            " record \(record.counter) of \(record.recipients.map { name($0.keyID, known) })"
+            " record of \(record.recipients.map { name($0.keyID, known) })"
         }
         return "\(entry.name) \(entry.kind.rawValue) \(entry.isOwn)\(record ?? ""): \(keys)"
     }
