@@ -8,7 +8,6 @@ struct StoredSenderSet {
     let topic: Topic
     let authority: Authority
     let counter: UInt64
-    let accepted: Timestamp
     let item: SecretItem
 
     init?(_ item: SecretItem) {
@@ -20,11 +19,9 @@ struct StoredSenderSet {
         self.authority = authority
         self.counter = counter
         self.item = item
-        let members = JSONReader.object(item.attributes, maximumByteCount: 1_024)
-        accepted = members?["accepted"]?.moment ?? Timestamp(clamping: 0)
     }
 
-    /// The item for a set that was accepted.
+    /// The item for a set that was accepted; when, is for people who look into the keychain.
     static func item(_ set: SenderSet, accepted: Timestamp) -> SecretItem {
         var writer = JSONWriter()
         writer.object { $0.integer("accepted", accepted.secondsSince1970) }
@@ -43,14 +40,10 @@ struct StoredSenderSet {
         return set
     }
 
-    /// The newest of an authority is the one with the highest counter; of several authorities', the one that was accepted
-    /// last.
+    /// The one with the highest counter, whoever has signed it (Specification 11.3.2).
     static func newest(of sets: [StoredSenderSet]) -> StoredSenderSet? {
-        let ofEach = Dictionary(grouping: sets, by: \.authority).values.compactMap { sets in
-            sets.max { $0.counter < $1.counter }
-        }
-        return ofEach.max { first, second in
-            if first.accepted != second.accepted { return first.accepted < second.accepted }
+        sets.max { first, second in
+            if first.counter != second.counter { return first.counter < second.counter }
             return first.authority.description < second.authority.description
         }
     }
