@@ -95,6 +95,10 @@ struct KeyRaceTests {
 
         mutating func look(at phone: Phone, _ place: Comment) throws {
             guard let record = try phone.stored.enrolment(for: Phone.topic)?.record else { return }
+            look(at: record, place)
+        }
+
+        mutating func look(at record: DeviceRecord, _ place: Comment) {
             let known = byCounter[record.counter]
             #expect(known == nil || known == record, place)
             #expect((byCounter.keys.max() ?? 0) <= record.counter, place)
@@ -166,11 +170,17 @@ struct KeyRaceTests {
                 var records = Records()
                 try records.look(at: phone, place)
                 let failures = Collected<String>()
+                let others = Collected<DeviceRecord>()
                 let interfering = WatchedItems(
                     items,
                     .init(beforeCall: { call in
                         guard call == number else { return }
-                        do { try other.perform(phone) } catch { failures.add("\(error)") }
+                        do {
+                            try other.perform(phone)
+                            if let record = try phone.stored.enrolment(for: Phone.topic)?.record {
+                                others.add(record)
+                            }
+                        } catch { failures.add("\(error)") }
                     }))
                 do {
                     try act.perform(phone.with(interfering))
@@ -179,6 +189,7 @@ struct KeyRaceTests {
                     #expect(error as? DeviceError == .record(.rolledBack), place)
                 }
                 #expect(failures.all.isEmpty, place)
+                for record in others.all { records.look(at: record, place) }
                 try records.look(at: phone, place)
                 let done = try phone.device.maintain(at: act.time)
                 try records.look(at: phone, place)
