@@ -51,6 +51,7 @@ final class KeyringAftermath {
         let found = try state(of: keyring)
         #expect(found == old || found == new, place)
         guard found == old || found == new else { return nil }
+        let files = Self.files(of: keyring)
         // A change that alters nothing that is listed: an export.
         let isNew = found == new && (old != new || hasEvents(keyring))
         do {
@@ -60,7 +61,8 @@ final class KeyringAftermath {
             Issue.record("\(place): the next change failed: \(error)")
             return nil
         }
-        #expect(try state(of: keyring) == found, place)
+        #expect(Self.files(of: keyring) == files, place)
+        #expect(KeyringState.trust(of: keyring, secrets: fixture.secrets) == found.trust, place)
         let audit = try KeyringAudit(of: keyring)
         #expect(audit.faults.isEmpty, place)
         let expected = events + (isNew ? command.events : []) + moreEvents + ["trusted"]
@@ -76,6 +78,17 @@ final class KeyringAftermath {
         let log = (try? Checkout.text(keyring.appending(path: "audit.jsonl"))) ?? ""
         let isCommitted = FileManager.default.fileExists(atPath: keyring.appending(path: "changing").path)
         return isCommitted || !waiting.isEmpty || log.split(separator: "\n").count > events.count
+    }
+
+    /// The keys' files as they are once a committed change is finished: an empty one stands for a removal.
+    private static func files(of keyring: URL) -> [String: Data] {
+        var files: [String: Data] = [:]
+        for folder in [keyring, keyring.appending(path: "changing")] {
+            for path in names(in: folder) where path.hasSuffix(".txt") && !path.hasPrefix("changing") {
+                files[path] = try? Data(contentsOf: folder.appending(path: path))
+            }
+        }
+        return files.filter { !$0.value.isEmpty && !["trust.txt", "audit-head.txt"].contains($0.key) }
     }
 
     /// What is listed, trusted, opened and sealed with; taken from an earlier time where all files are the same.

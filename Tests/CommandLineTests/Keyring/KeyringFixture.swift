@@ -33,8 +33,8 @@ final class KeyringFixture: Sendable {
         for (file, key) in [("key", key), ("new-key", newKey)] {
             try folder.write(key.withText { String(decoding: $0, as: UTF8.self) } + "\n", to: file)
         }
-        try folder.write("correct horse\n", to: "passphrase")
-        let passphrase = Passphrase(Array("correct horse".utf8))!
+        try folder.write("correct horse battery staple\n", to: "passphrase")
+        let passphrase = Passphrase(Array("correct horse battery staple".utf8))!
         secrets = [.key(key), .key(newKey), .passphrase(passphrase)]
 
         let keys = Keyring(folder: folder.appending("Keys"))

@@ -9,6 +9,8 @@ import Testing
 /// Keys that are none of `known` are called new, since each run makes others; of times only counts whether they are there.
 struct KeyringState: Equatable, CustomStringConvertible {
     let description: String
+    /// Of that, whom it trusts.
+    private(set) var trust: [String] = []
 
     /// - Parameter secrets: those that may seal it; the state says which one does.
     init(of folder: URL, known: Set<String>, secrets: [KeyringSecret]) {
@@ -24,9 +26,8 @@ struct KeyringState: Equatable, CustomStringConvertible {
                 lines.append(try Self.line(entry, known))
                 lines.append(contentsOf: Self.uses(of: entry, keyring, known))
             }
-            for entry in try keyring.trustList().entries where entry.topic.description != Self.marker {
-                lines.append("trusted for \(entry.topic): \(entry.trusted)")
-            }
+            trust = try Self.trust(in: keyring)
+            lines += trust
         } catch {
             lines.append("ERROR \(error)")
         }
@@ -40,6 +41,16 @@ struct KeyringState: Equatable, CustomStringConvertible {
 
     /// An app of which nothing is said: for a change that only shows that changes go on.
     static let marker = "com.example.marker"
+
+    /// Whom a keyring trusts, as ``init(of:known:secrets:)`` says it.
+    static func trust(of folder: URL, secrets: [KeyringSecret]) -> [String] {
+        do { return try trust(in: open(folder, secrets).0) } catch { return ["ERROR \(error)"] }
+    }
+
+    private static func trust(in keyring: Keyring) throws -> [String] {
+        try keyring.trustList().entries.filter { $0.topic.description != marker }
+            .map { "trusted for \($0.topic): \($0.trusted)" }
+    }
 
     /// Whether the change that says nothing was made.
     static func hasMarker(_ folder: URL, _ secrets: [KeyringSecret]) throws -> Bool {

@@ -25,7 +25,9 @@ struct SystemCallTrace {
     /// Whether a process may be traced here: strace is there, and the system lets it.
     static let isPossible: Bool = {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/strace"),
-            let result = try? Program(at: "/usr/bin/strace").run(["-f", "-qq", "-e", "trace=none", "/bin/true"])
+            let result = try? Program(at: "/usr/bin/strace").run([
+                "-f", "--seccomp-bpf", "-qq", "-e", "trace=execve", "/bin/true",
+            ])
         else { return false }
         return result.status == 0
     }()
@@ -35,7 +37,10 @@ struct SystemCallTrace {
         let folder = try TemporaryFolder(inMemory: true)
         let log = folder.appending("trace")
         let result = try Program(at: "/usr/bin/strace").run(
-            ["-f", "-qq", "-xx", "-s", "1000000", "-e", "trace=\(Self.names.joined(separator: ","))", "-o", log.path]
+            [
+                "-f", "--seccomp-bpf", "-qq", "-xx", "-s", "1000000", "-e",
+                "trace=\(Self.names.joined(separator: ","))", "-o", log.path,
+            ]
                 + [Program("sealedpush").executable.path] + arguments)
         status = result.status
         var counts: [String: Int] = [:]
@@ -45,7 +50,8 @@ struct SystemCallTrace {
         }
     }
 
-    /// Runs `sealedpush` and kills it where it is about to make a call.
+    /// Runs `sealedpush` and kills it where it is about to make a call. Without --seccomp-bpf, with which strace 6.1 kills
+    /// nothing.
     static func kill(_ arguments: [String], at call: Call) throws -> Int32 {
         try Program(at: "/usr/bin/strace").run(
             ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call.name)"]

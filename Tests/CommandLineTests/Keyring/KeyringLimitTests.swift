@@ -1,0 +1,147 @@
+import Foundation
+import PushKeyring
+import SealedPush
+import TestSupport
+import Testing
+
+@Suite("A keyring with a file that is none of its own")
+struct KeyringLimitTests {
+    private enum Intruder: String, CaseIterable {
+        case huge, pipe, folder, loop, empty, noise
+
+        func place(at path: String) throws {
+            try FileManager.default.removeItem(atPath: path)
+            switch self {
+            case .huge:
+                #expect(FileManager.default.createFile(atPath: path, contents: nil))
+                let handle = try #require(FileHandle(forWritingAtPath: path))
+                try handle.truncate(atOffset: 100_000_000)
+                try handle.close()
+            case .pipe: #expect(mkfifo(path, 0o600) == 0)
+            case .folder: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            case .loop: #expect(symlink(path, path) == 0)
+            case .empty: #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            case .noise: try Data((0..<5_000).map { UInt8($0 & 255) }).write(to: URL(filePath: path))
+            }
+        }
+    }
+
+    @Test("says which, in a moment, and goes on with the others", arguments: [0, 1])
+    func intruders(_ seal: Int) throws {
+        let fixture = try KeyringFixture(sealed: [.clear, .key][seal])
+        for intruder in Intruder.allCases {
+            let copy = try fixture.copy()
+            try intruder.place(at: copy.keyring.appending(path: "private/weather.txt").path)
+            func run(_ words: String) throws -> Program.Result {
+                let start = ContinuousClock.now
+                let result = try Program("sealedpush").run(
+                    words.split(separator: " ").map(String.init) + ["--keyring", copy.keyring.path] + fixture.unlocking)
+                #expect(ContinuousClock.now - start < .seconds(10), "\(intruder): \(words)")
+                return result
+            }
+            for words in ["keys list", "keys list --json", "keys show"] {
+                let result = try run(words)
+                #expect([65, 74].contains(result.status), "\(intruder): \(words)")
+                #expect(result.errors.contains("private/weather.txt"), "\(intruder): \(result.errors)")
+                for name in ["alice-phone", "newsroom", "bob-phone"] { #expect(result.output.contains(name)) }
+            }
+            for words in [
+                "keys show weather", "keys rotate weather", "keys confirm weather", "keys rename weather w2",
+                "keys export weather --secret --yes", "keys erase weather --yes", "keys generate sender weather",
+                "keys passphrase --new-key-file \(fixture.folder.appending("new-key").path)",
+            ] {
+                let result = try run(words)
+                #expect([65, 74].contains(result.status), "\(intruder): \(words)")
+                #expect(result.errors.contains("weather"), "\(intruder): \(words): \(result.errors)")
+                #expect(result.output.isEmpty)
+            }
+            for words in [
+                "keys rotate newsroom", "keys generate sender radio", "keys rename radio tv",
+                "trust add newsroom --topic com.example.other", "keys rotate --older-than 30d",
+            ] {
+                let result = try run(words)
+                #expect(result.status == 0, "\(intruder): \(words): \(result.errors)")
+            }
+            #expect(try KeyringAudit(of: copy.keyring).faults.isEmpty)
+        }
+    }
+
+    @Test("refuses a file that was cut, at every length")
+    func cut() throws {
+        for seal in [KeyringFixture.Seal.clear, .key] {
+            let fixture = try KeyringFixture(sealed: seal)
+            let copy = try fixture.copy()
+            let file = copy.keyring.appending(path: "private/weather.txt")
+            let bytes = try Data(contentsOf: file)
+            var refusedCount = 0
+            let (keyring, _) = try KeyringState.open(copy.keyring, fixture.secrets)
+            for count in 0..<bytes.count {
+                try bytes.prefix(count).write(to: file)
+                let (entries, errors) = count % 25 == 0 ? try keyring.entries() : ([], [])
+                #expect(count % 25 != 0 || entries.count + errors.count == 7)
+                #expect(entries.count < 7 || seal == .clear)
+                do {
+                    _ = try keyring.entry(named: "weather")
+                    // In the clear nothing tells that whole lines are missing at the end.
+                    #expect(seal == .clear && count > 0 && bytes[count - 1] == UInt8(ascii: "\n"), "\(count) bytes")
+                    continue
+                } catch {
+                    #expect([.damaged(file), .altered(file)].contains(error), "\(seal), \(count) bytes")
+                }
+                refusedCount += 1
+            }
+            #expect(refusedCount > bytes.count - 20)
+        }
+    }
+
+    @Test("whose audit log is a folder or pipe refuses every change, and none half done")
+    func audit() throws {
+        for intruder in [Intruder.folder, .pipe, .loop] {
+            let aftermath = try KeyringAftermath(KeyringCommand.all[0], KeyringFixture(sealed: .clear))
+            let copy = try aftermath.fixture.copy()
+            let log = copy.keyring.appending(path: "audit.jsonl")
+            try intruder.place(at: log.path)
+            for _ in 0..<2 {
+                let result = try Program("sealedpush").run(copy.words(aftermath.command))
+                #expect(result.status == 74)
+                #expect(result.errors.contains("audit.jsonl"), "\(result.errors)")
+            }
+            #expect(try Program("sealedpush").run("keys", "list", "--keyring", copy.keyring.path).status == 0)
+            try FileManager.default.removeItem(at: log)
+            try FileManager.default.copyItem(at: aftermath.fixture.keyring.appending(path: "audit.jsonl"), to: log)
+            #expect(try aftermath.check(copy.keyring, "after \(intruder)") == .old)
+        }
+    }
+
+    @Test("answers every wrong passphrase or key alike, on the same way")
+    func wrongSecrets() throws {
+        let fixture = try KeyringFixture(sealed: .passphrase)
+        var answers: Set<String> = []
+        var ways: Set<[String]> = []
+        for text in [
+            "x", "correct horse battery stapl", "correct horse battery staple2", String(repeating: "y", count: 1_024),
+        ] {
+            let copy = try fixture.copy()
+            let file = try copy.folder.write(text + "\n", to: "passphrase")
+            let words = ["keys", "rotate", "newsroom", "--keyring", copy.keyring.path, "--passphrase-file", file]
+            let result = try Program("sealedpush").run(words)
+            answers.insert("\(result.status) \(result.output) \(result.errors)")
+            if SystemCallTrace.isPossible {
+                ways.insert(try SystemCallTrace(words).calls.map(\.name))
+            }
+        }
+        #expect(answers == ["77  sealedpush: this is not the keyring's passphrase\n"])
+        #expect(ways.count == (SystemCallTrace.isPossible ? 1 : 0))
+        // The keyring's own files are no help in telling how wrong it is.
+        for (name, change) in [("keyring.txt", "salt: "), ("private/newsroom.txt", "secret: sealed.")] {
+            let copy = try fixture.copy()
+            let file = copy.keyring.appending(path: name)
+            try Data(Checkout.text(file).replacing("\(change)", with: "\(change)AAAA").utf8).write(to: file)
+            let wrong = try copy.folder.write("wrong\n", to: "passphrase")
+            let result = try Program("sealedpush").run(
+                "keys", "rotate", "newsroom", "--keyring", copy.keyring.path, "--passphrase-file", wrong)
+            let isDamaged = name == "keyring.txt"
+            #expect(result.status == (isDamaged ? 65 : 77), "\(name): \(result.errors)")
+        }
+    }
+}

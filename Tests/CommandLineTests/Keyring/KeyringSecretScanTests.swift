@@ -1,0 +1,183 @@
+import Foundation
+import PushKeyring
+import SealedPush
+import TestSupport
+import Testing
+
+@Suite("What the commands let out")
+struct KeyringSecretScanTests {
+    @Test("holds no secret, in whatever form, from whichever command", arguments: [0, 1])
+    func outputs(_ seal: Int) throws {
+        // The same keys, in the clear and sealed.
+        let clear = try KeyringFixture(sealed: .clear)
+        let sealing: [KeyringFixture.Seal] = [.clear, .key]
+        var scan = SecretScan()
+        try scan.addSecrets(below: clear.folder.url)
+        scan.add(Array("correct horse battery staple".utf8), name: "passphrase")
+        #expect(scan.secretCount > 12)
+        let run = try Runs(of: clear, sealed: sealing[seal])
+        var scannedCount = 0
+        let commands = try Self.commands(clear) + KeyringCommand.all.map { try $0.words(clear) }
+        for command in commands {
+            for (words, outcome) in try run.outcomes(of: command) {
+                scannedCount += 2
+                let isShown = words.contains("--secret") && words.contains("--yes") && outcome.status == 0
+                let found = scan.find(in: Data(outcome.output.utf8))
+                #expect((found != nil) == isShown, "\(words): \(found ?? "")")
+                let foundError = scan.find(in: Data(outcome.errors.utf8))
+                #expect(foundError == nil, "\(words): \(foundError ?? "")")
+                #expect(!outcome.errors.contains("Fatal error"), "\(words): \(outcome.errors)")
+            }
+        }
+        for file in run.files {
+            let isSecret = seal == 0 && file.path.contains("/private/") && file.pathExtension == "txt"
+            let found = scan.find(in: try Data(contentsOf: file))
+            #expect(found == nil || isSecret, "\(file.lastPathComponent): \(found ?? "")")
+            scannedCount += 1
+        }
+        print("\(scannedCount) outputs and files were searched for \(scan.secretCount) secrets")
+        #expect(scannedCount > 6 * commands.count)
+    }
+
+    @Test("is searched so that a secret would be found, in each form and at each place")
+    func planted() throws {
+        let text = try KeyringFixture(sealed: .clear).text("secret")
+        let secret = SecretScan.bytes(ofText: text)
+        // The bytes are those that the library means by the text.
+        let key = try SenderKey(parsing: Array(text.utf8))
+        #expect(try SenderKey(parsing: Array(text.utf8)).sender == key.sender)
+        var scan = SecretScan()
+        scan.add(secret, text: text, name: "planted")
+        let forms = SecretScan.forms(of: secret, text: text)
+        #expect(forms.count == 11)
+        for form in forms {
+            for start in 0...(form.bytes.count - SecretScan.windowByteCount) {
+                let piece = form.bytes[start..<(start + SecretScan.windowByteCount)]
+                #expect(scan.find(in: Data("{\"x\":\"".utf8 + piece + "\"}\n".utf8)) != nil, "\(form.name) at \(start)")
+                #expect(scan.find(in: Data("{\"x\":\"".utf8 + piece.dropLast() + "\u{1}".utf8)) == nil)
+            }
+        }
+        // As other programs would write them.
+        for before in 0..<3 {
+            let data = Data([UInt8](repeating: 0x5a, count: before) + secret + [1, 2, 3])
+            #expect(scan.find(in: Data(data.base64EncodedString().utf8)) != nil)
+        }
+        #expect(scan.find(in: Data(text.utf8)) != nil)
+        #expect(scan.find(in: Data(text.lowercased().utf8)) != nil)
+        #expect(scan.find(in: Data("push1, PUSH-SENDER-SECRET-KEY-1, \(key.sender)".utf8)) == nil)
+    }
+
+    @Test("is searched for every command that --help lists")
+    func complete() throws {
+        let fixture = try KeyringFixture(sealed: .clear)
+        let tried = try Self.commands(fixture) + KeyringCommand.all.map { try $0.words(fixture) }
+        let listed = try Self.subcommands(of: [])
+        #expect(listed.count >= 22)
+        for command in listed {
+            #expect(tried.contains { $0.starts(with: command) }, "no test tries \(command.joined(separator: " "))")
+        }
+    }
+
+    @Test("includes no other program: nothing is started, so nothing is passed on")
+    func processes() throws {
+        guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }
+        let copy = try KeyringFixture(sealed: .passphrase).copy()
+        let log = copy.folder.appending("trace")
+        let words = try copy.words(KeyringCommand("keys rotate newsroom", "rotated"))
+        let trace = ["-f", "-qq", "-e", "trace=execve,execveat,fork,vfork", "-o", log.path]
+        let result = try Program(at: "/usr/bin/strace").run(trace + [Program("sealedpush").executable.path] + words)
+        #expect(result.status == 0)
+        #expect(try Checkout.text(log).split(separator: "\n").count == 1)
+    }
+
+    /// The commands that change nothing, and wrong uses of those that would.
+    private static func commands(_ fixture: KeyringFixture) throws -> [[String]] {
+        let sender = try fixture.text("sender")
+        let secret = fixture.folder.appending("secret").path
+        let names = ["alice-phone", "newsroom", "bob-phone", "nobody"]
+        let topic = ["--topic", "com.example.app"]
+        return [
+            ["keys"], ["authority", "show", "authority"], ["keys", "list"], ["keys", "show"], ["trust"],
+            ["trust", "list"], ["authority"],
+            ["inspect", secret],
+            ["inspect", "/dev/null"], ["keys", "import", "x", "--secret-file", "/dev/null"], ["keys", "passphrase"],
+            ["keys", "import", "newsroom", "--secret-file", secret], ["keys", "show", "newsroom", "--qr"],
+            ["keys", "rotate", "--older-than", "1d", "--dry-run"], ["open", secret, "--device", "alice-phone"] + topic,
+            ["seal", secret, "--from", "newsroom", "--to", "alice-phone"] + topic, ["trust", "add", secret] + topic,
+            ["keys", "import", "y", try fixture.text("record") + "x"], ["keys", "fingerprint", sender],
+            ["keys", "list", "--passphrase-file", secret], ["keys", "list", "--key-file", secret],
+            ["keys", "rotate", "newsroom", "--key-file", fixture.folder.appending("new-key").path],
+            ["keys", "rotate", "newsroom", "--passphrase-file", fixture.folder.appending("passphrase").path],
+            ["keys", "passphrase", "--new-key-file", secret], ["keys", "confirm", "alice-phone", "--challenge", "x"],
+            ["keys", "passphrase", "--new-passphrase-file", secret, "--new-key-file", secret],
+        ]
+            + names.flatMap { name in
+                [
+                    ["keys", "show", name], ["keys", "export", name], ["keys", "export", name, "--record"],
+                    ["keys", "fingerprint", name], ["keys", "rotate", name], ["keys", "confirm", name],
+                    ["seal", "/dev/null", "--from", name, "--to", name] + topic,
+                ]
+            }
+    }
+
+    /// The commands that have none below them.
+    private static func subcommands(of command: [String]) throws -> [[String]] {
+        let help = try Program("sealedpush").run(command + ["--help"]).output
+        guard let list = help.components(separatedBy: "SUBCOMMANDS:\n").dropFirst().first else { return [command] }
+        let names = list.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.isEmpty }
+            .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }.map { $0.split(separator: " ")[0] }
+        return try names.flatMap { try subcommands(of: command + [String($0)]) }
+    }
+}
+
+/// Runs of commands on copies of one keyring: as it is, with a wrong key, and with a damaged file.
+private final class Runs {
+    private let fixture: KeyringFixture
+    private let seal: KeyringFixture.Seal
+    private let whole: KeyringCopy
+    private let damaged: KeyringCopy
+    private var known: Set<String> = []
+
+    init(of fixture: KeyringFixture, sealed seal: KeyringFixture.Seal) throws {
+        self.fixture = fixture
+        self.seal = seal
+        whole = try fixture.copy()
+        if seal == .key { try Keyring(folder: whole.keyring).seal(with: fixture.secrets[0]) }
+        damaged = try KeyringCopy(of: whole)
+        for name in ["newsroom", "alice-phone"] {
+            let file = damaged.keyring.appending(path: "private/\(name).txt")
+            // The end of the secret is missing, and its beginning stands in a wrong place.
+            let text = try Checkout.text(file)
+            try Data(text.replacing("state: active", with: "state: retired").dropLast(12).utf8).write(to: file)
+        }
+    }
+
+    func outcomes(of words: [String]) throws -> [(words: [String], outcome: Program.Result)] {
+        // What seals the keyring anew is done to one that is thrown away.
+        let whole = words.starts(with: ["keys", "passphrase"]) ? try KeyringCopy(of: whole) : whole
+        let keys: [[String]] =
+            seal == .clear || words.contains { $0.hasSuffix("-file") } ? [[]] : [["key"], ["new-key"]]
+        var outcomes: [(words: [String], outcome: Program.Result)] = []
+        func run(_ words: [String], _ more: [String]) throws {
+            // Without a terminal, so that nobody is asked.
+            let arguments = ["--wait", Program("sealedpush").executable.path] + words + more
+            outcomes.append((words, try Program(at: "/usr/bin/setsid").run(arguments)))
+        }
+        for key in keys {
+            let unlocking = key.flatMap { ["--key-file", fixture.folder.appending($0).path] }
+            try run(words, ["--keyring", whole.keyring.path] + unlocking)
+            try run(words, ["--keyring", damaged.keyring.path] + unlocking)
+        }
+        let unlocking = keys[0].flatMap { ["--key-file", fixture.folder.appending($0).path] }
+        try run(words + ["--json"], ["--keyring", whole.keyring.path] + unlocking)
+        if known.insert(words.prefix(2).joined(separator: " ")).inserted {
+            try run(words + ["--help"], [])
+            try run(words + ["--no-such-flag"], [])
+        }
+        return outcomes
+    }
+
+    var files: [URL] {
+        [whole, damaged].flatMap { (try? Checkout.allFiles(in: $0.keyring)) ?? [] }
+    }
+}
