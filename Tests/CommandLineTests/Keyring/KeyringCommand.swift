@@ -50,6 +50,13 @@ struct KeyringCommand: Sendable, CustomStringConvertible {
         KeyringCommand("keys erase alice-phone --yes", "erased"),
         KeyringCommand("keys erase friend --yes", "removed"),
         KeyringCommand("keys export newsroom --secret --yes", "exported-secret"),
+        KeyringCommand("keys backup", "backed-up") { fixture in
+            let new = fixture.folder.appending("backup-\(UUID().uuidString)").path
+            return [new, "--backup-key-file", fixture.folder.appending("new-key").path]
+        },
+        KeyringCommand("keys restore", "restored", "restored", "trusted") { fixture in
+            [fixture.folder.appending("backup").path, "--backup-key-file", fixture.folder.appending("new-key").path]
+        },
         KeyringCommand("trust add authority --topic com.example.app", "trusted"),
         KeyringCommand("trust remove newsroom --topic com.example.app", "distrusted"),
         KeyringCommand("authority init second", "generated"),

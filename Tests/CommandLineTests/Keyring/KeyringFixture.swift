@@ -64,6 +64,11 @@ final class KeyringFixture: Sendable {
             _ = try? folder.write(String(decoding: $0, as: UTF8.self), to: "secret")
         }
         try folder.write(SenderKey().sender.description, to: "sender")
+        let other = Keyring(folder: folder.appending("Other"))
+        try other.generateDevice(named: "spare-phone", topic: Self.topic, at: start)
+        try other.generateSender(named: "spare", at: start)
+        try other.trust(.sender(SenderKey().sender), for: "com.example.other", at: start)
+        try Data(other.backup(under: .key(newKey))).write(to: folder.appending("backup"))
         try keys.trust(.sender(keys.sender(named: "newsroom")), for: Self.topic, at: start)
         switch seal {
         case .clear: break

@@ -97,7 +97,9 @@ struct KeyringSecretScanTests {
         let names = ["alice-phone", "newsroom", "bob-phone", "nobody"]
         let topic = ["--topic", "com.example.app"]
         return [
-            ["keys"], ["authority", "show", "authority"], ["keys", "list"], ["keys", "show"], ["trust"],
+            ["keys"], ["authority", "show", "authority"], ["keys", "doctor"],
+            ["doctor", secret, "--device", "alice-phone"] + topic, ["keys", "restore", secret], ["keys", "list"],
+            ["keys", "show"], ["trust"],
             ["trust", "list"], ["authority"],
             ["inspect", secret],
             ["inspect", "/dev/null"], ["keys", "import", "x", "--secret-file", "/dev/null"], ["keys", "passphrase"],
@@ -156,7 +158,8 @@ private final class Runs {
         // What seals the keyring anew is done to one that is thrown away.
         let whole = words.starts(with: ["keys", "passphrase"]) ? try KeyringCopy(of: whole) : whole
         let keys: [[String]] =
-            seal == .clear || words.contains { $0.hasSuffix("-file") } ? [[]] : [["key"], ["new-key"]]
+            seal == .clear || words.contains("--key-file") || words.contains("--passphrase-file")
+            ? [[]] : [["key"], ["new-key"]]
         var outcomes: [(words: [String], outcome: Program.Result)] = []
         func run(_ words: [String], _ more: [String]) throws {
             // Without a terminal, so that nobody is asked.

@@ -34,9 +34,16 @@ struct KeyringState: Equatable, CustomStringConvertible {
         description = lines.joined(separator: "\n")
     }
 
-    /// The keys of a keyring, for ``init(of:known:secrets:)``.
+    /// The keys and records of a keyring, for ``init(of:known:secrets:)``.
     static func keyIDs(in folder: URL) throws -> Set<String> {
-        Set(try Keyring(folder: folder).entries().keys.flatMap(\.keys).map(\.key.keyID.description))
+        let entries = try Keyring(folder: folder).entries().keys
+        let records = entries.compactMap { entry in entry.record.map { label(entry, $0) } }
+        return Set(entries.flatMap(\.keys).map(\.key.keyID.description) + records)
+    }
+
+    /// Counters rise with the clock, so each run signs another.
+    private static func label(_ entry: KeyringEntry, _ record: DeviceRecord) -> String {
+        "\(record.enrolment), record \(record.counter)"
     }
 
     /// An app of which nothing is said: for a change that only shows that changes go on.
@@ -85,7 +92,7 @@ struct KeyringState: Equatable, CustomStringConvertible {
             ].joined(separator: " ")
         }
         let record = entry.record.map { record in
-            " record of \(record.recipients.map { name($0.keyID, known) })"
+            " record \(known.contains(label(entry, record)) ? "as it was" : "new") of \(record.recipients.map { name($0.keyID, known) })"
         }
         return "\(entry.name) \(entry.kind.rawValue) \(entry.isOwn)\(record ?? ""): \(keys)"
     }
