@@ -25,7 +25,9 @@ final class SealedPushWork {
         contentJSON = whole.json
         precondition(contentJSON.count == 256)
         newRecipients = (0..<4_000).map { _ in Identity().recipient }
-        guard let payload = try? sealer.seal(content, toUnverified: phone.recipient) else { preconditionFailure("did not seal") }
+        guard let payload = try? sealer.seal(content, toUnverified: phone.recipient) else {
+            preconditionFailure("did not seal")
+        }
         received = payload.envelope
     }
 
