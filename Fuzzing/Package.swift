@@ -20,5 +20,7 @@ let package = Package(
         target("fuzz-keytext", "SealedPush", "PushKeyring"),
         target("fuzz-opening", "PushSender"),
         target("fuzz-push-file", "PushSimulator"),
+        target("fuzz-record", "SealedPush"),
+        target("fuzz-keyring", "PushKeyring", "SealedPush"),
     ]
 )

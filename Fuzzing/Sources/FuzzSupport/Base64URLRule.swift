@@ -15,7 +15,7 @@ public enum Base64URLRule {
         return Data(base64Encoded: Data(base64)).map(Array.init)
     }
 
-    private static func encode(_ bytes: [UInt8]) -> String {
+    public static func encode(_ bytes: [UInt8]) -> String {
         let base64 = Data(bytes).base64EncodedString().utf8.filter { $0 != UInt8(ascii: "=") }
         return String(decoding: base64.map { back[$0] ?? $0 }, as: UTF8.self)
     }

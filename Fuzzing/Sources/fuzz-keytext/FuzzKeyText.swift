@@ -16,7 +16,8 @@ public func fuzzKeyText(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     var groups = input.rest.map { $0 & 31 }
     if choice & 0x80 != 0 {
         // A strange key, with what else there is laid over it.
-        let edge = Bech32Rule.groups(X25519Rule.edges[Int(input.byte()) % X25519Rule.edges.count])
+        let all = WrittenKey.isSigning(choice) ? Ed25519Rule.edges : X25519Rule.edges
+        let edge = Bech32Rule.groups(all[Int(input.byte()) % all.count])
         groups = edge.map { $0 ^ (input.byte() & 31) }
     }
     let key = WrittenKey(choice: choice, groups: groups)
@@ -27,34 +28,64 @@ public func fuzzKeyText(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 /// The kind of key that the text is, if any.
 private func check(_ bytes: [UInt8]) -> String? {
     var kinds: [String] = []
-    if let identity = parsed({ () throws(KeyTextError) in try Identity(parsing: bytes) }) {
-        kinds.append("push-secret-key-")
-        demand(identity.withSecretText { $0.elementsEqual(bytes) }, "an identity prints another text")
-        demand(!contains("\(identity)", bytes), "an identity shows its secret")
+    if isSecretKey(bytes, Identity.self) { kinds.append("push-secret-key-") }
+    if isSecretKey(bytes, SenderKey.self) { kinds.append("push-sender-secret-key-") }
+    if isSecretKey(bytes, AuthorityKey.self) { kinds.append("push-authority-secret-key-") }
+    if isSecretKey(bytes, EnrolmentKey.self) { kinds.append("push-enrolment-secret-key-") }
+    if isKeyringKey(bytes) { kinds.append("push-keyring-key-") }
+    if let text = String(validating: bytes, as: UTF8.self) {
+        if isPublicKey(bytes, { () throws(KeyTextError) in try Recipient(parsing: text) }) { kinds.append("push") }
+        if isPublicKey(bytes, { () throws(KeyTextError) in try Sender(parsing: text) }) { kinds.append("pushsender") }
+        if isPublicKey(bytes, { () throws(KeyTextError) in try Authority(parsing: text) }) {
+            kinds.append("pushauthority")
+        }
+        if isPublicKey(bytes, { () throws(KeyTextError) in try Enrolment(parsing: text) }) {
+            kinds.append("pushenrolment")
+        }
+        checkAnyPublicKey(bytes, text, kind: kinds.first)
+        if let name = KeyName(parsing: text) { checkName(name, text) }
     }
-    if let key = parsed({ () throws(KeyTextError) in try SenderKey(parsing: bytes) }) {
-        kinds.append("push-sender-secret-key-")
-        demand(key.withSecretText { $0.elementsEqual(bytes) }, "a sender's secret prints another text")
-        demand(!contains("\(key)", bytes), "a sender's key shows its secret")
-    }
-    guard let text = String(validating: bytes, as: UTF8.self) else { return kinds.first }
-
-    let isSecret = !kinds.isEmpty
-    let isSecretAsText = (try? Identity(parsing: text)) != nil || (try? SenderKey(parsing: text)) != nil
-    demand(isSecret == isSecretAsText, "text and bytes disagree")
-    if isPublicKey(bytes, { () throws(KeyTextError) in try Recipient(parsing: text) }) { kinds.append("push") }
-    if isPublicKey(bytes, { () throws(KeyTextError) in try Sender(parsing: text) }) { kinds.append("pushsender") }
     demand(kinds.count <= 1, "one text is \(kinds)")
-    let isPublic = isPublicKey(bytes) { () throws(KeyTextError) in try PublicKey(parsing: text) }
-    demand(isPublic == (!isSecret && !kinds.isEmpty), "a public key and its kinds disagree")
-    if let name = KeyName(parsing: text) { checkName(name, text) }
     return kinds.first
+}
+
+private func isSecretKey<Key: SecretKey>(_ bytes: [UInt8], _ kind: Key.Type) -> Bool {
+    let text = String(validating: bytes, as: UTF8.self)
+    let isKeyAsText = text.map { text in parsed { () throws(KeyTextError) in try Key(parsing: text) } != nil } ?? false
+    guard let key = parsed({ () throws(KeyTextError) in try Key(parsing: bytes) }) else {
+        demand(!isKeyAsText, "text and bytes disagree")
+        return false
+    }
+    demand(isKeyAsText, "text and bytes disagree")
+    demand(key.withSecretText { $0.elementsEqual(bytes) }, "a secret key prints another text")
+    demand(!contains("\(key) \(String(reflecting: key))", bytes), "a secret key shows its secret")
+    demand("\(key)".contains(key.publicHalf.description), "a secret key does not show its public half")
+    return true
+}
+
+/// A keyring's key may have white space around it.
+private func isKeyringKey(_ bytes: [UInt8]) -> Bool {
+    guard let key = parsed({ () throws(KeyTextError) in try KeyringKey(parsing: bytes) }) else { return false }
+    let isSpace = { (byte: UInt8) in " \t\r\n".utf8.contains(byte) }
+    let trimmed = bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+    demand(key.withText { $0.elementsEqual(trimmed) }, "a keyring's key prints another text")
+    let shown = "\(key) \(String(reflecting: key))"
+    demand(!contains(shown, Array(trimmed)), "a keyring's key shows its secret")
+    return true
 }
 
 private func isPublicKey(_ bytes: [UInt8], _ parse: () throws(KeyTextError) -> some CustomStringConvertible) -> Bool {
     guard let key = parsed(parse) else { return false }
     demand(key.description.utf8.elementsEqual(bytes.map(lowercased)), "a public key prints another text")
     return true
+}
+
+/// A keyring keeps three kinds of public key under a name, and no other.
+private func checkAnyPublicKey(_ bytes: [UInt8], _ text: String, kind: String?) {
+    let key = parsed { () throws(KeyTextError) in try PublicKey(parsing: text) }
+    let kinds: [String: PublicKey.Kind] = ["push": .device, "pushsender": .sender, "pushauthority": .authority]
+    demand(key?.kind == kind.flatMap { kinds[$0] }, "a public key and its kinds disagree")
+    demand(key?.description.utf8.elementsEqual(bytes.map(lowercased)) ?? true, "a public key prints another text")
 }
 
 private func parsed<Key>(_ parse: () throws(KeyTextError) -> Key) -> Key? {
@@ -82,28 +113,4 @@ private func contains(_ text: String, _ bytes: [UInt8]) -> Bool {
 
 private func lowercased(_ byte: UInt8) -> UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 0x20 : byte
-}
-
-/// A text around any groups of five bits, with a checksum that fits.
-private struct WrittenKey {
-    let text: [UInt8]
-    /// The kind of key that it is by Specification 8; nil where it must be refused.
-    let kind: String?
-
-    init(choice: UInt8, groups: [UInt8]) {
-        let kind = Self.kinds[Int(choice >> 1 & 15) % Self.kinds.count]
-        let isInCapitals = choice & 0x20 != 0
-        // Bech32m, the later form of BIP 350, is refused.
-        let isBech32m = choice & 0x40 != 0
-        let lower = Bech32Rule.text(prefix: kind, groups: groups, constant: isBech32m ? 0x2bc8_30a3 : 1)
-        text = Array((isInCapitals ? lower.uppercased() : lower).utf8)
-        let isWhole = groups.count == 52 && groups[51] & 15 == 0 && !isBech32m
-        switch kind {
-        case "push", "pushsender": self.kind = isWhole && X25519Rule.isSafe(Bech32Rule.bytes(groups)) ? kind : nil
-        case "push-secret-key-", "push-sender-secret-key-": self.kind = isWhole && isInCapitals ? kind : nil
-        default: self.kind = nil
-        }
-    }
-
-    private static let kinds = ["push", "pushsender", "push-secret-key-", "push-sender-secret-key-", "pushx", ""]
 }

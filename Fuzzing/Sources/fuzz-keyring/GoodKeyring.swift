@@ -1,0 +1,92 @@
+import Foundation
+import FuzzSupport
+import PushKeyring
+import SealedPush
+
+/// A keyring that is as it should be: what each input's folder begins as, in the clear or sealed under a key.
+struct GoodKeyring {
+    let files: [String: [UInt8]]
+    let entries: [KeyName: KeyringEntry]
+    let trusted: [String]
+    /// What it is sealed under.
+    let key: KeyringKey?
+
+    static let topic: Topic = "com.example.app"
+    static let now = moment(1_760_100_000)
+    static let folder = RawFolder(target: "sealed-push-fuzz-keyring")
+    static let url = URL(filePath: folder.path, directoryHint: .isDirectory)
+
+    static let clear = GoodKeyring(under: nil)
+    static let sealed = GoodKeyring(under: KeyringKey())
+
+    /// The keyring in the folder, with what opens it.
+    var keyring: Keyring { Keyring(folder: Self.url, unlocking: key.map { .given(.key($0)) }) }
+
+    private init(under key: KeyringKey?) {
+        self.key = key
+        Self.folder.lay([:])
+        let keyring = Keyring(folder: Self.url, unlocking: key.map { .given(.key($0)) })
+        do {
+            try Self.fill(keyring)
+            entries = Dictionary(uniqueKeysWithValues: try keyring.entries().keys.map { ($0.name, $0) })
+            trusted = try keyring.trustList().words
+        } catch {
+            fatalError("no good keyring: \(error)")
+        }
+        files = Self.folder.files().filter { $0.key != "lock" }
+    }
+
+    private static func fill(_ keyring: Keyring) throws {
+        let start = moment(1_760_000_000)
+        let later = moment(1_760_000_010)
+        try keyring.generateDevice(named: "phone", topic: topic, at: start)
+        try keyring.rotate("phone", at: later)
+        try keyring.generateDevice(named: "watch", at: start)
+        try keyring.rotate("watch", at: later)
+        try keyring.confirm("watch", at: later)
+        let sender = try keyring.generateSender(named: "newsroom", at: start)
+        try keyring.rotate("newsroom", at: later)
+        let authority = try keyring.generateAuthority(named: "root", at: start)
+        let set = try keyring.signSenderSet(of: [sender], topic: topic, by: "root", lifetime: 86_400 * 365, at: start)
+        try keyring.trust(.sender(sender), for: topic, at: start)
+        try keyring.trust(.authority(authority), for: topic, at: start)
+        try keyring.trust(.senderSet(set), for: topic, at: start)
+        try keyring.add(.device(Identity().recipient), named: "pal", at: start)
+        try addFriend(keyring, sender: sender, at: start)
+    }
+
+    /// Somebody else's device, which proves that it has its key.
+    private static func addFriend(_ keyring: Keyring, sender: Sender, at start: Timestamp) throws {
+        let identity = Identity()
+        let enrolment = EnrolmentKey()
+        let record = try DeviceRecord(
+            of: [identity.recipient], topic: topic, counter: 1, created: start,
+            expires: start.advanced(bySeconds: 86_400 * 365), signedBy: enrolment)
+        try keyring.add(record, named: "friend", at: start)
+        let challenge = try keyring.challenge("friend", from: "newsroom", at: start)
+        let answer = try Challenge.answer(
+            challenge.text, enrolment: enrolment.enrolment, topic: topic,
+            keys: InMemoryKeyStore([DeviceKey(identity, life: KeyLife(created: start))]), trusting: [sender])
+        _ = try keyring.acceptAnswer(answer, of: "friend", at: start)
+    }
+
+    private static func moment(_ seconds: Int64) -> Timestamp {
+        guard let moment = Timestamp(secondsSince1970: seconds) else { fatalError("no time: \(seconds)") }
+        return moment
+    }
+}
+
+extension TrustList {
+    /// What is in the list. As text, since a tagged pointer to a list that is kept looks like a leak.
+    var words: [String] {
+        entries.map { entry in
+            let trusted =
+                switch entry.trusted {
+                case .sender(let sender): sender.description
+                case .authority(let authority): authority.description
+                case .senderSet(let set): set.description
+                }
+            return "\(entry.topic) \(trusted) \(entry.added.secondsSince1970)"
+        }
+    }
+}

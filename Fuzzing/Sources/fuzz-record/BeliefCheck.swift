@@ -1,0 +1,83 @@
+import FuzzSupport
+import SealedPush
+
+/// Whether a record is believed, by whoever pinned whom and knows what: steps 6 to 11 of Specification 11.3.1.
+func checkBelief(_ input: inout Input) {
+    let isDevice = input.bool()
+    let record = MadeRecord(&input, isDevice: isDevice)
+    let known = input.bool() ? MadeRecord(&input, isDevice: isDevice) : nil
+    let pinned = Int(input.byte() & 1)
+    let topic = Parties.topics[input.byte() & 3 == 3 ? 1 : 0]
+    let now = moment(&input, for: record)
+    let rule = rule(of: record, isDevice: isDevice)
+    let knownRule = known.map { RecordCheck.rule(of: $0, isDevice: isDevice) }
+    let due = rule.reason(
+        pinned: Parties.signers[pinned], topic: topic.description, now: now.secondsSince1970, known: knownRule)
+    let error = failure { () throws(RecordError) in
+        if let device = record.device {
+            try device.check(pinned: Parties.enrolments[pinned], topic: topic, replacing: known?.device, at: now)
+        }
+        if let set = record.set {
+            let authority = Parties.authorityKeys[pinned].authority
+            try set.check(pinned: authority, topic: topic, replacing: known?.set, at: now)
+        }
+    }
+    demand(error == due, "\(error?.rawValue ?? "believed"), where \(due?.rawValue ?? "belief") is due")
+    if let set = record.set {
+        checkTrusted(set, rule, known: known?.set, knownRule, pinned: pinned, topic: topic, at: now)
+    }
+}
+
+/// The same with a list of authorities: a known set counts only while its authority is in the list.
+private func checkTrusted(
+    _ set: SenderSet, _ rule: RecordRule, known: SenderSet?, _ knownRule: RecordRule?, pinned: Int, topic: Topic,
+    at now: Timestamp
+) {
+    for pins in [[pinned], [0, 1], []] {
+        let trusted = TrustedSenders([], authorities: pins.map { Parties.authorityKeys[$0].authority })
+        let signers = pins.map { Parties.signers[$0] }
+        let counting = knownRule.flatMap { signers.contains($0.signer) ? $0 : nil }
+        let due =
+            signers.contains(rule.signer)
+            ? rule.reason(
+                pinned: rule.signer, topic: topic.description, now: now.secondsSince1970, known: counting)
+            : .foreignSigner
+        let error = failure { () throws(RecordError) in
+            try trusted.check(set, topic: topic, replacing: known, at: now)
+        }
+        demand(error == due, "a set is believed otherwise by a list of \(pins.count) authorities")
+    }
+}
+
+enum RecordCheck {
+    static func rule(of record: MadeRecord, isDevice: Bool) -> RecordRule {
+        guard case .success(let rule) = RecordRule.read(record.text, type: isDevice ? 1 : 2) else {
+            fatalError("a right record is none by the rules")
+        }
+        return rule
+    }
+}
+
+private func rule(of record: MadeRecord, isDevice: Bool) -> RecordRule {
+    RecordCheck.rule(of: record, isDevice: isDevice)
+}
+
+/// The usual moment, or one around a limit of the record's.
+func moment(_ input: inout Input, for record: MadeRecord) -> Timestamp {
+    let created = record.device?.created ?? record.set?.created ?? Parties.now
+    let expires = record.device?.expires ?? record.set?.expires ?? Parties.now
+    let moments = [
+        Parties.now, created, expires, expires.advanced(bySeconds: 1), created.advanced(bySeconds: -93_600),
+        created.advanced(bySeconds: -93_601),
+    ]
+    return moments[Int(input.byte()) % moments.count]
+}
+
+func failure<Failure: Error>(_ call: () throws(Failure) -> Void) -> Failure? {
+    do {
+        try call()
+        return nil
+    } catch {
+        return error
+    }
+}

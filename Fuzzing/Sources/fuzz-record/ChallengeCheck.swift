@@ -1,0 +1,101 @@
+import FuzzSupport
+import SealedPush
+
+/// A challenge to some key, from somebody, about some device; altered or not. Specification 11.5.3.
+func checkChallenge(_ input: inout Input) {
+    let who = input.byte()
+    let recipient = Int(who & 3)
+    let sender = Int(who >> 2 & 3) % 3
+    let isForeign = who & 0x10 != 0
+    let isOtherTopic = who & 0x20 != 0
+    let challenge = PendingChallenge(
+        to: Parties.recipients[recipient], of: Parties.enrolments[isForeign ? 1 : 0],
+        topic: Parties.topics[isOtherTopic ? 1 : 0], from: Parties.senderKeys[sender], at: Parties.now)
+    let bytes = Array(challenge.text.utf8)
+    if who & 0x40 != 0 {
+        let altered = alteredText(challenge.text, isText: who & 0x80 != 0, &input)
+        if !altered.utf8.elementsEqual(bytes) { ChallengeCheck.isNeverAnswered(altered) }
+        return
+    }
+    // The second recipient is retired and the third a stranger's; the third sender is a stranger.
+    let due: ChallengeError? =
+        switch (recipient, sender) {
+        case (1, _), (2, _): .unknownRecipient
+        case (_, 2): .unknownSender
+        default: isOtherTopic ? .rejected : isForeign ? .foreignEnrolment : nil
+        }
+    let error = failure { () throws(ChallengeError) in _ = try ChallengeCheck.answer(challenge.text) }
+    demand(error == due, "\(error?.rawValue ?? "answered"), where \(due?.rawValue ?? "an answer") is due")
+}
+
+/// The text itself, or the envelope in it, is altered.
+private func alteredText(_ text: String, isText: Bool, _ input: inout Input) -> String {
+    if isText { return String(decoding: Alteration.ofBytes(Array(text.utf8), &input), as: UTF8.self) }
+    let prefix = "pushchallenge."
+    let envelope = Base64URLRule.decode(String(text.dropFirst(prefix.count))) ?? []
+    return prefix + Base64URLRule.encode(Alteration.ofBytes(envelope, &input))
+}
+
+enum ChallengeCheck {
+    /// Before the input, so that what is kept is the same for each.
+    static func prepare() { _ = (pending, right, device) }
+
+    /// The device's own answer.
+    static func answer(_ text: String) throws(ChallengeError) -> String {
+        try Challenge.answer(
+            text, enrolment: Parties.enrolments[0], topic: Parties.topics[0], keys: Parties.store,
+            trusting: Array(Parties.senders[..<2]))
+    }
+
+    /// What nobody has sealed is not answered; before the tag holds, the reasons say nothing about why.
+    static func isNeverAnswered(_ text: String) {
+        let error = failure { () throws(ChallengeError) in _ = try answer(text) }
+        let reasons: [ChallengeError] = [.malformed, .unknownRecipient, .unknownSender, .rejected]
+        demand(error.map(reasons.contains) == true, "an altered challenge is answered, or tells more than it may")
+    }
+
+    /// No text but the right one is an answer.
+    static func isNeverTheAnswer(_ text: String) {
+        guard !text.utf8.elementsEqual(right.utf8) else { return }
+        var copy = device
+        let error = failure { () throws(ChallengeError) in try copy.prove(pending, answer: text, at: Parties.now) }
+        demand(error == reason(against: text, right: right), "a wrong answer is taken, or refused for another reason")
+        demand(copy == device, "a wrong answer changes something")
+    }
+
+    /// Nil where the text is the right answer. Specification 11.5.6, steps 4 and 5.
+    static func reason(against text: String, right: String) -> ChallengeError? {
+        if text.utf8.elementsEqual(right.utf8) { return nil }
+        let prefix = "pushanswer."
+        let bytes = Base64URLRule.decode(String(decoding: text.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
+        return text.utf8.starts(with: prefix.utf8) && bytes?.count == 32 ? .wrongAnswer : .malformed
+    }
+
+    /// The answer of whoever holds the recipient's key.
+    static func rightAnswer(to challenge: PendingChallenge, recipient: Int) -> String? {
+        let key = DeviceKey(Parties.identities[recipient], life: KeyLife(created: Parties.now))
+        return try? Challenge.answer(
+            challenge.text, enrolment: challenge.enrolment, topic: Parties.topics[0], keys: InMemoryKeyStore([key]),
+            trusting: [Parties.senders[0]])
+    }
+
+    private static let pending = PendingChallenge(
+        to: Parties.recipients[0], of: Parties.enrolments[0], topic: Parties.topics[0], from: Parties.senderKeys[0],
+        at: Parties.now)
+    private static let right: String = {
+        guard let right = rightAnswer(to: pending, recipient: 0) else {
+            fatalError("a right challenge is not answered")
+        }
+        return right
+    }()
+    private static let device: EnrolledDevice = {
+        do {
+            let record = try DeviceRecord(
+                of: [Parties.recipients[0]], topic: Parties.topics[0], counter: 1, created: Parties.now,
+                expires: Parties.now.advanced(bySeconds: 1_000), signedBy: Parties.enrolmentKeys[0])
+            return try EnrolledDevice(pinning: record, topic: Parties.topics[0], at: Parties.now)
+        } catch {
+            fatalError("no device is enrolled: \(error)")
+        }
+    }()
+}

@@ -1,0 +1,78 @@
+import FuzzSupport
+import SealedPush
+
+/// A signed record, read and checked a second time from Specification 11.1 to 11.3.
+struct RecordRule: Hashable {
+    let signer: [UInt8]
+    let counter: UInt64
+    let created: Int64
+    let expires: Int64
+    let topic: [UInt8]
+    let keys: [[UInt8]]
+    private let bytes: [UInt8]
+
+    /// Steps 1 to 5 of 11.3.1.
+    ///
+    /// - Parameter type: 1 or 2.
+    static func read(_ text: String, type: UInt8) -> Result<RecordRule, RecordError> {
+        let prefix = "pushrecord."
+        guard (226...1_071).contains(text.utf8.count), text.utf8.starts(with: prefix.utf8),
+            let all = Base64URLRule.decode(String(decoding: text.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
+        else { return .failure(.malformed) }
+        let bytes = Array(all.dropLast(4))
+        guard RawSigning.sha256(bytes).prefix(4) == all.suffix(4) else { return .failure(.wrongChecksum) }
+        guard bytes[0] == type else { return .failure(.wrongType) }
+        guard let record = RecordRule(form: bytes) else { return .failure(.malformed) }
+        return record.isSigned ? .success(record) : .failure(.badSignature)
+    }
+
+    /// The text of any bytes, with a checksum that fits.
+    static func text(of bytes: [UInt8]) -> String {
+        "pushrecord." + Base64URLRule.encode(bytes + RawSigning.sha256(bytes).prefix(4))
+    }
+
+    /// What is signed of a record's bytes up to the signature.
+    static func message(_ bytes: some Sequence<UInt8>) -> [UInt8] { Array("sealedpush/v1 record\0".utf8) + bytes }
+
+    /// Nil where the bytes break 11.1.1, 11.1.2 or 8.6.
+    private init?(form bytes: [UInt8]) {
+        guard bytes.count >= 157, bytes[1] == 1 else { return nil }
+        let topicEnd = 59 + Int(bytes[58])
+        guard (1...155).contains(bytes[58]), topicEnd < bytes.count else { return nil }
+        let count = Int(bytes[topicEnd])
+        guard (1...16).contains(count), bytes.count == topicEnd + 1 + 32 * count + 64 else { return nil }
+        func number(_ offset: Int) -> UInt64 { bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+        guard number(42) < number(50), number(50) <= 253_402_300_799 else { return nil }
+        self.bytes = bytes
+        signer = Array(bytes[2..<34])
+        counter = number(34)
+        created = Int64(number(42))
+        expires = Int64(number(50))
+        topic = Array(bytes[59..<topicEnd])
+        keys = (0..<count).map { Array(bytes[topicEnd + 1 + 32 * $0..<topicEnd + 33 + 32 * $0]) }
+        guard topic.allSatisfy(Self.topicCharacters.contains), Set(keys).count == count,
+            keys.allSatisfy(X25519Rule.isSafe), Ed25519Rule.isSafe(signer)
+        else { return nil }
+    }
+
+    private static let topicCharacters = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-".utf8)
+
+    /// 11.2, strictly: S is below L.
+    private var isSigned: Bool {
+        let signature = Array(bytes.suffix(64))
+        let isCanonical = signature[32...].reversed().lexicographicallyPrecedes(Ed25519Rule.groupOrder.reversed())
+        return isCanonical && RawSigning.isSignature(signature, of: Self.message(bytes.dropLast(64)), by: signer)
+    }
+
+    /// Steps 6 to 11 of 11.3.1: nil where the record is to be believed.
+    func reason(pinned: [UInt8], topic: String, now: Int64, known: RecordRule?) -> RecordError? {
+        if signer != pinned { return .foreignSigner }
+        if self.topic != Array(topic.utf8) { return .otherTopic }
+        if now > expires { return .expired }
+        if created - now > 93_600 { return .notYetValid }
+        guard let known, known.topic == self.topic else { return nil }
+        if counter < known.counter { return .rolledBack }
+        return counter == known.counter && bytes != known.bytes ? .conflicting : nil
+    }
+}
