@@ -76,14 +76,17 @@ extension KeyFile {
 private enum FileSecret {
     case clear(SecretText)
     case sealed([UInt8])
+    /// Longer than any key's text; guarded memory is not to be had in every length.
+    case tooLong
 
+    static let maximumByteCount = 90
     static let prefix = Array("sealed.".utf8)
 
     /// Nil where it does not open, or where one in the clear has no business in a sealed keyring.
     func open(under key: MasterKey?, data: [UInt8]) -> StoredSecret? {
         switch (self, key) {
         case (.clear(let text), nil): return .open(text)
-        case (.clear, .some): return nil
+        case (.clear, .some), (.tooLong, _): return nil
         case (.sealed, nil): return .sealed
         case (.sealed(let bytes), let key?):
             guard let opened = key.storage.open(bytes, additionalData: data) else { return nil }
@@ -98,6 +101,7 @@ extension TextFile {
             if value.starts(with: FileSecret.prefix) {
                 return .sealed(Base64URL.decode(Array(value.dropFirst(FileSecret.prefix.count))) ?? [])
             }
+            guard value.count <= FileSecret.maximumByteCount else { return .tooLong }
             return .clear(SecretText(copying: value))
         }
     }
