@@ -71,7 +71,7 @@ extension Keyring {
                 if let first { staged.write(KeyringSeal.path, first.text, isSecret: false) }
                 var change = KeyringChange(self, under: key, at: now, staged)
                 let answer = try body(&change)
-                try writeLog(&change, under: key)
+                writeLog(&change, readUnder: key, writtenUnder: key)
                 staged = change.staged
                 return answer
             }
@@ -101,7 +101,9 @@ extension Keyring {
 
     /// Throws where a keyring that was sealed has lost its `keyring.txt`: nothing new may lie there in the clear.
     private func requireNoLostSeal() throws(KeyringError) {
-        guard let head = try files.read(AuditHead.path), let file = TextFile(parsing: head), file.hasMAC else { return }
+        guard let head = try? files.read(AuditHead.path), let file = TextFile(parsing: head), file.hasMAC else {
+            return
+        }
         throw lostSeal
     }
 
@@ -112,13 +114,13 @@ extension Keyring {
     }
 
     /// Stages the audit log's new lines and its new end.
-    func writeLog(_ change: inout KeyringChange, under key: MasterKey?) throws(KeyringError) {
+    ///
+    /// A damaged or altered head must not stop key work, nor get a MAC of the keyring's: the count begins anew, and the
+    /// doctor tells of it.
+    func writeLog(_ change: inout KeyringChange, readUnder old: MasterKey?, writtenUnder key: MasterKey?) {
         guard !change.notes.isEmpty else { return }
-        var head = AuditHead.start
-        if let bytes = try files.read(AuditHead.path) {
-            // A damaged head must not stop key work; the doctor tells of it.
-            head = AuditHead(parsing: bytes) ?? .start
-        }
+        let bytes = try? files.read(AuditHead.path)
+        let head = bytes.flatMap { AuditHead(parsing: $0, under: old) } ?? .start
         let (lines, end) = AuditLog.lines(change.notes, after: head)
         change.staged.write(AuditLog.name, lines, isSecret: true)
         change.staged.write(AuditHead.path, end.text(under: key), isSecret: true)

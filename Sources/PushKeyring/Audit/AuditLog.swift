@@ -109,10 +109,18 @@ struct AuditHead: Hashable {
 
     init?(parsing bytes: [UInt8]) {
         guard let file = TextFile(parsing: bytes), file.paragraphCount == 1, file.names(in: 0) == ["count", "chain"],
-            let count = file.text("count", in: 0).flatMap({ Int($0) }), count >= 0,
+            let count = file.text("count", in: 0).flatMap({ Int($0) }), (0..<Int.max).contains(count),
             let chain = file.text("chain", in: 0).flatMap({ Hex.decode($0) }), chain.count == 32
         else { return nil }
         self.init(count: count, chain: chain)
+    }
+
+    /// Nil also for a head that is not under this key, where there is one.
+    init?(parsing bytes: [UInt8], under key: MasterKey?) {
+        if let key {
+            guard TextFile(parsing: bytes)?.isAuthentic(at: Self.path, under: key.storage) == true else { return nil }
+        }
+        self.init(parsing: bytes)
     }
 
     func text(under key: MasterKey?) -> [UInt8] {

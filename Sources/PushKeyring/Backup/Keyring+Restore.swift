@@ -47,7 +47,7 @@ extension Keyring {
             guard try isEmpty() else { return nil }
             var change = KeyringChange(self, under: key, at: now, staged)
             let names = try change.restore(contents)
-            try writeLog(&change, under: key)
+            writeLog(&change, readUnder: key, writtenUnder: key)
             change.staged.write(KeyringSeal.path, text, isSecret: false)
             staged = change.staged
             return names

@@ -45,7 +45,7 @@ extension Keyring {
                 let old = KeyringChange(self, under: key, at: now, StagedChange())
                 var new = KeyringChange(self, under: newKey, at: now, staged)
                 try body(old, &new)
-                try writeLog(&new, under: newKey)
+                writeLog(&new, readUnder: key, writtenUnder: newKey)
                 staged = new.staged
                 return true
             }
