@@ -108,6 +108,9 @@ extension Keyring {
         guard let file = KeyFile(parsing: bytes, at: path, under: key), !file.keys.isEmpty else {
             throw .damaged(files.file(path))
         }
+        // Changes are written by what a file holds: one in the wrong place would stay beside them, and go on counting.
+        let folder = file.isOwn ? KeyringFolder.privateName : KeyringFolder.publicName
+        guard path.hasPrefix(folder + "/") else { throw .damaged(files.file(path)) }
         return file
     }
 
