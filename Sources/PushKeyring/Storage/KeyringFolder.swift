@@ -59,8 +59,9 @@ struct KeyringFolder: Sendable {
     func names(in subfolder: String) throws(KeyringError) -> [String] {
         var names = Set(try namesAsIs(subfolder))
         for name in try namesAsIs(Self.changeName + "/" + subfolder) {
-            let staged = try readAsIs(Self.changeName + "/" + subfolder + "/" + name, limit: TextFile.maximumByteCount)
-            if staged?.isEmpty == true { names.remove(name) } else { names.insert(name) }
+            let staged = file(Self.changeName + "/" + subfolder + "/" + name)
+            // An empty file stands for a removal; whatever else is wrong with one concerns its own name only.
+            if (try? DurableFiles.isEmpty(staged)) == true { names.remove(name) } else { names.insert(name) }
         }
         return names.sorted()
     }
