@@ -84,6 +84,8 @@ extension KeyFile {
     ) throws(KeyringError) {
         guard kind == .device, !isOwn else { throw .exists(name) }
         guard var device = enrolledDevice else { throw .unverified(name) }
+        // Stolen: its thief may have the enrolment key too.
+        guard keys.contains(where: { $0.life.state != .revoked }) else { throw .notUsable(name, .revoked) }
         do { try device.accept(record, at: now) } catch { throw .record(error) }
         take(record, at: now)
     }

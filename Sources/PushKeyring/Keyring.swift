@@ -56,6 +56,11 @@ public struct Keyring: Sendable {
         try files.reading { () throws(KeyringError) in try entry(name, under: try vault.keyIfUnlocked()) }
     }
 
+    /// The same, where something hangs on its being true: in a sealed keyring it needs the secret, and checks the MAC.
+    public func authenticEntry(named name: KeyName) throws(KeyringError) -> KeyringEntry {
+        try unlocked { (key) throws(KeyringError) in try entry(name, under: key) }
+    }
+
     private func entry(_ name: KeyName, under key: MasterKey?) throws(KeyringError) -> KeyringEntry {
         let file = try load(name, under: key)
         guard let entry = KeyringEntry(name: name, file) else { throw .damaged(files.file(path(name, isOwn: true))) }

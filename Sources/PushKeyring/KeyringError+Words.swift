@@ -12,7 +12,14 @@ extension KeyringError: CustomStringConvertible {
         case .wrongKind(let name, let expected): "the key \(name) is not \(expected.article) \(expected.rawValue)'s"
         case .noSecret(let name): "only the public half of \(name) is here, and this needs the secret half"
         case .notUsable(let name, let state):
-            "no key of \(name) can be used for this: its newest is \(state.rawValue)"
+            switch state {
+            case .revoked:
+                "the keys of \(name) are revoked: `sealedpush keys erase \(name)`, and let it enrol anew; or `keys rotate \(name)`, if it is yours"
+            case .erased: "the keys of \(name) are erased: `sealedpush keys rotate \(name)` makes a new one"
+            case .retired:
+                "the keys of \(name) are retired: `sealedpush keys rotate \(name)` makes a new one, if it is yours"
+            case .active: "the key of \(name) waits to be used: `sealedpush keys confirm \(name)`"
+            }
         case .unconfirmed(let name):
             "the new key of \(name) is not in use yet: `sealedpush keys confirm \(name)` once it is"
         case .nothingToConfirm(let name): "no key of \(name) waits to be confirmed"
@@ -20,10 +27,12 @@ extension KeyringError: CustomStringConvertible {
             "nobody vouches for the key of \(name): import its signed record, or say --unverified"
         case .record(let error): error.description
         case .challenge(let error): error.description
+        case .damaged(let file) where ["keyring.txt", "trust.txt"].contains(file.lastPathComponent):
+            "\(path(file)) is damaged, and must not be deleted: put back a copy of this file, or restore the keyring from a backup"
         case .damaged(let file):
-            "\(path(file)) is damaged: restore it from a backup, or delete it; the other keys are not affected"
+            "\(path(file)) is damaged: take it away and `sealedpush keys restore BACKUP --only NAME`; the other keys are not affected"
         case .altered(let file):
-            "\(path(file)) was changed by something else than the keyring: restore it from a backup"
+            "\(path(file)) was changed by something else than the keyring: take it away and `sealedpush keys restore BACKUP --only NAME`"
         case .wrongSecret(.passphrase): "this is not the keyring's passphrase"
         case .wrongSecret(.key): "this is not the keyring's key"
         case .needsSecret(.passphrase):
@@ -39,7 +48,8 @@ extension KeyringError: CustomStringConvertible {
         }
     }
 
-    private func path(_ url: URL) -> String { url.path(percentEncoded: false) }
+    /// Names in a folder may be anybody's: none of them moves a cursor.
+    private func path(_ url: URL) -> String { TerminalText.printable(url.path(percentEncoded: false)) }
 }
 
 extension PublicKey.Kind {

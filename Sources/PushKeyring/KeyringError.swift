@@ -2,7 +2,7 @@ public import Foundation
 public import SealedPush
 
 /// Why the keyring could not do what was asked. Never holds a secret.
-public enum KeyringError: Error, Equatable, Sendable {
+public enum KeyringError: Error, Hashable, Sendable {
     /// There is a key of this name; nothing was changed.
     case exists(KeyName)
     /// There is no key of this name.

@@ -61,7 +61,7 @@ struct SealCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reporting {
-            let keys = try keyring.keys("seal")
+            let keys = try keyring.newKeys("seal")
             let recipient = try recipient(in: keys)
             let sealer = try sealer(keys)
             let content = try content()
@@ -88,6 +88,11 @@ struct SealCommand: ParsableCommand {
             return recipient
         }
         let name = try keyring.name(to)
+        let entry = try keys.authenticEntry(named: name)
+        if let enrolled = entry.topic, enrolled.description != topic {
+            throw Failure.input(
+                "\(name) is enrolled for \(enrolled), and what is sealed for \(topic) would not open there")
+        }
         return unverified ? try keys.unverifiedRecipient(named: name) : try keys.recipient(named: name).recipient
     }
 

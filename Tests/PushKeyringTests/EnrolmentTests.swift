@@ -92,15 +92,33 @@ struct EnrolmentTests {
         try server.add(record, named: phone, at: start)
         try prove(at: start)
         let stolen = try server.recipient(named: phone, at: start).recipient
-        try server.revoke(phone, at: day(1))
-        #expect(throws: KeyringError.self) { try server.recipient(named: phone, at: day(1)) }
         try device.rotate(phone, at: day(1))
         try server.add(record, named: phone, at: day(1))
+        try server.revoke(phone, key: stolen.keyID, at: day(1))
+        #expect(throws: KeyringError.self) { try server.recipient(named: phone, at: day(1)) }
         try prove(at: day(1))
         #expect(try server.recipient(named: phone, at: day(1)).recipient != stolen)
         try device.confirm(phone, at: day(2))
         try server.add(record, named: phone, at: day(2))
         #expect(try server.entry(named: phone).keys.map(\.life.state) == [.active, .revoked])
+    }
+
+    @Test("a stolen device takes no record any more: its thief may have the enrolment key")
+    func stolen() throws {
+        try server.add(record, named: phone, at: start)
+        try device.rotate(phone, at: day(1))
+        try server.add(record, named: phone, at: day(1))
+        #expect(try server.revoke(phone, at: day(2)).count == 2)
+        #expect(throws: KeyringError.notUsable(phone, .revoked)) { try server.revoke(phone, at: day(2)) }
+        try device.confirm(phone, at: day(2))
+        #expect(throws: KeyringError.notUsable(phone, .revoked)) {
+            try server.add(record, named: phone, at: day(2))
+        }
+        #expect(throws: KeyringError.nothingToConfirm(phone)) {
+            try server.challenge(phone, from: newsroom, at: day(2))
+        }
+        try server.erase(phone, at: day(3))
+        try server.add(record, named: phone, at: day(3))
     }
 
     @Test("a wrong, late or repeated answer proves nothing, and a challenge is answered for one's own enrolment only")

@@ -55,7 +55,7 @@ struct FoundFilesTests {
                 _ = try? keyring.signSenderSet(of: [SenderKey().sender], topic: topic, by: name, lifetime: 1)
                 _ = try? keyring.rotate(name)
                 if let revoked = try? keyring.revoke(name) {
-                    let found = try keyring.entry(named: name).keys.first { $0.key == revoked }
+                    let found = try keyring.entry(named: name).keys.first { revoked.contains($0.key) }
                     #expect(found?.life.state == .revoked, "\(file.lastPathComponent)")
                 }
             }

@@ -68,7 +68,7 @@ enum AuditLog {
 
     /// Throws where lines can't be appended: a folder or pipe in the log's place, or a log of another user.
     static func requireAppendable(_ log: URL) throws(DurableFiles.Failure) {
-        let descriptor = open(log.path(percentEncoded: false), O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = open(log.path(percentEncoded: false), O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else {
             if errno == ENOENT { return }
             throw DurableFiles.Failure(code: errno)
@@ -77,10 +77,11 @@ enum AuditLog {
         guard DurableFiles.isRegular(descriptor) else { throw DurableFiles.Failure(code: EINVAL) }
     }
 
-    /// Many keys may be changed at once, so there is no limit.
+    /// Many keys may be changed at once.
     private static func byteCount(of file: URL) throws(DurableFiles.Failure) -> Int {
         var status = stat()
         guard lstat(file.path(percentEncoded: false), &status) == 0 else { throw DurableFiles.Failure(code: errno) }
+        guard status.st_size <= maximumStagedByteCount else { throw DurableFiles.Failure(code: EFBIG) }
         return Int(status.st_size)
     }
 
@@ -90,6 +91,7 @@ enum AuditLog {
 
     private static let chainStart = ",\"chain\":\""
     private static let chainEnd = "\"}"
+    private static let maximumStagedByteCount: off_t = 64 << 20
     /// More than any line has.
     static let maximumLineByteCount = 1_024
 }

@@ -12,12 +12,14 @@ extension Keyring {
     /// Not known afterwards is what changed since the backup: keys that were made, revoked or distrusted later, and
     /// newer records of others.
     ///
-    /// - Parameter secret: what the backup was made with.
+    /// - Parameters:
+    ///   - secret: what the backup was made with.
+    ///   - only: the one name that is to come, for a file that was damaged and taken away; nil for all, and the trust list.
     /// - Returns: the names that came, sorted.
     /// - Throws: `backup` for another secret and for every damage; `exists` where a name is taken. Nothing has changed then.
     @discardableResult
     public func restore(
-        _ bytes: [UInt8], with secret: KeyringSecret, at now: Timestamp = .now()
+        _ bytes: [UInt8], with secret: KeyringSecret, only: KeyName? = nil, at now: Timestamp = .now()
     ) throws(KeyringError) -> [KeyName] {
         guard let file = BackupFile(parsing: bytes), file.seal.kind == secret.kind,
             let contents = file.open(under: try file.seal.key(from: secret))
@@ -27,17 +29,19 @@ extension Keyring {
                 // A secret that was given for this keyring seals it, as ever.
                 guard vault.givenSecret == nil, try files.reading({ () throws(KeyringError) in try isEmpty() }) else {
                     return try change(at: now) { (change) throws(KeyringError) in
-                        try change.restore(contents)
+                        try change.restore(contents, only: only)
                     }
                 }
-                if let names = try makeKeyring(from: contents, sealedWith: secret, at: now) { return names }
+                if let names = try makeKeyring(from: contents, only: only, sealedWith: secret, at: now) {
+                    return names
+                }
             }
         }
     }
 
     /// Nil where another process was faster and there is a keyring now.
     private func makeKeyring(
-        from contents: UnsafeRawBufferPointer, sealedWith secret: KeyringSecret, at now: Timestamp
+        from contents: UnsafeRawBufferPointer, only: KeyName?, sealedWith secret: KeyringSecret, at now: Timestamp
     ) throws(KeyringError) -> [KeyName]? {
         let seal = KeyringSeal(secret.kind)
         let key = try seal.key(from: secret)
@@ -46,7 +50,7 @@ extension Keyring {
         return try files.changing { (staged) throws(KeyringError) in
             guard try isEmpty() else { return nil }
             var change = KeyringChange(self, under: key, at: now, staged)
-            let names = try change.restore(contents)
+            let names = try change.restore(contents, only: only)
             writeLog(&change, readUnder: key, writtenUnder: key)
             change.staged.write(KeyringSeal.path, text, isSecret: false)
             staged = change.staged
@@ -56,13 +60,19 @@ extension Keyring {
 }
 
 extension KeyringChange {
-    fileprivate mutating func restore(_ contents: UnsafeRawBufferPointer) throws(KeyringError) -> [KeyName] {
+    fileprivate mutating func restore(
+        _ contents: UnsafeRawBufferPointer, only: KeyName?
+    ) throws(KeyringError) -> [KeyName] {
         var names: [KeyName] = []
         try BackupContents.forEachFile(of: contents) { (path, bytes) throws(KeyringError) in
-            if path == TrustList.path { return try restoreTrust(bytes) }
+            if path == TrustList.path {
+                if only == nil { try restoreTrust(bytes) }
+                return
+            }
             guard let (name, isOwn) = KeyringFolder.key(at: path), !names.contains(name),
                 var file = KeyFile(parsing: bytes, at: path, under: nil), !file.keys.isEmpty, file.isOwn == isOwn
             else { throw .backup }
+            guard only == nil || only == name else { return }
             try requireFree(name)
             // The server may know a newer record than the backup does.
             if isOwn { try file.signRecord(at: now) }
@@ -70,6 +80,7 @@ extension KeyringChange {
             for stored in file.keys { note(.restored, name, stored.key) }
             names.append(name)
         }
+        if let only, names.isEmpty { throw .notFound(only) }
         return names.sorted { $0.description < $1.description }
     }
 

@@ -32,6 +32,9 @@ extension Keyring {
             guard let challenge = file.challenge,
                 let index = file.keys.firstIndex(where: { $0.recipient == challenge.recipient })
             else { throw .nothingToConfirm(name) }
+            guard file.keys[index].life.state == .active else {
+                throw .notUsable(name, file.keys[index].life.state)
+            }
             do throws(ChallengeError) {
                 try device.prove(challenge, answer: answer, at: now)
             } catch { throw .challenge(error) }

@@ -47,12 +47,29 @@ extension Keyring {
         try changeLife(of: name, id, event: .retired, at: now, from: [.active]) { $0.retire(at: now) }
     }
 
-    /// Declares a key stolen: from now on it neither opens nor is sealed to. Can't be undone.
+    /// Declares keys stolen: from now on they neither open nor are sealed to or with. Can't be undone.
+    ///
+    /// - Parameter id: which key; nil for all keys under the name, those that wait and retired ones too, as a thief has
+    ///   them all. Somebody else's device then takes no further record, since the thief may sign one: erase the name and
+    ///   let the device enrol anew.
+    /// - Throws: `notUsable` where everything is revoked or erased already.
     @discardableResult
     public func revoke(
         _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()
-    ) throws(KeyringError) -> PublicKey {
-        try changeLife(of: name, id, event: .revoked, at: now, from: [.active, .retired]) { $0.revoke(at: now) }
+    ) throws(KeyringError) -> [PublicKey] {
+        try change(at: now) { (change) throws(KeyringError) in
+            var file = try change.file(name)
+            var indices = file.keys.indices.filter { file.keys[$0].life.opens }
+            if let id { indices = [try file.index(of: id, named: name, from: [.active, .retired])] }
+            guard !indices.isEmpty else { throw .notUsable(name, file.keys[0].life.state) }
+            for index in indices {
+                file.keys[index].life.revoke(at: now)
+                change.note(.revoked, name, file.keys[index].key)
+            }
+            try file.signRecord(at: now)
+            change.save(file, as: name)
+            return indices.map { file.keys[$0].key }
+        }
     }
 
     /// Destroys a key's secret; what was sealed to it never opens again. Can't be undone. Somebody else's key is removed.

@@ -3,6 +3,8 @@ public import SealedPush
 /// What a keyring's keys are due for, by the times of Specification 13.
 public struct RotationPlan: Hashable, Sendable {
     public let steps: [Step]
+    /// Files that can't be read, or were edited: nothing is done for them.
+    public let errors: [KeyringError]
 
     /// One thing to do.
     public struct Step: Hashable, Sendable {
@@ -68,17 +70,19 @@ extension Keyring {
         }
     }
 
-    /// A file that can't be read costs itself only: the doctor tells of it.
+    /// A file that can't be read costs itself only.
     private func plan(
         of name: KeyName?, rotatingOlderThan age: Int64?, under key: MasterKey?, at now: Timestamp
     ) throws(KeyringError) -> RotationPlan {
-        if let name { return RotationPlan(steps: try load(name, under: key).dueSteps(name, age, at: now)) }
+        if let name { return RotationPlan(steps: try load(name, under: key).dueSteps(name, age, at: now), errors: []) }
         var steps: [RotationPlan.Step] = []
+        var errors: [KeyringError] = []
         for name in try names() {
-            guard let file = try? load(name, under: key) else { continue }
-            steps += file.dueSteps(name, age, at: now)
+            do throws(KeyringError) {
+                steps += try load(name, under: key).dueSteps(name, age, at: now)
+            } catch { errors.append(error) }
         }
-        return RotationPlan(steps: steps)
+        return RotationPlan(steps: steps, errors: errors)
     }
 }
 

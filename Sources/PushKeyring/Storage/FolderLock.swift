@@ -13,17 +13,35 @@ struct FolderLock {
     /// For reading; nil where nobody has ever changed the keyring, or the folder can't be locked by this user: then
     /// files are read as they stand, each whole.
     static func shared(_ folder: URL) throws(KeyringError) -> FolderLock? {
-        let descriptor = open(file(folder).path(percentEncoded: false), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        return try wait(descriptor, LOCK_SH, folder)
+        while true {
+            let descriptor = open(
+                file(folder).path(percentEncoded: false), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+            guard descriptor >= 0 else { return nil }
+            let lock = try wait(descriptor, LOCK_SH, folder)
+            if lock.isInPlace(folder) { return lock }
+            lock.release()
+        }
     }
 
     /// For changing.
     static func exclusive(_ folder: URL) throws(KeyringError) -> FolderLock {
-        let descriptor = open(
-            file(folder).path(percentEncoded: false), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o644)
-        guard descriptor >= 0 else { throw .file(file(folder), message: String(cString: strerror(errno))) }
-        return try wait(descriptor, LOCK_EX, folder)
+        while true {
+            let descriptor = open(
+                file(folder).path(percentEncoded: false), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
+                0o644)
+            guard descriptor >= 0 else { throw .file(file(folder), message: String(cString: strerror(errno))) }
+            let lock = try wait(descriptor, LOCK_EX, folder)
+            if lock.isInPlace(folder) { return lock }
+            lock.release()
+        }
+    }
+
+    /// Whether what was locked is still the file of that name: one that was removed meanwhile holds nobody off.
+    private func isInPlace(_ folder: URL) -> Bool {
+        var own = stat()
+        var named = stat()
+        return fstat(descriptor, &own) == 0 && lstat(Self.file(folder).path(percentEncoded: false), &named) == 0
+            && own.st_ino == named.st_ino && own.st_dev == named.st_dev
     }
 
     func release() { close(descriptor) }

@@ -15,6 +15,20 @@ extension KeyringFolder {
             try DurableFiles.ensureFolder(file(Self.publicName), mode: 0o755)
             try DurableFiles.ensureFolder(file(Self.privateName), mode: 0o700)
         }
+        for subfolder in Self.subfolders { try requireRealFolder(subfolder) }
+    }
+
+    /// A link in a folder's place would have files written, moved and removed where it leads.
+    private func requireRealFolder(_ path: String) throws(KeyringError) {
+        guard Self.kind(of: file(path)) != S_IFDIR else { return }
+        throw .file(
+            file(path), message: "this is a link or a file, where a folder of the keyring belongs: take it away")
+    }
+
+    /// As `lstat` says; nil where there is nothing.
+    private static func kind(of file: URL) -> mode_t? {
+        var status = stat()
+        return lstat(file.path(percentEncoded: false), &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
     /// Makes a folder with those that it lies in, each of them to last.
@@ -70,10 +84,14 @@ extension KeyringFolder {
     /// Moves the files of a committed change into place, and clears away what was never committed.
     ///
     /// Each step may be done twice, so this may be cut off anywhere and begun again.
+    ///
+    /// Takes nothing but what a change of ours can hold: somebody else may have put it there.
     func finishChange() throws(KeyringError) {
+        let isThere = Self.kind(of: file(Self.changeName)) != nil
+        if isThere { try requireOurs() }
         try system(url) { () throws(DurableFiles.Failure) in
             let change = file(Self.changeName)
-            if access(change.path(percentEncoded: false), F_OK) == 0 {
+            if isThere {
                 // The commit has to last before anything is moved out of it.
                 try DurableFiles.sync(folder: url)
                 for subfolder in Self.subfolders {
@@ -91,6 +109,29 @@ extension KeyringFolder {
                 try? FileManager.default.removeItem(at: file(name))
             }
         }
+    }
+
+    private func requireOurs() throws(KeyringError) {
+        try requireRealFolder(Self.changeName)
+        let ours = [KeyringSeal.path, TrustList.path, AuditHead.path, AuditLog.name]
+        for name in try namesAsIs(Self.changeName) {
+            let path = Self.changeName + "/" + name
+            if Self.subfolders.contains(name) {
+                try requireRealFolder(path)
+                for inner in try namesAsIs(path) where Self.key(at: name + "/" + inner) == nil {
+                    throw foreign(path + "/" + inner)
+                }
+                for inner in try namesAsIs(path) where Self.kind(of: file(path + "/" + inner)) != S_IFREG {
+                    throw foreign(path + "/" + inner)
+                }
+            } else if !ours.contains(name) || Self.kind(of: file(path)) != S_IFREG {
+                throw foreign(path)
+            }
+        }
+    }
+
+    private func foreign(_ path: String) -> KeyringError {
+        .file(file(path), message: "this is not the keyring's, and is in the way of every change: take it away")
     }
 
     /// An empty file removes the one in place.

@@ -81,7 +81,7 @@ struct KeyringFolder: Sendable {
         }
     }
 
-    private func namesAsIs(_ path: String) throws(KeyringError) -> [String] {
+    func namesAsIs(_ path: String) throws(KeyringError) -> [String] {
         do throws(DurableFiles.Failure) {
             return try DurableFiles.names(in: file(path))
         } catch {

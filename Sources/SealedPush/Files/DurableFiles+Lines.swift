@@ -12,10 +12,11 @@
 
 /// Files that only grow, line by line.
 extension DurableFiles {
-    /// Appends bytes and syncs; makes the file, for its owner alone, if it is missing.
+    /// Appends bytes and syncs; makes the file, for its owner alone, if it is missing. Follows no link.
     package static func append(_ bytes: [UInt8], to file: URL) throws(Failure) {
         let descriptor = open(
-            file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0o600)
+            file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
+            0o600)
         guard descriptor >= 0 else { throw Failure(code: errno) }
         defer { close(descriptor) }
         guard isRegular(descriptor) else { throw Failure(code: EINVAL) }
@@ -29,7 +30,7 @@ extension DurableFiles {
     ///
     /// - Parameter limit: the longest line in bytes; a longer one counts as damaged and is left alone.
     package static func repairedLastLine(of file: URL, limit: Int) throws(Failure) -> [UInt8] {
-        let descriptor = open(file.path(percentEncoded: false), O_RDWR | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = open(file.path(percentEncoded: false), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else {
             if errno == ENOENT { return [] }
             throw Failure(code: errno)

@@ -53,10 +53,14 @@ struct RestoreCommand: ParsableCommand {
 
             Example:
               sealedpush keys restore keys-2026-11.backup --keyring Keys
+              sealedpush keys restore keys-2026-11.backup --only newsroom --keyring Keys
             """)
 
     @Argument(help: "The backup.")
     var file: String
+
+    @Option(help: "One name alone, such as that of a damaged file which was taken away; without the trust list.")
+    var only: String?
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -68,7 +72,7 @@ struct RestoreCommand: ParsableCommand {
         try Failure.reporting {
             let bytes = try Input.read(file, limit: Keyring.maximumBackupByteCount)
             let secret = try backup.secret(for: Keyring.backupKind(bytes))
-            let names = try keyring.keys("keys restore").restore(bytes, with: secret)
+            let names = try keyring.newKeys("keys restore").restore(bytes, with: secret, only: only.map(keyring.name))
             if json { return try Output.json(["names": .array(names.map { .string($0.description) })]) }
             for name in names { try Output.line("\(name) is back") }
             if names.isEmpty { try Output.line("There were no keys in the backup.") }

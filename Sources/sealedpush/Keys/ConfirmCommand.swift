@@ -66,7 +66,7 @@ struct ConfirmCommand: ParsableCommand {
 
     private func senders(of name: KeyName, _ keys: Keyring) throws -> [Sender] {
         guard trust.isEmpty else { return try trust.map { try keyring.sender($0, in: keys) } }
-        guard let topic = try keys.entry(named: name).topic else { return [] }
+        guard let topic = try keys.authenticEntry(named: name).topic else { return [] }
         return try keys.trustList().senders(for: topic, at: .now())
     }
 

@@ -38,7 +38,14 @@ struct ExportCommand: ParsableCommand {
             let name = try keyring.name(name)
             if secret { return try exportSecret(name, keys) }
             let entry = try keys.entry(named: name)
-            guard record else { return try Output.line(entry.key.description) }
+            guard record else {
+                let current = entry.current
+                guard current.life.state == .active else { throw KeyringError.notUsable(name, current.life.state) }
+                if entry.isOwn, current.life.confirmed == nil {
+                    Failure.report("warning: this key of \(name) waits to be used: keys confirm")
+                }
+                return try Output.line(entry.key.description)
+            }
             guard let record = entry.record else {
                 throw Failure.input("\(name) has no record: only a device that was generated with --topic signs them")
             }

@@ -40,7 +40,7 @@ struct GenerateCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reporting {
-            let keys = try keyring.keys("keys generate")
+            let keys = try keyring.newKeys("keys generate")
             let name = try keyring.name(name)
             switch kind {
             case .device: try keys.generateDevice(named: name, topic: topic.map(TopicText.read))

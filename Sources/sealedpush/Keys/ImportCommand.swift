@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import PushKeyring
 internal import SealedPush
 
@@ -37,15 +38,15 @@ struct ImportCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reporting {
-            let keys = try keyring.keys("keys import")
+            let keys = try keyring.newKeys("keys import")
             let name = try keyring.name(name)
             if let secretFile {
                 try importSecret(secretFile, as: name, keys)
-            } else if let text, text.hasPrefix("pushrecord.") {
+            } else if let text = text?.trimmingCharacters(in: .whitespacesAndNewlines), text.hasPrefix("pushrecord") {
                 let record: DeviceRecord
                 do { record = try DeviceRecord(parsing: text) } catch { throw Failure.input("\(error)") }
                 try keys.add(record, named: name)
-            } else if let text {
+            } else if let text = text?.trimmingCharacters(in: .whitespacesAndNewlines) {
                 let key: PublicKey
                 do { key = try PublicKey(parsing: text) } catch { throw Failure.input("no public key: \(error)") }
                 try keys.add(key, named: name)

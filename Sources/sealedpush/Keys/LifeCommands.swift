@@ -16,7 +16,7 @@ struct RetireCommand: ParsableCommand {
             try Prompt.confirm(
                 "\(name) will be sealed to no more. This can't be undone, but a new key can be made.",
                 isConfirmed: life.yes)
-            return try keys.retire(name, key: id)
+            return [try keys.retire(name, key: id)]
         }
     }
 }
@@ -25,15 +25,26 @@ struct RetireCommand: ParsableCommand {
 struct RevokeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Declares a key stolen: from now on it neither opens nor is sealed to.",
-        discussion: "Example:\n  sealedpush keys revoke alice-phone --yes --keyring Keys")
+        abstract: "Declares keys stolen: from now on they neither open nor are sealed to, or with.",
+        discussion: """
+            All keys under the name, also one that waits to be used; --key revokes one alone. Somebody else's device
+            then takes no further record: erase the name, and let the device enrol anew.
+
+            Example:
+              sealedpush keys revoke alice-phone --yes --keyring Keys
+            """)
 
     @OptionGroup var life: LifeOptions
 
     func run() throws {
         try life.run("keys revoke", "revoked") { (keys, name, id) in
-            try Prompt.confirm(
-                "What is on its way to \(name) under this key won't open. This can't be undone.", isConfirmed: life.yes)
+            let loss =
+                switch try keys.entry(named: name).kind {
+                case .device: "What is on its way to \(name) won't open."
+                case .sender: "Nothing will be sealed as \(name) with what keys it has."
+                case .authority: "No sender set will be signed by \(name)."
+                }
+            try Prompt.confirm("\(loss) This can't be undone.", isConfirmed: life.yes)
             return try keys.revoke(name, key: id)
         }
     }
@@ -65,7 +76,7 @@ struct EraseCommand: ParsableCommand {
                     "Nobody will ever sign for this authority again, and apps that have it built in need an update."
                 }
             try Prompt.confirm("\(loss) This can't be undone.", isConfirmed: life.yes)
-            return try keys.erase(name, key: id)
+            return [try keys.erase(name, key: id)]
         }
     }
 }
@@ -87,7 +98,7 @@ struct LifeOptions: ParsableArguments {
     @OptionGroup var keyring: KeyringOptions
 
     func run(
-        _ command: String, _ done: String, _ body: (Keyring, KeyName, KeyID?) throws -> PublicKey
+        _ command: String, _ done: String, _ body: (Keyring, KeyName, KeyID?) throws -> [PublicKey]
     ) throws {
         try Failure.reporting {
             let keys = try keyring.keys(command)
@@ -100,11 +111,14 @@ struct LifeOptions: ParsableArguments {
                 }
                 return key.key.keyID
             }
-            let key = try body(keys, name, id)
+            let changed = try body(keys, name, id)
             if json {
-                return try Output.json(["name": .string(name.description), "keyID": .string(key.keyID.description)])
+                return try Output.json([
+                    "name": .string(name.description), "keyID": .string(changed[0].keyID.description),
+                    "keyIDs": .array(changed.map { .string($0.keyID.description) }),
+                ])
             }
-            try Output.line("\(name): \(key.keyID) is \(done)")
+            for key in changed { try Output.line("\(name): \(key.keyID) is \(done)") }
         }
     }
 }

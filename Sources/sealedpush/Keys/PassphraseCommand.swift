@@ -49,6 +49,8 @@ struct PassphraseCommand: ParsableCommand {
                 try keys.seal(with: nil)
                 try Output.line("The secrets in \(keyring.keyring) are in the clear.")
             } else {
+                // The old secret first: a key file that was made for nothing would be taken for the keyring's.
+                _ = try keys.trustList()
                 let secret = try newSecret()
                 try keys.seal(with: secret)
                 try Output.line("\(keyring.keyring) is sealed with a \(secret.kind.rawValue).")
@@ -64,6 +66,7 @@ struct PassphraseCommand: ParsableCommand {
                 Failure.report("made \(newKeyFile): without it the keyring can't be opened")
                 return .key(key)
             }
+            Failure.report("\(newKeyFile) is there already, and its key is used")
             return .key(try Secrets.key(file: newKeyFile))
         }
         guard let passphrase = try Prompt.newPassphrase("New passphrase: ") else {

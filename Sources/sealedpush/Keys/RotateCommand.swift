@@ -21,7 +21,7 @@ struct RotateCommand: ParsableCommand {
     @Argument(help: "The key's name; all devices and senders without it.")
     var name: String?
 
-    @Option(help: "Rotate only keys that are older, such as 30d.")
+    @Option(help: "Rotate only keys that are older, such as 30d (\(TimeSpan.help)).")
     var olderThan: TimeSpan?
 
     @Flag(help: "Say what would be done, and do nothing.")
@@ -49,9 +49,10 @@ struct RotateCommand: ParsableCommand {
                 dryRun
                 ? try keys.dueSteps(of: name, rotatingOlderThan: age)
                 : try keys.performDueSteps(of: name, rotatingOlderThan: age)
-            if json { return try Output.json(try plan.json(isDone: !dryRun, keys)) }
-            try show(plan, keys)
+            if json { try Output.json(try plan.json(isDone: !dryRun, keys)) } else { try show(plan, keys) }
             if !dryRun, plan.steps.contains(where: { $0.act == .rotate }) { try keyring.warnIfInTheClear(keys) }
+            for error in plan.errors { Failure.report("left out: \(error.description)") }
+            if let error = plan.errors.first { throw ExitCode(Failure.keyring(error).status) }
         }
     }
 

@@ -21,8 +21,16 @@ struct KeyringOptions: ParsableArguments {
         }
     }
 
-    /// The keyring, as a command uses it that the audit log calls by this name.
+    /// The keyring, as a command uses it that the audit log calls by this name. It must be there.
     func keys(_ command: String) throws -> Keyring {
+        guard FileManager.default.fileExists(atPath: keyring) else {
+            throw Failure.file("there is no keyring at \(keyring): name its folder with --keyring")
+        }
+        return try newKeys(command)
+    }
+
+    /// The same for a command that makes a keyring where there is none.
+    func newKeys(_ command: String) throws -> Keyring {
         Keyring(folder: URL(filePath: keyring), unlocking: try unlocking(), command: command)
     }
 
@@ -30,7 +38,7 @@ struct KeyringOptions: ParsableArguments {
     func keysToSeal(_ command: String) throws -> Keyring {
         let isNamed = passphraseFile != nil || keyFile != nil
         let plain = Keyring(folder: URL(filePath: keyring), command: command)
-        return try isNamed || plain.sealKind() != nil ? keys(command) : plain
+        return try isNamed || plain.sealKind() != nil ? newKeys(command) : plain
     }
 
     private func unlocking() throws -> KeyringUnlocking {
@@ -64,7 +72,7 @@ struct KeyringOptions: ParsableArguments {
     /// A public key's text, or a name in the keyring.
     func publicKey(_ text: String, in keys: Keyring) throws -> PublicKey {
         if let key = try KeyText.read(text, PublicKey.init(parsing:)) { return key }
-        return try keys.entry(named: name(text)).key
+        return try keys.authenticEntry(named: name(text)).key
     }
 
     /// A sender's text, or a name in the keyring.
@@ -84,9 +92,11 @@ enum KeyText {
     }
 }
 
-/// A length of time as people type it: `30d`, `12h`, `90m`, `2w`.
+/// A length of time as people type it: `30d`, `12h`, `2w`. Not `1m`, which could be a minute or a month.
 struct TimeSpan: ExpressibleByArgument {
     let seconds: Int64
+
+    static let help = "h for hours, d for days, w for weeks"
 
     init?(argument: String) {
         guard let unit = argument.last.flatMap({ Self.units[$0] }), let count = Int64(argument.dropLast()),
@@ -95,5 +105,5 @@ struct TimeSpan: ExpressibleByArgument {
         seconds = count * unit
     }
 
-    private static let units: [Character: Int64] = ["m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400]
+    private static let units: [Character: Int64] = ["h": 3_600, "d": 86_400, "w": 7 * 86_400]
 }

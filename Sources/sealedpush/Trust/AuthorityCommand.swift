@@ -33,7 +33,7 @@ struct AuthorityCommand: ParsableCommand {
 
         func run() throws {
             try Failure.reporting {
-                let keys = try keyring.keys("authority init")
+                let keys = try keyring.newKeys("authority init")
                 let name = try keyring.name(name)
                 try keys.generateAuthority(named: name)
                 let entry = try keys.entry(named: name)
@@ -79,8 +79,15 @@ struct AuthorityCommand: ParsableCommand {
             try Failure.reporting {
                 guard let lifetime = TimeSpan(argument: lifetime) else { throw Failure.usage("--lifetime") }
                 let keys = try keyring.keys("authority sign")
+                var chosen: [Sender] = []
+                for sender in try senders.flatMap({ try self.keys(of: $0, in: keys) }) where !chosen.contains(sender) {
+                    chosen.append(sender)
+                }
+                guard (1...16).contains(chosen.count) else {
+                    throw Failure.input("a sender set has 1 to 16 senders, and these names have \(chosen.count) in use")
+                }
                 let set = try keys.signSenderSet(
-                    of: senders.flatMap { try self.keys(of: $0, in: keys) }, topic: TopicText.read(topic),
+                    of: chosen, topic: TopicText.read(topic),
                     by: keyring.name(name), lifetime: lifetime.seconds)
                 guard json else { return try Output.line(set.description) }
                 try Output.json([

@@ -101,9 +101,14 @@ struct TrustOptions: ParsableArguments {
 
     func run(_ command: String, _ body: (Keyring, TrustList.Trusted, Topic) throws -> String) throws {
         try Failure.reporting {
-            let keys = try keyring.keys(command)
+            let keys = try keyring.newKeys(command)
             let topic = try TopicText.read(topic)
             let trusted = try trusted(in: keys)
+            if case .senderSet = trusted, try keys.trustList().trustedSenders(for: topic).authorities.isEmpty {
+                throw Failure.input(
+                    "no authority is pinned for \(topic), so no sender set is believed: trust add pushauthority1… first"
+                )
+            }
             let outcome = try body(keys, trusted, topic)
             if json { return try Output.json(["kind": .string(trusted.kind), "outcome": .string(outcome)]) }
             try Output.line("\(trusted.kind) \(trusted.keyIDs.joined(separator: " ")): \(outcome)")
