@@ -10,8 +10,7 @@ struct KeyringDiskTests {
         "has an error that names a file, loses nothing, and goes on once there is room",
         arguments: [
             "keys generate sender radio", "keys rotate --older-than 30d", "keys rename newsroom newsroom-2025",
-            "keys passphrase --new-key-file", "keys erase alice-phone --yes",
-            "trust add authority --topic com.example.app",
+            "keys passphrase --new-key-file",
         ])
     func full(_ words: String) throws {
         let command = try #require(KeyringCommand.all.first { $0.description == words })
