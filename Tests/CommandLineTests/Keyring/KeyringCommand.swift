@@ -46,7 +46,7 @@ struct KeyringCommand: Sendable, CustomStringConvertible {
         KeyringCommand("keys confirm weather", "confirmed", "retired"),
         KeyringCommand("keys confirm bob-phone --from newsroom", "challenged"),
         KeyringCommand("keys retire newsroom --yes", "retired"),
-        KeyringCommand("keys revoke alice-phone --yes", "revoked"),
+        KeyringCommand("keys revoke alice-phone --yes", "revoked", "revoked"),
         KeyringCommand("keys erase alice-phone --yes", "erased"),
         KeyringCommand("keys erase friend --yes", "removed"),
         KeyringCommand("keys export newsroom --secret --yes", "exported-secret"),
