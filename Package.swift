@@ -47,6 +47,16 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
             name: "PushSenderTests", dependencies: ["PushSender", "SealedPush", "PushCrypto", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "PushOutboxTests",
+            dependencies: [
+                "PushOutbox", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "TestSupport", "outbox-worker",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "outbox-worker", dependencies: ["PushOutbox", "PushSender", "SealedPush"],
+            path: "Tests/OutboxWorker", swiftSettings: settings),
+        .testTarget(
             name: "PushServiceTests",
             dependencies: [
                 "PushService", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "UserNotifications",
@@ -91,12 +101,14 @@ let package = Package(
     products: [
         .library(name: "SealedPush", targets: ["SealedPush"]),
         .library(name: "PushSender", targets: ["PushSender"]),
+        .library(name: "PushOutbox", targets: ["PushOutbox"]),
         .library(name: "PushService", targets: ["PushService"]),
         .library(name: "PushKeyring", targets: ["PushKeyring"]),
         .executable(name: "sealedpush", targets: ["sealedpush"]),
     ] + platformProducts,
     dependencies: platformPackages + [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // The tests' second opinion on HPKE; nothing that ships uses it.
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],
@@ -107,6 +119,10 @@ let package = Package(
         .target(name: "SealedPush", dependencies: ["PushCrypto"], swiftSettings: settings),
         .target(name: "PushKeyring", dependencies: ["SealedPush", "PushCrypto"], swiftSettings: settings),
         .target(name: "PushSender", dependencies: ["SealedPush", "PushCrypto"], swiftSettings: settings),
+        .target(
+            name: "PushOutbox",
+            dependencies: ["PushSender", "SealedPush", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: settings),
         .target(
             name: "PushService", dependencies: ["SealedPush", "PushCrypto"] + userNotifications,
             swiftSettings: settings),

@@ -12,5 +12,12 @@ let package = Package(
             name: "benchmarks",
             dependencies: ["CRawSodium", .product(name: "PushSender", package: "sealed-push")],
             path: "Sources/Benchmarks"),
+        .executableTarget(
+            name: "outbox-benchmark",
+            dependencies: [
+                .product(name: "PushOutbox", package: "sealed-push"),
+                .product(name: "PushSender", package: "sealed-push"),
+            ],
+            path: "Sources/OutboxBenchmark"),
     ]
 )

@@ -9,7 +9,8 @@ public import SealedPush
 public final class Sealer: Sendable {
     /// How much fits into one push.
     public let sizePlan: SizePlan
-    private let topic: Topic
+    /// The app that it seals for.
+    public let topic: Topic
     private let safeDefault: WireAlert
     private let fit: FitPolicy
     private let mode: Mode

@@ -10,6 +10,7 @@ struct ArchitectureTests {
         "SealedPush": ["PushCrypto"],
         "PushKeyring": ["PushCrypto", "SealedPush"],
         "PushSender": ["PushCrypto", "SealedPush"],
+        "PushOutbox": ["SealedPush", "PushSender", "GRDB"],
         "PushService": ["PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch"],
         "UserNotifications": [],
         "PushSimulator": [

@@ -1,0 +1,230 @@
+public import PushSender
+
+/// Takes what is due from an outbox and hands it to a transport, until it is told to stop.
+///
+/// Of each device, one push is on its way at a time, the oldest first; devices do not wait for one another. Several couriers,
+/// in one process or many, may work on one outbox. A push that got no answer is sent again, byte for byte the same and
+/// under the same identifiers, so that a device which had it already shows it once.
+///
+/// Cancelling the task of ``run(until:)``, or ``stop()``, ends it in good order: nothing more is taken, what is on its way is
+/// waited for, and what could not be finished is given back.
+public actor Courier {
+    /// What was done so far.
+    public private(set) var report = CourierReport()
+
+    private let outbox: Outbox
+    private let transport: any PushTransport
+    private let environment: PushEnvironment
+    private let limits: CourierLimits
+
+    private var inFlight: [Int64: Flight] = [:]
+    private var finished: [(lease: Lease, settlement: Settlement)] = []
+    private var waiter: CheckedContinuation<Void, Never>?
+    private var isStopping = false
+    private var failure: CourierError?
+    private var pausedUntil: Int64 = 0
+    private var failuresInARow = 0
+    private var nextNumber = Int64.random(in: 0...Int64.max >> 2)
+    private var considerateShare = 0
+    private var nextExtension: Int64 = 0
+    private var nextPurge: Int64 = 0
+
+    private struct Flight {
+        var lease: Lease
+        let task: Task<Void, Never>
+    }
+
+    /// When a courier is done.
+    public enum Goal: Sendable {
+        /// Never: it goes on until it is stopped.
+        case stopped
+        /// When nothing is due any more and nothing is on its way; what is put off stays.
+        case nothingDue
+        /// When nothing waits any more.
+        case empty
+    }
+
+    /// - Parameter environment: the one that the transport delivers to; devices of the other are left alone.
+    public init(
+        for outbox: Outbox, through transport: any PushTransport, environment: PushEnvironment = .production,
+        limits: CourierLimits = CourierLimits()
+    ) {
+        self.outbox = outbox
+        self.transport = transport
+        self.environment = environment
+        self.limits = limits
+    }
+
+    /// Works; call it once.
+    ///
+    /// - Throws: ``CourierError``, after what was on its way has ended. Nothing is lost: it waits, and another run sends it.
+    @discardableResult
+    public func run(until goal: Goal = .stopped) async throws(CourierError) -> CourierReport {
+        await withTaskCancellationHandler {
+            do throws(OutboxError) { try await work(until: goal) } catch { failure = failure ?? .outbox(error) }
+            do throws(OutboxError) { try await drain() } catch { failure = failure ?? .outbox(error) }
+        } onCancel: {
+            Task { await self.stop() }
+        }
+        if let failure { throw failure }
+        return report
+    }
+
+    /// Takes nothing more; ``run(until:)`` returns when what is on its way has ended.
+    public func stop() {
+        isStopping = true
+        wake()
+    }
+
+    private func work(until goal: Goal) async throws(OutboxError) {
+        while !isStopping && !Task.isCancelled && failure == nil {
+            try await purgeIfDue()
+            let order = order()
+            let leases = try await exchange(taking: order)
+            for lease in leases { send(lease) }
+            if !finished.isEmpty { continue }
+            // As many as were asked for: there may be more, and there is room for more.
+            if let order, leases.count == order.count, inFlight.count < limits.inFlightCount { continue }
+            if order != nil, leases.isEmpty, inFlight.isEmpty {
+                let due = try await outbox.nextDue(in: environment)
+                if due == nil, goal != .stopped { return }
+                if goal == .nothingDue, (due ?? .max) > outbox.clock.now() { return }
+            }
+            await rest()
+        }
+    }
+
+    /// Once an hour: what can't be sent any more need not be kept until its turn comes.
+    private func purgeIfDue() async throws(OutboxError) {
+        let now = outbox.clock.now()
+        guard now >= nextPurge else { return }
+        nextPurge = now + Self.purgeInterval
+        try await outbox.purge(.stale)
+    }
+
+    /// Writes down what has ended, holds on to what has not, takes more: one transaction.
+    private func exchange(taking order: LeaseOrder?) async throws(OutboxError) -> [Lease] {
+        let settled = finished
+        finished.removeAll(keepingCapacity: true)
+        let extended = leasesToExtend()
+        guard !settled.isEmpty || !extended.isEmpty || order != nil else { return [] }
+        do throws(OutboxError) {
+            return try await outbox.settle(settled, extending: extended, taking: order)
+        } catch {
+            finished = settled + finished
+            throw error
+        }
+    }
+
+    private func order() -> LeaseOrder? {
+        let free = limits.inFlightCount - inFlight.count
+        guard free > 0, outbox.clock.now() >= pausedUntil, !isStopping else { return nil }
+        considerateShare += free
+        let considerate = considerateShare / Self.considerateFraction
+        considerateShare %= Self.considerateFraction
+        nextNumber += Int64(2 * free + 1)
+        return LeaseOrder(
+            environment: environment, count: free, considerateCount: considerate, duration: limits.lease,
+            firstNumber: nextNumber)
+    }
+
+    private func leasesToExtend() -> [Lease] {
+        let now = outbox.clock.now()
+        let half = limits.lease.milliseconds / 2
+        var extended: [Lease] = []
+        guard now >= nextExtension else { return [] }
+        nextExtension = now + max(half / 2, 1)
+        for (number, flight) in inFlight where flight.lease.end - now < half {
+            inFlight[number]?.lease.end = now + limits.lease.milliseconds
+            if let lease = inFlight[number]?.lease { extended.append(lease) }
+        }
+        return extended
+    }
+
+    /// Not a child task: cancelling the courier must not cut off what is on its way.
+    private func send(_ lease: Lease) {
+        let transport = transport
+        let task = Task {
+            let result: Result<PushAnswer, PushTransportError>
+            do throws(PushTransportError) {
+                result = .success(try await transport.deliver(lease.request))
+            } catch { result = .failure(error) }
+            end(lease, result)
+        }
+        inFlight[lease.number] = Flight(lease: lease, task: task)
+        report.inFlightCount = inFlight.count
+    }
+
+    private func end(_ lease: Lease, _ result: Result<PushAnswer, PushTransportError>) {
+        guard inFlight.removeValue(forKey: lease.number) != nil else { return }
+        report.inFlightCount = inFlight.count
+        let judgement: Judgement
+        switch result {
+        case .success(let answer):
+            judgement = Judgement(
+                answer, attempts: lease.attempts, delays: limits.delays, unknownAttempts: limits.unknownAttempts)
+        case .failure(let error):
+            judgement = Judgement(error, attempts: lease.attempts, delays: limits.delays)
+        }
+        report.add(judgement.settlement, name: result.name)
+        if let pause = judgement.pause { pausedUntil = max(pausedUntil, outbox.clock.now() + pause.milliseconds) }
+        pauseIfFailing(result)
+        failure = failure ?? judgement.stop
+        finished.append((lease, judgement.settlement))
+        // While many are out, their answers are written down together: each transaction costs a sync of the disk.
+        wake()
+    }
+
+    /// Where one push after another fails, the whole outbox should not be tried in vain.
+    private func pauseIfFailing(_ result: Result<PushAnswer, PushTransportError>) {
+        guard result.isServersFault else {
+            failuresInARow = 0
+            return
+        }
+        failuresInARow += 1
+        guard failuresInARow.isMultiple(of: Self.failuresBeforePause) else { return }
+        let delay = limits.delays.afterConnectionFailure(attempts: failuresInARow / Self.failuresBeforePause)
+        pausedUntil = max(pausedUntil, outbox.clock.now() + delay.milliseconds)
+    }
+
+    /// Waits for what is on its way, within a limit; then gives back what did not end.
+    private func drain() async throws(OutboxError) {
+        isStopping = true
+        let deadline = outbox.clock.now() + limits.drain.milliseconds
+        while !inFlight.isEmpty && outbox.clock.now() < deadline {
+            if finished.isEmpty { await rest() }
+            _ = try await exchange(taking: nil)
+        }
+        for flight in inFlight.values {
+            flight.task.cancel()
+            finished.append((flight.lease, .later(.zero)))
+        }
+        inFlight.removeAll()
+        report.inFlightCount = 0
+        _ = try await exchange(taking: nil)
+    }
+
+    /// Sleeps until something has ended, `stop`, or the poll interval is over.
+    private func rest() async {
+        guard finished.isEmpty, !isStopping || !inFlight.isEmpty else { return }
+        let clock = outbox.clock
+        let interval = limits.pollInterval
+        let alarm = Task {
+            await clock.sleep(interval)
+            if !Task.isCancelled { wake() }
+        }
+        await withCheckedContinuation { waiter = $0 }
+        alarm.cancel()
+    }
+
+    private func wake() {
+        waiter?.resume()
+        waiter = nil
+    }
+
+    /// One of eight leases goes to the considerate lane first.
+    private static let considerateFraction = 8
+    private static let failuresBeforePause = 50
+    /// Milliseconds.
+    private static let purgeInterval: Int64 = 3_600_000
+}

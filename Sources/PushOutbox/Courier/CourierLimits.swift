@@ -1,0 +1,29 @@
+/// How a courier works.
+public struct CourierLimits: Hashable, Sendable {
+    /// Pushes on their way at once: what the transport can hold without queueing. One takes some kilobytes.
+    public var inFlightCount: Int
+    /// How long a push is this courier's before another may send it: longer than the transport waits for an answer. It is
+    /// extended while an answer is out.
+    public var lease: Duration
+    /// How often the file is looked into while nothing is due: other processes enqueue, too.
+    public var pollInterval: Duration
+    /// How long a stopped courier waits for answers that are out.
+    public var drain: Duration
+    /// How often a push is tried that APNs refuses for a reason which this version does not know.
+    public var unknownAttempts: Int
+    public var delays: RetryDelays
+
+    public init(
+        inFlightCount: Int = 1_000, lease: Duration = .seconds(120), pollInterval: Duration = .milliseconds(250),
+        drain: Duration = .seconds(30), unknownAttempts: Int = 3, delays: RetryDelays = RetryDelays()
+    ) {
+        precondition(inFlightCount > 0, "a courier has one push on its way at least")
+        precondition(lease > .zero && lease <= .seconds(3_600), "a lease lasts one hour at most")
+        self.inFlightCount = inFlightCount
+        self.lease = lease
+        self.pollInterval = pollInterval
+        self.drain = drain
+        self.unknownAttempts = unknownAttempts
+        self.delays = delays
+    }
+}

@@ -1,0 +1,43 @@
+/// What a courier has done so far.
+public struct CourierReport: Hashable, Sendable {
+    /// Pushes that APNs has taken.
+    public internal(set) var acceptedCount = 0
+    /// How often a push was put off, by reason: Apple's words, or `unreachable`, `connection-lost`, `timed-out`.
+    public internal(set) var retries: [String: Int] = [:]
+    /// Refusals that say a device is gone, by Apple's reason. What waited for it is dropped, unless the app has registered the
+    /// token since.
+    public internal(set) var dropped: [String: Int] = [:]
+    /// Refusals that made dead letters, by Apple's reason: of one push, or of all that wait for a device.
+    public internal(set) var dead: [String: Int] = [:]
+    /// Pushes that are on their way at this moment.
+    public internal(set) var inFlightCount = 0
+
+    /// Requests that got an answer, or failed to.
+    public var attemptCount: Int {
+        acceptedCount + [retries, dropped, dead].reduce(0) { $0 + $1.values.reduce(0, +) }
+    }
+}
+
+/// Why a courier has stopped before its time. Whatever it had not delivered still waits.
+public enum CourierError: Error, Equatable, Sendable {
+    /// APNs refuses the provider's key, certificate or topic: no push can be delivered until an operator has corrected it.
+    case providerRefused(status: Int, reason: String?)
+    /// This machine's clock is wrong: APNs calls a fresh provider token expired.
+    case wrongClock
+    /// The transport has been shut down.
+    case transportShutDown
+    case outbox(OutboxError)
+}
+
+extension CourierError: CustomStringConvertible {
+    /// One sentence for a person.
+    public var description: String {
+        switch self {
+        case .providerRefused(let status, let reason):
+            "APNs refuses this provider (\(status) \(reason ?? "without a reason")): correct the key, the team or the topic"
+        case .wrongClock: "this machine's clock is wrong: APNs calls a fresh provider token expired"
+        case .transportShutDown: "the transport has been shut down"
+        case .outbox(let error): error.description
+        }
+    }
+}

@@ -1,0 +1,94 @@
+internal import GRDB
+public import PushSender
+public import SealedPush
+
+/// Why the outbox did not do what it was asked. Holds public IDs only.
+public enum OutboxError: Error, Equatable, Sendable {
+    /// The file is no database, or parts of it are destroyed. What it held can be had back from a copy only.
+    case damaged
+    /// The file is a database of some other program. It was not changed.
+    case foreign
+    /// The file was written by a later version of this library.
+    case tooNew(version: Int)
+    /// No file can be opened or made there. The text is the system's.
+    case cannotOpen(String)
+    /// The file or its folder can't be written to.
+    case readOnly
+    /// The disk is full. What was asked for was not done, and nothing that was there is lost.
+    case diskFull
+    /// Another process held the database for longer than the busy limit.
+    case busy
+    /// Anything else that SQLite reports: its extended result code and its own words.
+    case database(code: Int32, String)
+
+    /// No such device is registered.
+    case unknownDevice
+    /// No device of such a user is registered.
+    case unknownUser
+    /// The device was registered with an unverified recipient, so it has no records.
+    case notEnrolled
+    /// A record was not believed.
+    case record(SealedPush.RecordError)
+    /// An answer to a challenge was not right.
+    case challenge(ChallengeError)
+    /// The content was not sealed; nothing was enqueued.
+    case seal(SealError)
+    /// The idempotency key was used before, for others than these.
+    case keyUsedForOthers
+}
+
+extension OutboxError: CustomStringConvertible {
+    /// One sentence for a person.
+    public var description: String {
+        switch self {
+        case .damaged: "the outbox file is damaged: it is no database, or parts of it are destroyed"
+        case .foreign: "this file is the database of another program; it was left as it is"
+        case .tooNew(let version): "the outbox file has version \(version), which only a later Sealed Push can read"
+        case .cannotOpen(let reason): "the outbox file can't be opened: \(reason)"
+        case .readOnly: "the outbox file or its folder can't be written to"
+        case .diskFull: "the disk is full: nothing was done, and nothing is lost"
+        case .busy: "another process holds the outbox for too long"
+        case .database(let code, let words): "the database failed (\(code): \(words))"
+        case .unknownDevice: "no such device is registered"
+        case .unknownUser: "no device of this user is registered"
+        case .notEnrolled: "this device was registered without records"
+        case .record(let error): error.description
+        case .challenge(let error): error.description
+        case .seal(let error): error.description
+        case .keyUsedForOthers: "this idempotency key was used before, for other devices"
+        }
+    }
+}
+
+extension OutboxError {
+    init(_ error: any Error) {
+        if let error = error as? OutboxError {
+            self = error
+        } else if let error = error as? DatabaseError {
+            self.init(error)
+        } else {
+            self = .database(code: 0, "\(type(of: error))")
+        }
+    }
+
+    private init(_ error: DatabaseError) {
+        switch error.extendedResultCode {
+        // The index of the log lies in shared memory, and grows when the disk has room.
+        case .SQLITE_IOERR_SHMSIZE:
+            self = .diskFull
+            return
+        case .SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_LOCK:
+            self = .readOnly
+            return
+        default: break
+        }
+        switch error.resultCode {
+        case .SQLITE_FULL: self = .diskFull
+        case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly
+        case .SQLITE_CANTOPEN: self = .cannotOpen(error.message ?? "unable to open database file")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged
+        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
+        default: self = .database(code: error.extendedResultCode.rawValue, error.message ?? "no message")
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import GRDB
+
+/// The tables, by version. A version that was released is never changed; a new one is added behind it.
+enum Schema {
+    /// "SPUB": marks the file as ours. Source: SQLite, `PRAGMA application_id`.
+    static let applicationID = 0x5350_5542
+    static var version: Int { migrations.count }
+
+    /// Brings the file up to date, in one transaction.
+    static func migrate(_ db: Database) throws {
+        let current = try userVersion(db)
+        guard current < version else { return }
+        for migration in migrations[current...] { try db.execute(sql: migration) }
+        try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+    }
+
+    /// Throws unless the file is ours or empty, and not of a later version.
+    static func check(_ db: Database) throws {
+        let id = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let tableCount = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_schema") ?? 0
+        guard id == applicationID || (id == 0 && tableCount == 0) else { throw OutboxError.foreign }
+        let found = try userVersion(db)
+        guard found <= version else { throw OutboxError.tooNew(version: found) }
+    }
+
+    private static func userVersion(_ db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+    }
+
+    private static let migrations = [
+        // 1. Times are milliseconds since 1970, but for what a record or a header counts in seconds.
+        """
+        CREATE TABLE devices(
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL UNIQUE,
+            user TEXT NOT NULL,
+            topic TEXT NOT NULL,
+            environment INTEGER NOT NULL,
+            token BLOB UNIQUE,
+            token_registered INTEGER NOT NULL,
+            token_refusal TEXT,
+            recipient TEXT,
+            is_verified INTEGER NOT NULL,
+            valid_from INTEGER NOT NULL,
+            valid_until INTEGER NOT NULL,
+            revision INTEGER NOT NULL DEFAULT 1
+        ) STRICT;
+        CREATE INDEX devices_by_user ON devices(user);
+
+        CREATE TABLE enrolments(
+            device INTEGER PRIMARY KEY REFERENCES devices(id) ON DELETE CASCADE,
+            enrolment TEXT NOT NULL,
+            record TEXT NOT NULL,
+            proven TEXT NOT NULL
+        ) STRICT;
+
+        -- Sealed payloads that wait. A row is written once and deleted once; all that changes is in queues.
+        CREATE TABLE entries(
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            device INTEGER NOT NULL,
+            priority INTEGER NOT NULL,
+            enqueued INTEGER NOT NULL,
+            stale INTEGER NOT NULL,
+            expiration INTEGER,
+            apns_id TEXT NOT NULL,
+            collapse_id TEXT NOT NULL,
+            body BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX entries_by_device ON entries(device, priority);
+        CREATE INDEX entries_by_stale ON entries(stale) WHERE stale < enqueued + 2592000000;
+
+        -- One row for each device for which something waits: when its oldest entry may be taken. While it is leased, due
+        -- is the lease's deadline, so what a dead process held comes due again by itself.
+        CREATE TABLE queues(
+            device INTEGER PRIMARY KEY,
+            environment INTEGER NOT NULL,
+            priority INTEGER NOT NULL,
+            due INTEGER NOT NULL,
+            lease INTEGER,
+            entry INTEGER,
+            attempts INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE INDEX queues_by_due ON queues(environment, priority, due);
+
+        CREATE TABLE dead_letters(
+            id INTEGER PRIMARY KEY,
+            device INTEGER NOT NULL,
+            priority INTEGER NOT NULL,
+            enqueued INTEGER NOT NULL,
+            stale INTEGER NOT NULL,
+            expiration INTEGER,
+            apns_id TEXT NOT NULL,
+            collapse_id TEXT NOT NULL,
+            body BLOB NOT NULL,
+            reason TEXT NOT NULL,
+            attempts INTEGER NOT NULL,
+            died INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX dead_letters_by_device ON dead_letters(device);
+
+        CREATE TABLE requests(
+            key BLOB PRIMARY KEY,
+            audience TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            is_complete INTEGER NOT NULL,
+            enqueued INTEGER NOT NULL,
+            created INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE tallies(
+            day INTEGER NOT NULL,
+            outcome TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY(day, outcome)
+        ) STRICT, WITHOUT ROWID;
+        """
+    ]
+}

@@ -1,0 +1,133 @@
+internal import GRDB
+import PushSender
+import SealedPush
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// What a courier asks for: so many leases, of these lanes, for so long.
+struct LeaseOrder: Sendable {
+    let environment: PushEnvironment
+    let count: Int
+    /// How many of them go to the considerate lane first, where something waits there: so it never starves.
+    let considerateCount: Int
+    let duration: Duration
+    /// The first lease's number; the others follow.
+    let firstNumber: Int64
+}
+
+extension Outbox {
+    /// Notes what became of leases, and takes new ones, in one transaction.
+    func settle(
+        _ settled: [(lease: Lease, settlement: Settlement)], extending extended: [Lease] = [], taking order: LeaseOrder?
+    ) async throws(OutboxError) -> [Lease] {
+        let now = clock.now()
+        return try await write { db in
+            for (lease, settlement) in settled { try Self.settle(lease, settlement, at: now, in: db) }
+            for lease in extended { try QueueTable.extend(lease, until: lease.end, in: db) }
+            guard let order else { return [] }
+            return try Self.take(order, at: now, in: db)
+        }
+    }
+
+    /// When something comes due next, in milliseconds since 1970; nil where nothing waits.
+    func nextDue(in environment: PushEnvironment) async throws(OutboxError) -> Int64? {
+        try await read { db in
+            try Int64.fetchOne(
+                db,
+                sql: """
+                    SELECT MIN(due) FROM (
+                        SELECT MIN(due) AS due FROM queues WHERE environment = ?1 AND priority = 10
+                        UNION ALL SELECT MIN(due) FROM queues WHERE environment = ?1 AND priority = 5)
+                    """, arguments: [environment.code])
+        }
+    }
+
+    private static func take(_ order: LeaseOrder, at now: Int64, in db: Database) throws -> [Lease] {
+        var leases: [Lease] = []
+        var number = order.firstNumber
+        // A share for the considerate lane, the rest for the immediate one, and what that leaves for the other again.
+        let lanes = [(5, order.considerateCount), (10, order.count), (5, order.count)]
+        for (priority, limit) in lanes {
+            let free = min(limit, order.count - leases.count)
+            guard free > 0 else { continue }
+            for row in try due(order.environment, priority: priority, limit: free, at: now, in: db) {
+                let end = now + order.duration.milliseconds
+                if let lease = try take(row, number: number, end: end, at: now, in: db) { leases.append(lease) }
+                number += 1
+            }
+        }
+        return leases
+    }
+
+    /// Whose time has come, longest waiting first. What lies further ahead than any delay we give was noted before the
+    /// clock was set back: it is due, too.
+    private static func due(
+        _ environment: PushEnvironment, priority: Int, limit: Int, at now: Int64, in db: Database
+    ) throws -> [Row] {
+        let columns = "SELECT device, entry, attempts FROM queues WHERE environment = ? AND priority = ?"
+        let rows = try Row.fetchAll(
+            db.cachedStatement(sql: "\(columns) AND due <= ? ORDER BY due LIMIT ?"),
+            arguments: [environment.code, priority, now, limit])
+        guard rows.isEmpty else { return rows }
+        return try Row.fetchAll(
+            db.cachedStatement(sql: "\(columns) AND due > ? ORDER BY due LIMIT ?"),
+            arguments: [environment.code, priority, now + longestDelay, limit])
+    }
+
+    /// Takes a device's oldest entry, dropping those before it that are stale; nil where none is left.
+    private static func take(_ row: Row, number: Int64, end: Int64, at now: Int64, in db: Database) throws -> Lease? {
+        let device: Int64 = row["device"]
+        let lastEntry: Int64? = row["entry"]
+        while let head = try EntryTable.head(of: device, in: db) {
+            let entry = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT priority, enqueued, stale, expiration, apns_id, collapse_id, body, topic, token,
+                            token_refusal
+                        FROM entries LEFT JOIN devices ON devices.id = entries.device WHERE entries.id = ?
+                        """), arguments: [head])
+            guard let entry else { throw OutboxError.damaged }
+            if isStale(entry, at: now) {
+                _ = try EntryTable.remove(head, in: db)
+                try Tally.add(Tally.expired, at: now, in: db)
+                continue
+            }
+            let refusal: String? = entry["token_refusal"]
+            if refusal != nil || (entry["token"] as Data?) == nil {
+                // Its app has taken the token away, or APNs has.
+                let reason = refusal ?? SkipReason.noToken.rawValue
+                let count = try EntryTable.buryAll(of: device, reason: reason, at: now, in: db)
+                try Tally.add(Tally.dead(reason), count, at: now, in: db)
+                return nil
+            }
+            let attempts = lastEntry == head ? (row["attempts"] as Int) + 1 : 1
+            guard let request = request(entry) else { throw OutboxError.damaged }
+            try db.cachedStatement(
+                sql: "UPDATE queues SET due = ?, lease = ?, entry = ?, attempts = ? WHERE device = ?"
+            ).execute(arguments: [end, number, head, attempts, device])
+            return Lease(device: device, entry: head, number: number, attempts: attempts, end: end, request: request)
+        }
+        try QueueTable.remove(device, in: db)
+        return nil
+    }
+
+    private static func isStale(_ entry: Row, at now: Int64) -> Bool { now >= entry["stale"] }
+
+    private static func request(_ entry: Row) -> PushRequest? {
+        guard let data: Data = entry["token"], let token = DeviceToken(data),
+            let topic = Topic(parsing: entry["topic"]),
+            let priority = PushPriority(rawValue: entry["priority"])
+        else { return nil }
+        return PushRequest(
+            token: token, body: Array(entry["body"] as Data), topic: topic, apnsID: entry["apns_id"],
+            collapseID: entry["collapse_id"], priority: priority,
+            expiration: (entry["expiration"] as Int64?).map { Timestamp(clamping: $0) })
+    }
+
+    /// Longer than any lease or back-off, in milliseconds.
+    static let longestDelay: Int64 = Tally.millisecondsPerDay
+}

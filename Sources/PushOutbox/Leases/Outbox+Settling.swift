@@ -1,0 +1,72 @@
+internal import GRDB
+import PushSender
+import SealedPush
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension Outbox {
+    /// Notes what became of one lease.
+    ///
+    /// A lease may have been lost in the meantime, to whoever took it after its deadline. What APNs said about the entry or
+    /// the token is true all the same; only the device's place in the queue is then left to the new holder.
+    static func settle(_ lease: Lease, _ settlement: Settlement, at now: Int64, in db: Database) throws {
+        switch settlement {
+        case .accepted:
+            if try EntryTable.remove(lease.entry, in: db) { try Tally.add(Tally.accepted, at: now, in: db) }
+            try QueueTable.advance(lease, at: now, in: db)
+        case .later(let delay):
+            try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: true, in: db)
+        case .returned:
+            try QueueTable.release(lease, until: now, isAttempt: false, in: db)
+        case .dead(let reason):
+            if try EntryTable.bury(lease.entry, reason: reason, attempts: lease.attempts, at: now, in: db) {
+                try Tally.add(Tally.dead(reason), at: now, in: db)
+            }
+            try QueueTable.advance(lease, at: now, in: db)
+        case .tokenGone(let reason, let since, let delay):
+            try removeToken(of: lease, reason: reason, since: since, otherwise: delay, at: now, in: db)
+        case .tokenRefused(let reason):
+            try disableToken(of: lease, reason: reason, at: now, in: db)
+        }
+    }
+
+    private static func removeToken(
+        of lease: Lease, reason: String, since: Timestamp?, otherwise delay: Duration, at now: Int64, in db: Database
+    ) throws {
+        guard let registered = try registration(of: lease, in: db) else {
+            return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
+        }
+        // Whole seconds, both cut: the same second counts as registered since.
+        if let since, registered / 1_000 >= since.secondsSince1970 {
+            return try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: true, in: db)
+        }
+        try db.execute(
+            sql: "UPDATE devices SET token = NULL, token_refusal = ?, revision = revision + 1 WHERE id = ?",
+            arguments: [reason, lease.device])
+        let count = try EntryTable.discardAll(of: lease.device, in: db)
+        try Tally.add(Tally.dropped(reason), count, at: now, in: db)
+    }
+
+    private static func disableToken(of lease: Lease, reason: String, at now: Int64, in db: Database) throws {
+        guard try registration(of: lease, in: db) != nil else {
+            return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
+        }
+        try db.execute(
+            sql: "UPDATE devices SET token_refusal = ?, revision = revision + 1 WHERE id = ?",
+            arguments: [reason, lease.device])
+        let count = try EntryTable.buryAll(of: lease.device, reason: reason, at: now, in: db)
+        try Tally.add(Tally.dead(reason), count, at: now, in: db)
+    }
+
+    /// When the token that was sent to was registered, in milliseconds; nil where the device has another by now.
+    private static func registration(of lease: Lease, in db: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT token_registered FROM devices WHERE id = ? AND token = ? AND token_refusal IS NULL"),
+            arguments: [lease.device, lease.request.token.data])
+    }
+}

@@ -1,0 +1,117 @@
+internal import GRDB
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// The server's list of devices and its durable queue of sealed pushes, in one SQLite file.
+///
+/// What waits in it is unreadable: ``enqueue(_:to:from:priority:expiration:includingUnverified:key:progress:)`` seals and
+/// stores in one step, and nothing of a message but its sealed payload is ever written. Once that call has returned, the
+/// push is sent at least once, whatever is killed or loses its power; a ``Courier`` does that.
+///
+/// Several processes may open one file on a local disk (not on a network's) at once, and a value is safe to use from many
+/// tasks. The memory it takes does not grow with the number of devices or pushes: about 20 MB. Its files, of which there
+/// are up to three, are readable by their owner only. Why SQLite: Docs/Decisions/0040-an-outbox-in-sqlite.md.
+public final class Outbox: Sendable {
+    let clock: OutboxClock
+    private let pool: DatabasePool
+
+    /// Opens a file, or makes it.
+    ///
+    /// - Throws: `damaged`, `foreign`, `tooNew`, `cannotOpen`, `readOnly`, `diskFull`, `busy`.
+    public convenience init(at path: String) throws(OutboxError) { try self.init(at: path, clock: .system) }
+
+    package init(at path: String, clock: OutboxClock) throws(OutboxError) {
+        self.clock = clock
+        do {
+            try Self.create(path)
+            try Self.check(path)
+            pool = try Self.connect(path)
+            try pool.writeWithoutTransaction { db in
+                // The log is synced at each commit: what was acknowledged outlives a power failure, too.
+                try db.execute(
+                    sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864")
+                try db.inTransaction(.immediate) {
+                    try Schema.check(db)
+                    try Schema.migrate(db)
+                    return .commit
+                }
+            }
+        } catch { throw OutboxError(error) }
+    }
+
+    /// Runs a transaction to its end, also when the calling task is cancelled.
+    func write<Answer: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Answer
+    ) async throws(OutboxError) -> Answer {
+        let result: Result<Answer, any Error> = await withCheckedContinuation { continuation in
+            pool.asyncWrite(body) { _, result in continuation.resume(returning: result) }
+        }
+        do { return try result.get() } catch { throw OutboxError(error) }
+    }
+
+    /// Reads from one snapshot; does not wait for writers.
+    func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Answer
+    ) async throws(OutboxError) -> Answer {
+        let result: Result<Answer, any Error> = await withCheckedContinuation { continuation in
+            pool.asyncRead { access in continuation.resume(returning: Result { try body(try access.get()) }) }
+        }
+        do { return try result.get() } catch { throw OutboxError(error) }
+    }
+
+    /// Writes the log back into the file and empties it; waits for readers.
+    func checkpoint() async throws(OutboxError) {
+        do { try await pool.barrierWriteWithoutTransaction { db in _ = try db.checkpoint(.truncate) } } catch {
+            throw OutboxError(error)
+        }
+    }
+
+    /// The file is made before SQLite can, for its owner alone; the log beside it gets the same permissions.
+    private static func create(_ path: String) throws(OutboxError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            let code = errno
+            guard code != EROFS, code != EACCES else { throw .readOnly }
+            throw code == ENOSPC ? .diskFull : .cannotOpen(String(cString: strerror(code)))
+        }
+        close(descriptor)
+    }
+
+    /// Looks before anything is changed: opening for good switches a file to another kind of log.
+    private static func check(_ path: String) throws {
+        var configuration = configuration()
+        configuration.readonly = true
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.read { try Schema.check($0) }
+        try queue.close()
+    }
+
+    /// Two processes that make a new file at once may meet where SQLite does not wait by itself.
+    private static func connect(_ path: String) throws -> DatabasePool {
+        for _ in 0..<50 {
+            do {
+                return try DatabasePool(path: path, configuration: configuration())
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY { usleep(20_000) }
+        }
+        throw OutboxError.busy
+    }
+
+    private static func configuration() -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(busyLimit)
+        configuration.maximumReaderCount = 2
+        configuration.label = "outbox"
+        configuration.prepareDatabase { db in
+            // Freed space within a page is overwritten: tokens of removed devices do not stay behind.
+            try db.execute(sql: "PRAGMA secure_delete = FAST; PRAGMA cache_size = -4000")
+        }
+        return configuration
+    }
+
+    /// Seconds.
+    private static let busyLimit = 30.0
+}

@@ -1,0 +1,169 @@
+internal import GRDB
+import PushSender
+import SealedPush
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Devices as rows.
+enum DeviceTable {
+    /// Inserts or updates by name.
+    static func save(_ device: RegisteredDevice, in db: Database) throws -> RegistrationChange {
+        var discardedCount = 0
+        if case .active(let token, _) = device.token { discardedCount = try take(token, from: device.name, in: db) }
+
+        let known = try load(device.name, in: db)
+        let id: Int64
+        if let known {
+            id = known.id
+            if !device.isSamePlace(as: known.device) { discardedCount += try EntryTable.discardAll(of: id, in: db) }
+            try update(id, device, in: db)
+        } else {
+            id = try insert(device, in: db)
+        }
+        try saveEnrolment(of: id, device.keys, in: db)
+        try QueueTable.move(id, to: device.environment, in: db)
+        return RegistrationChange(isNew: known == nil, discardedCount: discardedCount)
+    }
+
+    static func id(of name: DeviceName, in db: Database) throws -> Int64? {
+        try Int64.fetchOne(db, sql: "SELECT id FROM devices WHERE name = ?", arguments: [name.description])
+    }
+
+    static func load(_ name: DeviceName, in db: Database) throws -> (id: Int64, device: RegisteredDevice)? {
+        let row = try Row.fetchOne(db, sql: "\(selection) WHERE name = ?", arguments: [name.description])
+        return try row.map { ($0["id"], try device($0)) }
+    }
+
+    static func loadAll(of user: UserName, in db: Database) throws -> [RegisteredDevice] {
+        try Row.fetchAll(db, sql: "\(selection) WHERE user = ? ORDER BY name", arguments: [user.description])
+            .map(device)
+    }
+
+    static func loadPage(after name: String, limit: Int, in db: Database) throws -> [RegisteredDevice] {
+        try Row.fetchAll(
+            db, sql: "\(selection) WHERE name > ? ORDER BY name LIMIT ?", arguments: [name, limit]
+        ).map(device)
+    }
+
+    /// The token's earlier holder is another installation, which has it no more; what waited for that one must not be
+    /// shown to whoever holds the device now.
+    private static func take(_ token: DeviceToken, from name: DeviceName, in db: Database) throws -> Int {
+        let holder = try Int64.fetchOne(
+            db, sql: "SELECT id FROM devices WHERE token = ? AND name <> ?",
+            arguments: [token.data, name.description])
+        guard let holder else { return 0 }
+        try db.execute(
+            sql: "UPDATE devices SET token = NULL, token_refusal = 'moved', revision = revision + 1 WHERE id = ?",
+            arguments: [holder])
+        return try EntryTable.discardAll(of: holder, in: db)
+    }
+
+    private static func insert(_ device: RegisteredDevice, in db: Database) throws -> Int64 {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO devices(name, user, topic, environment, token, token_registered, token_refusal, recipient,
+                    is_verified, valid_from, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: StatementArguments([device.name.description]) + columns(of: device))
+        return db.lastInsertedRowID
+    }
+
+    private static func update(_ id: Int64, _ device: RegisteredDevice, in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE devices SET user = ?, topic = ?, environment = ?, token = ?, token_registered = ?,
+                    token_refusal = ?, recipient = ?, is_verified = ?, valid_from = ?, valid_until = ?,
+                    revision = revision + 1
+                WHERE id = ?
+                """
+        ).execute(arguments: columns(of: device) + [id])
+    }
+
+    /// All but the name. What is sealed to stands in columns of its own, so that a send to everyone reads no records: they
+    /// were verified on their way in, and to verify them once more against a key in the same row would prove nothing.
+    private static func columns(of device: RegisteredDevice) -> StatementArguments {
+        let keys = SealingKey(device.keys)
+        var arguments: StatementArguments = [
+            device.user.description, device.topic.description, device.environment.code,
+        ]
+        switch device.token {
+        case .active(let token, let registered):
+            arguments += [token.data, registered.secondsSince1970 * 1_000, nil]
+        case .disabled(let token, let registered, let reason):
+            arguments += [token.data, registered.secondsSince1970 * 1_000, reason]
+        case .none(let reason): arguments += [nil, 0, reason]
+        }
+        return arguments + [keys.recipient?.description, keys.isVerified, keys.validFrom, keys.validUntil]
+    }
+
+    private static func saveEnrolment(of id: Int64, _ keys: DeviceKeys, in db: Database) throws {
+        switch keys {
+        case .unverified:
+            try db.cachedStatement(sql: "DELETE FROM enrolments WHERE device = ?").execute(arguments: [id])
+        case .enrolled(let enrolled):
+            try db.cachedStatement(
+                sql: "INSERT OR REPLACE INTO enrolments(device, enrolment, record, proven) VALUES (?, ?, ?, ?)"
+            ).execute(arguments: [
+                id, enrolled.enrolment.description, enrolled.record.description,
+                enrolled.proven.map(\.description).sorted().joined(separator: " "),
+            ])
+        }
+    }
+
+    private static let selection = "SELECT * FROM devices LEFT JOIN enrolments ON device = id"
+
+    private static func device(_ row: Row) throws -> RegisteredDevice {
+        guard let name = DeviceName(parsing: row["name"]), let user = UserName(parsing: row["user"]),
+            let topic = Topic(parsing: row["topic"])
+        else { throw OutboxError.damaged }
+        return RegisteredDevice(
+            name: name, user: user, topic: topic, environment: PushEnvironment(code: row["environment"]),
+            keys: try keys(row), token: try token(row))
+    }
+
+    private static func token(_ row: Row) throws -> TokenState {
+        let reason: String? = row["token_refusal"]
+        guard let data: Data = row["token"] else { return .none(reason: reason) }
+        guard let token = DeviceToken(data) else { throw OutboxError.damaged }
+        let registered = Timestamp(clamping: (row["token_registered"] as Int64) / 1_000)
+        if let reason { return .disabled(token, registered: registered, reason: reason) }
+        return .active(token, registered: registered)
+    }
+
+    private static func keys(_ row: Row) throws -> DeviceKeys {
+        do {
+            guard let enrolment: String = row["enrolment"] else {
+                return .unverified(try Recipient(parsing: row["recipient"] ?? ""))
+            }
+            let proven = try (row["proven"] as String).split(separator: " ").map { try Recipient(parsing: String($0)) }
+            return .enrolled(
+                try EnrolledDevice(
+                    loading: try Enrolment(parsing: enrolment), record: try DeviceRecord(parsing: row["record"]),
+                    proven: proven))
+        } catch { throw OutboxError.damaged }
+    }
+}
+
+extension RegisteredDevice {
+    /// Whether what waits for the other may be shown here: the same person, app and installation.
+    fileprivate func isSamePlace(as other: RegisteredDevice) -> Bool {
+        guard user == other.user, topic == other.topic else { return false }
+        return switch (keys, other.keys) {
+        case (.enrolled(let new), .enrolled(let old)): new.enrolment == old.enrolment
+        // A device whose login-only key is now proven by records is still that device.
+        case (.enrolled(let new), .unverified(let old)): new.record.recipients.contains(old)
+        case (.unverified(let new), .unverified(let old)): new == old
+        case (.unverified, .enrolled): false
+        }
+    }
+}
+
+extension DeviceToken {
+    init?(_ data: Data) { self.init(parsing: Hex.encode(data)) }
+
+    var data: Data { Data(Hex.decode(description) ?? []) }
+}

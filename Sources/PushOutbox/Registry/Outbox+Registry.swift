@@ -1,0 +1,109 @@
+internal import GRDB
+public import PushSender
+public import SealedPush
+
+extension Outbox {
+    /// Registers a device, or replaces what is known of it. Durable on return; about 10 ms, most of it the disk's.
+    ///
+    /// A token belongs to one device: where another has it, that one loses it. What waits for the device is discarded where
+    /// it was meant for someone else: after a change of user, app, or enrolment key, or of an unverified recipient.
+    @discardableResult
+    public func register(_ device: RegisteredDevice) async throws(OutboxError) -> RegistrationChange {
+        try await write { try DeviceTable.save(device, in: $0) }
+    }
+
+    /// Registers many devices in one transaction: all or none. Well below 100 µs each; a thousand at a time are a good number.
+    @discardableResult
+    public func register(_ devices: [RegisteredDevice]) async throws(OutboxError) -> [RegistrationChange] {
+        try await write { db in try devices.map { try DeviceTable.save($0, in: db) } }
+    }
+
+    /// Notes the token that the app has registered now, also where it is the same as before: the time counts when APNs says
+    /// that a token is gone since some moment. What waits for the device goes to the new token.
+    ///
+    /// - Throws: `unknownDevice`.
+    public func setToken(
+        _ token: DeviceToken, environment: PushEnvironment, of name: DeviceName, at registered: Timestamp
+    ) async throws(OutboxError) {
+        try await change(name) { device in
+            RegisteredDevice(
+                name: name, user: device.user, topic: device.topic, environment: environment, keys: device.keys,
+                token: .active(token, registered: registered))
+        }
+    }
+
+    /// Takes a newer record of a device.
+    ///
+    /// - Throws: `unknownDevice`, `notEnrolled`, `record`; then nothing has changed.
+    public func accept(_ record: DeviceRecord, of name: DeviceName, at now: Timestamp) async throws(OutboxError) {
+        try await changeEnrolled(name) { enrolled in
+            do throws(SealedPush.RecordError) { try enrolled.accept(record, at: now) } catch {
+                throw OutboxError.record(error)
+            }
+        }
+    }
+
+    /// Marks a recipient as the device's own, if this is the answer to its challenge.
+    ///
+    /// - Throws: `unknownDevice`, `notEnrolled`, `challenge`; then nothing has changed.
+    public func prove(
+        _ challenge: PendingChallenge, answer: String, of name: DeviceName, at now: Timestamp
+    ) async throws(OutboxError) {
+        try await changeEnrolled(name) { enrolled in
+            do throws(ChallengeError) {
+                try enrolled.prove(challenge, answer: answer, at: now)
+            } catch { throw OutboxError.challenge(error) }
+        }
+    }
+
+    /// Forgets a device and what waits for it; gives how many pushes that were.
+    ///
+    /// - Throws: `unknownDevice`.
+    @discardableResult
+    public func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
+        try await write { db in
+            guard let id = try DeviceTable.id(of: name, in: db) else { throw OutboxError.unknownDevice }
+            let count = try EntryTable.discardAll(of: id, in: db)
+            try db.execute(sql: "DELETE FROM devices WHERE id = ?", arguments: [id])
+            return count
+        }
+    }
+
+    /// Nil where no such device is registered.
+    public func device(_ name: DeviceName) async throws(OutboxError) -> RegisteredDevice? {
+        try await read { try DeviceTable.load(name, in: $0)?.device }
+    }
+
+    /// A user's devices, by name; none is no error.
+    public func devices(of user: UserName) async throws(OutboxError) -> [RegisteredDevice] {
+        try await read { try DeviceTable.loadAll(of: user, in: $0) }
+    }
+
+    /// One page of all devices, by name, for lists of any length: pass the last name of the page before.
+    public func devices(after name: DeviceName? = nil, limit: Int = 100) async throws(OutboxError) -> [RegisteredDevice]
+    {
+        try await read { try DeviceTable.loadPage(after: name?.description ?? "", limit: limit, in: $0) }
+    }
+
+    private func changeEnrolled(
+        _ name: DeviceName, _ body: @escaping @Sendable (inout EnrolledDevice) throws -> Void
+    ) async throws(OutboxError) {
+        try await change(name) { device in
+            guard case .enrolled(var enrolled) = device.keys else { throw OutboxError.notEnrolled }
+            try body(&enrolled)
+            return RegisteredDevice(
+                name: name, user: device.user, topic: device.topic, environment: device.environment,
+                keys: .enrolled(enrolled), token: device.token)
+        }
+    }
+
+    /// Loads, changes and saves in one transaction, so that callers in several processes take turns.
+    private func change(
+        _ name: DeviceName, _ body: @escaping @Sendable (RegisteredDevice) throws -> RegisteredDevice
+    ) async throws(OutboxError) {
+        try await write { db in
+            guard let (_, device) = try DeviceTable.load(name, in: db) else { throw OutboxError.unknownDevice }
+            _ = try DeviceTable.save(try body(device), in: db)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import PushSender
+import SealedPush
+
+/// What of a device's keys a send needs: the recipient, and when it may be sealed to.
+struct SealingKey: Hashable, Sendable {
+    /// Nil where no recipient is proven.
+    let recipient: Recipient?
+    let isVerified: Bool
+    /// Seconds since 1970, both included.
+    let validFrom: Int64
+    let validUntil: Int64
+
+    init(recipient: Recipient?, isVerified: Bool, validFrom: Int64, validUntil: Int64) {
+        self.recipient = recipient
+        self.isVerified = isVerified
+        self.validFrom = validFrom
+        self.validUntil = validUntil
+    }
+
+    /// The same choice as `EnrolledDevice.recipient(at:)`, with the time left open.
+    init(_ keys: DeviceKeys) {
+        switch keys {
+        case .unverified(let recipient):
+            self.init(recipient: recipient, isVerified: false, validFrom: 0, validUntil: .max)
+        case .enrolled(let device):
+            self.init(
+                recipient: device.record.recipients.first(where: device.proven.contains), isVerified: true,
+                validFrom: device.record.created.secondsSince1970 - TimeRules.maximumLead(isAnonymous: false),
+                validUntil: device.record.expires.secondsSince1970)
+        }
+    }
+
+    /// Why nothing may be sealed to it now; nil where it may.
+    func obstacle(atSecond now: Int64, includingUnverified: Bool) -> SkipReason? {
+        guard recipient != nil else { return .unproven }
+        guard isVerified || includingUnverified else { return .unverified }
+        guard now >= validFrom else { return .recordNotYetValid }
+        return now <= validUntil ? nil : .recordExpired
+    }
+
+    func seal(_ content: Content, with sealer: Sealer) throws(SealError) -> SealedPayload? {
+        guard let recipient else { return nil }
+        // Checked by records on their way in, and by `obstacle` just now.
+        return isVerified
+            ? try sealer.seal(content, to: VerifiedRecipient(recipient))
+            : try sealer.seal(content, toUnverified: recipient)
+    }
+}

@@ -1,0 +1,92 @@
+internal import GRDB
+import SealedPush
+
+extension Outbox {
+    /// Counts what there is, in one snapshot; about 100 ms for a million pushes.
+    public func status() async throws(OutboxError) -> OutboxStatus {
+        let now = clock.now()
+        return try await read { db in
+            var status = OutboxStatus()
+            status.deviceCount = try count(db, "SELECT COUNT(*) FROM devices")
+            status.reachableDeviceCount = try count(
+                db, "SELECT COUNT(*) FROM devices WHERE token IS NOT NULL AND token_refusal IS NULL")
+            status.waitingCount = try count(db, "SELECT COUNT(*) FROM entries")
+            status.waitingByAge = try Self.ages.map { age in
+                OutboxStatus.Age(olderThan: age, count: try Self.count(olderThan: age, at: now, in: db))
+            }
+            status.queues = try Self.queues(at: now, in: db)
+            status.nextDue = try Int64.fetchOne(db, sql: "SELECT MIN(due) FROM queues")
+                .map { Timestamp(clamping: max($0, now) / 1_000) }
+            status.deadLetters = try Self.counts(
+                Row.fetchAll(db, sql: "SELECT reason, COUNT(*) FROM dead_letters GROUP BY reason"))
+            status.outcomes = try Self.counts(
+                Row.fetchAll(
+                    db, sql: "SELECT outcome, SUM(count) FROM tallies WHERE day > ? GROUP BY outcome",
+                    arguments: [(now - Self.lifetime) / Tally.millisecondsPerDay]))
+            status.fileByteCount = try count(db, "PRAGMA page_count") * count(db, "PRAGMA page_size")
+            return status
+        }
+        @Sendable func count(_ db: Database, _ sql: String) throws -> Int { try Int.fetchOne(db, sql: sql) ?? 0 }
+    }
+
+    /// Dead letters, oldest first, one page at a time.
+    ///
+    /// - Parameters:
+    ///   - reason: of this reason only.
+    ///   - offset: how many to leave out.
+    public func deadLetters(
+        reason: String? = nil, offset: Int = 0, limit: Int = 100
+    ) async throws(OutboxError) -> [DeadLetter] {
+        try await read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT apns_id, name, reason, attempts, enqueued, died
+                    FROM dead_letters LEFT JOIN devices ON devices.id = dead_letters.device
+                    WHERE ?1 IS NULL OR reason = ?1 ORDER BY dead_letters.id LIMIT ?2 OFFSET ?3
+                    """, arguments: [reason, limit, offset]
+            ).map { row in
+                DeadLetter(
+                    apnsID: row["apns_id"], device: (row["name"] as String?).flatMap(DeviceName.init(parsing:)),
+                    reason: row["reason"], attempts: row["attempts"],
+                    enqueued: Timestamp(clamping: (row["enqueued"] as Int64) / 1_000),
+                    died: Timestamp(clamping: (row["died"] as Int64) / 1_000))
+            }
+        }
+    }
+
+    private static func queues(at now: Int64, in db: Database) throws -> OutboxStatus.Queues {
+        let row = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT COUNT(*) FILTER (WHERE due <= ?1) AS due,
+                    COUNT(*) FILTER (WHERE due > ?1 AND lease IS NOT NULL) AS leased,
+                    COUNT(*) FILTER (WHERE due > ?1 AND lease IS NULL) AS delayed
+                FROM queues
+                """, arguments: [now])
+        return OutboxStatus.Queues(due: row?["due"] ?? 0, leased: row?["leased"] ?? 0, delayed: row?["delayed"] ?? 0)
+    }
+
+    private static func counts(_ rows: [Row]) -> [String: Int] {
+        Dictionary(rows.map { ($0[0], $0[1]) }, uniquingKeysWith: +)
+    }
+
+    /// Entries are numbered as they come, so that those of an age are found by bisection and counted in an index: the
+    /// bodies, by far the largest part of the file, are not read.
+    private static func count(olderThan age: Duration, at now: Int64, in db: Database) throws -> Int {
+        let boundary = now - age.milliseconds
+        var low = try Int64.fetchOne(db, sql: "SELECT MIN(id) FROM entries") ?? 0
+        var high = try (Int64.fetchOne(db, sql: "SELECT MAX(id) FROM entries") ?? -1) + 1
+        while low < high {
+            let middle = low + (high - low) / 2
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT id, enqueued FROM entries WHERE id >= ? ORDER BY id LIMIT 1"),
+                arguments: [middle])
+            if let row, (row["enqueued"] as Int64) < boundary { low = (row["id"] as Int64) + 1 } else { high = middle }
+        }
+        return try Int.fetchOne(
+            db, sql: "SELECT COUNT(*) FROM entries INDEXED BY entries_by_device WHERE id < ?", arguments: [low]) ?? 0
+    }
+
+    private static let ages: [Duration] = [.seconds(60), .seconds(3_600), .seconds(86_400), .seconds(7 * 86_400)]
+}

@@ -1,0 +1,139 @@
+internal import GRDB
+
+/// What to throw away.
+public enum PurgeScope: Hashable, Sendable {
+    /// Only what is past its time: stale pushes, and whatever is older than 30 days. A courier does this by itself.
+    case stale
+    /// Dead letters, of one reason or of all.
+    case deadLetters(reason: String?)
+    /// Everything that waits, too. What is on its way can't be called back.
+    case everything
+}
+
+extension Outbox {
+    /// Lets dead letters be sent again, byte for byte as they were; gives how many. Tokens that were disabled for the same
+    /// reasons are used again: the operator says that the cause is gone.
+    ///
+    /// Those whose device has lost its token stay. One whose device has newer pushes waiting goes before them.
+    public func retry(reason: String? = nil) async throws(OutboxError) -> Int {
+        let now = clock.now()
+        var total = 0
+        while true {
+            let count = try await write { try Self.retryBatch(reason: reason, at: now, in: $0) }
+            total += count
+            if count < Self.batchCount { return total }
+        }
+    }
+
+    /// Sends everything that was put off at the next opportunity; what is leased stays with its holder.
+    public func retryNow() async throws(OutboxError) {
+        let now = clock.now()
+        try await write { db in
+            try db.execute(sql: "UPDATE queues SET due = ?1 WHERE due > ?1 AND lease IS NULL", arguments: [now])
+        }
+    }
+
+    /// Throws pushes away; gives how many. In transactions of a thousand, so that others can work meanwhile.
+    @discardableResult
+    public func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
+        let now = clock.now()
+        var total = try await purgeStale(at: now)
+        switch scope {
+        case .stale: break
+        case .deadLetters(let reason): total += try await purgeDeadLetters(reason: reason)
+        case .everything: total += try await purgeDeadLetters(reason: nil) + purgeEntries()
+        }
+        return total
+    }
+
+    private func purgeStale(at now: Int64) async throws(OutboxError) -> Int {
+        try await write { db in
+            try db.execute(
+                sql: "DELETE FROM requests WHERE created < ?", arguments: [now - Self.lifetime])
+            try db.execute(
+                sql: "DELETE FROM tallies WHERE day < ?",
+                arguments: [(now - 2 * Self.lifetime) / Tally.millisecondsPerDay])
+            try db.execute(sql: "DELETE FROM dead_letters WHERE stale <= ?", arguments: [now])
+        }
+        // The second condition is the index's own: those that are to live shorter than the 30 days. The others are at the
+        // front of the table, since they come in order.
+        let short = "SELECT id FROM entries WHERE stale <= ?1 AND stale < enqueued + 2592000000 LIMIT ?2"
+        let old = """
+            SELECT id FROM (SELECT id, stale FROM entries ORDER BY id LIMIT ?2) WHERE stale <= ?1
+            """
+        var total = 0
+        for selection in [short, old] {
+            var count = Self.batchCount
+            while count == Self.batchCount {
+                count = try await remove(selection, [now, Self.batchCount], outcome: Tally.expired)
+                total += count
+            }
+        }
+        return total
+    }
+
+    private func purgeEntries() async throws(OutboxError) -> Int {
+        var total = 0
+        while true {
+            let count = try await remove("SELECT id FROM entries LIMIT ?2", [0, Self.batchCount], outcome: "purged")
+            total += count
+            if count < Self.batchCount { return total }
+        }
+    }
+
+    private func purgeDeadLetters(reason: String?) async throws(OutboxError) -> Int {
+        try await write { db in
+            try db.execute(
+                sql: "DELETE FROM dead_letters WHERE ?1 IS NULL OR reason = ?1", arguments: [reason])
+            return db.changesCount
+        }
+    }
+
+    /// Removes entries, and the queues that are empty then.
+    private func remove(
+        _ selection: String, _ arguments: StatementArguments, outcome: String
+    ) async throws(OutboxError) -> Int {
+        let now = clock.now()
+        return try await write { db in
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT id, device FROM entries WHERE id IN (\(selection))", arguments: arguments)
+            for row in rows {
+                _ = try EntryTable.remove(row["id"], in: db)
+                guard try EntryTable.head(of: row["device"], in: db) == nil else { continue }
+                try QueueTable.remove(row["device"], in: db)
+            }
+            try Tally.add(outcome, rows.count, at: now, in: db)
+            return rows.count
+        }
+    }
+
+    private static func retryBatch(reason: String?, at now: Int64, in db: Database) throws -> Int {
+        try db.execute(
+            sql: """
+                UPDATE devices SET token_refusal = NULL, revision = revision + 1
+                WHERE token IS NOT NULL AND token_refusal IS NOT NULL AND (?1 IS NULL OR token_refusal = ?1)
+                    AND id IN (SELECT device FROM dead_letters)
+                """, arguments: [reason])
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT dead_letters.id, device, priority, environment
+                FROM dead_letters JOIN devices ON devices.id = device
+                WHERE (?1 IS NULL OR reason = ?1) AND stale > ?2 AND token IS NOT NULL AND token_refusal IS NULL
+                ORDER BY dead_letters.id LIMIT ?3
+                """, arguments: [reason, now, batchCount])
+        for row in rows {
+            let id: Int64 = row["id"]
+            try db.cachedStatement(
+                sql:
+                    "INSERT INTO entries(\(EntryTable.columns)) SELECT \(EntryTable.columns) FROM dead_letters WHERE id = ?"
+            ).execute(arguments: [id])
+            try db.cachedStatement(sql: "DELETE FROM dead_letters WHERE id = ?").execute(arguments: [id])
+            try QueueTable.add(
+                row["device"], environment: row["environment"], priority: row["priority"], due: now, in: db)
+        }
+        return rows.count
+    }
+
+    private static let batchCount = 1_000
+}

@@ -1,0 +1,49 @@
+public import SealedPush
+
+/// What an outbox holds, at one moment.
+public struct OutboxStatus: Hashable, Sendable {
+    /// Registered devices.
+    public internal(set) var deviceCount = 0
+    /// Those of them that can be sent to: with a token that APNs has not refused.
+    public internal(set) var reachableDeviceCount = 0
+    /// Pushes that wait or are on their way.
+    public internal(set) var waitingCount = 0
+    /// Of the waiting ones, how many are older than each age, youngest age first.
+    public internal(set) var waitingByAge: [Age] = []
+    /// Devices by what their oldest push waits for.
+    public internal(set) var queues = Queues()
+    /// When the next one may be sent, where none may now; nil where nothing waits.
+    public internal(set) var nextDue: Timestamp?
+    /// Dead letters, by Apple's reason.
+    public internal(set) var deadLetters: [String: Int] = [:]
+    /// What became of pushes in the last 30 days: `accepted`, `expired`, `dropped:REASON`, `dead:REASON`.
+    public internal(set) var outcomes: [String: Int] = [:]
+    /// The size of the file without its log, in bytes.
+    public internal(set) var fileByteCount = 0
+
+    public struct Age: Hashable, Sendable {
+        public let olderThan: Duration
+        public let count: Int
+    }
+
+    public struct Queues: Hashable, Sendable {
+        /// May be sent now.
+        public internal(set) var due = 0
+        /// On their way, or held by a process that died; those come due again at their lease's end.
+        public internal(set) var leased = 0
+        /// Put off after a failure.
+        public internal(set) var delayed = 0
+    }
+}
+
+/// A push that can't be delivered as it is, still sealed. Public IDs only.
+public struct DeadLetter: Hashable, Sendable {
+    public let apnsID: String
+    public let device: DeviceName?
+    /// Apple's reason.
+    public let reason: String
+    /// How often it was sent; 0 where it only waited behind another one.
+    public let attempts: Int
+    public let enqueued: Timestamp
+    public let died: Timestamp
+}

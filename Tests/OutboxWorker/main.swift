@@ -1,0 +1,80 @@
+import Foundation
+import PushOutbox
+import PushSender
+import SealedPush
+
+// A program for tests to kill: `enqueue` puts messages into an outbox and notes each that was acknowledged; `everyone` does
+// so for all devices at once; `work` delivers into a file.
+let words = CommandLine.arguments.dropFirst()
+let arguments = Array(words.dropFirst())
+
+/// Adds a line to a file in one write, so that a line is there as a whole or not at all.
+struct Lines: Sendable {
+    let descriptor: Int32
+
+    init(_ path: String) { descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600) }
+
+    func append(_ line: String) {
+        let bytes = Array("\(line)\n".utf8)
+        precondition(write(descriptor, bytes, bytes.count) == bytes.count, "a line was not written as a whole")
+    }
+}
+
+/// Notes each push, and then, as a network does, sometimes loses the answer or fails before.
+struct RecordingTransport: PushTransport {
+    let lines: Lines
+    let faultPercentage: Int
+
+    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer {
+        let chance = Int.random(in: 0..<100)
+        if chance < faultPercentage { throw .unreachable("by chance") }
+        lines.append(
+            [
+                request.apnsID, request.collapseID, request.token.description,
+                String(decoding: request.body, as: UTF8.self),
+            ].joined(separator: "\t"))
+        if chance < 2 * faultPercentage { throw .connectionLost("by chance") }
+        if chance < 3 * faultPercentage { return .refused(PushRefusal(status: 503, reason: "ServiceUnavailable")) }
+        return .accepted(uniqueID: nil)
+    }
+}
+
+func makeSealer(_ path: String) throws -> Sealer {
+    let text = try Data(contentsOf: URL(filePath: path))
+    let key = try text.withUnsafeBytes { try SenderKey(parsing: $0) }
+    return Sealer(sender: key, topic: "com.example.app", safeDefault: "You have a new message!")
+}
+
+let outbox = try Outbox(at: arguments[0])
+switch words.first {
+case "enqueue", "everyone":
+    let sealer = try makeSealer(arguments[1])
+    let acknowledged = Lines(arguments[2])
+    let deviceCount = Int(arguments[5]) ?? 1
+    for number in (Int(arguments[3]) ?? 0)..<(Int(arguments[4]) ?? 0) {
+        guard let key = IdempotencyKey("message \(number)"), let name = DeviceName(parsing: "d\(number % deviceCount)")
+        else { break }
+        try await outbox.enqueue(
+            Content(body: "message \(number)"), to: words.first == "everyone" ? .everyone : .device(name), from: sealer,
+            includingUnverified: true, key: key)
+        acknowledged.append("\(number)")
+    }
+case "work":
+    let transport = RecordingTransport(lines: Lines(arguments[1]), faultPercentage: Int(arguments[2]) ?? 0)
+    let limits = CourierLimits(
+        inFlightCount: 16, lease: .milliseconds(300), pollInterval: .milliseconds(20),
+        delays: RetryDelays().scaled(by: 1e-5))
+    let report = try await Courier(for: outbox, through: transport, limits: limits)
+        .run(until: arguments[3] == "empty" ? .empty : .stopped)
+    print(report.acceptedCount)
+case "register":
+    guard let name = DeviceName(parsing: arguments[1]), let token = DeviceToken(parsing: "0123456789abcdef") else {
+        break
+    }
+    try await outbox.register(
+        RegisteredDevice(
+            name: name, user: "anna", topic: "com.example.app", keys: .unverified(Identity().recipient), token: token,
+            registered: .now()))
+default:
+    exit(64)
+}

@@ -1,0 +1,279 @@
+import Foundation
+import PushOutbox
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@Suite("A courier")
+struct DeliveryTests {
+    private let fixture: Fixture
+
+    init() throws { fixture = try Fixture() }
+
+    @Test("delivers what was enqueued, and it opens on the device")
+    func delivers() async throws {
+        let phone = Identity()
+        try await fixture.addDevice("phone", identity: phone)
+        let report = try await fixture.enqueue("Lunch at one?", to: .device("phone"))
+        #expect(report.enqueuedCount == 1)
+        let transport = ScriptedTransport()
+        #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 1)
+        let request = try #require(transport.delivered.all.first)
+        #expect(try fixture.body(of: request, for: phone) == "Lunch at one?")
+        #expect(request.token == Fixture.token("phone"))
+        #expect(request.topic == Fixture.topic)
+        let status = try await fixture.outbox.status()
+        #expect(status.waitingCount == 0)
+        #expect(status.outcomes == ["accepted": 1])
+    }
+
+    @Test("sends the same bytes under the same identifiers again after lost answers and refusals, after Apple's delay")
+    func retries() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 86_400))
+        let start = fixture.time.now
+        let time = fixture.time
+        let times = Collected<Int64>()
+        let transport = ScriptedTransport { _, count in
+            times.add(time.now)
+            return switch count {
+            case 1: .failure(.connectionLost("reset"))
+            case 2: .failure(.timedOut)
+            case 3: .failure(.unreachable("no route"))
+            case 4: .success(.refused(PushRefusal(status: 503, reason: "ServiceUnavailable")))
+            case 5: .success(.refused(PushRefusal(status: 500, reason: nil)))
+            default: .success(.accepted(uniqueID: nil))
+            }
+        }
+        let report = try await fixture.deliver(transport, until: .empty)
+        #expect(Set(transport.delivered.all).count == 1)
+        #expect(transport.delivered.all.count == 6)
+        #expect(
+            report.retries == [
+                "connection-lost": 1, "timed-out": 1, "unreachable": 1, "ServiceUnavailable": 1, "status 500": 1,
+            ])
+        // 900 seconds times eight and sixteen for the fourth and fifth attempts, less a tenth.
+        #expect(times.all[4] - times.all[3] >= 8 * 810_000)
+        #expect(times.all[3] - start < 600_000)
+    }
+
+    @Test("sends to a device in the order of enqueueing, one at a time, and never lets one device wait for another")
+    func order() async throws {
+        for name in ["a", "b"] { try await fixture.addDevice(name) }
+        for number in 0..<10 {
+            for name in ["a", "b"] { try await fixture.enqueue("\(number)", to: .device(DeviceName(parsing: name)!)) }
+        }
+        let stuck = Fixture.token("a")
+        let transport = ScriptedTransport { request, _ in
+            request.token == stuck
+                ? .success(.refused(PushRefusal(status: 429, reason: "TooManyRequests")))
+                : .success(.accepted(uniqueID: nil))
+        }
+        let report = try await fixture.deliver(transport)
+        #expect(report.acceptedCount == 10)
+        // Of the stuck device, only the first was ever sent.
+        #expect(Set(transport.delivered.all.filter { $0.token == stuck }).count == 1)
+        #expect(try await fixture.outbox.status().waitingCount == 10)
+    }
+
+    @Test("drops a device after 410, with what waits for it, unless the app has registered the token since")
+    func gone() async throws {
+        try await fixture.addDevice("phone")
+        for number in 0..<3 { try await fixture.enqueue("\(number)", to: .device("phone")) }
+        let registered = fixture.now
+        let before = registered.advanced(bySeconds: -1)
+        let transport = ScriptedTransport(refusing: 410, "Unregistered", timestamp: before, times: 2)
+        let report = try await fixture.deliver(transport, until: .empty)
+        #expect(report.acceptedCount == 3)
+        #expect(
+            try await fixture.outbox.device("phone")?.token == .active(Fixture.token("phone"), registered: registered))
+
+        for number in 0..<3 { try await fixture.enqueue("\(number)", to: .device("phone")) }
+        let since = fixture.now.advanced(bySeconds: 1)
+        try await fixture.deliver(ScriptedTransport(refusing: 410, "Unregistered", timestamp: since))
+        #expect(try await fixture.outbox.device("phone")?.token == TokenState.none(reason: "Unregistered"))
+        #expect(try await fixture.outbox.status().waitingCount == 0)
+        #expect(try await fixture.enqueue("more", to: .device("phone")).skipped == [.noToken: 1])
+    }
+
+    @Test("leaves a new token alone when APNs refuses the old one")
+    func newToken() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        let fixture = fixture
+        let new = Fixture.token("new")
+        let transport = ChangingTransport { request in
+            guard request.token != new else { return .accepted(uniqueID: nil) }
+            try? await fixture.outbox.setToken(new, environment: .production, of: "phone", at: fixture.now)
+            return .refused(PushRefusal(status: 400, reason: "BadDeviceToken"))
+        }
+        let report = try await Courier(for: fixture.outbox, through: transport, limits: Fixture.limits())
+            .run(until: .empty)
+        #expect(report.acceptedCount == 1)
+        guard case .active(new, _) = try await fixture.outbox.device("phone")?.token else {
+            Issue.record("the new token was not left alone")
+            return
+        }
+    }
+
+    @Test("disables a refused token and keeps what waited, sealed, until an operator retries")
+    func disabled() async throws {
+        try await fixture.addDevice("phone")
+        for number in 0..<3 { try await fixture.enqueue("\(number)", to: .device("phone")) }
+        try await fixture.deliver(ScriptedTransport(refusing: 400, "BadDeviceToken"))
+        var status = try await fixture.outbox.status()
+        #expect(status.deadLetters == ["BadDeviceToken": 3])
+        #expect(status.waitingCount == 0)
+        #expect(status.reachableDeviceCount == 0)
+        let letters = try await fixture.outbox.deadLetters()
+        #expect(letters.map { $0.device } == ["phone", "phone", "phone"])
+        #expect(try await fixture.outbox.retry(reason: "Unregistered") == 0)
+        #expect(try await fixture.outbox.retry(reason: "BadDeviceToken") == 3)
+        let transport = ScriptedTransport()
+        try await fixture.deliver(transport, until: .empty)
+        #expect(transport.delivered.all.map { $0.apnsID } == letters.map { $0.apnsID })
+        status = try await fixture.outbox.status()
+        #expect(status.deadLetters.isEmpty)
+    }
+
+    @Test("makes a dead letter of a push that can't be delivered as it is, and goes on with the next")
+    func deadLetter() async throws {
+        try await fixture.addDevice("phone")
+        for number in 0..<2 { try await fixture.enqueue("\(number)", to: .device("phone")) }
+        let first = Collected<String>()
+        let transport = ScriptedTransport { request, _ in
+            if first.all.isEmpty { first.add(request.apnsID) }
+            return request.apnsID == first.all[0]
+                ? .success(.refused(PushRefusal(status: 413, reason: "PayloadTooLarge")))
+                : .success(.accepted(uniqueID: nil))
+        }
+        let report = try await fixture.deliver(transport, until: .empty)
+        #expect(report.dead == ["PayloadTooLarge": 1])
+        #expect(report.acceptedCount == 1)
+        #expect(try await fixture.outbox.purge(.deadLetters(reason: "PayloadTooLarge")) == 1)
+    }
+
+    @Test("gives up on an unknown reason after three attempts")
+    func unknown() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        let transport = ScriptedTransport(refusing: 418, "Teapot")
+        let report = try await fixture.deliver(transport, until: .empty)
+        #expect(report.retries == ["Teapot": 2])
+        #expect(report.dead == ["Teapot": 1])
+    }
+
+    @Test("stops and loses nothing when the provider itself is refused")
+    func fixKeys() async throws {
+        for name in ["a", "b", "c"] {
+            try await fixture.addDevice(name)
+            try await fixture.enqueue("Hello", to: .device(DeviceName(parsing: name)!))
+        }
+        await #expect(throws: CourierError.providerRefused(status: 403, reason: "InvalidProviderToken")) {
+            try await fixture.deliver(ScriptedTransport(refusing: 403, "InvalidProviderToken"))
+        }
+        let status = try await fixture.outbox.status()
+        #expect(status.waitingCount == 3)
+        #expect(status.queues.due == 3)
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 3)
+    }
+
+    @Test("drops what is stale, and keeps nothing beyond 30 days")
+    func stale() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("soon", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 60))
+        try await fixture.enqueue("late", to: .device("phone"))
+        fixture.time.advance(by: .seconds(62))
+        let transport = ScriptedTransport()
+        try await fixture.deliver(transport)
+        #expect(transport.delivered.all.count == 1)
+        #expect(try await fixture.outbox.status().outcomes == ["expired": 1, "accepted": 1])
+
+        try await fixture.enqueue("old", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 90 * 86_400))
+        try await fixture.enqueue("short", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 9))
+        #expect(try await fixture.outbox.purge(.stale) == 0)
+        fixture.time.advance(by: .seconds(60))
+        #expect(try await fixture.outbox.purge(.stale) == 1)
+        fixture.time.advance(by: .seconds(30 * 86_400))
+        #expect(try await fixture.outbox.purge(.stale) == 1)
+        #expect(try await fixture.outbox.status().waitingCount == 0)
+        #expect(try await fixture.outbox.status().nextDue == nil)
+    }
+
+    @Test("prefers the immediate lane, and does not starve the other")
+    func lanes() async throws {
+        for number in 0..<64 { try await fixture.addDevice("i\(number)", user: "immediate") }
+        for number in 0..<8 { try await fixture.addDevice("c\(number)", user: "considerate") }
+        try await fixture.enqueue("Hello", to: .user("considerate"), priority: .considerate)
+        try await fixture.enqueue("Hello", to: .user("immediate"))
+        let transport = ScriptedTransport()
+        try await fixture.deliver(transport, until: .empty, inFlight: 1)
+        let priorities = transport.delivered.all.map { $0.priority }
+        #expect(priorities.count == 72)
+        for start in stride(from: 0, to: 64, by: 8) {
+            let considerate = priorities[start..<start + 8].filter { $0 == .considerate }.count
+            #expect(considerate == 1, "of the eight from \(start) on")
+        }
+    }
+
+    @Test("leaves devices of the other environment alone")
+    func environments() async throws {
+        try await fixture.addDevice("a", environment: .sandbox)
+        try await fixture.enqueue("Hello", to: .everyone)
+        #expect(try await fixture.deliver(ScriptedTransport()).attemptCount == 0)
+        let report = try await Courier(for: fixture.outbox, through: ScriptedTransport(), environment: .sandbox)
+            .run(until: .empty)
+        #expect(report.acceptedCount == 1)
+    }
+
+    @Test("when cancelled, waits for what is on its way and takes nothing more")
+    func cancelled() async throws {
+        for number in 0..<20 { try await fixture.addDevice("d\(number)") }
+        try await fixture.enqueue("Hello", to: .everyone)
+        let started = AsyncStream<Void>.makeStream()
+        let transport = ChangingTransport { _ in
+            started.continuation.yield()
+            // Longer than it takes to cancel; a cancelled sleep would end at once.
+            try? await Task.sleep(for: .milliseconds(100))
+            return Task.isCancelled ? .refused(PushRefusal(status: 0, reason: "cut off")) : .accepted(uniqueID: nil)
+        }
+        let outbox = try Outbox(at: fixture.path)
+        let courier = Courier(for: outbox, through: transport, limits: CourierLimits(inFlightCount: 4))
+        let run = Task { try await courier.run() }
+        for await _ in started.stream { break }
+        run.cancel()
+        let report = try await run.value
+        #expect(report.acceptedCount == 4)
+        let status = try await outbox.status()
+        #expect(status.waitingCount == 16)
+        #expect(status.queues.leased == 0)
+    }
+
+    @Test("several at once deliver everything, and nothing twice")
+    func several() async throws {
+        for number in 0..<100 { try await fixture.addDevice("d\(number)") }
+        for _ in 0..<5 { try await fixture.enqueue("Hello", to: .everyone) }
+        let transport = ScriptedTransport()
+        let path = fixture.path
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    let outbox = try Outbox(at: path)
+                    try await Courier(for: outbox, through: transport, limits: CourierLimits(inFlightCount: 16))
+                        .run(until: .empty)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(transport.delivered.all.count == 500)
+        #expect(Set(transport.delivered.all.map { $0.apnsID }).count == 500)
+    }
+}
+
+/// A transport whose answers take time.
+struct ChangingTransport: PushTransport {
+    let answer: @Sendable (PushRequest) async -> PushAnswer
+
+    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer { await answer(request) }
+}

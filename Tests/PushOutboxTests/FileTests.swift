@@ -1,0 +1,163 @@
+import Foundation
+import GRDB
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushOutbox
+
+@Suite("The outbox file")
+struct FileTests {
+    private let folder: TemporaryFolder
+    private var path: String { folder.appending("outbox.db").path }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("keeps what it held when it is opened again")
+    func reopened() async throws {
+        let fixture = try Fixture()
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        let again = try fixture.reopened()
+        #expect(try await again.status().waitingCount == 1)
+    }
+
+    @Test("is readable by its owner only, log included")
+    func permissions() async throws {
+        let fixture = try Fixture()
+        try await fixture.addDevice("phone")
+        let files = try Checkout.allFiles(in: fixture.folder.url)
+        #expect(files.count == 3)
+        for file in files {
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+            #expect(mode == 0o600, "\(file.lastPathComponent)")
+        }
+    }
+
+    @Test("syncs its log at each commit")
+    func durable() async throws {
+        let fixture = try Fixture()
+        let level = try await fixture.outbox.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+        #expect(level == 2)
+        #expect(try await fixture.outbox.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+    }
+
+    @Test("can be made by many at once")
+    func madeAtOnce() async throws {
+        let path = path
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { _ = try await Outbox(at: path).status() } }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("another program's database is refused and not touched")
+    func foreign() throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { try $0.execute(sql: "CREATE TABLE theirs(id); INSERT INTO theirs VALUES (1)") }
+        try queue.close()
+        let before = try Data(contentsOf: URL(filePath: path))
+        #expect(throws: OutboxError.foreign) { try Outbox(at: path) }
+        #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    }
+
+    @Test("a file that is no database is refused and not touched")
+    func noDatabase() throws {
+        let text = String(repeating: "This is a letter to my aunt. ", count: 200)
+        try folder.write(text, to: "outbox.db")
+        #expect(throws: OutboxError.damaged) { try Outbox(at: path) }
+        #expect(try Checkout.text(URL(filePath: path)) == text)
+    }
+
+    @Test("a file of a later version is refused")
+    func tooNew() throws {
+        _ = try Outbox(at: path)
+        let queue = try DatabaseQueue(path: path)
+        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 99") }
+        try queue.close()
+        #expect(throws: OutboxError.tooNew(version: 99)) { try Outbox(at: path) }
+    }
+
+    @Test("a folder that is not there, and a folder in the file's place, are said to be so")
+    func noFolder() throws {
+        #expect(throws: OutboxError.cannotOpen("No such file or directory")) {
+            try Outbox(at: folder.appending("none/outbox.db").path)
+        }
+        #expect(throws: OutboxError.cannotOpen("Is a directory")) { try Outbox(at: folder.path) }
+    }
+
+    @Test("damage in any page gives an error or the truth, and no trap", arguments: 0..<24)
+    func damaged(part: Int) async throws {
+        let fixture = try Fixture()
+        for number in 0..<40 { try await fixture.addDevice("d\(number)") }
+        try await fixture.enqueue(String(repeating: "Hello", count: 100), to: .everyone)
+        try await fixture.outbox.checkpoint()
+        var bytes = try Data(contentsOf: URL(filePath: fixture.path))
+        let pageCount = bytes.count / 4_096
+        let start = (part * pageCount / 24) * 4_096 + (part.isMultiple(of: 2) ? 0 : 600)
+        for index in start..<min(start + 900, bytes.count) { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
+        let copy = folder.appending("copy.db").path
+        try bytes.write(to: URL(filePath: copy))
+        do {
+            let outbox = try Outbox(at: copy, clock: fixture.time.clock)
+            let transport = ScriptedTransport()
+            _ = try await outbox.status()
+            _ = try await outbox.devices()
+            _ = try await Courier(for: outbox, through: transport, limits: Fixture.limits()).run(until: .nothingDue)
+            _ = try await outbox.purge(.everything)
+        } catch let error as OutboxError {
+            #expect(error == .damaged || error == .foreign || Self.isDatabase(error), "\(error)")
+        } catch let error as CourierError {
+            guard case .outbox(let error) = error else { throw error }
+            #expect(error == .damaged || Self.isDatabase(error), "\(error)")
+        }
+    }
+
+    private static func isDatabase(_ error: OutboxError) -> Bool {
+        if case .database = error { return true }
+        if case .tooNew = error { return true }
+        return false
+    }
+
+    @Test("a read-only file system gives an error that says so", .enabled(if: canMount))
+    func readOnly() async throws {
+        let result = try onOwnDisk("mount -o remount,ro \"$1\" && \"$2\" enqueue \"$1/outbox.db\" \"$3\" \"$4\" 0 1 1")
+        #expect(result.status != 0)
+        #expect(result.errors.contains("can't be written to"), "\(result.errors)")
+    }
+
+    @Test("a full disk gives an error that says so, and loses nothing", .enabled(if: canMount))
+    func full() async throws {
+        // Fills the disk by enqueueing, delivers with the disk still full, makes room, delivers the rest.
+        let result = try onOwnDisk(
+            """
+            "$2" enqueue "$1/outbox.db" "$3" "$4" 0 100000 1 2>&1 | grep -o "disk is full" | head -1
+            "$2" work "$1/outbox.db" "$5" 0 empty
+            mount -o remount,size=20m "$1" && "$2" work "$1/outbox.db" "$5" 0 empty
+            """)
+        #expect(result.output.contains("disk is full"))
+        #expect(result.status == 0, "\(result.errors)")
+        let acknowledged = try Checkout.text(folder.appending("acknowledged")).split(separator: "\n").count
+        let sent = try Checkout.text(folder.appending("log")).split(separator: "\n")
+        #expect(acknowledged > 20)
+        #expect(Set(sent.map { $0.prefix(36) }).count >= acknowledged)
+    }
+
+    /// Runs a script with a small disk of its own: $1 its folder, $2 the worker, $3 a sender's key, $4 and $5 files.
+    private func onOwnDisk(_ script: String) throws -> Program.Result {
+        let worker = Program("outbox-worker").executable.path
+        let disk = folder.appending("disk").path
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        let key = URL(filePath: folder.appending("key").path)
+        try SenderKey().withSecretText { try Data($0).write(to: key) }
+        let prepare = "mount -t tmpfs -o size=1m none \"$1\" && \"$2\" register \"$1/outbox.db\" d0 && "
+        return try Program(at: "/usr/bin/unshare").run([
+            "-rm", "sh", "-c", prepare + "{ \(script)\n}", "sh", disk, worker, key.path,
+            folder.appending("acknowledged").path, folder.appending("log").path,
+        ])
+    }
+
+    private static let canMount: Bool =
+        (try? Program(at: "/usr/bin/unshare").run("-rm", "sh", "-c", "mount -t tmpfs none /mnt").status) == 0
+}

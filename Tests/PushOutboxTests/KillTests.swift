@@ -1,0 +1,169 @@
+import Foundation
+import PushOutbox
+import PushSender
+import PushSimulator
+import SealedPush
+import TestSupport
+import Testing
+
+/// Real processes that are really killed; what they leave behind must be whole.
+@Suite("Killed at any point", .serialized)
+struct KillTests {
+    private static let worker = Program("outbox-worker")
+    private static let deviceCount = 7
+    private let fixture: Fixture
+    private let phones = (0..<deviceCount).map { _ in Identity() }
+    private var acknowledged: String { fixture.folder.appending("acknowledged").path }
+    private var log: String { fixture.folder.appending("log").path }
+    private var key: String { fixture.folder.appending("key").path }
+
+    init() async throws {
+        fixture = try Fixture()
+        for (number, phone) in phones.enumerated() { try await fixture.addDevice("d\(number)", identity: phone) }
+        let url = URL(filePath: key)
+        try fixture.sender.withSecretText { try Data($0).write(to: url) }
+        for path in [acknowledged, log] { #expect(FileManager.default.createFile(atPath: path, contents: nil)) }
+    }
+
+    @Test("at random moments: what was acknowledged is sent, in order, under one identifier, and enqueued once")
+    func random() async throws {
+        var generator = SeededGenerator()
+        let count = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 120
+        for _ in 0..<count {
+            let first = try acknowledgedNumbers().last ?? 0
+            let sending = try Self.worker.start(enqueueing(from: first))
+            let working = try Self.worker.start(["work", fixture.path, log, "5", "stopped"])
+            try await Task.sleep(for: .milliseconds(Int.random(in: 5...160, using: &generator)))
+            let isSendingFirst = Bool.random(using: &generator)
+            (isSendingFirst ? sending : working).kill()
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...30, using: &generator)))
+            (isSendingFirst ? working : sending).kill()
+            for process in [sending, working] { _ = process.wait() }
+        }
+        try finish(minimum: count / 2)
+    }
+
+    @Test(
+        "at each system call that writes, syncs or locks",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace")),
+        arguments: ["pwrite64", "fdatasync", "fcntl", "write"])
+    func exact(call: String) async throws {
+        let strace = Program(at: "/usr/bin/strace")
+        var killCount = 0
+        for occurrence in 1...60 {
+            let inject = [
+                "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
+                "inject=\(call):signal=KILL:when=\(occurrence)",
+            ]
+            let first = try acknowledgedNumbers().last.map { $0 + 1 } ?? 0
+            // New messages each time, so that each run has something to write, up to its end.
+            let sending = try strace.run(
+                inject + [Self.worker.executable.path] + enqueueing(from: first, to: first + 3))
+            let working = try strace.run(
+                inject + [Self.worker.executable.path, "work", fixture.path, log, "0", "empty"])
+            killCount += [sending, working].filter { $0.status != 0 }.count
+            // Both ran to their ends: there are no more such calls to be killed at.
+            if sending.status == 0 && working.status == 0 { break }
+        }
+        print("\(call): killed \(killCount) times")
+        #expect(killCount > 3)
+        try finish(minimum: 1)
+    }
+
+    @Test("while sealing for everyone: a repeated call goes on where it stopped, and each device gets it once")
+    func everyone() async throws {
+        var generator = SeededGenerator()
+        for number in Self.deviceCount..<2_500 { try await fixture.addDevice("d\(number)") }
+        var isDone = false
+        var killCount = 0
+        for round in 0..<25 where !isDone {
+            let sending = try Self.worker.start(
+                ["everyone", fixture.path, key, acknowledged, "0", "1", "1"])
+            try await Task.sleep(for: .milliseconds(Int.random(in: 20...200 + 80 * round, using: &generator)))
+            sending.kill()
+            _ = sending.wait()
+            killCount += 1
+            isDone = try !acknowledgedNumbers().isEmpty
+        }
+        print("killed \(killCount) times")
+        let result = try Self.worker.run(["everyone", fixture.path, key, acknowledged, "0", "1", "1"])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try await fixture.outbox.status().waitingCount == 2_500)
+        let working = try Self.worker.run(["work", fixture.path, log, "0", "empty"])
+        #expect(working.status == 0)
+        let tokens = try pushes().map { $0.token }
+        #expect(tokens.count == 2_500)
+        #expect(Set(tokens).count == 2_500)
+    }
+
+    private func enqueueing(from first: Int, to end: Int = 1_000_000) -> [String] {
+        ["enqueue", fixture.path, key, acknowledged, "\(first)", "\(end)", "\(Self.deviceCount)"]
+    }
+
+    /// Delivers the rest undisturbed, and looks at everything that was ever sent.
+    private func finish(minimum: Int) throws {
+        let working = try Self.worker.run(["work", fixture.path, log, "0", "empty"])
+        #expect(working.status == 0, "\(working.errors)")
+        let acknowledged = Set(try acknowledgedNumbers())
+        #expect(acknowledged.count >= minimum)
+        print("\(acknowledged.count) acknowledged")
+
+        var sent: [Int: Push] = [:]
+        var newest = [Int](repeating: -1, count: Self.deviceCount)
+        for push in try pushes() {
+            let number = try number(of: push)
+            let device = number % Self.deviceCount
+            #expect(push.token == Fixture.token("d\(device)").description)
+            if let earlier = sent[number] {
+                // The same bytes under the same identifiers: the device shows one.
+                #expect(push == earlier)
+            } else {
+                #expect(number > newest[device], "sent behind a later one of its device")
+            }
+            newest[device] = max(newest[device], number)
+            sent[number] = push
+        }
+        let missing = acknowledged.subtracting(sent.keys).sorted()
+        #expect(missing.isEmpty)
+        // Besides, at most what was stored when its acknowledgement was cut off.
+        #expect(Set(sent.values.map { $0.apnsID }).count == sent.count)
+    }
+
+    private struct Push: Equatable {
+        let apnsID: String
+        let collapseID: String
+        let token: String
+        let body: String
+    }
+
+    private func pushes() throws -> [Push] {
+        try lines(of: log).map { line in
+            let fields = line.split(separator: "\t", maxSplits: 3).map(String.init)
+            try #require(fields.count == 4)
+            return Push(apnsID: fields[0], collapseID: fields[1], token: fields[2], body: fields[3])
+        }
+    }
+
+    private func number(of push: Push) throws -> Int {
+        let request = PushRequest(
+            token: try #require(DeviceToken(parsing: push.token)), body: Array(push.body.utf8), topic: Fixture.topic,
+            apnsID: push.apnsID, collapseID: push.collapseID, priority: .immediate, expiration: nil)
+        for phone in phones {
+            guard let body = try? realBody(of: request, for: phone) else { continue }
+            return try #require(Int(body.dropFirst("message ".count)))
+        }
+        throw OutboxError.damaged
+    }
+
+    /// The worker's clock is the real one.
+    private func realBody(of request: PushRequest, for phone: Identity) throws -> String? {
+        fixture.time.advance(by: .milliseconds(Int64(Date().timeIntervalSince1970 * 1_000) - fixture.time.now))
+        return try fixture.body(of: request, for: phone)
+    }
+
+    private func acknowledgedNumbers() throws -> [Int] { try lines(of: acknowledged).compactMap { Int($0) } }
+
+    private func lines(of path: String) throws -> [Substring] {
+        String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self).split(separator: "\n")
+    }
+}

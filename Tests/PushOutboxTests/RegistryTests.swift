@@ -1,0 +1,181 @@
+import Foundation
+import PushOutbox
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@Suite("The registry")
+struct RegistryTests {
+    private let fixture: Fixture
+    private let enrolmentKey = EnrolmentKey()
+    private let identity = Identity()
+
+    init() throws { fixture = try Fixture() }
+
+    private func record(
+        of recipients: [Recipient]? = nil, counter: UInt64 = 1, days: Int64 = 90
+    ) throws -> DeviceRecord {
+        try DeviceRecord(
+            of: recipients ?? [identity.recipient], topic: Fixture.topic, counter: counter, created: fixture.now,
+            expires: fixture.now.advanced(bySeconds: days * 86_400), signedBy: enrolmentKey)
+    }
+
+    private func enrol(_ name: DeviceName = "phone", user: UserName = "anna", token: String = "aa11") async throws {
+        let device = try EnrolledDevice(pinning: try record(), topic: Fixture.topic, at: fixture.now)
+        try await fixture.outbox.register(
+            RegisteredDevice(
+                name: name, user: user, topic: Fixture.topic, keys: .enrolled(device),
+                token: DeviceToken(parsing: token), registered: fixture.now))
+    }
+
+    private func prove(_ recipient: Recipient, by identities: [Identity]) async throws {
+        let challenge = PendingChallenge(
+            to: recipient, of: enrolmentKey.enrolment, topic: Fixture.topic, from: fixture.sender, at: fixture.now)
+        let answer = try Challenge.answer(
+            challenge.text, enrolment: enrolmentKey.enrolment, topic: Fixture.topic,
+            keys: InMemoryKeyStore(identities.map { DeviceKey($0, created: fixture.now) }),
+            trusting: [fixture.sender.sender])
+        try await fixture.outbox.prove(challenge, answer: answer, of: "phone", at: fixture.now)
+    }
+
+    @Test("gives back what was registered")
+    func roundTrip() async throws {
+        let device = try await fixture.addDevice("tablet", environment: .sandbox)
+        #expect(try await fixture.outbox.device("tablet") == device)
+        try await enrol()
+        let phone = try #require(try await fixture.outbox.device("phone"))
+        guard case .enrolled(let enrolled) = phone.keys else { throw OutboxError.notEnrolled }
+        #expect(enrolled == (try EnrolledDevice(pinning: enrolled.record, topic: Fixture.topic, at: fixture.now)))
+        #expect(try await fixture.outbox.device("nobody") == nil)
+        #expect(try await fixture.outbox.devices(of: "anna").map { $0.name } == ["phone", "tablet"])
+        #expect(try await fixture.outbox.devices(limit: 1).map { $0.name } == ["phone"])
+        #expect(try await fixture.outbox.devices(after: "phone").map { $0.name } == ["tablet"])
+    }
+
+    @Test("sends to an enrolled device once it has proven its key, and as long as its record holds")
+    func enrolment() async throws {
+        try await enrol()
+        #expect(try await fixture.enqueue("Hello", to: .device("phone")).skipped == [.unproven: 1])
+        try await prove(identity.recipient, by: [identity])
+        #expect(try await fixture.enqueue("Hello", to: .device("phone")).enqueuedCount == 1)
+
+        // A rotated key is sealed to once it is proven, too; until then the old one.
+        let next = Identity()
+        let newer = try record(of: [next.recipient, identity.recipient], counter: 2)
+        try await fixture.outbox.accept(newer, of: "phone", at: fixture.now)
+        try await fixture.enqueue("old", to: .device("phone"))
+        try await prove(next.recipient, by: [next, identity])
+        try await fixture.enqueue("new", to: .device("phone"))
+        let transport = ScriptedTransport()
+        try await fixture.deliver(transport, until: .empty)
+        #expect(try fixture.body(of: transport.delivered.all[1], for: identity) == "old")
+        #expect(try fixture.body(of: transport.delivered.all[2], for: next) == "new")
+
+        fixture.time.advance(by: .seconds(91 * 86_400))
+        #expect(try await fixture.enqueue("Hello", to: .device("phone")).skipped == [.recordExpired: 1])
+    }
+
+    @Test("refuses a record that is older, and answers that are wrong")
+    func refusals() async throws {
+        try await enrol()
+        try await fixture.outbox.accept(try record(counter: 5), of: "phone", at: fixture.now)
+        await #expect(throws: OutboxError.record(.rolledBack)) {
+            try await fixture.outbox.accept(try record(counter: 4), of: "phone", at: fixture.now)
+        }
+        let challenge = PendingChallenge(
+            to: identity.recipient, of: enrolmentKey.enrolment, topic: Fixture.topic, from: fixture.sender,
+            at: fixture.now)
+        await #expect(throws: OutboxError.challenge(.malformed)) {
+            try await fixture.outbox.prove(challenge, answer: "no", of: "phone", at: fixture.now)
+        }
+        await #expect(throws: OutboxError.unknownDevice) {
+            try await fixture.outbox.accept(try record(), of: "nobody", at: fixture.now)
+        }
+        try await fixture.addDevice("tablet")
+        await #expect(throws: OutboxError.notEnrolled) {
+            try await fixture.outbox.accept(try record(), of: "tablet", at: fixture.now)
+        }
+    }
+
+    @Test("sends to a device that nobody vouches for only where the caller says so")
+    func unverified() async throws {
+        try await fixture.addDevice("phone")
+        let report = try await fixture.outbox.enqueue(Content(body: "Hello"), to: .everyone, from: fixture.sealer)
+        #expect(report.skipped == [.unverified: 1])
+        #expect(report.enqueuedCount == 0)
+    }
+
+    @Test("a token belongs to one device: its earlier holder has it no more, nor what waited there")
+    func movedToken() async throws {
+        let token = Fixture.token("shared")
+        try await fixture.addDevice("old", user: "anna", token: token)
+        try await fixture.enqueue("for anna", to: .user("anna"))
+        let change = try await fixture.outbox.register(
+            RegisteredDevice(
+                name: "new", user: "berta", topic: Fixture.topic, keys: .unverified(Identity().recipient), token: token,
+                registered: fixture.now))
+        #expect(change.isNew)
+        #expect(change.discardedCount == 1)
+        #expect(try await fixture.outbox.device("old")?.token == TokenState.none(reason: "moved"))
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).attemptCount == 0)
+    }
+
+    @Test("what waits for a user is not shown to the next one on the same device")
+    func otherUser() async throws {
+        try await fixture.addDevice("phone", user: "anna")
+        try await fixture.enqueue("for anna", to: .user("anna"))
+        try await fixture.addDevice("phone", user: "berta")
+        #expect(try await fixture.outbox.status().waitingCount == 0)
+        await #expect(throws: OutboxError.unknownUser) { try await fixture.enqueue("x", to: .user("anna")) }
+    }
+
+    @Test("what waits goes to the device's new token")
+    func changedToken() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        let new = Fixture.token("new")
+        try await fixture.outbox.setToken(new, environment: .sandbox, of: "phone", at: fixture.now)
+        let transport = ScriptedTransport()
+        try await Courier(for: fixture.outbox, through: transport, environment: .sandbox, limits: Fixture.limits())
+            .run(until: .empty)
+        #expect(transport.delivered.all.map { $0.token } == [new])
+    }
+
+    @Test("what waits for a device whose token is taken away is kept as dead letters")
+    func noToken() async throws {
+        let device = try await fixture.addDevice("phone")
+        for _ in 0..<2 { try await fixture.enqueue("Hello", to: .device("phone")) }
+        try await fixture.outbox.register(
+            RegisteredDevice(
+                name: "phone", user: device.user, topic: device.topic, keys: device.keys, token: nil,
+                registered: fixture.now))
+        try await fixture.addDevice("tablet")
+        try await fixture.enqueue("Hello", to: .device("tablet"))
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
+        #expect(try await fixture.outbox.status().deadLetters == ["no-token": 2])
+        #expect(try await fixture.outbox.retry() == 0)
+        try await fixture.outbox.setToken(Fixture.token("new"), environment: .production, of: "phone", at: fixture.now)
+        #expect(try await fixture.outbox.retry() == 2)
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 2)
+    }
+
+    @Test("a removed device is gone, with what waited")
+    func removed() async throws {
+        try await fixture.addDevice("phone")
+        for _ in 0..<2 { try await fixture.enqueue("Hello", to: .device("phone")) }
+        #expect(try await fixture.outbox.remove("phone") == 2)
+        await #expect(throws: OutboxError.unknownDevice) { try await fixture.outbox.remove("phone") }
+        #expect(try await fixture.outbox.status().deviceCount == 0)
+        #expect(try await fixture.outbox.status().nextDue == nil)
+    }
+
+    @Test("names have something to see and no control characters")
+    func names() {
+        for text in ["", " ", "a\u{0}b", "a\nb", String(repeating: "x", count: 129), "\u{1b}[2J"] {
+            #expect(DeviceName(parsing: text) == nil)
+            #expect(UserName(parsing: text) == nil)
+        }
+        #expect(DeviceName(parsing: String(repeating: "x", count: 128)) != nil)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import PushOutbox
+import PushSender
+import SealedPush
+import TestSupport
+
+/// An outbox in a folder of its own, with a sender and devices whose keys are at hand.
+final class Fixture: Sendable {
+    let folder: TemporaryFolder
+    let time = FakeClock()
+    let sender = SenderKey()
+    let sealer: Sealer
+    let outbox: Outbox
+
+    static let topic: Topic = "com.example.app"
+
+    init() throws {
+        folder = try TemporaryFolder()
+        sealer = Sealer(sender: sender, topic: Self.topic, safeDefault: "You have a new message!")
+        outbox = try Outbox(at: Self.path(folder), clock: time.clock)
+    }
+
+    static func path(_ folder: TemporaryFolder) -> String { folder.appending("outbox.db").path }
+
+    var path: String { Self.path(folder) }
+
+    /// Another process's view of the same file.
+    func reopened() throws -> Outbox { try Outbox(at: path, clock: time.clock) }
+
+    var now: Timestamp { Timestamp(clamping: time.now / 1_000) }
+
+    /// A device whose key nobody vouches for, which is enough where it is about sending.
+    @discardableResult
+    func addDevice(
+        _ name: String, user: String = "anna", identity: Identity = Identity(), token: DeviceToken? = nil,
+        environment: PushEnvironment = .production
+    ) async throws -> RegisteredDevice {
+        let device = RegisteredDevice(
+            name: DeviceName(parsing: name)!, user: UserName(parsing: user)!, topic: Self.topic,
+            environment: environment,
+            keys: .unverified(identity.recipient), token: token ?? Self.token(name), registered: now)
+        try await outbox.register(device)
+        return device
+    }
+
+    /// 32 bytes that repeat the name.
+    static func token(_ name: String) -> DeviceToken {
+        let bytes = Array(String(repeating: "\(name)/", count: 32).utf8.prefix(32))
+        return DeviceToken(parsing: Hex.encode(bytes))!
+    }
+
+    @discardableResult
+    func enqueue(
+        _ body: String, to audience: Audience, priority: PushPriority = .immediate, expiration: Timestamp? = nil,
+        key: String? = nil
+    ) async throws -> EnqueueReport {
+        try await outbox.enqueue(
+            Content(body: body), to: audience, from: sealer, priority: priority, expiration: expiration,
+            includingUnverified: true, key: key.flatMap { IdempotencyKey($0) })
+    }
+
+    /// Limits under which a fake clock goes through a day in a moment.
+    static func limits(inFlight: Int = 4) -> CourierLimits {
+        CourierLimits(inFlightCount: inFlight, pollInterval: .seconds(20))
+    }
+
+    @discardableResult
+    func deliver(
+        _ transport: ScriptedTransport, until goal: Courier.Goal = .nothingDue, inFlight: Int = 4
+    ) async throws -> CourierReport {
+        try await Courier(for: outbox, through: transport, limits: Self.limits(inFlight: inFlight)).run(until: goal)
+    }
+
+    /// What a device shows for a payload.
+    func body(of request: PushRequest, for identity: Identity) throws -> String? {
+        let opener = Opener(
+            topic: Self.topic, keys: InMemoryKeyStore([DeviceKey(identity, created: now)]), trusting: [sender.sender])
+        let object = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]
+        let text = object?[SealedPayload.fieldName] as? String ?? ""
+        return try opener.open(Envelope(parsing: text), at: now).content.alert.body
+    }
+}
