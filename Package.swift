@@ -13,6 +13,20 @@ let settings: [SwiftSetting] =
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+    .product(name: "NIOTLS", package: "swift-nio"),
+    .product(name: "NIOSSL", package: "swift-nio-ssl"),
+    .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+    .product(name: "NIOHPACK", package: "swift-nio-http2"),
+]
+let server: [Target.Dependency] = [
+    .product(name: "JWTKit", package: "jwt-kit"),
+    .product(name: "Logging", package: "swift-log"),
+    .product(name: "Metrics", package: "swift-metrics"),
+    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+]
 
 #if os(Linux)
     // libsodium is Debian's package, and Apple's UserNotifications a stand-in, with the simulator on top of it.
@@ -102,6 +116,7 @@ let package = Package(
         .library(name: "SealedPush", targets: ["SealedPush"]),
         .library(name: "PushSender", targets: ["PushSender"]),
         .library(name: "PushOutbox", targets: ["PushOutbox"]),
+        .library(name: "PushAPNS", targets: ["PushAPNS"]),
         .library(name: "PushService", targets: ["PushService"]),
         .library(name: "PushKeyring", targets: ["PushKeyring"]),
         .executable(name: "sealedpush", targets: ["sealedpush"]),
@@ -111,6 +126,17 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // The tests' second opinion on HPKE; nothing that ships uses it.
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        // The transport to Apple.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // The certificates of the tests' servers.
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
     ],
     targets: platformTargets + [
         .systemLibrary(
@@ -122,6 +148,9 @@ let package = Package(
         .target(
             name: "PushOutbox",
             dependencies: ["PushSender", "SealedPush", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: settings),
+        .target(
+            name: "PushAPNS", dependencies: ["PushSender", "SealedPush", "PushCrypto"] + nio + server,
             swiftSettings: settings),
         .target(
             name: "PushService", dependencies: ["SealedPush", "PushCrypto"] + userNotifications,
@@ -140,6 +169,15 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SealedPushTests", dependencies: ["SealedPush", "PushCrypto", "TestSupport", crypto],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PushAPNSTests",
+            dependencies: [
+                "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "TestSupport", crypto,
+                .product(name: "X509", package: "swift-certificates"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ] + nio + server,
             swiftSettings: settings),
         .testTarget(
             name: "VectorTests", dependencies: ["PushSender", "PushCrypto", "TestSupport"], swiftSettings: settings),

@@ -19,5 +19,11 @@ let package = Package(
                 .product(name: "PushSender", package: "sealed-push"),
             ],
             path: "Sources/OutboxBenchmark"),
+        .executableTarget(
+            name: "push-benchmark",
+            dependencies: [
+                .product(name: "PushSender", package: "sealed-push"), .product(name: "PushAPNS", package: "sealed-push"),
+            ],
+            path: "Sources/PushBenchmark"),
     ]
 )

@@ -14,7 +14,7 @@ internal import GRDB
 ///
 /// Several processes may open one file on a local disk (not on a network's) at once, and a value is safe to use from many
 /// tasks. The memory it takes does not grow with the number of devices or pushes: about 20 MB. Its files, of which there
-/// are up to three, are readable by their owner only. Why SQLite: Docs/Decisions/0040-an-outbox-in-sqlite.md.
+/// are up to three, are readable by their owner only. Why SQLite: Docs/Decisions/0019-an-outbox-in-sqlite.md.
 public final class Outbox: Sendable {
     let clock: OutboxClock
     private let pool: DatabasePool

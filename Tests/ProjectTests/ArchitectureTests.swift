@@ -11,6 +11,10 @@ struct ArchitectureTests {
         "PushKeyring": ["PushCrypto", "SealedPush"],
         "PushSender": ["PushCrypto", "SealedPush"],
         "PushOutbox": ["SealedPush", "PushSender", "GRDB"],
+        "PushAPNS": [
+            "PushCrypto", "SealedPush", "PushSender", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP2", "NIOHPACK",
+            "JWTKit", "Logging", "Metrics", "ServiceLifecycle",
+        ],
         "PushService": ["PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch"],
         "UserNotifications": [],
         "PushSimulator": [

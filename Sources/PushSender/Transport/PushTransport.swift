@@ -16,6 +16,8 @@ public enum PushTransportError: Error, Hashable, Sendable {
     case connectionLost(String)
     /// No answer within the request's deadline: it may have been delivered.
     case timedOut
+    /// As many pushes wait already as the transport was told to hold. The push was not sent.
+    case overloaded
     /// The transport is shutting down. The push was not sent.
     case shuttingDown
     /// APNs calls a provider token expired that is younger than 20 minutes: this machine's clock is wrong.
@@ -27,7 +29,7 @@ public enum PushTransportError: Error, Hashable, Sendable {
     public var mayHaveBeenDelivered: Bool {
         switch self {
         case .connectionLost, .timedOut, .cancelled: true
-        case .unreachable, .shuttingDown, .wrongClock: false
+        case .unreachable, .overloaded, .shuttingDown, .wrongClock: false
         }
     }
 }

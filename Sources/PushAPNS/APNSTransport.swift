@@ -1,0 +1,89 @@
+public import Logging
+public import Metrics
+package import NIOCore
+internal import NIOPosix
+public import PushSender
+public import ServiceLifecycle
+
+/// Delivers sealed pushes to APNs, over HTTP/2 and TLS, with a provider token.
+///
+/// ```swift
+/// let key = try ProviderKey(pem: file, keyID: "ABCDE12345", teamID: "FGHIJ67890")
+/// let apns = try APNSTransport(APNSConfiguration(endpoint: .production, key: key))
+/// let answer = try await apns.deliver(PushRequest(payload, to: token))
+/// ```
+/// Make one for a team and an environment and keep it: its connections last for days. Any number of tasks may call it at
+/// once; all of its network work is on one thread, which takes tens of thousands of pushes in a second. It retries
+/// only what APNs surely has not processed; everything else is the caller's choice, as ``PushRefusal/advice`` and
+/// ``PushTransportError/mayHaveBeenDelivered`` say.
+///
+/// Run it as a service, or call ``shutDown()`` before letting go of it; without either its connections are cut.
+/// Sources: Apple, "Sending notification requests to APNs"; RFC 9113.
+public final class APNSTransport: PushTransport, Service {
+    private let dispatcher: Dispatcher
+
+    /// - Parameters:
+    ///   - logger: gets events with public identifiers: connections, refusals with `apns-id` and the token's first digits.
+    ///   - metrics: where `push_requests`, `push_request_duration`, `push_connections`, `push_streams`, `push_waiting`
+    ///     and `push_token_renewals` go.
+    /// - Throws: ``APNSConfigurationError/tls``
+    public convenience init(
+        _ configuration: APNSConfiguration, logger: Logger = Logger(label: "sealed-push.apns"),
+        metrics: any MetricsFactory = MetricsSystem.factory
+    ) throws(APNSConfigurationError) {
+        try self.init(
+            configuration, logger: logger, metrics: metrics,
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: TransportClock())
+    }
+
+    package init(
+        _ configuration: APNSConfiguration, logger: Logger, metrics: any MetricsFactory, eventLoop: any EventLoop,
+        clock: TransportClock
+    ) throws(APNSConfigurationError) {
+        dispatcher = Dispatcher(
+            configuration, tls: try TLSClient(endpoint: configuration.endpoint, roots: configuration.trustRoots),
+            eventLoop: eventLoop, clock: clock, log: TransportLog(logger: logger), metrics: TransportMetrics(metrics))
+    }
+
+    deinit { dispatcher.closeNow() }
+
+    /// Sends one push and waits for APNs' answer, at most as long as ``APNSConfiguration/Deadlines/request``.
+    ///
+    /// A cancelled task gets its error at once, and the push's stream is reset.
+    public func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer {
+        let dispatcher = dispatcher
+        let now = dispatcher.clock.now()
+        let delivery = Delivery(request, startedAt: now, deadline: now + dispatcher.deadlines.request)
+        let outcome = await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                delivery.continuation = continuation
+                dispatcher.submit(.deliver(delivery))
+            }
+        } onCancel: {
+            dispatcher.submit(.cancel(delivery))
+        }
+        return try outcome.get()
+    }
+
+    /// Runs tasks on the thread of the transport's connections, which saves two switches of threads with each push.
+    ///
+    /// Give it to tasks that do little but seal and send, as in `addTask(executorPreference:)`; one that computes for
+    /// long, or blocks, stops all pushes for as long.
+    public var taskExecutor: any TaskExecutor { dispatcher.executor }
+
+    /// Runs until the service group shuts down gracefully; then finishes what was taken, as ``shutDown()`` does.
+    public func run() async throws {
+        try? await gracefulShutdown()
+        await shutDown()
+    }
+
+    /// Refuses new pushes with ``PushTransportError/shuttingDown``, waits for the answers to those it has taken (at most
+    /// as long as their deadlines) and closes its connections.
+    public func shutDown() async { await dispatcher.shutDown() }
+
+    /// Device tokens that APNs is known to have accepted pushes for lately, as from a registry. They need not prove
+    /// themselves on the connection for tokens that nobody knows.
+    public func trust(_ tokens: some Sequence<DeviceToken>, topic: Topic) {
+        dispatcher.remember(tokens.map { Delivery.fingerprint($0, topic) })
+    }
+}

@@ -1,0 +1,54 @@
+/// What a transport needs to know. Only endpoint and key have no default.
+public struct APNSConfiguration: Sendable {
+    public var endpoint: APNSEndpoint
+    public var key: ProviderKey
+    /// Which certificate authorities are believed.
+    public var trustRoots: TrustRoots
+    public var limits = Limits()
+    public var deadlines = Deadlines()
+
+    public init(endpoint: APNSEndpoint, key: ProviderKey, trustRoots: TrustRoots = .system) {
+        self.endpoint = endpoint
+        self.key = key
+        self.trustRoots = trustRoots
+    }
+
+    /// How much at once.
+    public struct Limits: Hashable, Sendable {
+        /// Connections for device tokens that APNs has accepted a push for: 1 or more. The second and later ones are opened
+        /// when all others are full.
+        public var connectionCount = 4
+        /// Connections for device tokens not yet accepted: 1 or more.
+        public var unprovenConnectionCount = 1
+        /// Pushes that wait for a free stream. The next one fails with `overloaded`: 1 or more.
+        public var waitingCount = 100_000
+        /// How many proven device tokens are remembered, at about 40 bytes each: 2 or more.
+        public var provenTokenCount = 1_000_000
+
+        public init() {}
+    }
+
+    /// How long to wait. All are checked each 100 ms.
+    public struct Deadlines: Hashable, Sendable {
+        /// From the look-up of the name to the server's settings.
+        public var connect: Duration = .seconds(10)
+        /// From the call to the answer, the time in the queue included.
+        public var request: Duration = .seconds(30)
+        /// Silence after which a connection that owes an answer is pinged.
+        public var pingWhileBusy: Duration = .seconds(10)
+        /// Silence after which an idle connection is pinged. Apple asks for an hour.
+        public var pingWhileIdle: Duration = .seconds(3_600)
+        /// From a ping to its answer; then the connection is given up.
+        public var ping: Duration = .seconds(10)
+        /// How long a connection is kept that nothing is sent on. Apple wants them kept for hours to days.
+        public var idle: Duration = .seconds(86_400)
+        /// How long all connections must be full before another is opened.
+        public var full: Duration = .milliseconds(500)
+        /// How long a failed connection keeps the next one waiting: the first time, doubled each time, with jitter.
+        public var firstBackoff: Duration = .milliseconds(250)
+        /// The longest such wait.
+        public var longestBackoff: Duration = .seconds(30)
+
+        public init() {}
+    }
+}

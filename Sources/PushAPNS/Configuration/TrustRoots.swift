@@ -1,0 +1,19 @@
+internal import NIOSSL
+
+/// Which certificate authorities may vouch for the server.
+public struct TrustRoots: Sendable {
+    let tlsRoots: NIOSSLTrustRoots
+
+    /// The system's.
+    public static let system = TrustRoots(tlsRoots: .default)
+
+    /// Only the certificates in `pem`: one or more, as text between BEGIN and END lines.
+    public init(pem: [UInt8]) throws(APNSConfigurationError) {
+        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(pem), !certificates.isEmpty else {
+            throw .malformedTrustRoots
+        }
+        tlsRoots = .certificates(certificates)
+    }
+
+    private init(tlsRoots: NIOSSLTrustRoots) { self.tlsRoots = tlsRoots }
+}

@@ -1,0 +1,45 @@
+internal import NIOCore
+internal import NIOHTTP2
+internal import NIOPosix
+internal import NIOSSL
+internal import SealedPush
+
+/// Errors of the network, of TLS and of HTTP/2 in short words.
+enum ConnectionFault {
+    static func text(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError: connection(error)
+        case ChannelError.connectTimeout: "no TCP connection in time"
+        case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: "closed"
+        case let error as IOError: "\(error.description)"
+        case NIOSSLError.uncleanShutdown: "cut without a farewell"
+        case let error as NIOSSLError: tls(error)
+        case is NIOSSLExtraError: "the server's certificate is for another name"
+        case is any NIOHTTP2Error: "HTTP/2: " + name(error)
+        default: name(error)
+        }
+    }
+
+    private static func connection(_ error: NIOConnectionError) -> String {
+        if let first = error.connectionErrors.first { return text(first.error) }
+        if error.dnsAError != nil || error.dnsAAAAError != nil { return "the name was not found" }
+        return "no address to connect to"
+    }
+
+    private static func tls(_ error: NIOSSLError) -> String {
+        let words = String(describing: error)
+        if words.contains("CERTIFICATE_VERIFY_FAILED") {
+            return "the server's certificate is not trusted or has expired"
+        }
+        if words.contains("NO_APPLICATION_PROTOCOL") { return "the server does not offer HTTP/2 (ALPN h2)" }
+        // "error:1000009e:SSL routines:OPENSSL_internal:REASON at ..."
+        let parts = words.split(separator: ":")
+        if let index = parts.firstIndex(of: "OPENSSL_internal"), index + 1 < parts.count {
+            return "TLS: " + parts[index + 1].prefix { $0.isUppercase || $0.isNumber || $0 == "_" }
+        }
+        return "TLS: " + name(error)
+    }
+
+    /// The error's own name, without what it carries: a peer may have put that there.
+    private static func name(_ error: any Error) -> String { String(describing: type(of: error)) }
+}

@@ -1,0 +1,55 @@
+internal import NIOCore
+internal import PushSender
+internal import SealedPush
+
+/// One push between its caller and its answer.
+///
+/// Unchecked, because its state is confined to the event loop: the caller's task makes it, hands it over through the
+/// ``SubmissionQueue`` and never touches it again.
+final class Delivery: @unchecked Sendable {
+    typealias Outcome = Result<PushAnswer, PushTransportError>
+
+    let request: PushRequest
+    /// Of device token and topic, for ``ProvenTokens``.
+    let fingerprint: Int
+    let startedAt: NIODeadline
+    let deadline: NIODeadline
+    /// Set before the hand-over; nil once the caller has its answer.
+    var continuation: UnsafeContinuation<Outcome, Never>?
+
+    /// Whether the event loop has it; a cancellation may come before that.
+    var isAccepted = false
+    var isCancelled = false
+    /// How often it was given to a connection.
+    var attemptCount = 0
+    /// Of the provider token it was sent with.
+    var tokenGeneration = 0
+    /// The connection and stream it was sent on, while it waits for an answer there.
+    var connection: APNSConnection?
+    var streamID: Int32 = 0
+    var response = PartialResponse()
+
+    init(_ request: PushRequest, startedAt: NIODeadline, deadline: NIODeadline) {
+        self.request = request
+        self.startedAt = startedAt
+        self.deadline = deadline
+        fingerprint = Self.fingerprint(request.token, request.topic)
+    }
+
+    static func fingerprint(_ token: DeviceToken, _ topic: Topic) -> Int {
+        var hasher = Hasher()
+        hasher.combine(token)
+        hasher.combine(topic)
+        return hasher.finalize()
+    }
+
+    /// Whether its caller waits no more.
+    var isFinished: Bool { continuation == nil }
+
+    /// Gives the caller its answer, once.
+    func finish(_ outcome: Outcome) {
+        guard let continuation else { return }
+        self.continuation = nil
+        continuation.resume(returning: outcome)
+    }
+}

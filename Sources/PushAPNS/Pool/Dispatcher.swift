@@ -1,0 +1,191 @@
+internal import NIOCore
+internal import PushSender
+internal import SealedPush
+
+/// All of a transport behind its public face: the two lanes, the provider token and the clock's ticks.
+///
+/// Unchecked, because everything mutable in it is confined to the event loop; other threads call only what the first mark
+/// below holds.
+final class Dispatcher: @unchecked Sendable {
+    let eventLoop: any EventLoop
+    let executor: EventLoopExecutor
+    let clock: TransportClock
+    let endpoint: APNSEndpoint
+    let deadlines: DeadlineAmounts
+    let tls: TLSClient
+    let requestHeaders: RequestHeaders
+    let log: TransportLog
+    let metrics: TransportMetrics
+    private let limits: APNSConfiguration.Limits
+    private let key: ProviderKey
+    private let submissions = SubmissionQueue()
+
+    var proven: ProvenTokens
+    private(set) var tokens: TokenSource
+    private var lanes: [Lane] = []
+    private var spareEntries: [SubmissionQueue.Entry] = []
+    private var ticker: RepeatedTask?
+    private var connectionCount = 0
+    private var outstandingCount = 0
+    private var isShuttingDown = false
+    private(set) var isClosed = false
+    private var shutdownWaiters: [CheckedContinuation<Void, Never>] = []
+
+    init(
+        _ configuration: APNSConfiguration, tls: TLSClient, eventLoop: any EventLoop, clock: TransportClock,
+        log: TransportLog, metrics: TransportMetrics
+    ) {
+        self.eventLoop = eventLoop
+        self.clock = clock
+        executor = EventLoopExecutor(eventLoop)
+        self.tls = tls
+        self.log = log
+        self.metrics = metrics
+        endpoint = configuration.endpoint
+        deadlines = DeadlineAmounts(configuration.deadlines)
+        requestHeaders = RequestHeaders(endpoint: configuration.endpoint)
+        limits = configuration.limits
+        key = configuration.key
+        proven = ProvenTokens(limit: configuration.limits.provenTokenCount)
+        tokens = TokenSource(clock: clock) { _ in }
+        tokens = TokenSource(clock: clock) { [unowned self] in startSigning(issuedAt: $0) }
+        lanes = [
+            Lane(.proven, connectionLimit: limits.connectionCount, dispatcher: self),
+            Lane(.unproven, connectionLimit: limits.unprovenConnectionCount, dispatcher: self),
+        ]
+    }
+
+    // MARK: From any thread
+
+    func submit(_ entry: SubmissionQueue.Entry) {
+        if submissions.append(entry) { eventLoop.execute { self.drainSubmissions() } }
+    }
+
+    func remember(_ fingerprints: [Int]) {
+        eventLoop.execute { for fingerprint in fingerprints { self.proven.insert(fingerprint) } }
+    }
+
+    /// Finishes what was taken and refuses what comes.
+    func shutDown() async {
+        await withCheckedContinuation { continuation in
+            eventLoop.execute {
+                self.shutdownWaiters.append(continuation)
+                self.isShuttingDown = true
+                self.endIfDrained()
+            }
+        }
+    }
+
+    /// Ends at once; for a transport that nobody holds any more.
+    func closeNow() {
+        eventLoop.execute {
+            self.isShuttingDown = true
+            self.isClosed = true
+            for lane in self.lanes { lane.closeNow() }
+            self.endIfDrained()
+        }
+    }
+
+    // MARK: In the event loop
+
+    private func drainSubmissions() {
+        submissions.drain(into: &spareEntries)
+        let entries = spareEntries
+        let now = clock.now()
+        for entry in entries {
+            switch entry {
+            case .deliver(let delivery): accept(delivery)
+            case .cancel(let delivery): cancel(delivery)
+            }
+        }
+        for lane in lanes { lane.dispatch(now: now) }
+        startTicking()
+    }
+
+    private func accept(_ delivery: Delivery) {
+        outstandingCount += 1
+        delivery.isAccepted = true
+        if delivery.isCancelled { return finish(delivery, .failure(.cancelled)) }
+        if isShuttingDown { return finish(delivery, .failure(.shuttingDown)) }
+        guard lanes[0].waiting.count + lanes[1].waiting.count < limits.waitingCount else {
+            return finish(delivery, .failure(.overloaded))
+        }
+        lanes[proven.contains(delivery.fingerprint) ? 0 : 1].append(delivery)
+    }
+
+    /// May come before the push itself, which is then refused.
+    private func cancel(_ delivery: Delivery) {
+        delivery.isCancelled = true
+        guard delivery.isAccepted, !delivery.isFinished else { return }
+        if let connection = delivery.connection { connection.cancel(delivery) }
+        finish(delivery, .failure(.cancelled))
+    }
+
+    /// Gives the caller its answer, once.
+    func finish(_ delivery: Delivery, _ outcome: Delivery.Outcome) {
+        guard !delivery.isFinished else { return }
+        outstandingCount -= 1
+        metrics.finished(outcome, nanoseconds: (clock.now() - delivery.startedAt).nanoseconds)
+        delivery.finish(outcome)
+        if isShuttingDown { endIfDrained() }
+    }
+
+    func nextConnectionNumber() -> Int {
+        connectionCount += 1
+        return connectionCount
+    }
+
+    private func startSigning(issuedAt: Timestamp) {
+        let key = key
+        Task {
+            let text = try? await key.sign(issuedAt: issuedAt.secondsSince1970)
+            eventLoop.execute { self.signed(text) }
+        }
+    }
+
+    private func signed(_ text: String?) {
+        tokens.signed(text)
+        metrics.tokenRenewed(isSuccess: text != nil)
+        log.tokenRenewed(isSuccess: text != nil)
+        let now = clock.now()
+        for lane in lanes {
+            if !tokens.hasToken { lane.failWaiting(.unreachable("the provider token could not be signed")) }
+            lane.dispatch(now: now)
+        }
+    }
+
+    // MARK: Time
+
+    private func startTicking() {
+        guard ticker == nil, !isClosed else { return }
+        ticker = eventLoop.scheduleRepeatedTask(initialDelay: clock.tick, delay: clock.tick) { _ in self.tick() }
+    }
+
+    private func tick() {
+        let now = clock.now()
+        for lane in lanes { lane.tick(now: now) }
+        let connections = lanes.flatMap { $0.connections }
+        metrics.state(
+            connectionCount: connections.count, streamCount: connections.reduce(0) { $0 + $1.streams.count },
+            waitingCount: lanes.reduce(0) { $0 + $1.waiting.count })
+        if connections.isEmpty, outstandingCount == 0 { stopTicking() }
+    }
+
+    private func stopTicking() {
+        ticker?.cancel()
+        ticker = nil
+    }
+
+    /// The end of a shutdown, once no push is in flight.
+    func endIfDrained() {
+        guard isShuttingDown, outstandingCount == 0 else { return }
+        for lane in lanes { lane.close() }
+        guard lanes.allSatisfy({ $0.connections.isEmpty }) else { return }
+        isClosed = true
+        stopTicking()
+        // Breaks the circle of lanes and dispatcher.
+        lanes = []
+        for waiter in shutdownWaiters { waiter.resume() }
+        shutdownWaiters = []
+    }
+}

@@ -1,0 +1,136 @@
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import PushSender
+import SealedPush
+import Testing
+
+@testable import PushAPNS
+
+@Suite("What is sent, and what comes back")
+struct AnswerTests {
+    @Test("a push arrives with Apple's headers and its body, and the unique ID comes back")
+    func accepted() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { $0.accept(uniqueID: "unique-1") }
+        let rig = try await Rig(behaviour)
+        let request = Rig.request(7, expiration: Timestamp(secondsSince1970: 1_900_000_000))
+        let answer = try await rig.transport.deliver(request)
+
+        #expect(answer == .accepted(uniqueID: "unique-1"))
+        let seen = try #require(rig.server.seen.requests.first)
+        #expect(seen.body == request.body)
+        let expected: [(String, String)] = [
+            (":method", "POST"), (":scheme", "https"), (":path", "/3/device/" + request.token.description),
+            (":authority", "localhost:\(rig.server.port)"), ("apns-topic", "com.example.app"),
+            ("apns-push-type", "alert"), ("apns-priority", "10"), ("apns-id", request.apnsID),
+            ("apns-collapse-id", request.collapseID), ("apns-expiration", "1900000000"),
+        ]
+        for (name, value) in expected { #expect(seen.headers[name] == [value], "\(name)") }
+        #expect(seen.header("authorization")?.hasPrefix("bearer ey") == true)
+        #expect(seen.headers.count == expected.count + 1)
+        await rig.stop()
+    }
+
+    @Test("what repeats is put into HPACK's table, what is new with each push is not")
+    func indexing() throws {
+        let headers = RequestHeaders(endpoint: .production).block(
+            for: Rig.request(expiration: .now()), authorization: "bearer x")
+        let indexed = headers.filter { $0.indexable == .indexable }.map { $0.name }
+        #expect(
+            indexed == [
+                ":method", ":scheme", ":authority", "authorization", "apns-topic", "apns-push-type", "apns-priority",
+            ])
+        let others = headers.filter { $0.indexable == .nonIndexable }.map { $0.name }
+        #expect(others == [":path", "apns-id", "apns-collapse-id", "apns-expiration"])
+        #expect(headers[":authority"] == ["api.push.apple.com"])
+    }
+
+    @Test(
+        "a refusal comes with status, reason and timestamp",
+        arguments: [
+            (400, "BadDeviceToken", nil), (410, "Unregistered", 1_700_000_000_123), (413, "PayloadTooLarge", nil),
+            (429, "TooManyRequests", nil), (500, "InternalServerError", nil), (400, "SomethingNew", nil),
+        ] as [(Int, String, Int?)])
+    func refused(status: Int, reason: String, timestamp: Int?) async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { $0.refuse(status, reason, timestamp: timestamp) }
+        let rig = try await Rig(behaviour)
+        let time = timestamp.flatMap { Timestamp(secondsSince1970: Int64($0 / 1_000)) }
+        #expect(await rig.outcome().refusal == PushRefusal(status: status, reason: reason, timestamp: time))
+        #expect(await rig.outcome().refusal?.status == status, "the connection goes on")
+        #expect(rig.server.seen.connectionCount == 1)
+        await rig.stop()
+    }
+
+    @Test(
+        "a body that is not what APNs sends keeps its status",
+        arguments: [
+            "", "<html>bad gateway</html>", "{\"reason\":\"BadDev", "[]", "\"BadTopic\"", "{\"reason\":7}",
+            "{\"reason\":{\"reason\":\"BadTopic\"}}", String(repeating: "[", count: 4_000), "{\"timestamp\":-5}",
+            "{\"reason\":\"\"}", "\u{ff}\u{fe}",
+        ])
+    func strangeBodies(body: String) async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { $0.answer(502, body: Array(body.utf8)) }
+        let rig = try await Rig(behaviour)
+        #expect(await rig.outcome().refusal == PushRefusal(status: 502, reason: nil, timestamp: nil))
+        await rig.stop()
+    }
+
+    @Test("a body of a megabyte keeps its status, is not read to its end, and others are still answered")
+    func hugeBody() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.request.body == Rig.request(0).body {
+                exchange.answer(500, body: [UInt8](repeating: 0x20, count: 16_384), ends: false)
+                for _ in 0..<60 {
+                    exchange.connection.send(
+                        .data(.init(data: .byteBuffer(.init(repeating: 0x20, count: 16_384)))), on: exchange.streamID)
+                }
+            } else {
+                exchange.refuse(400, "BadTopic")
+            }
+        }
+        let rig = try await Rig(behaviour)
+        for _ in 0..<10 { #expect(await rig.outcome(0).refusal == PushRefusal(status: 500, reason: nil)) }
+        #expect(await rig.outcome(1).refusal?.reason == "BadTopic")
+        await eventually("the stream is reset") { rig.server.seen.resetCount == 10 }
+        #expect(rig.server.seen.connectionCount == 1, "the connection's window was given back")
+        await rig.stop()
+    }
+
+    @Test("an unknown reason is carried through, at most 64 characters that only print")
+    func unknownReason() async throws {
+        #expect(ErrorBody(Array("{\"reason\":\"Neu\\n\\u001b[31m\"}".utf8)).reason == "Neu  [31m")
+        let long = String(repeating: "x", count: 100)
+        #expect(ErrorBody(Array("{\"reason\":\"\(long)\"}".utf8)).reason == String(repeating: "x", count: 64))
+        let combining = "e" + String(repeating: "\u{301}", count: 1_000)
+        let reason = try #require(ErrorBody(Array("{\"reason\":\"\(combining)\"}".utf8)).reason)
+        #expect(reason.utf8.count <= 256)
+    }
+
+    @Test("an error body that is cut at any length is read or ignored, and never traps")
+    func cutBodies() {
+        let whole = Array("{\"reason\":\"Unregistered\",\"timestamp\":1700000000000}".utf8)
+        for length in 0..<whole.count { #expect(ErrorBody(Array(whole.prefix(length))).reason == nil) }
+        #expect(ErrorBody(whole).reason == "Unregistered")
+    }
+
+    @Test("the body's window of 0 delays a push until it is opened")
+    func windowOfZero() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.settings = [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: 10),
+            HTTP2Setting(parameter: .initialWindowSize, value: 0),
+        ]
+        behaviour.onConnect = { connection in
+            connection.channel.eventLoop.scheduleTask(in: .milliseconds(100)) {
+                connection.send(.settings(.settings([HTTP2Setting(parameter: .initialWindowSize, value: 65_535)])))
+            }
+        }
+        let rig = try await Rig(behaviour)
+        #expect(await rig.outcome().isAccepted)
+        await rig.stop()
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import PushSender
+import Testing
+
+@testable import PushAPNS
+
+@Suite("Peers that do not behave")
+struct BadPeerTests {
+    enum Misdeed: String, CaseIterable, Sendable {
+        case noHTTP2, frameTooLong, unknownStream, dataBeforeHeaders, hugeHeaders, pushPromise, settingsFlood, pingFlood
+        case badHPACK, zeroIncrement, oddSettings, statusMissing, cut, windowOverflow, continuationFlood,
+            badContentLength
+
+        func act(_ exchange: Exchange) {
+            let connection = exchange.connection
+            let id = UInt8(truncatingIfNeeded: Int(exchange.streamID))
+            func frame(_ type: UInt8, _ flags: UInt8, stream: UInt8, _ payload: [UInt8], length: Int? = nil) -> [UInt8]
+            {
+                let count = length ?? payload.count
+                return [
+                    UInt8(count >> 16 & 0xff), UInt8(count >> 8 & 0xff), UInt8(count & 0xff), type, flags, 0, 0, 0,
+                    stream,
+                ]
+                    + payload
+            }
+            switch self {
+            case .noHTTP2: connection.sendRaw(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+            case .frameTooLong: connection.sendRaw(frame(0, 0, stream: id, [], length: 0xff_ffff))
+            case .unknownStream: connection.sendRaw(frame(0, 0, stream: 99, [1, 2, 3]))
+            case .dataBeforeHeaders: connection.sendRaw(frame(0, 0, stream: id, [1, 2, 3]))
+            case .hugeHeaders:
+                var headers: HPACKHeaders = [":status": "200"]
+                for number in 0..<100 {
+                    headers.add(name: "x-\(number)", value: String(repeating: "v", count: 100), indexing: .nonIndexable)
+                }
+                connection.send(.headers(.init(headers: headers, endStream: true)), on: exchange.streamID)
+            case .pushPromise: connection.sendRaw(frame(5, 4, stream: id, [0, 0, 0, 2, 0x88]))
+            case .settingsFlood:
+                connection.sendRaw(Array(repeating: frame(4, 0, stream: 0, []), count: 20_000).flatMap { $0 })
+            case .pingFlood:
+                let ping = frame(6, 0, stream: 0, [0, 0, 0, 0, 0, 0, 0, 0])
+                connection.sendRaw(Array(repeating: ping, count: 20_000).flatMap { $0 })
+            case .badHPACK: connection.sendRaw(frame(1, 5, stream: id, [0xff, 0xff, 0xff, 0xff, 0x0f]))
+            case .zeroIncrement: connection.sendRaw(frame(8, 0, stream: 0, [0, 0, 0, 0]))
+            case .oddSettings: connection.sendRaw(frame(4, 0, stream: 0, [0, 3, 0, 0, 0]))
+            case .statusMissing: connection.sendRaw(frame(1, 5, stream: id, [0]))
+            case .cut: connection.cut()
+            case .windowOverflow: connection.sendRaw(frame(8, 0, stream: 0, [0x7f, 0xff, 0xff, 0xff]))
+            case .continuationFlood:
+                let start = frame(1, 0, stream: id, [0x88])
+                let more = frame(9, 0, stream: id, [0x0f, 0x0d, 0x01, 0x31])
+                connection.sendRaw(start + Array(repeating: more, count: 5_000).flatMap { $0 })
+            case .badContentLength:
+                connection.sendRaw(
+                    frame(1, 4, stream: id, [0x88, 0x0f, 0x0d, 0x01, 0x35]) + frame(0, 1, stream: id, [1, 2, 3]))
+            }
+        }
+    }
+
+    @Test("it costs an error and a connection, and the next push works", arguments: Misdeed.allCases)
+    func misdeeds(_ misdeed: Misdeed) async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.connection.number == 1 { misdeed.act(exchange) } else { exchange.accept() }
+        }
+        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        let outcome = await rig.outcome()
+        guard case .connectionLost(let reason)? = outcome.error else {
+            Issue.record("\(misdeed): \(outcome)")
+            return
+        }
+        #expect(!reason.isEmpty && reason.utf8.count < 200)
+        #expect(await rig.clock.running(by: .milliseconds(100)) { await rig.outcome() }.isAccepted)
+        await rig.stop()
+    }
+
+    @Test("a server without HTTP/2 is named as such")
+    func alpn() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.protocols = ["http/1.1"]
+        try await Self.expectUnreachable(behaviour, "the server does not offer HTTP/2 (ALPN h2)")
+    }
+
+    @Test("a certificate that has expired, is for another name or comes from somebody else is not accepted")
+    func certificates() async throws {
+        let untrusted = "the server's certificate is not trusted or has expired"
+        let expired = TestCertificate(validFrom: .now - 7_200, validUntil: .now - 3_600)
+        try await Self.expectUnreachable(ServerBehaviour(), untrusted, certificate: expired, trusting: expired)
+        try await Self.expectUnreachable(
+            ServerBehaviour(), untrusted, certificate: TestCertificate(), trusting: .shared)
+        let otherName = TestCertificate(host: "example.com")
+        try await Self.expectUnreachable(
+            ServerBehaviour(), "the server's certificate is for another name", certificate: otherName,
+            trusting: otherName)
+    }
+
+    @Test("a server that speaks something else after TLS is not waited for")
+    func otherProtocol() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.insteadOfHTTP2 = Array("220 mail.example.com ESMTP\r\n".utf8)
+        try await Self.expectUnreachable(behaviour, nil)
+    }
+
+    private static func expectUnreachable(
+        _ behaviour: ServerBehaviour, _ reason: String?, certificate: TestCertificate = .shared,
+        trusting: TestCertificate = .shared
+    ) async throws {
+        let rig = try await Rig(
+            behaviour, certificate: certificate, trusting: trusting, configure: withoutDeadlines)
+        let outcome = await rig.clock.running(by: .milliseconds(100)) { await rig.outcome() }
+        guard case .unreachable(let text)? = outcome.error else {
+            Issue.record("\(outcome)")
+            return
+        }
+        if let reason { #expect(text == reason) }
+        #expect(rig.server.seen.requests.isEmpty)
+        await rig.stop()
+    }
+
+    @Test("trust roots that are none are refused")
+    func badRoots() {
+        for text in ["", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+            #expect(throws: APNSConfigurationError.malformedTrustRoots) { try TrustRoots(pem: Array(text.utf8)) }
+        }
+    }
+}

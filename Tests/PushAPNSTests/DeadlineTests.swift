@@ -1,0 +1,145 @@
+import NIOCore
+import NIOPosix
+import PushSender
+import Testing
+
+@testable import PushAPNS
+
+@Suite("Deadlines on every wait")
+struct DeadlineTests {
+    @Test("a push without an answer fails at its deadline, its stream is reset, and the next works")
+    func request() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { if $0.request.body != Rig.request(0).body { $0.accept() } }
+        let rig = try await Rig(behaviour)
+        async let silent = rig.outcome(0)
+        await eventually("it is sent") { rig.server.seen.requests.count == 1 }
+        rig.clock.advance(.seconds(29))
+        try await Task.sleep(for: .milliseconds(20))
+        // Not the silence: the connection answers pings.
+        rig.clock.advance(.seconds(1))
+        #expect(await silent.error == .timedOut)
+        await eventually("the stream is reset") { rig.server.seen.resetCount == 1 }
+        #expect(await rig.outcome(1).isAccepted)
+        #expect(rig.server.seen.connectionCount == 1)
+        await rig.stop()
+    }
+
+    @Test("a refusal whose body never ends keeps its status at the deadline")
+    func slowBody() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.request.body == Rig.request(1).body { return exchange.accept() }
+            exchange.answer(400, body: Array("{\"rea".utf8), ends: false)
+        }
+        let rig = try await Rig(behaviour)
+        rig.trust([0, 1])
+        #expect(await rig.outcome(1).isAccepted)
+        async let slow = rig.outcome(0)
+        await eventually("it is sent") { rig.server.seen.requests.count == 2 }
+        // On the same connection: what was sent before has arrived too.
+        #expect(await rig.outcome(1).isAccepted)
+        rig.clock.advance(.seconds(30))
+        #expect(await slow.refusal == PushRefusal(status: 400, reason: nil))
+        await rig.stop()
+    }
+
+    @Test("a server that takes connections and says nothing makes a push fail as unreachable, three attempts later")
+    func connect() async throws {
+        let mute = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let clock = ManualClock()
+        let transport = try Rig.transport(to: mute.localAddress?.port ?? 0, clock: clock) {
+            withoutDeadlines(&$0)
+            $0.deadlines.connect = .seconds(5)
+        }
+        await clock.running(by: .milliseconds(500)) {
+            await #expect(throws: PushTransportError.unreachable("no connection within 5000 ms")) {
+                _ = try await transport.deliver(Rig.request())
+            }
+        }
+        await transport.shutDown()
+        try await mute.close()
+    }
+
+    @Test("a connection that does not answer a ping is replaced, and what was on it fails as lost")
+    func ping() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.request.body == Rig.request(0).body {
+                exchange.connection.fallSilent()
+            } else {
+                exchange.accept()
+            }
+        }
+        let rig = try await Rig(behaviour) { $0.deadlines.request = .seconds(1_000_000) }
+        rig.trust(0..<5)
+        #expect(await rig.outcome(1).isAccepted)
+        let silent = Task { await rig.outcome(0) }
+        await eventually("it is sent") { rig.server.seen.requests.count == 2 }
+        let error = await rig.clock.running(by: .milliseconds(100)) { await silent.value.error }
+        #expect(error == .connectionLost("no answer to a ping"))
+        #expect(await rig.outcome(2).isAccepted)
+        #expect(rig.server.seen.connectionCount == 2)
+        await rig.stop()
+    }
+
+    @Test("an idle connection is pinged each hour, and kept while it answers")
+    func idlePing() async throws {
+        let rig = try await Rig {
+            $0.deadlines.ping = .seconds(1_000_000)
+            $0.deadlines.idle = .seconds(100_000_000)
+        }
+        #expect(await rig.outcome().isAccepted)
+        for count in 1...3 {
+            await rig.clock.advance(by: .seconds(60), until: "ping \(count)") { rig.server.seen.pingCount >= count }
+            // Sent after the ping's answer.
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(await rig.outcome().isAccepted)
+        #expect(rig.server.seen.liveConnectionCount == 2, "one for each lane")
+        await rig.stop()
+    }
+
+    @Test("a connection that nothing is sent on is closed after a day")
+    func idle() async throws {
+        let rig = try await Rig { $0.deadlines.pingWhileIdle = .seconds(1_000_000) }
+        #expect(await rig.outcome().isAccepted)
+        #expect(rig.server.seen.liveConnectionCount == 1)
+        rig.clock.advance(.seconds(86_400))
+        await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
+        #expect(await rig.outcome().isAccepted)
+        await rig.stop()
+    }
+
+    @Test("a push that waits for a stream until its deadline was not sent")
+    func waiting() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { $0.putAside() }
+        let rig = try await Rig(behaviour)
+        async let outcomes = rig.deliver(0..<3)
+        await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
+        try await Task.sleep(for: .milliseconds(20))
+        rig.clock.advance(.seconds(30))
+        let errors = await outcomes.map { $0.error }
+        #expect(errors.filter { $0 == .timedOut }.count == 1)
+        #expect(errors.filter { $0 == .unreachable("no free stream in time") }.count == 2)
+        #expect(rig.server.seen.requests.count == 1)
+        await rig.stop()
+    }
+
+    @Test("more pushes than may wait are turned away at once")
+    func overloaded() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { $0.putAside() }
+        let rig = try await Rig(behaviour) { $0.limits.waitingCount = 10 }
+        async let outcomes = rig.deliver(0..<100)
+        await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
+        try await Task.sleep(for: .milliseconds(50))
+        rig.clock.advance(.seconds(30))
+        let errors = await outcomes.compactMap { $0.error }
+        #expect(errors.count == 100)
+        #expect(errors.filter { $0 == .overloaded }.count >= 89)
+        await rig.stop()
+    }
+}

@@ -1,0 +1,155 @@
+import NIOCore
+import NIOHTTP2
+import PushSender
+import Testing
+
+@testable import PushAPNS
+
+@Suite("Connections that end")
+struct GoAwayTests {
+    @Test("after GOAWAY what is in flight is finished, what was not processed is sent again, and the reason is logged")
+    func goAway() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.connection.number == 1, exchange.request.body != Rig.request(0).body {
+                exchange.putAside()
+            } else {
+                exchange.accept()
+            }
+        }
+        let log = LogHandlerOfTests()
+        let rig = try await Rig(behaviour, log: log)
+        rig.trust(0..<20)
+        #expect(await rig.outcome(0).isAccepted)
+        async let outcomes = rig.deliver(1..<11)
+        await eventually("ten in flight") { rig.server.seen.waiting.count == 10 }
+        let held = rig.server.seen.takeWaiting().sorted { $0.streamID < $1.streamID }
+        held[0].connection.goAway(last: held[3].streamID, reason: "Shutdown")
+        await eventually("six again") { rig.server.seen.requests.count == 1 + 10 + 6 }
+        for exchange in held[0...3] { exchange.accept() }
+
+        #expect(await outcomes.allSatisfy { $0.isAccepted })
+        #expect(Set(rig.server.seen.requests.suffix(6).map { $0.connection }) == [2])
+        await eventually("the old one is closed") { rig.server.seen.liveConnectionCount == 1 }
+        #expect(log.text.contains("reason=Shutdown"))
+        await rig.stop()
+    }
+
+    @Test("GOAWAY's reason is in the error of what it cut off")
+    func goAwayReason() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            exchange.connection.goAway(last: exchange.streamID, reason: "BadCertificateEnvironment")
+            exchange.connection.cut()
+        }
+        let rig = try await Rig(behaviour)
+        #expect(
+            await rig.outcome().error == .connectionLost("APNs ended the connection: BadCertificateEnvironment"))
+        await rig.stop()
+    }
+
+    @Test("a push that three connections refuse to take was not sent")
+    func goAwayForEver() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { $0.connection.goAway(last: 0, reason: nil) }
+        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        let outcome = await rig.clock.running(by: .milliseconds(100)) { await rig.outcome() }
+        #expect(rig.server.seen.requests.count == 3)
+        #expect(
+            outcome.error == .unreachable("not taken 3 times: APNs ended the connection: NO_ERROR"))
+        await rig.stop()
+    }
+
+    @Test("REFUSED_STREAM is sent again, any other reset is lost")
+    func resets() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            switch exchange.connection.seen.requests.count {
+            case 1: exchange.reset(.refusedStream)
+            case 2: exchange.accept()
+            default: exchange.reset(.internalError)
+            }
+        }
+        let rig = try await Rig(behaviour)
+        #expect(await rig.outcome(1).isAccepted)
+        #expect(rig.server.seen.requests.count == 2)
+        #expect(await rig.outcome(1).error == .connectionLost("the stream was reset: INTERNAL_ERROR"))
+        await rig.stop()
+    }
+
+    @Test(
+        "a refusal that concerns the connection ends it",
+        arguments: [(503, "Shutdown"), (403, "UnrelatedKeyIdInToken"), (400, "IdleTimeout")])
+    func endingReasons(status: Int, reason: String) async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.connection.seen.requests.count == 2 {
+                exchange.refuse(status, reason)
+            } else {
+                exchange.accept()
+            }
+        }
+        let rig = try await Rig(behaviour)
+        rig.trust([0])
+        #expect(await rig.outcome().isAccepted)
+        #expect(await rig.outcome().refusal?.advice == .wait)
+        #expect(await rig.outcome().isAccepted)
+        #expect(rig.server.seen.requests.map { $0.connection } == [1, 1, 2])
+        await rig.stop()
+    }
+
+    @Test("a cut connection fails what was on it as lost, and the next push gets a new one")
+    func cut() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.connection.number == 1 { exchange.connection.cut() } else { exchange.accept() }
+        }
+        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        guard case .connectionLost? = await rig.outcome(0).error else {
+            Issue.record("not lost")
+            return
+        }
+        #expect(await rig.clock.running(by: .milliseconds(100)) { await rig.outcome(0) }.isAccepted)
+        await rig.stop()
+    }
+
+    @Test("where nothing listens a push is unreachable, and a server that comes back is found")
+    func reconnection() async throws {
+        let first = try await TestServer()
+        let port = first.port
+        await first.stop()
+        let clock = ManualClock()
+        let transport = try Rig.transport(to: port, clock: clock, configure: withoutDeadlines)
+        await clock.running(by: .milliseconds(100)) {
+            let error = await #expect(throws: PushTransportError.self) {
+                _ = try await transport.deliver(Rig.request())
+            }
+            guard case .unreachable(let reason) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(reason.contains("refused"))
+        }
+        let second = try await TestServer(port: port)
+        let answer = try await clock.running(by: .milliseconds(100)) { try await transport.deliver(Rig.request()) }
+        #expect(answer == .accepted(uniqueID: nil))
+        await second.stop()
+        await transport.shutDown()
+    }
+
+    @Test("the wait before the next connection doubles up to its limit, with jitter, and a success ends it")
+    func backoff() {
+        var backoff = Backoff(first: .milliseconds(100), longest: .seconds(2))
+        var waits: [Int64] = []
+        for _ in 0..<8 {
+            backoff.failed(now: .uptimeNanoseconds(0), chance: 0)
+            waits.append(Int64((backoff.until ?? .distantFuture).uptimeNanoseconds) / 1_000_000)
+        }
+        #expect(waits == [50, 100, 200, 400, 800, 1_000, 1_000, 1_000])
+        backoff.failed(now: .uptimeNanoseconds(0), chance: 0.999_999)
+        #expect(!backoff.allows(.uptimeNanoseconds(1_999_000_000)))
+        #expect(backoff.allows(.uptimeNanoseconds(2_000_000_000)))
+        backoff.succeeded()
+        #expect(backoff.allows(.uptimeNanoseconds(0)))
+    }
+}

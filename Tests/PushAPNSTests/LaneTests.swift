@@ -1,0 +1,84 @@
+import NIOCore
+import NIOHTTP2
+import PushSender
+import Testing
+
+@testable import PushAPNS
+
+@Suite("Tokens that are proven, and others")
+struct LaneTests {
+    @Test("a token that was not accepted before goes over a connection of its own, then over the others'")
+    func ownConnection() async throws {
+        let rig = try await Rig()
+        rig.trust([1])
+        #expect(await rig.outcome(1).isAccepted)
+        #expect(await rig.outcome(2).isAccepted)
+        #expect(await rig.outcome(2).isAccepted)
+        #expect(await rig.outcome(1).isAccepted)
+        #expect(rig.server.seen.requests.map { $0.connection } == [1, 2, 1, 1])
+        await rig.stop()
+    }
+
+    @Test("a token that is refused for good must prove itself again")
+    func refusedToken() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.connection.seen.requests.count == 2 {
+                exchange.refuse(410, "Unregistered", timestamp: 1_700_000_000_000)
+            } else {
+                exchange.accept()
+            }
+        }
+        let rig = try await Rig(behaviour)
+        rig.trust([1, 2])
+        #expect(await rig.outcome(2).isAccepted)
+        #expect(await rig.outcome(1).refusal?.advice == .drop)
+        #expect(await rig.outcome(1).isAccepted)
+        #expect(rig.server.seen.requests.map { $0.connection } == [1, 1, 2])
+        await rig.stop()
+    }
+
+    @Test("bad tokens throttle only their own connection")
+    func throttling() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            let number = Int(exchange.request.header("apns-collapse-id")?.dropFirst(9) ?? "") ?? 0
+            guard number >= 1_000 else { return exchange.accept() }
+            // As Apple does: one stream from then on.
+            exchange.connection.allow(streams: 1)
+            exchange.connection.channel.eventLoop.scheduleTask(in: .milliseconds(20)) {
+                exchange.refuse(400, "BadDeviceToken")
+            }
+        }
+        let rig = try await Rig(behaviour)
+        rig.trust(0..<1_000)
+        #expect(await rig.outcome(0).isAccepted)
+        async let bad = rig.deliver(1_000..<1_020)
+        let good = await rig.deliver(0..<1_000)
+        #expect(good.allSatisfy { $0.isAccepted })
+        #expect(await bad.allSatisfy { $0.refusal?.reason == "BadDeviceToken" })
+        let goodConnections = Set(
+            rig.server.seen.requests.filter { Int($0.header("apns-collapse-id")?.dropFirst(9) ?? "") ?? 0 < 1_000 }.map
+            { $0.connection })
+        #expect(goodConnections == [1])
+        await rig.stop()
+    }
+
+    @Test("no more tokens are remembered than was asked for, and those in use stay")
+    func bounded() {
+        var proven = ProvenTokens(limit: 1_000)
+        var forgottenCount = 0
+        proven.insert(-7)
+        for fingerprint in 0..<100_000 {
+            proven.insert(fingerprint)
+            if !proven.contains(-7) { forgottenCount += 1 }
+        }
+        #expect(forgottenCount == 0)
+        #expect(proven.count <= 1_000)
+        let found = [99_999, 50_000].map { proven.contains($0) }
+        #expect(found == [true, false])
+        proven.remove(99_999)
+        let isFound = proven.contains(99_999)
+        #expect(!isFound)
+    }
+}

@@ -1,0 +1,148 @@
+import Logging
+import MetricsTestKit
+import PushSender
+import ServiceLifecycle
+import Testing
+
+@testable import PushAPNS
+
+@Suite("Cancelling, shutting down, watching")
+struct LifecycleTests {
+    @Test("a cancelled push returns at once and resets its stream; others go on")
+    func cancelled() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { if $0.request.body == Rig.request(0).body { $0.putAside() } else { $0.accept() } }
+        let rig = try await Rig(behaviour)
+        rig.trust(0..<5)
+        #expect(await rig.outcome(1).isAccepted)
+        let task = Task { await rig.outcome(0) }
+        await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
+        task.cancel()
+        #expect(await task.value.error == .cancelled)
+        await eventually("the stream is reset") { rig.server.seen.resetCount == 1 }
+        for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
+        #expect(await rig.outcome(1).isAccepted)
+        #expect(rig.server.seen.connectionCount == 1)
+        await rig.stop()
+    }
+
+    @Test("a push of a cancelled task is not sent")
+    func cancelledBefore() async throws {
+        let rig = try await Rig()
+        let task = Task {
+            try? await Task.sleep(for: .seconds(60))
+            return await rig.outcome(0)
+        }
+        task.cancel()
+        #expect(await task.value.error == .cancelled)
+        #expect(rig.server.seen.requests.isEmpty)
+        await rig.stop()
+    }
+
+    @Test("thousands of cancelled pushes leave nothing behind")
+    func manyCancelled() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { if $0.request.body != Rig.request(0).body { $0.putAside() } else { $0.accept() } }
+        let rig = try await Rig(behaviour)
+        rig.trust(0..<2_000)
+        #expect(await rig.outcome(0).isAccepted)
+        let task = Task { await rig.deliver(1..<2_000) }
+        await eventually("many are sent") { rig.server.seen.waiting.count == 100 }
+        task.cancel()
+        #expect(await task.value.allSatisfy { $0.error == .cancelled })
+        #expect(await rig.outcome(0).isAccepted)
+        await rig.stop()
+    }
+
+    @Test("a shutdown refuses what comes, finishes what was taken, and closes the connections")
+    func shutdown() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { if $0.request.body == Rig.request(0).body { $0.accept() } else { $0.putAside() } }
+        let rig = try await Rig(behaviour)
+        rig.trust(0..<200)
+        #expect(await rig.outcome(0).isAccepted)
+        async let outcomes = rig.deliver(1..<151)
+        await eventually("they are sent") { rig.server.seen.waiting.count == 100 }
+        async let ended: Void = rig.transport.shutDown()
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(await rig.outcome(0).error == .shuttingDown)
+        let answering = Task {
+            while !Task.isCancelled {
+                for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+        #expect(await outcomes.allSatisfy { $0.isAccepted })
+        await ended
+        answering.cancel()
+        await eventually("closed") { rig.server.seen.liveConnectionCount == 0 }
+        #expect(await rig.outcome(0).error == .shuttingDown)
+        await rig.stop()
+    }
+
+    @Test("a service group runs it and shuts it down gracefully")
+    func service() async throws {
+        let rig = try await Rig()
+        let group = ServiceGroup(
+            services: [rig.transport], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        async let run: Void = group.run()
+        #expect(await rig.outcome().isAccepted)
+        await group.triggerGracefulShutdown()
+        try await run
+        #expect(await rig.outcome().error == .shuttingDown)
+        await rig.stop()
+    }
+
+    @Test("a transport that is let go of closes its connections")
+    func letGo() async throws {
+        let server = try await TestServer()
+        do {
+            let transport = try Rig.transport(to: server.port, clock: ManualClock())
+            _ = try await transport.deliver(Rig.request())
+            #expect(server.seen.liveConnectionCount == 1)
+        }
+        await eventually("it is closed") { server.seen.liveConnectionCount == 0 }
+        await server.stop()
+    }
+
+    @Test("the log names events and public identifiers, and neither whole device tokens nor bodies nor provider tokens")
+    func log() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { $0.refuse(410, "Unregistered", timestamp: 1_700_000_000_000) }
+        let log = LogHandlerOfTests()
+        let rig = try await Rig(behaviour, log: log)
+        let request = Rig.request(3)
+        _ = try await rig.transport.deliver(request)
+        #expect(log.text.contains("apns-id=\(request.apnsID)"))
+        #expect(log.text.contains("reason=Unregistered"))
+        #expect(log.text.contains("token=\(request.token.logged)"))
+        #expect(!log.text.contains(request.token.description))
+        #expect(!log.text.contains("number"))
+        #expect(!log.text.contains("bearer"))
+        await rig.stop()
+    }
+
+    @Test("the metrics count pushes by outcome, times, connections and token renewals")
+    func metrics() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.request.body == Rig.request(1).body {
+                exchange.refuse(400, "BadTopic")
+            } else {
+                exchange.accept()
+            }
+        }
+        let rig = try await Rig(behaviour)
+        _ = await rig.deliver(0..<2)
+        _ = await rig.outcome(0)
+        #expect(rig.metrics.counter("push_requests", "accepted") == 2)
+        #expect(rig.metrics.counter("push_requests", "refused-change") == 1)
+        #expect(rig.metrics.counter("push_token_renewals", "signed") == 1)
+        #expect(try rig.metrics.expectTimer("push_request_duration").values.count == 3)
+        await eventually("a gauge") { (try? rig.metrics.expectGauge("push_connections").lastValue) == 2 }
+        await rig.transport.shutDown()
+        #expect(await rig.outcome(0).error == .shuttingDown)
+        #expect(rig.metrics.counter("push_requests", "shutting-down") == 1)
+        await rig.stop()
+    }
+}

@@ -1,0 +1,174 @@
+import Crypto
+import JWTKit
+import PushSender
+import Testing
+
+@testable import PushAPNS
+
+@Suite("The provider token")
+struct ProviderTokenTests {
+    private struct Claims: JWTPayload {
+        let iss: String
+        let iat: Int
+        func verify(using algorithm: some JWTAlgorithm) {}
+    }
+
+    private static func claims(_ authorization: String?) async throws -> Claims {
+        let token = try #require(authorization?.dropFirst("bearer ".count))
+        let key = try ES256PublicKey(pem: Rig.signingKey.publicKey.pemRepresentation)
+        let keys = await JWTKeyCollection().add(ecdsa: key, kid: "ABCDE12345")
+        return try await keys.verify(Array(token.utf8), as: Claims.self)
+    }
+
+    @Test("it is signed with ES256 and names key, team and whole seconds")
+    func claims() async throws {
+        let rig = try await Rig()
+        #expect(await rig.outcome().isAccepted)
+        let authorization = rig.server.seen.requests[0].header("authorization")
+        let claims = try await Self.claims(authorization)
+        #expect(claims.iss == "FGHIJ67890")
+        #expect(claims.iat == 1_800_000_000)
+        await rig.stop()
+    }
+
+    @Test("all connections share one token until it is 50 minutes old, then all have the next")
+    func renewal() async throws {
+        let rig = try await Rig()
+        rig.trust([1])
+        for number in [1, 2] { #expect(await rig.outcome(number).isAccepted) }
+        rig.clock.advance(.seconds(49 * 60))
+        try await Task.sleep(for: .milliseconds(30))
+        for number in [1, 2] { #expect(await rig.outcome(number).isAccepted) }
+        #expect(Set(rig.server.seen.requests.map { $0.header("authorization") }).count == 1)
+
+        rig.clock.advance(.seconds(60))
+        #expect(await rig.outcome(1).isAccepted, "with the old one, while the new one is signed")
+        await eventually("the new one") { rig.metrics.counter("push_token_renewals", "signed") == 2 }
+        for number in [1, 2] { #expect(await rig.outcome(number).isAccepted) }
+        let last = rig.server.seen.requests.suffix(2).map { $0.header("authorization") }
+        #expect(last[0] == last[1])
+        #expect(try await Self.claims(last[0]).iat == 1_800_000_000 + 3_000)
+        await rig.stop()
+    }
+
+    @Test("an expired token is replaced together with its connection, and the push is delivered")
+    func expired() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.connection.seen.requests.count == 2 {
+                exchange.refuse(403, "ExpiredProviderToken")
+            } else {
+                exchange.accept()
+            }
+        }
+        let rig = try await Rig(behaviour)
+        rig.trust([1])
+        #expect(await rig.outcome(1).isAccepted)
+        rig.clock.advance(.seconds(21 * 60))
+        #expect(await rig.outcome(1).isAccepted)
+        let requests = rig.server.seen.requests
+        #expect(requests.map { $0.connection } == [1, 1, 2])
+        #expect(requests[1].header("authorization") != requests[2].header("authorization"))
+        await eventually("the old connection is closed") { rig.server.seen.liveConnectionCount == 1 }
+        await rig.stop()
+    }
+
+    @Test("a young token that is called expired means a wrong clock: nothing more is sent until a new one is allowed")
+    func wrongClock() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.connection.seen.requests.count == 1 {
+                exchange.refuse(403, "ExpiredProviderToken")
+            } else {
+                exchange.accept()
+            }
+        }
+        let rig = try await Rig(behaviour)
+        #expect(await rig.outcome().error == .wrongClock)
+        for _ in 0..<5 { #expect(await rig.outcome().error == .wrongClock) }
+        rig.clock.advance(.seconds(19 * 60))
+        #expect(await rig.outcome().error == .wrongClock)
+        #expect(rig.server.seen.requests.count == 1)
+
+        rig.clock.advance(.seconds(60))
+        #expect(await rig.outcome().isAccepted)
+        #expect(rig.metrics.counter("push_token_renewals", "signed") == 2)
+        await rig.stop()
+    }
+
+    @Test("a server that calls every token expired gets no more than one in 20 minutes")
+    func neverMoreThanOne() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { $0.refuse(403, "ExpiredProviderToken") }
+        let rig = try await Rig(behaviour)
+        for _ in 0..<120 {
+            _ = await rig.outcome()
+            rig.clock.advance(.seconds(60))
+        }
+        // Two hours.
+        #expect((2...7).contains(rig.metrics.counter("push_token_renewals", "signed")))
+        #expect(Set(rig.server.seen.requests.map { $0.header("authorization") }).count <= 7)
+        await rig.stop()
+    }
+
+    @Test("TooManyProviderTokenUpdates reaches the caller, ends the connection and waits a minute")
+    func tooManyUpdates() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.connection.number == 1 {
+                exchange.refuse(429, "TooManyProviderTokenUpdates")
+            } else {
+                exchange.accept()
+            }
+        }
+        let rig = try await Rig(behaviour) { $0.deadlines.request = .seconds(120) }
+        #expect(await rig.outcome().refusal?.advice == .wait)
+        async let next = rig.outcome()
+        for _ in 0..<5 {
+            rig.clock.advance(.seconds(11))
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(rig.server.seen.connectionCount == 1)
+        rig.clock.advance(.seconds(6))
+        #expect(await next.isAccepted)
+        #expect(rig.metrics.counter("push_token_renewals", "signed") == 1)
+        await rig.stop()
+    }
+
+    @Test("a clock that was set back brings a new token, once one is allowed")
+    func setBack() async throws {
+        let rig = try await Rig()
+        rig.trust([1])
+        #expect(await rig.outcome(1).isAccepted)
+        rig.clock.setWall(bySeconds: -7_200)
+        #expect(await rig.outcome(1).isAccepted)
+        #expect(rig.metrics.counter("push_token_renewals", "signed") == 1)
+        rig.clock.advance(.seconds(20 * 60))
+        #expect(await rig.outcome(1).isAccepted)
+        await eventually("a new one") { rig.metrics.counter("push_token_renewals", "signed") == 2 }
+        await rig.stop()
+    }
+
+    @Test(
+        "what is no .p8 key, key ID or team ID is refused",
+        arguments: [
+            (nil, "ABCDE1234", "FGHIJ67890", .malformedIdentifier),
+            (nil, "ABCDE12345", "FGHIJ6789ü", .malformedIdentifier),
+            ("", "ABCDE12345", "FGHIJ67890", .malformedKey),
+            ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "ABCDE12345", "FGHIJ67890", .malformedKey),
+        ] as [(String?, String, String, APNSConfigurationError)])
+    func badKeys(pem: String?, keyID: String, teamID: String, error: APNSConfigurationError) throws {
+        let bytes = Array((pem ?? Rig.signingKey.pemRepresentation).utf8)
+        #expect(throws: error) { try ProviderKey(pem: bytes, keyID: keyID, teamID: teamID) }
+    }
+
+    @Test("a key prints its public names only")
+    func description() throws {
+        let key = try ProviderKey(
+            pem: Array(Rig.signingKey.pemRepresentation.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
+        #expect("\(key)" == "provider key ABCDE12345 of team FGHIJ67890")
+        var dumped = ""
+        dump(key, to: &dumped)
+        #expect(dumped.utf8.count < 100)
+    }
+}

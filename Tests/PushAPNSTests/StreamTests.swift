@@ -1,0 +1,154 @@
+import NIOCore
+import NIOHTTP2
+import PushSender
+import Testing
+
+@testable import PushAPNS
+
+@Suite("Streams: never more than the peer allows")
+struct StreamTests {
+    @Test("one stream until the first success, then as many as the settings say")
+    func firstSuccess() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 20)]
+        behaviour.onRequest = { $0.putAside() }
+        let rig = try await Rig(behaviour)
+        rig.trust(0..<50)
+        async let outcomes = rig.deliver(0..<50)
+
+        await eventually("the first request") { rig.server.seen.waiting.count == 1 }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(rig.server.seen.waiting.count == 1)
+        for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
+        await eventually("the limit") { rig.server.seen.waiting.count == 20 }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(rig.server.seen.waiting.count == 20)
+        let answering = Task {
+            while !Task.isCancelled {
+                for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+        #expect(await outcomes.allSatisfy { $0.isAccepted })
+        #expect(rig.server.seen.mostOpen == 20)
+        #expect(rig.server.seen.connectionCount == 1)
+        answering.cancel()
+        await rig.stop()
+    }
+
+    @Test("a refusal is no first success")
+    func refusalIsNoSuccess() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { $0.refuse(400, "BadDeviceToken") }
+        let rig = try await Rig(behaviour)
+        let outcomes = await rig.deliver(0..<10)
+        #expect(outcomes.allSatisfy { $0.refusal?.reason == "BadDeviceToken" })
+        #expect(rig.server.seen.mostOpen == 1)
+        await rig.stop()
+    }
+
+    @Test("the stream limit is followed as it goes down to 1 and up again")
+    func limitChanges() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 10)]
+        behaviour.onRequest = { exchange in
+            exchange.connection.channel.eventLoop.scheduleTask(in: .milliseconds(1)) { exchange.accept() }
+        }
+        let rig = try await Rig(behaviour)
+        rig.trust(0..<300)
+        #expect(await rig.outcome().isAccepted)
+        #expect(await rig.deliver(0..<100).allSatisfy { $0.isAccepted })
+        #expect((2...10).contains(rig.server.seen.mostOpen))
+
+        let connection = try #require(rig.server.seen.lastConnection)
+        connection.allow(streams: 1)
+        // Its answer comes after the settings.
+        #expect(await rig.outcome().isAccepted)
+        rig.server.seen.forgetMostOpen()
+        #expect(await rig.deliver(0..<50).allSatisfy { $0.isAccepted })
+        #expect(rig.server.seen.mostOpen == 1)
+
+        connection.allow(streams: 50)
+        #expect(await rig.outcome().isAccepted)
+        #expect(await rig.deliver(0..<100).allSatisfy { $0.isAccepted })
+        #expect((11...50).contains(rig.server.seen.mostOpen))
+        await rig.stop()
+    }
+
+    @Test("another connection is opened when one stays full, and no more than allowed")
+    func severalConnections() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
+        behaviour.onRequest = { exchange in
+            if exchange.request.body == Rig.request(0).body { exchange.accept() } else { exchange.putAside() }
+        }
+        let rig = try await Rig(behaviour) {
+            withoutDeadlines(&$0)
+            $0.limits.connectionCount = 3
+        }
+        rig.trust(0..<100)
+        #expect(await rig.outcome(0).isAccepted)
+        async let outcomes = rig.deliver(1..<40)
+        await eventually("the first connection is full") { rig.server.seen.waiting.count == 5 }
+        try await Task.sleep(for: .milliseconds(40))
+        #expect(rig.server.seen.connectionCount == 1, "only after a while")
+
+        for count in [2, 3] {
+            await rig.clock.advance(by: .milliseconds(50), until: "connection \(count)") {
+                rig.server.seen.connectionCount == count
+            }
+            // The new one must succeed before it counts as full.
+            await eventually("its first request") { rig.server.seen.waiting.contains { $0.connection.number == count } }
+            for exchange in rig.server.seen.takeWaiting() {
+                if exchange.connection.number == count { exchange.accept() } else { exchange.putAside() }
+            }
+            await eventually("it is full") { rig.server.seen.waiting.count == 5 * count }
+        }
+        rig.clock.advance(.seconds(5))
+        try await Task.sleep(for: .milliseconds(30))
+        #expect(rig.server.seen.connectionCount == 3)
+        let answering = Task {
+            while !Task.isCancelled {
+                for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+        #expect(await outcomes.allSatisfy { $0.isAccepted })
+        answering.cancel()
+        await rig.stop()
+    }
+
+    @Test("pushes from tasks on the transport's own thread are delivered like any others")
+    func ownThread() async throws {
+        let rig = try await Rig()
+        rig.trust(0..<1_000)
+        let acceptedCount = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<1_000 {
+                group.addTask(executorPreference: rig.transport.taskExecutor) { await rig.outcome(number).isAccepted }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(acceptedCount == 1_000)
+        await rig.stop()
+    }
+
+    @Test("a thousand pushes at once are all answered, each with its own answer")
+    func many() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            let number = Int(exchange.request.header("apns-collapse-id")?.dropFirst(9) ?? "") ?? 0
+            if number.isMultiple(of: 3) { exchange.refuse(400, "Number\(number)") } else { exchange.accept() }
+        }
+        let rig = try await Rig(behaviour)
+        rig.trust(0..<1_000)
+        let outcomes = await rig.deliver(0..<1_000)
+        for (number, outcome) in outcomes.enumerated() {
+            if number.isMultiple(of: 3) {
+                #expect(outcome.refusal?.reason == "Number\(number)")
+            } else {
+                #expect(outcome.isAccepted)
+            }
+        }
+        await rig.stop()
+    }
+}

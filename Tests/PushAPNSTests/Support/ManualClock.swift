@@ -1,0 +1,28 @@
+import NIOCore
+import PushCrypto
+import SealedPush
+
+@testable import PushAPNS
+
+/// A clock that goes when it is told to. The transport looks at it every few milliseconds.
+final class ManualClock: Sendable {
+    private let seconds = Locked(Double(0))
+    private let wallOffset = Locked(Int64(0))
+    private let start = Timestamp(clamping: 1_800_000_000)
+
+    func advance(_ amount: Duration) { seconds.withLock { $0 += amount / .seconds(1) } }
+
+    /// Sets the time of day alone.
+    func setWall(bySeconds offset: Int64) { wallOffset.withLock { $0 = offset } }
+
+    var transportClock: TransportClock {
+        TransportClock(
+            now: {
+                NIODeadline.uptimeNanoseconds(1_000_000_000) + .nanoseconds(Int64(self.seconds.withLock { $0 } * 1e9))
+            },
+            wall: {
+                self.start.advanced(bySeconds: Int64(self.seconds.withLock { $0 }) + self.wallOffset.withLock { $0 })
+            },
+            chance: { 0.5 }, tick: .milliseconds(5))
+    }
+}

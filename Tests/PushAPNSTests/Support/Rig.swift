@@ -1,0 +1,140 @@
+import Crypto
+import Logging
+import MetricsTestKit
+import NIOPosix
+import PushSender
+import SealedPush
+import Testing
+
+@testable import PushAPNS
+
+/// A server, a transport to it and a clock, for one test.
+struct Rig: Sendable {
+    let server: TestServer
+    let clock = ManualClock()
+    let transport: APNSTransport
+    let metrics = TestMetrics()
+    static let signingKey = P256.Signing.PrivateKey()
+    static let topic: Topic = "com.example.app"
+
+    init(
+        _ behaviour: ServerBehaviour = ServerBehaviour(), certificate: TestCertificate = .shared,
+        trusting: TestCertificate = .shared, host: String = "localhost", log: LogHandlerOfTests? = nil,
+        configure: (inout APNSConfiguration) -> Void = { _ in }
+    ) async throws {
+        server = try await TestServer(behaviour, certificate: certificate)
+        transport = try Self.transport(
+            to: server.port, host: host, clock: clock, metrics: metrics, trusting: trusting, log: log,
+            configure: configure)
+    }
+
+    static func transport(
+        to port: Int, host: String = "localhost", clock: ManualClock, metrics: TestMetrics = TestMetrics(),
+        trusting: TestCertificate = .shared, log: LogHandlerOfTests? = nil,
+        configure: (inout APNSConfiguration) -> Void = { _ in }
+    ) throws -> APNSTransport {
+        let key = try ProviderKey(
+            pem: Array(signingKey.pemRepresentation.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
+        var configuration = APNSConfiguration(
+            endpoint: APNSEndpoint(host: host, port: port), key: key, trustRoots: try TrustRoots(pem: trusting.rootPEM))
+        configuration.limits.connectionCount = 1
+        configure(&configuration)
+        let logger = log.map { log in Logger(label: "test") { _ in log } }
+        return try APNSTransport(
+            configuration, logger: logger ?? Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, metrics: metrics,
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock.transportClock)
+    }
+
+    /// A push to the device of this number; its body says the number too.
+    static func request(_ number: Int = 0, expiration: Timestamp? = nil) -> PushRequest {
+        let digits = String(number, radix: 16)
+        let text = String(repeating: "0", count: 64 - digits.count) + digits
+        return PushRequest(
+            token: DeviceToken(parsing: text) ?? DeviceToken(parsing: "00")!,
+            body: Array("{\"number\":\(number)}".utf8),
+            topic: topic, apnsID: "00000000-0000-8000-8000-" + text.suffix(12), collapseID: "collapse-\(number)",
+            priority: .immediate, expiration: expiration)
+    }
+
+    /// The tokens of these numbers count as proven.
+    func trust(_ numbers: some Sequence<Int>) {
+        transport.trust(numbers.map { Self.request($0).token }, topic: Self.topic)
+    }
+
+    /// Delivers `count` pushes at once, each to a device of its own; the outcomes in the order of their numbers.
+    func deliver(_ numbers: Range<Int>) async -> [Result<PushAnswer, PushTransportError>] {
+        await withTaskGroup(of: (Int, Result<PushAnswer, PushTransportError>).self) { group in
+            for number in numbers { group.addTask { (number, await outcome(number)) } }
+            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map { $0.1 }
+        }
+    }
+
+    func outcome(_ number: Int = 0) async -> Result<PushAnswer, PushTransportError> {
+        do {
+            return .success(try await transport.deliver(Self.request(number)))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    func stop() async {
+        await server.stop()
+        await transport.shutDown()
+    }
+}
+
+extension Result where Success == PushAnswer, Failure == PushTransportError {
+    var isAccepted: Bool { if case .success(.accepted) = self { true } else { false } }
+    var error: PushTransportError? { if case .failure(let error) = self { error } else { nil } }
+    var refusal: PushRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
+}
+
+extension ManualClock {
+    /// Lets time pass, step by step, until `condition` holds.
+    func advance(by step: Duration, until what: String, _ condition: () -> Bool) async {
+        await eventually(what) {
+            if condition() { return true }
+            advance(step)
+            return false
+        }
+    }
+
+    /// Lets time pass for as long as `body` runs.
+    @discardableResult
+    func running<Value: Sendable>(by step: Duration, _ body: () async throws -> Value) async rethrows -> Value {
+        let advancing = Task {
+            while !Task.isCancelled {
+                advance(step)
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        defer { advancing.cancel() }
+        return try await body()
+    }
+}
+
+/// For tests that let time pass without wanting these deadlines.
+func withoutDeadlines(_ configuration: inout APNSConfiguration) {
+    configuration.deadlines.connect = .seconds(1_000_000)
+    configuration.deadlines.request = .seconds(1_000_000)
+    configuration.deadlines.pingWhileBusy = .seconds(1_000_000)
+}
+
+/// Waits until `condition` holds, at most 20 seconds.
+func eventually(_ what: String, _ condition: () -> Bool) async {
+    let end = ContinuousClock.now + .seconds(20)
+    while !condition() {
+        guard ContinuousClock.now < end else {
+            Issue.record("waited in vain: \(what)")
+            return
+        }
+        try? await Task.sleep(for: .milliseconds(2))
+    }
+}
+
+extension TestMetrics {
+    /// A counter's total; 0 where there is none.
+    func counter(_ label: String, _ outcome: String) -> Int {
+        ((try? expectCounter(label, [("outcome", outcome)]))?.totalValue).map { Int($0) } ?? 0
+    }
+}
