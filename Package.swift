@@ -21,6 +21,10 @@ let nio: [Target.Dependency] = [
     .product(name: "NIOHTTP2", package: "swift-nio-http2"),
     .product(name: "NIOHPACK", package: "swift-nio-http2"),
 ]
+let certificates: [Target.Dependency] = [
+    .product(name: "X509", package: "swift-certificates"),
+    .product(name: "SwiftASN1", package: "swift-asn1"),
+]
 let server: [Target.Dependency] = [
     .product(name: "JWTKit", package: "jwt-kit"),
     .product(name: "Logging", package: "swift-log"),
@@ -31,8 +35,11 @@ let server: [Target.Dependency] = [
 #if os(Linux)
     // libsodium is Debian's package, and Apple's UserNotifications a stand-in, with the simulator on top of it.
     let platformPackages: [Package.Dependency] = []
+    let localAPNs: [Target.Dependency] =
+        nio + [.product(name: "NIOHTTP1", package: "swift-nio"), crypto] + certificates
     let platformProducts: [Product] = [
         .library(name: "PushSimulator", targets: ["PushSimulator"]),
+        .library(name: "SimulatedAPNs", targets: ["SimulatedAPNs"]),
         .library(name: "UserNotifications", targets: ["UserNotifications"]),
         .executable(name: "device-simulator", targets: ["device-simulator"]),
     ]
@@ -46,8 +53,15 @@ let server: [Target.Dependency] = [
             name: "PushSimulator",
             dependencies: ["PushService", "PushKeyring", "SealedPush", "PushCrypto", "UserNotifications"],
             swiftSettings: settings),
+        .target(
+            name: "SimulatedAPNs",
+            dependencies: [
+                "PushSimulator", "PushService", "PushKeyring", "SealedPush", "PushCrypto", "UserNotifications",
+            ] + localAPNs,
+            swiftSettings: settings),
         .executableTarget(
-            name: "device-simulator", dependencies: ["PushSimulator", argumentParser], swiftSettings: settings),
+            name: "device-simulator", dependencies: ["SimulatedAPNs", "PushSimulator", argumentParser],
+            swiftSettings: settings),
         .executableTarget(
             name: "messages-example", dependencies: ["PushService", "PushSimulator"], path: "Examples/Messages",
             swiftSettings: strict),
@@ -86,6 +100,13 @@ let server: [Target.Dependency] = [
                 "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "TestSupport", "device-simulator",
                 "misbehaving-extension", "xcode-template-extension", "messages-example",
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SimulatedAPNsTests",
+            dependencies: [
+                "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto",
+                "TestSupport", "device-simulator",
+            ] + localAPNs,
             swiftSettings: settings),
         .testTarget(
             name: "CommandLineTests",
@@ -134,7 +155,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        // The certificates of the tests' servers.
+        // The certificate of the local APNs, and those of the tests' servers.
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
     ],
@@ -162,8 +183,9 @@ let package = Package(
         .executableTarget(
             name: "server-example", dependencies: ["PushSender"], path: "Examples/Server", swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["PushCrypto", "PushSimulator"], path: "Tests/Support",
-            swiftSettings: settings),
+            name: "TestSupport",
+            dependencies: ["PushCrypto", "SealedPush", "PushKeyring", "PushSender", "PushSimulator"],
+            path: "Tests/Support", swiftSettings: settings),
         .testTarget(
             name: "PushCryptoTests", dependencies: ["PushCrypto", "TestSupport", crypto], resources: [.copy("Vectors")],
             swiftSettings: settings),
@@ -174,10 +196,8 @@ let package = Package(
             name: "PushAPNSTests",
             dependencies: [
                 "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "TestSupport", crypto,
-                .product(name: "X509", package: "swift-certificates"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
-            ] + nio + server,
+            ] + nio + server + certificates,
             swiftSettings: settings),
         .testTarget(
             name: "VectorTests", dependencies: ["PushSender", "PushCrypto", "TestSupport"], swiftSettings: settings),

@@ -31,5 +31,5 @@ package enum Hex {
         }
     }
 
-    static let digits = Array("0123456789abcdef".utf8)
+    package static let digits = Array("0123456789abcdef".utf8)
 }

@@ -5,16 +5,19 @@ internal import PushSimulator
 struct DeviceSimulator: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device-simulator",
-        abstract: "Runs an app's notification service extension under iOS's rules.",
+        abstract:
+            "Runs an app's notification service extension under iOS's rules, and a local APNs to reach it through.",
         discussion: """
             Example:
               device-simulator deliver push.apns --device alice-phone --trust newsroom \\
                 --topic com.example.app --keyring Keys
+              device-simulator apns --folder APNs
+              device-simulator run --device alice-phone --apns APNs --topic com.example.app --keyring Keys
             """,
         version: "0.1.0",
-        subcommands: [DeliverCommand.self, HostCommand.self])
+        subcommands: [DeliverCommand.self, RunCommand.self, APNsCommand.self, HostCommand.self])
 
-    func run() throws { throw ValidationError("Say what to do: deliver.") }
+    func run() throws { throw ValidationError("Say what to do: deliver, run or apns.") }
 }
 
 /// The process of the simulator's own extension; started by `deliver`.

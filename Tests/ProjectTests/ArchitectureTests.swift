@@ -20,8 +20,15 @@ struct ArchitectureTests {
         "PushSimulator": [
             "PushCrypto", "SealedPush", "PushService", "PushKeyring", "UserNotifications", "Dispatch",
         ],
+        "SimulatedAPNs": [
+            "PushCrypto", "SealedPush", "PushService", "PushKeyring", "PushSimulator", "UserNotifications", "Dispatch",
+            "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "X509", "SwiftASN1",
+            "Crypto",
+        ],
         "sealedpush": ["SealedPush", "PushSender", "PushKeyring", "ArgumentParser", "Clibqrencode"],
-        "device-simulator": ["SealedPush", "PushKeyring", "PushSimulator", "ArgumentParser"],
+        "device-simulator": [
+            "PushCrypto", "SealedPush", "PushKeyring", "PushSimulator", "SimulatedAPNs", "ArgumentParser", "Dispatch",
+        ],
     ]
     private static let system: Set<String> = ["Foundation", "FoundationEssentials", "Glibc", "Darwin"]
 

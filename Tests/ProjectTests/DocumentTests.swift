@@ -75,14 +75,30 @@ struct DocumentTests {
         #expect(files.count == 9)
         #expect(leftOut == ["part of a manifest", "a manifest", "needs APNSwift"])
         // One module of all blocks: the host in one of them runs the extension in another.
-        let modules = Program("sealedpush").executable.deletingLastPathComponent().appending(path: "Modules")
+        let products = Program("sealedpush").executable.deletingLastPathComponent()
+        let modules = products.appending(path: "Modules")
         let libsodium = Checkout.folder.appending(path: "Sources/Clibsodium")
         let compiler = [
             "swiftc", "-typecheck", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors",
             "-I", modules.path, "-I", libsodium.path,
         ]
-        let result = try Program(at: "/usr/bin/env").run(compiler + files)
+        let maps = try Self.moduleMaps(products).flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+        let result = try Program(at: "/usr/bin/env").run(compiler + maps + files)
         #expect(result.status == 0, "\(result.errors)")
+    }
+
+    /// Of the C modules behind the packages that the simulator is built on: the package manager's, and their own.
+    private static func moduleMaps(_ products: URL) throws -> [String] {
+        let own = try FileManager.default.contentsOfDirectory(at: products, includingPropertiesForKeys: nil)
+            .filter { $0.lastPathComponent.hasSuffix(".build") }.map { $0.appending(path: "module.modulemap") }
+        let checkouts = products.deletingLastPathComponent().deletingLastPathComponent().appending(path: "checkouts")
+        let theirs = try FileManager.default.contentsOfDirectory(at: checkouts, includingPropertiesForKeys: nil)
+            .flatMap { package in
+                let sources = package.appending(path: "Sources")
+                let targets = try? FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil)
+                return (targets ?? []).map { $0.appending(path: "include/module.modulemap") }
+            }
+        return (own + theirs).map(\.path).filter { FileManager.default.fileExists(atPath: $0) }
     }
 
     @Test("no link leads nowhere, and every file they name is there")

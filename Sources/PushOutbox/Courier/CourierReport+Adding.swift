@@ -29,7 +29,7 @@ extension Result<PushAnswer, PushTransportError> {
         case .failure(let error):
             switch error {
             case .unreachable, .connectionLost, .timedOut: true
-            case .shuttingDown, .wrongClock, .cancelled: false
+            case .overloaded, .shuttingDown, .wrongClock, .cancelled: false
             }
         }
     }

@@ -63,6 +63,7 @@ struct Judgement: Sendable, Equatable {
         switch error {
         case .unreachable, .connectionLost, .timedOut:
             self.init(.later(delays.afterConnectionFailure(attempts: attempts)))
+        case .overloaded: self.init(.later(delays.afterConnectionFailure(attempts: 1)))
         case .cancelled: self.init(.later(.zero))
         case .shuttingDown: self.init(.returned, stop: .transportShutDown)
         case .wrongClock: self.init(.returned, stop: .wrongClock)
@@ -82,6 +83,7 @@ extension PushTransportError {
         case .unreachable: "unreachable"
         case .connectionLost: "connection-lost"
         case .timedOut: "timed-out"
+        case .overloaded: "overloaded"
         case .shuttingDown: "shutting-down"
         case .wrongClock: "wrong-clock"
         case .cancelled: "cancelled"

@@ -137,7 +137,7 @@ private struct UnreadableKeychain: KeyStore {
 }
 
 /// The extension of an app that has nothing of its own to add.
-private final class StandardService: SealedNotificationService {
+final class StandardService: SealedNotificationService {
     private let fixed: ServiceConfiguration
 
     init(_ configuration: ServiceConfiguration) { fixed = configuration }
@@ -146,7 +146,7 @@ private final class StandardService: SealedNotificationService {
 }
 
 extension StandardConfiguration {
-    fileprivate func configuration(container: URL) -> ServiceConfiguration? {
+    func configuration(container: URL) -> ServiceConfiguration? {
         guard let topic = Topic(parsing: topic) else { return nil }
         let trusted = senders.compactMap { try? Sender(parsing: $0) }
         let pinned = authorities.compactMap { try? Authority(parsing: $0) }

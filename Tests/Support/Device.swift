@@ -1,17 +1,16 @@
-import Foundation
-import PushKeyring
-import PushSender
-import SealedPush
-import TestSupport
+internal import Foundation
+internal import PushKeyring
+package import PushSender
+package import SealedPush
 
 /// A keyring with a device and a sender, the built programs, and a place for the device's state.
-struct Device {
-    let folder: TemporaryFolder
-    let recipient: Recipient
-    let sender: SenderKey
-    static let topic: Topic = "com.example.app"
+package struct Device {
+    package let folder: TemporaryFolder
+    package let recipient: Recipient
+    package let sender: SenderKey
+    package static let topic: Topic = "com.example.app"
 
-    init() throws {
+    package init() throws {
         folder = try TemporaryFolder()
         let keyring = Keyring(folder: folder.appending("Keys"))
         // Older than any message: the clock may not move on between the two.
@@ -26,17 +25,17 @@ struct Device {
         return name
     }
 
-    func seal(_ content: Content = Content(title: "Nina", body: "Lunch at one?")) throws -> SealedPayload {
+    package func seal(_ content: Content = Content(title: "Nina", body: "Lunch at one?")) throws -> SealedPayload {
         try Sealer(sender: sender, topic: Self.topic, safeDefault: "wire default").seal(
             content, toUnverified: recipient)
     }
 
     /// Writes a payload and gives the file's path.
-    func file(_ payload: SealedPayload, _ name: String = UUID().uuidString) throws -> String {
+    package func file(_ payload: SealedPayload, _ name: String = UUID().uuidString) throws -> String {
         try folder.write(String(decoding: payload.json, as: UTF8.self), to: name)
     }
 
-    func arguments(_ file: String, _ more: [String] = [], state: String? = "State") -> [String] {
+    package func arguments(_ file: String, _ more: [String] = [], state: String? = "State") -> [String] {
         var arguments = ["deliver", file, "--device", "phone", "--trust", "newsroom"]
         arguments += ["--topic", Self.topic.description, "--keyring", folder.appending("Keys").path, "--json"]
         if let state { arguments += ["--state", folder.appending(state).path] }
@@ -44,7 +43,7 @@ struct Device {
     }
 
     /// Delivers a file and gives the one object that was printed.
-    func deliver(_ file: String, _ more: [String] = [], state: String? = "State") throws -> Delivered {
+    package func deliver(_ file: String, _ more: [String] = [], state: String? = "State") throws -> Delivered {
         let result = try Program("device-simulator").run(arguments(file, more, state: state))
         guard result.status == 0, let object = result.objects.first else {
             throw Failed(description: "status \(result.status): \(result.errors)")
@@ -52,14 +51,14 @@ struct Device {
         return Delivered(object: object)
     }
 
-    struct Failed: Error, CustomStringConvertible { let description: String }
+    package struct Failed: Error, CustomStringConvertible { package let description: String }
 
-    struct Delivered {
-        let object: [String: Any]
-        var outcome: String { object["outcome"] as? String ?? "" }
-        var reason: String? { object["reason"] as? String }
-        var title: String? { object["title"] as? String }
-        var body: String? { object["body"] as? String }
-        var note: String? { object["note"] as? String }
+    package struct Delivered {
+        package let object: [String: Any]
+        package var outcome: String { object["outcome"] as? String ?? "" }
+        package var reason: String? { object["reason"] as? String }
+        package var title: String? { object["title"] as? String }
+        package var body: String? { object["body"] as? String }
+        package var note: String? { object["note"] as? String }
     }
 }

@@ -1,0 +1,68 @@
+internal import Dispatch
+package import Foundation
+internal import PushCrypto
+internal import PushService
+package import SealedPush
+internal import UserNotifications
+
+/// The extension of one simulated device, run in this very process: the service module's own opening, ledger included,
+/// without a process for each notification. For tests with many devices; no memory limit, and a crash would be everyone's.
+package final class InProcessExtension: @unchecked Sendable {
+    // An extension class is not Sendable, and iOS calls it from any thread all the same: so does this.
+    private let service: SealedNotificationService
+
+    /// - Parameters:
+    ///   - keys: the device's, read for each notification.
+    ///   - container: made by ``PushDelivery/prepareContainer(_:keyCreated:)``.
+    ///
+    /// Nil where the configuration is not usable.
+    package init?(_ standard: StandardConfiguration, keys: any KeyStore, container: URL) {
+        guard let configuration = standard.configuration(container: container) else { return nil }
+        service = StandardService(configuration)
+        service.environment = DeviceEnvironment(keychain: { _ in keys }, appGroup: { _ in container })
+    }
+
+    /// Does with a notification what iOS does, and waits until the handler was called.
+    ///
+    /// - Parameter identifier: of the request; a notification with the same one is replaced.
+    package func deliver(
+        payload: [UInt8], pushType: String, identifier: String, timeLimit: Duration = .seconds(30)
+    ) -> DeliveredPush {
+        guard let push = try? PushFile(parsing: Data(payload)) else {
+            return DeliveredPush(outcome: .notShown, shown: nil, note: "the payload is no JSON object")
+        }
+        let original = WireNotification(push.payload).content
+        switch WakeRule.decide(push, pushType: pushType) {
+        case .showsNothing(let reason): return DeliveredPush(outcome: .notShown, shown: nil, note: reason)
+        case .showsOriginal(let reason):
+            return DeliveredPush(outcome: .original, shown: ShownNotification(original), note: reason)
+        case .wakes: break
+        }
+        let request = UNNotificationRequest(
+            identifier: identifier, content: original, trigger: UNPushNotificationTrigger())
+        let answer = Locked<ShownNotification?>(nil)
+        let isDone = DispatchSemaphore(value: 0)
+        let start = ContinuousClock.now
+        service.didReceive(request) { content in
+            let shown = ShownNotification(content)
+            answer.withLock { if $0 == nil { $0 = shown } }
+            isDone.signal()
+        }
+        if isDone.wait(timeout: .now() + timeLimit / .seconds(1)) == .timedOut {
+            service.serviceExtensionTimeWillExpire()
+            _ = isDone.wait(timeout: .now() + .seconds(1))
+        }
+        guard let shown = answer.withLock({ $0 }), shown.hasText else {
+            return DeliveredPush(
+                outcome: .original, shown: ShownNotification(original), note: "the extension did not finish in time")
+        }
+        var delivered = DeliveredPush(showing: shown)
+        delivered.elapsed = ContinuousClock.now - start
+        return delivered
+    }
+}
+
+extension DeliveredPush {
+    /// Nothing came of it.
+    package init(notShownBecause note: String) { self.init(outcome: .notShown, shown: nil, note: note) }
+}

@@ -1,0 +1,94 @@
+internal import Foundation
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+/// The control endpoint: HTTP/1.1 and JSON on a loopback port of its own. What it can do: ``ControlCommands``.
+struct ControlListener {
+    let commands: ControlCommands
+    private let host: String
+    private let port: Int
+
+    init(core: LocalAPNsCore, folder: LocalAPNsFolder) {
+        commands = ControlCommands(core: core, folder: folder)
+        host = core.configuration.host
+        port = core.configuration.controlPort
+    }
+
+    func bind(_ group: any EventLoopGroup) async throws(LocalAPNsError) -> any Channel {
+        let commands = commands
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
+                    try channel.pipeline.syncOperations.addHandler(ControlConnection(commands))
+                }
+            }
+        do {
+            return try await bootstrap.bind(host: host, port: port).get()
+        } catch {
+            throw .notBound("\(error)")
+        }
+    }
+}
+
+private final class ControlConnection: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let commands: ControlCommands
+    private var head: HTTPRequestHead?
+    private var body = ByteBuffer()
+    private static let maximumByteCount = 1 << 20
+
+    init(_ commands: ControlCommands) { self.commands = commands }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            self.head = head
+            body.clear()
+        case .body(var bytes):
+            guard body.readableBytes + bytes.readableBytes <= Self.maximumByteCount else {
+                context.close(promise: nil)
+                return
+            }
+            body.writeBuffer(&bytes)
+        case .end:
+            guard let head else { return }
+            self.head = nil
+            answer(head, context)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let answer: ControlAnswer
+        if isFromBrowser(head) {
+            answer = ControlAnswer(403, ["error": "this is not for web pages"])
+        } else {
+            answer = commands.run(
+                head.method.rawValue, path: head.uri, body: Data(body.readableBytesView))
+        }
+        var headers = HTTPHeaders([("content-type", "application/json")])
+        headers.add(name: "content-length", value: String(answer.body.count))
+        if !head.isKeepAlive { headers.add(name: "connection", value: "close") }
+        let status = HTTPResponseStatus(statusCode: answer.status)
+        context.write(wrapOutboundOut(.head(.init(version: .http1_1, status: status, headers: headers))), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))), promise: nil)
+        let end = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+        if !head.isKeepAlive {
+            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+            end.whenComplete { _ in bound.value.close(promise: nil) }
+        }
+    }
+
+    /// A page that was loaded from elsewhere could otherwise reach a loopback port, by its own name for it.
+    private func isFromBrowser(_ head: HTTPRequestHead) -> Bool {
+        if head.headers.contains(name: "origin") { return true }
+        let host = head.headers.first(name: "host") ?? ""
+        return !["localhost", "127.0.0.1", "[::1]"].contains { host == $0 || host.hasPrefix("\($0):") }
+    }
+}

@@ -1,0 +1,172 @@
+internal import PushCrypto
+internal import SealedPush
+
+/// The devices that a local APNs knows, who of them is there, and what waits for them. Safe from several threads.
+///
+/// Source for the store: Apple, "Viewing the status of push notifications": one notification a device and app, the newest.
+final class DeviceRegistry: Sendable {
+    let configuration: LocalAPNsConfiguration
+    let state = Locked(State())
+    /// Called under the lock with each new registration and each change of a token's state.
+    private let record: @Sendable (DeviceRecord) -> Void
+
+    struct State {
+        var devices: [SimulatedApp] = []
+        var byToken: [String: Int] = [:]
+        var byName: [String: Int] = [:]
+        var nextNumber: UInt64 = 1
+        var heldBack: Set<Int> = []
+        var acknowledgedCount = 0
+        var expiredCount = 0
+    }
+
+    init(
+        _ configuration: LocalAPNsConfiguration, known: [DeviceRecord],
+        record: @escaping @Sendable (DeviceRecord) -> Void
+    ) {
+        self.configuration = configuration
+        self.record = record
+        state.withLock { state in
+            for device in known { Self.put(device, into: &state) }
+        }
+    }
+
+    private static func put(_ record: DeviceRecord, into state: inout State) {
+        let name = SimulatedApp.key(record.name, record.bundleID)
+        if let index = state.byName[name] {
+            if state.devices[index].record.token != record.token { state.byToken[record.token] = index }
+            state.devices[index].record = record
+        } else {
+            state.byName[name] = state.devices.count
+            state.byToken[record.token] = state.devices.count
+            state.devices.append(SimulatedApp(record: record))
+        }
+    }
+
+    /// Gives the device's token for an app: the same as before, unless that was made bad or has expired.
+    func register(name: String, bundleID: String) -> String {
+        state.withLock { state in
+            let known = state.byName[SimulatedApp.key(name, bundleID)].map { state.devices[$0].record }
+            if let known, known.state == .active { return known.token }
+            let keepsToken = known?.state == .unregistered
+            let token = keepsToken ? known?.token : nil
+            let made = DeviceRecord(
+                name: name, bundleID: bundleID, token: token ?? Hex.encode(SecureRandom.bytes(count: 32)),
+                registered: configuration.now())
+            Self.put(made, into: &state)
+            record(made)
+            return made.token
+        }
+    }
+
+    /// Says what is wrong with a token from now on. False where no device has it.
+    func setState(_ tokenState: DeviceRecord.State, token: String, since: Int64?) -> Bool {
+        state.withLock { state in
+            guard let index = state.byToken[token] else { return false }
+            state.devices[index].record.state = tokenState
+            state.devices[index].record.since = tokenState == .active ? nil : since ?? configuration.now()
+            record(state.devices[index].record)
+            return true
+        }
+    }
+
+    /// Checks 16 to 19 of ``RequestChecks``. Gives the device's place; nil for one that nobody knows but may be.
+    func find(_ path: Substring, bundleID: String, at now: Int64) throws(APNsRefusal) -> Int? {
+        let token = String(path)
+        return try state.withLock { state throws(APNsRefusal) -> Int? in
+            guard let index = state.byToken[token] ?? state.byToken[token.lowercased()] else {
+                guard configuration.acceptsAnyDevice, DeviceRecord.isToken(token) else {
+                    throw APNsRefusal(.badDeviceToken)
+                }
+                return nil
+            }
+            let record = state.devices[index].record
+            guard record.token == token || record.token == token.lowercased(), record.state != .bad else {
+                throw APNsRefusal(.badDeviceToken)
+            }
+            guard record.bundleID == bundleID else { throw APNsRefusal(.deviceTokenNotForTopic) }
+            switch record.state {
+            case .active, .bad: break
+            case .unregistered: throw APNsRefusal(.unregistered, timestamp: record.since)
+            case .expired: throw APNsRefusal(.expiredToken, timestamp: record.since)
+            }
+            guard state.devices[index].admits(at: now, configuration) else { throw APNsRefusal(.tooManyRequests) }
+            return index
+        }
+    }
+
+    /// Sends a notification to the device, or stores it while that is away.
+    func deliver(_ notification: APNsNotification, to index: Int, _ decision: FaultDecision) -> DeliveryOutcome {
+        guard decision.isDelivered else { return .dropped }
+        return state.withLock { state in
+            if decision.isHeldBack, state.devices[index].link != nil {
+                state.devices[index].heldBack.append((notification, decision.deliveryCount))
+                state.heldBack.insert(index)
+                return .heldBack
+            }
+            let outcome = Self.send(notification, to: index, count: decision.deliveryCount, &state, configuration)
+            Self.release(index, &state, configuration)
+            return outcome
+        }
+    }
+
+    /// What the reorder fault has kept back goes out.
+    func releaseHeldBack() {
+        state.withLock { state in
+            for index in state.heldBack { Self.release(index, &state, configuration) }
+        }
+    }
+
+    private static func release(_ index: Int, _ state: inout State, _ configuration: LocalAPNsConfiguration) {
+        guard !state.devices[index].heldBack.isEmpty else { return }
+        let heldBack = state.devices[index].heldBack
+        state.devices[index].heldBack = []
+        state.heldBack.remove(index)
+        for (notification, count) in heldBack { _ = send(notification, to: index, count: count, &state, configuration) }
+    }
+
+    static func send(
+        _ notification: APNsNotification, to index: Int, count: Int, _ state: inout State,
+        _ configuration: LocalAPNsConfiguration
+    ) -> DeliveryOutcome {
+        guard let link = state.devices[index].link else {
+            guard let until = notification.storedUntil(storageTime: configuration.storageTime),
+                until > configuration.now() / 1_000
+            else {
+                state.expiredCount += 1
+                return .discarded
+            }
+            let replaced = state.devices[index].store(notification)
+            return replaced ? .replaced : .stored
+        }
+        for _ in 0..<count {
+            let number = state.nextNumber
+            state.nextNumber += 1
+            state.devices[index].unacknowledged.append((number, notification))
+            link.send(number: number, token: state.devices[index].record.token, notification)
+        }
+        return .sent
+    }
+}
+
+/// What became of an accepted notification.
+package enum DeliveryOutcome: String, Sendable {
+    case sent
+    /// Waits for the device.
+    case stored
+    /// Waits for the device, and another is gone for it.
+    case replaced
+    /// The device is away, and it was not to be stored, or not as long.
+    case discarded
+    /// By a fault.
+    case dropped
+    /// By a fault: comes later.
+    case heldBack = "held-back"
+    /// To a token that no device has, where any is accepted.
+    case nowhere
+}
+
+/// A connection to one or more devices.
+protocol DeviceLink: AnyObject, Sendable {
+    func send(number: UInt64, token: String, _ notification: APNsNotification)
+}

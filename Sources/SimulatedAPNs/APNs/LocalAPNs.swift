@@ -1,0 +1,115 @@
+package import Foundation
+internal import NIOCore
+internal import NIOPosix
+
+/// A local APNs: HTTP/2 over TLS, the checks, throttling, store and answers of Apple's, and faults on demand.
+///
+/// Providers connect to ``address``'s port, devices to its Unix socket, tests to its control port. Everything else that
+/// is documented about its behaviour is in ``RequestChecks``, ``APNsQuestion``, ``LocalAPNsConfiguration`` and
+/// ``APNsFaults``. Safe from several threads.
+package final class LocalAPNs: Sendable {
+    package let address: LocalAPNsAddress
+    private let core: LocalAPNsCore
+    private let folder: LocalAPNsFolder
+    private let listeners: [any Channel]
+    private let group: MultiThreadedEventLoopGroup
+    private let ticking: RepeatedTask
+
+    /// Starts a server that keeps what it has to keep in a folder: its certificate, keys, devices and log. One server a
+    /// folder.
+    ///
+    /// - Parameter names: host names for the certificate, beside `localhost`, where one is made.
+    package static func start(
+        folder: URL, configuration: LocalAPNsConfiguration = LocalAPNsConfiguration(), names: [String] = []
+    ) async throws(LocalAPNsError) -> LocalAPNs {
+        guard configuration.faults.isValid else { throw .configuration("a chance is not between 0 and 1") }
+        let folder = try LocalAPNsFolder(folder)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threadCount))
+        do throws(LocalAPNsError) {
+            return try await LocalAPNs(folder: folder, configuration, names, group)
+        } catch {
+            try? await group.shutdownGracefully()
+            folder.release()
+            throw error
+        }
+    }
+
+    private init(
+        folder: LocalAPNsFolder, _ configuration: LocalAPNsConfiguration, _ names: [String],
+        _ group: MultiThreadedEventLoopGroup
+    ) async throws(LocalAPNsError) {
+        self.folder = folder
+        self.group = group
+        let certificate = try folder.certificate(names: names)
+        let keys = try folder.providerKeys()
+        let deviceFile = try folder.deviceFile()
+        let registry = DeviceRegistry(configuration, known: folder.devices()) { record in
+            guard let line = try? JSONEncoder().encode(record) else { return }
+            try? deviceFile.write(contentsOf: line + Data("\n".utf8))
+        }
+        registry.restore(folder.takeWaiting().map { ($0.token, $0.notification) })
+        let log = try APNsLog(folder.url.appending(path: "log.jsonl"), detail: configuration.log)
+        let core = LocalAPNsCore(
+            configuration, tokens: ProviderTokens(keys), registry: registry, log: log)
+        self.core = core
+        var listeners: [any Channel] = []
+        do throws(LocalAPNsError) {
+            let providers = try await ProviderListener(core: core, certificate: certificate).bind(group)
+            listeners.append(providers)
+            listeners.append(try await DeviceSocket.listen(folder.path(DeviceSocket.name), registry: registry, group))
+            let control = try await ControlListener(core: core, folder: folder).bind(group)
+            listeners.append(control)
+            address = LocalAPNsAddress(
+                host: configuration.host, port: providers.localAddress?.port ?? 0,
+                controlPort: control.localAddress?.port ?? 0, folder: folder, key: keys.first,
+                configuration: configuration)
+            try folder.save(address)
+        } catch {
+            for listener in listeners { try? await listener.close() }
+            throw error
+        }
+        self.listeners = listeners
+        ticking = group.next().scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: .milliseconds(100)) { _ in
+            log.flush()
+            registry.releaseHeldBack()
+        }
+    }
+
+    /// Tells every connection `Shutdown`, waits for them for as long as configured, and keeps what waits for devices. Once only.
+    package func stop() async {
+        for listener in listeners { try? await listener.close() }
+        core.goAway(.shutdown)
+        let deadline = ContinuousClock.now + core.configuration.closingTime
+        while !core.channels.isEmpty, ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(10)) }
+        for channel in core.channels { try? await channel.close() }
+        ticking.cancel()
+        let waiting = core.registry.waiting().map {
+            WaitingNotification(token: $0.token, notification: $0.notification)
+        }
+        if !waiting.isEmpty { try? folder.save(waiting) }
+        core.log.flush()
+        try? await group.shutdownGracefully()
+        folder.release()
+    }
+
+    // MARK: The same as the control endpoint offers
+
+    package var faults: APNsFaults {
+        get { core.faults }
+        set { core.faults = newValue }
+    }
+
+    package func register(name: String, topic: String) -> String { core.registry.register(name: name, bundleID: topic) }
+
+    /// False where no device has the token.
+    package func setState(_ state: DeviceRecord.State, token: String, since: Int64? = nil) -> Bool {
+        core.registry.setState(state, token: token, since: since)
+    }
+
+    /// How many devices there are and are online, and what waits for them.
+    package var deviceCounts: DeviceCounts { core.registry.counts }
+
+    package func register(_ key: ProviderKey) { core.tokens.register(key) }
+
+    package func goAway(_ reason: APNsReason?) { core.goAway(reason) }
+}

@@ -1,0 +1,103 @@
+internal import NIOCore
+internal import NIOHTTP2
+internal import NIOPosix
+internal import NIOSSL
+internal import NIOTLS
+internal import SealedPush
+
+/// Accepts providers: TLS 1.2 or later, `h2` and nothing else.
+struct ProviderListener {
+    let core: LocalAPNsCore
+    let context: NIOSSLContext
+
+    init(core: LocalAPNsCore, certificate: ServerCertificate) throws(LocalAPNsError) {
+        self.core = core
+        do {
+            let chain = try NIOSSLCertificate.fromPEMBytes(Array(certificate.certificatePEM.utf8))
+            let key = try NIOSSLPrivateKey(bytes: Array(certificate.keyPEM.utf8), format: .pem)
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ["h2"]
+            // A peer that does not answer the end of TLS is not waited for.
+            configuration.shutdownTimeout = .milliseconds(200)
+            context = try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw .certificate("\(error)")
+        }
+    }
+
+    func bind(_ group: any EventLoopGroup) async throws(LocalAPNsError) -> any Channel {
+        let core = core
+        let context = context
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 512)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                guard let number = core.open(channel) else {
+                    return channel.close()
+                }
+                channel.closeFuture.whenComplete { _ in core.close(number) }
+                return channel.eventLoop.makeCompletedFuture {
+                    try Self.configure(channel, core: core, number: number, context: context)
+                }
+            }
+        do {
+            return try await bootstrap.bind(host: core.configuration.host, port: core.configuration.port).get()
+        } catch {
+            throw .notBound("\(error)")
+        }
+    }
+
+    private static func configure(
+        _ channel: any Channel, core: LocalAPNsCore, number: Int, context: NIOSSLContext
+    ) throws {
+        let deadline = channel.eventLoop.scheduleTask(
+            in: .milliseconds(core.configuration.handshakeTimeout.milliseconds)
+        ) { channel.close(promise: nil) }
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(NIOSSLServerHandler(context: context))
+        try pipeline.addHandler(
+            ApplicationProtocolNegotiationHandler { result, channel in
+                deadline.cancel()
+                let isTaken: Bool =
+                    switch result {
+                    case .negotiated(let name): name == "h2"
+                    case .fallback: !core.configuration.isStrict(.missingALPN)
+                    }
+                guard isTaken else {
+                    core.log.append(
+                        event: "wrong-alpn", at: core.configuration.now(), ["connection": .integer(Int64(number))])
+                    return channel.close()
+                }
+                return channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(WriteGathering())
+                    try pipeline.addHandler(http2(core.configuration))
+                    try pipeline.addHandler(ProviderConnection(core: core, number: number))
+                }
+            })
+        try pipeline.addHandler(ClosingOnError())
+    }
+
+    /// The limits against abuse are wide: resets and changed settings are what this server is for.
+    private static func http2(_ configuration: LocalAPNsConfiguration) -> NIOHTTP2Handler {
+        var connection = NIOHTTP2Handler.ConnectionConfiguration()
+        connection.initialSettings = ProviderConnection.settings(configuration)
+        connection.controlFrameRateLimit.maximumCount = 1_000_000
+        connection.maximumRecentlyResetStreams = 4_096
+        connection.maximumConnectionGlitches = 100_000
+        var stream = NIOHTTP2Handler.StreamConfiguration()
+        stream.streamResetFrameRateLimit.maximumCount = 1_000_000
+        stream.streamErrorRateLimit.maximumCount = 1_000_000
+        return NIOHTTP2Handler(mode: .server, connectionConfiguration: connection, streamConfiguration: stream)
+    }
+}
+
+/// The last handler: what nobody has dealt with, such as a failed handshake, closes the connection.
+private final class ClosingOnError: ChannelInboundHandler {
+    typealias InboundIn = Any
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

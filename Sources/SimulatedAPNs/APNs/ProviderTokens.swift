@@ -1,0 +1,106 @@
+internal import Crypto
+internal import Foundation
+internal import PushCrypto
+internal import SealedPush
+
+/// Verifies provider tokens. Source: Apple, "Establishing a token-based connection to APNs".
+final class ProviderTokens: Sendable {
+    private let keys: Locked<[String: ProviderKey]>
+
+    init(_ keys: [ProviderKey]) {
+        self.keys = Locked(Dictionary(keys.map { ($0.keyID, $0) }) { _, last in last })
+    }
+
+    var all: [ProviderKey] { keys.withLock { $0.values.sorted { $0.keyID < $1.keyID } } }
+
+    func register(_ key: ProviderKey) { keys.withLock { $0[key.keyID] = key } }
+
+    func remove(keyID: String) { keys.withLock { $0[keyID] = nil } }
+
+    /// A token whose signature was good. Its age is checked at each request.
+    struct Verified: Sendable {
+        let key: ProviderKey
+        let issued: Int64
+    }
+
+    /// Reads `bearer TOKEN`. Costs a P-256 verification, 0.1 ms or so; a connection remembers its current token.
+    func verify(_ authorization: String) throws(APNsRefusal) -> Verified {
+        let prefix = "bearer "
+        guard authorization.utf8.count <= Self.maximumByteCount else { throw APNsRefusal(.invalidProviderToken) }
+        guard authorization.prefix(prefix.count).lowercased() == prefix else {
+            throw APNsRefusal(.missingProviderToken)
+        }
+        let parts = authorization.dropFirst(prefix.count).split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
+            let signature = Base64URL.decode(parts[2].utf8),
+            header["alg"] == "ES256", case .string(let keyID)? = header["kid"],
+            case .string(let issuer)? = claims["iss"], case .integer(let issued)? = claims["iat"],
+            let key = keys.withLock({ $0[keyID] }), key.teamID == issuer,
+            let publicKey = key.verifyingKey,
+            let signed = try? P256.Signing.ECDSASignature(rawRepresentation: Data(signature)),
+            publicKey.isValidSignature(signed, for: Data("\(parts[0]).\(parts[1])".utf8))
+        else { throw APNsRefusal(.invalidProviderToken) }
+        return Verified(key: key, issued: issued)
+    }
+
+    private static func object(_ part: Substring) -> [String: JSONValue]? {
+        Base64URL.decode(part.utf8).flatMap { JSONReader.object($0, maximumByteCount: maximumByteCount) }
+    }
+
+    private static let maximumByteCount = 4_096
+}
+
+/// What one connection remembers of provider tokens: the first push binds it to a team, and its tokens may not change too
+/// often.
+struct ConnectionIdentity {
+    private var first: ProviderKey?
+    private var current: (text: String, token: ProviderTokens.Verified)?
+    private var hasChanged = false
+
+    /// Gives the key that signed the token.
+    mutating func check(
+        _ authorization: String?, tokens: ProviderTokens, configuration: LocalAPNsConfiguration, at now: Int64
+    ) throws(APNsRefusal) -> ProviderKey {
+        guard let authorization else { throw APNsRefusal(.missingProviderToken) }
+        if let current, current.text == authorization {
+            try checkAge(current.token, configuration, at: now)
+            return current.token.key
+        }
+        let token = try tokens.verify(authorization)
+        try checkAge(token, configuration, at: now)
+        try checkBinding(token.key, configuration)
+        if let current, token.issued > current.token.issued {
+            let isFree = !hasChanged && !configuration.isStrict(.firstTokenUpdate)
+            guard isFree || token.issued - current.token.issued >= configuration.tokenUpdateInterval else {
+                throw APNsRefusal(.tooManyProviderTokenUpdates)
+            }
+            hasChanged = true
+        }
+        if first == nil { first = token.key }
+        // An older token that is still good may be used beside the newest; it is not remembered.
+        if current.map({ token.issued >= $0.token.issued }) ?? true { current = (authorization, token) }
+        return token.key
+    }
+
+    private func checkAge(
+        _ token: ProviderTokens.Verified, _ configuration: LocalAPNsConfiguration, at now: Int64
+    ) throws(APNsRefusal) {
+        // Both ends of the range are so far apart that a difference could overflow.
+        guard token.issued >= now - configuration.maximumTokenAge else { throw APNsRefusal(.expiredProviderToken) }
+        if configuration.isStrict(.futureToken), token.issued > now + configuration.futureTolerance {
+            throw APNsRefusal(.invalidProviderToken)
+        }
+    }
+
+    private func checkBinding(_ key: ProviderKey, _ configuration: LocalAPNsConfiguration) throws(APNsRefusal) {
+        if let environment = key.environment, environment != configuration.environment {
+            throw APNsRefusal(
+                configuration.isStrict(.environmentReason) ? .badEnvironmentKeyIDInToken : .badEnvironmentKeyInToken)
+        }
+        guard let first else { return }
+        guard key.teamID == first.teamID else { throw APNsRefusal(.invalidProviderToken) }
+        if configuration.isStrict(.relatedKeys), !key.isRelated(to: first) {
+            throw APNsRefusal(.unrelatedKeyIDInToken)
+        }
+    }
+}

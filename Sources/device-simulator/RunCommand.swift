@@ -1,0 +1,137 @@
+internal import ArgumentParser
+internal import Dispatch
+internal import Foundation
+internal import Glibc
+internal import PushKeyring
+internal import PushSimulator
+internal import SealedPush
+internal import SimulatedAPNs
+
+/// `device-simulator run`
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "A simulated device that stays on: registers with a local APNs and shows what arrives.",
+        discussion: """
+            Each notification is run through the extension in a process of its own. With --count, NAME-1 to NAME-N are \
+            devices of one process, without a process for each notification.
+
+            SIGUSR1 takes the device offline, SIGUSR2 brings it back; Ctrl-C ends it. It reconnects when the server \
+            comes back. What it was shown and had not acknowledged comes again, and replaces itself.
+
+            Examples:
+              device-simulator run --device alice-phone --apns APNs --topic com.example.app --keyring Keys --state Phone
+              device-simulator run --device test --count 1000 --apns APNs --topic com.example.app --state Phones --json
+
+            Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files.
+            """)
+
+    @OptionGroup var device: DeviceOptions
+
+    @Option(help: "The local APNs' folder.")
+    var apns: String
+
+    @Option(help: "Run this many devices, called by the device's name with -1, -2 and so on.")
+    var count: Int?
+
+    @Option(name: .customLong("default"), help: "The safe default that the device's app shows.")
+    var safeDefault = "You have a new message!"
+
+    @Flag(help: "The app opens anonymous messages too.")
+    var allowAnonymous = false
+
+    @Option(name: .customLong("extension"), help: "An app's own extension: a program that calls ExtensionHost.run.")
+    var program: String?
+
+    @Option(help: "Seconds that the extension has, from its start.")
+    var timeLimit: Double = 30
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    func validate() throws {
+        guard !apns.isEmpty else { throw ValidationError("--apns is empty: name the local APNs' folder.") }
+        guard device.state != nil else {
+            throw ValidationError("--state is needed: a device that stays on has a folder.")
+        }
+        guard timeLimit > 0, timeLimit <= 600 else {
+            throw ValidationError("--time-limit is more than 0 and at most 600 seconds.")
+        }
+        guard count.map({ (1...10_000).contains($0) }) ?? true else { throw ValidationError("--count is 1 to 10000.") }
+        guard count == nil || program == nil else {
+            throw ValidationError("--count runs the simulator's own extension: leave out --extension.")
+        }
+        guard VisibleText.isVisible(safeDefault) else { throw ValidationError("--default has no visible text.") }
+    }
+
+    func run() throws {
+        let screen = RunScreen(json: json)
+        if let count {
+            try runFleet(count, screen)
+        } else {
+            try runOne(screen)
+        }
+    }
+
+    private func runOne(_ screen: RunScreen) throws {
+        try runUntilDone { ended in
+            let phone = try RunningDevice(self)
+            let worker = DispatchQueue(label: "extension")
+            let holder = ReceiverHolder()
+            let receiver = DeviceReceiver(
+                folder: URL(filePath: apns), apps: [DeviceReceiver.App(name: device.device, topic: device.topic)]
+            ) { event in
+                switch event {
+                case .online(let tokens): screen.online(device.device, tokens)
+                case .offline: screen.offline(device.device)
+                case .unreachable(let message, _): screen.unreachable(message)
+                case .arrived(let arrival):
+                    worker.async {
+                        screen.show(device.device, arrival.notification, phone.deliver(arrival.notification))
+                        holder.receiver?.acknowledge(arrival)
+                    }
+                }
+            }
+            holder.receiver = receiver
+            let switches = [
+                Signal(SIGUSR1) { receiver.setOnline(false) }, Signal(SIGUSR2) { receiver.setOnline(true) },
+            ]
+            async let running: Void = receiver.run()
+            await ended()
+            receiver.stop()
+            await running
+            // What has been begun is finished.
+            await withCheckedContinuation { continuation in worker.async { continuation.resume() } }
+            withExtendedLifetime(switches) {}
+        }
+    }
+
+    private func runFleet(_ count: Int, _ screen: RunScreen) throws {
+        try runUntilDone { ended in
+            let members = try (1...count).map { number in try RunningDevice.member(self, number: number) }
+            let names = members.map(\.app.name)
+            let fleet = DeviceFleet(folder: URL(filePath: apns), members: members) { event in
+                switch event {
+                case .online(let tokens): for (name, token) in zip(names, tokens) { screen.online(name, [token]) }
+                case .offline: screen.offline(device.device)
+                case .unreachable(let message, _): screen.unreachable(message)
+                case .showed(let showing):
+                    screen.show(
+                        names[showing.device], showing.notification, showing.push, replaced: showing.isReplacement)
+                }
+            }
+            let switches = [Signal(SIGUSR1) { fleet.setOnline(false) }, Signal(SIGUSR2) { fleet.setOnline(true) }]
+            async let running: Void = fleet.run()
+            await ended()
+            fleet.stop()
+            await running
+            withExtendedLifetime(switches) {}
+        }
+    }
+}
+
+/// The receiver, for a handler that is made before it.
+private final class ReceiverHolder: @unchecked Sendable {
+    // Set once, before the receiver runs and so before anything arrives.
+    var receiver: DeviceReceiver?
+}

@@ -1,0 +1,202 @@
+import Foundation
+import Glibc
+import PushCrypto
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushSimulator
+@testable import SimulatedAPNs
+
+@Suite("Simulated devices that stay on", .serialized)
+struct DeviceRunTests {
+    /// Keeps what a receiver tells, and acknowledges where it should.
+    private final class Told: Sendable {
+        let events = Locked<[DeviceReceiver.Event]>([])
+
+        var alerts: [String] {
+            events.withLock { $0 }.compactMap { event in
+                guard case .arrived(let arrival) = event else { return nil }
+                let object =
+                    try? JSONSerialization.jsonObject(with: Data(arrival.notification.payload)) as? [String: Any]
+                return (object?["aps"] as? [String: Any])?["alert"] as? String
+            }
+        }
+
+        var arrivals: [DeviceReceiver.Arrival] {
+            events.withLock { $0 }.compactMap { if case .arrived(let arrival) = $0 { arrival } else { nil } }
+        }
+
+        var onlineCount: Int {
+            events.withLock { $0 }.count { if case .online = $0 { true } else { false } }
+        }
+    }
+
+    private func eventually(seconds: Double = 20, _ condition: () throws -> Bool) async rethrows -> Bool {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while ContinuousClock.now < deadline {
+            if try condition() { return true }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return try condition()
+    }
+
+    private func alert(_ text: String) -> String { #"{"aps":{"alert":"\#(text)"}}"# }
+
+    @Test("a device receives as it arrives, goes away, comes back to what it missed, and outlives the server")
+    func life() async throws {
+        let apns = try await RunningAPNs()
+        let told = Told()
+        let receiver = DeviceReceiver(
+            folder: apns.folder.appending("APNs"), apps: [.init(name: "phone", topic: APNsFixture.topic)]
+        ) { event in told.events.withLock { $0.append(event) } }
+        async let running: Void = receiver.run()
+        #expect(await eventually { told.onlineCount == 1 })
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client, body: alert("one")) == 200)
+        #expect(await eventually { told.alerts == ["one"] })
+        for arrival in told.arrivals { receiver.acknowledge(arrival) }
+
+        receiver.setOnline(false)
+        let status = { apns.server.deviceCounts }
+        #expect(await eventually { status().online == 0 && status().unacknowledged == 0 })
+        #expect(await apns.send(client, body: alert("two")) == 200)
+        #expect(await apns.send(client, body: alert("three")) == 200)
+        receiver.setOnline(true)
+        #expect(await eventually { told.alerts == ["one", "three"] })
+
+        // Not acknowledged: it comes again, from the next server too.
+        await apns.server.stop()
+        let second = try await RunningAPNs(in: apns.folder)
+        #expect(await eventually { told.alerts == ["one", "three", "three"] })
+        told.arrivals.last.map { receiver.acknowledge($0) }
+        #expect(await eventually { second.server.deviceCounts.unacknowledged == 0 })
+        receiver.stop()
+        await running
+        await second.server.stop()
+    }
+
+    @Test("a fleet opens what is sealed to each of its devices, once, ledger included; the log holds no plaintext")
+    func fleet() async throws {
+        let apns = try await RunningAPNs { $0.log = .payloads }
+        let sender = SenderKey()
+        let created = Timestamp.now().advanced(bySeconds: -3_600)
+        let identities = (0..<20).map { _ in Identity() }
+        let members = try identities.enumerated().map { number, identity in
+            let standard = StandardConfiguration(
+                topic: APNsFixture.topic, senders: [sender.sender.description], safeDefault: "safe default",
+                allowsAnonymous: false)
+            let keys = InMemoryKeyStore([DeviceKey(identity, created: created)])
+            return try #require(
+                try DeviceFleet.Member(
+                    name: "device-\(number)", standard: standard, keys: keys, keyCreated: created,
+                    container: apns.folder.appending("device-\(number)")))
+        }
+        let showings = Locked<[DeviceFleet.Showing]>([])
+        let tokens = Locked<[String]>([])
+        let fleet = DeviceFleet(folder: apns.folder.appending("APNs"), members: members) { event in
+            if case .online(let given) = event { tokens.withLock { $0 = given } }
+            if case .showed(let showing) = event { showings.withLock { $0.append(showing) } }
+        }
+        async let running: Void = fleet.run()
+        #expect(await eventually { tokens.withLock { $0.count } == 20 })
+        var faults = APNsFaults()
+        faults.duplicates = 0.5
+        apns.server.faults = faults
+        let sealer = Sealer(sender: sender, topic: "com.example.app", safeDefault: "wire default")
+        let client = try await WireClient(apns.address)
+        let all = tokens.withLock { $0 }
+        for round in 0..<3 {
+            for (number, identity) in identities.enumerated() {
+                let content = Content(title: "Secret \(round)", body: "for device \(number), marker kumquat-7")
+                let payload = try sealer.seal(content, toUnverified: identity.recipient)
+                let headers = apns.headers(
+                    path: "/3/device/\(all[number])",
+                    [("apns-id", payload.apnsID), ("apns-collapse-id", payload.collapseID)])
+                let stream = client.send(headers, body: String(decoding: payload.json, as: UTF8.self))
+                #expect(await client.wait { $0.ended.contains(stream) }.status[stream] == 200)
+            }
+        }
+        #expect(await eventually { showings.withLock { $0.filter { !$0.isReplacement }.count } == 60 })
+        #expect(await eventually { apns.server.deviceCounts.unacknowledged == 0 })
+        fleet.stop()
+        await running
+        let shown = showings.withLock { $0 }
+        #expect(shown.allSatisfy { $0.push.outcome == .opened })
+        let first = shown.filter { !$0.isReplacement }
+        #expect(first.count == 60)
+        for showing in first { #expect(showing.push.shown?.body == "for device \(showing.device), marker kumquat-7") }
+        #expect(shown.count > 60, "the server sent some twice, and they replaced themselves")
+        await apns.server.stop()
+
+        let log = try Data(contentsOf: apns.folder.appending("APNs/log.jsonl"))
+        #expect(String(decoding: log, as: UTF8.self).split(separator: "\n").count >= 60)
+        #expect(log.range(of: Data("custom-encrypted-message".utf8)) != nil)
+        for secret in ["kumquat", "Secret", "for device"] { #expect(log.range(of: Data(secret.utf8)) == nil) }
+        let signature = try #require(apns.authorization.split(separator: ".").last)
+        #expect(log.range(of: Data(signature.utf8)) == nil)
+    }
+
+    @Test("device-simulator apns and run: a push from curl is shown, offline and back, and Ctrl-C ends both")
+    func commands() async throws {
+        let device = try Device()
+        let folder = device.folder
+        func start(_ name: String, _ arguments: [String]) throws -> ChildProcess {
+            let output = folder.appending(name)
+            try Data().write(to: output)
+            return try Program("device-simulator").start(arguments, output: FileHandle(forWritingTo: output))
+        }
+        func objects(_ name: String) throws -> [[String: Any]] {
+            let text = String(decoding: try Data(contentsOf: folder.appending(name)), as: UTF8.self)
+            return text.split(separator: "\n").compactMap {
+                (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
+            }
+        }
+        let server = try start(
+            "server.jsonl", ["apns", "--folder", folder.appending("APNs").path, "--seed", "7", "--json"])
+        defer { server.kill() }
+        #expect(try await eventually { try !objects("server.jsonl").isEmpty })
+        let address = try LocalAPNsAddress(inFolder: folder.appending("APNs"))
+        #expect(address.seed == 7)
+        let phone = try start(
+            "phone.jsonl",
+            [
+                "run", "--device", "phone", "--apns", folder.appending("APNs").path, "--topic", "com.example.app",
+                "--keyring", folder.appending("Keys").path, "--trust", "newsroom", "--state",
+                folder.appending("State").path, "--json",
+            ])
+        defer { phone.kill() }
+        #expect(try await eventually { try !objects("phone.jsonl").isEmpty })
+        let token = try #require(try objects("phone.jsonl").first?["token"] as? String)
+
+        func push(_ body: String) throws -> String {
+            let payload = try device.seal(Content(title: "Nina", body: body))
+            return try Program(at: "/usr/bin/curl").run(
+                "--silent", "--http2", "--cacert", address.root, "--header",
+                "authorization: \(try RunningAPNs.authorization(address))", "--header", "apns-topic: com.example.app",
+                "--header", "apns-push-type: alert", "--header", "apns-id: \(payload.apnsID)", "--header",
+                "apns-collapse-id: \(payload.collapseID)", "--data-binary",
+                "@\(try device.file(payload))", "--write-out", "%{http_code}",
+                "https://localhost:\(address.port)/3/device/\(token)"
+            ).output
+        }
+        func bodies() throws -> [String] { try objects("phone.jsonl").compactMap { $0["body"] as? String } }
+        #expect(try push("first") == "200")
+        #expect(try await eventually { try bodies() == ["first"] })
+        Glibc.kill(phone.identifier, SIGUSR1)
+        #expect(try await eventually { try objects("phone.jsonl").last?["event"] as? String == "offline" })
+        #expect(try push("second") == "200")
+        #expect(try push("third") == "200")
+        Glibc.kill(phone.identifier, SIGUSR2)
+        #expect(try await eventually { try bodies() == ["first", "third"] })
+        let outcomes = try objects("phone.jsonl").compactMap { $0["outcome"] as? String }
+        #expect(outcomes == ["opened", "opened"])
+        Glibc.kill(phone.identifier, SIGINT)
+        #expect(phone.wait() == .exited(0))
+        let status = try Program(at: "/usr/bin/curl").run("--silent", "http://127.0.0.1:\(address.controlPort)/status")
+        #expect(status.output.contains(#""accepted":3"#))
+        Glibc.kill(server.identifier, SIGINT)
+        #expect(server.wait() == .exited(0))
+    }
+}

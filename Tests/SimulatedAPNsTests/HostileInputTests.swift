@@ -1,0 +1,173 @@
+import Foundation
+import Glibc
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import PushSimulator
+@testable import SimulatedAPNs
+
+@Suite("Bad input to a local APNs", .serialized)
+struct HostileInputTests {
+    /// Sends bytes over real TLS with openssl's client; whether the server has closed the connection within two seconds.
+    private func isClosed(sending bytes: [UInt8], to apns: RunningAPNs) throws -> Bool {
+        let file = apns.folder.appending("hostile")
+        try Data(bytes).write(to: file)
+        // Until one end closes: the client by itself does not.
+        let result = try Program(at: "/bin/sh").run([
+            "-c",
+            """
+            timeout 2 openssl s_client -quiet -connect 127.0.0.1:\(apns.address.port) -alpn h2 <'\(file.path)'; [ $? != 124 ]
+            """,
+        ])
+        return result.status == 0
+    }
+
+    private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    private static let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
+
+    @Test("malformed frames close their connection, and the next request works")
+    func frames() async throws {
+        let apns = try await RunningAPNs()
+        var random = SeededGenerator()
+        let start = Self.preface + Self.settings
+        let malformed: [[UInt8]] = [
+            Array("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".utf8),
+            // A frame of 16 MiB, data on stream 0, headers on an even stream, an index that no table has.
+            start + [0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1], start + [0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
+            start + [0, 0, 1, 1, 5, 0, 0, 0, 2, 0x82], start + [0, 0, 2, 1, 5, 0, 0, 0, 1, 0xff, 0xff],
+            // CONTINUATION without HEADERS, WINDOW_UPDATE of 0, settings of a wrong length.
+            start + [0, 0, 1, 9, 4, 0, 0, 0, 1, 0x82], start + [0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            Self.preface + [0, 0, 5, 4, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5],
+        ]
+        for (place, input) in malformed.enumerated() {
+            #expect(try isClosed(sending: input, to: apns), "input \(place)")
+        }
+        // An unknown type is no mistake.
+        #expect(try !isClosed(sending: start + [0, 0, 1, 0xee, 0, 0, 0, 0, 1, 0], to: apns))
+        for _ in 0..<5 { _ = try isClosed(sending: start + random.bytes(300), to: apns) }
+        #expect(try await apns.works() == true)
+        await apns.server.stop()
+    }
+
+    @Test("too many connections are closed at once, silent ones when the time for the handshake is up")
+    func silence() async throws {
+        let apns = try await RunningAPNs {
+            $0.connectionLimit = 20
+            $0.handshakeTimeout = .milliseconds(500)
+        }
+        let silent = (0..<40).map { _ in Self.connect(apns.address.port) }
+        #expect(silent.allSatisfy { $0 >= 0 })
+        try await Task.sleep(for: .milliseconds(2_000))
+        for socket in silent {
+            var byte: UInt8 = 0
+            let count = recv(socket, &byte, 1, Int32(MSG_DONTWAIT))
+            let code = errno
+            #expect(count == 0 || (count < 0 && code != EAGAIN), "still open")
+            close(socket)
+        }
+        #expect(try await apns.works() == true)
+        await apns.server.stop()
+    }
+
+    @Test("plain text where TLS should be is closed, and floods of connections leave no descriptor behind")
+    func floods() async throws {
+        let folder = try TemporaryFolder()
+        // A process of its own: other tests open files in this one.
+        let server = try Program("device-simulator").start(["apns", "--folder", folder.path])
+        defer { server.kill() }
+        var address: LocalAPNsAddress?
+        for _ in 0..<500 where address == nil {
+            try await Task.sleep(for: .milliseconds(20))
+            address = try? LocalAPNsAddress(inFolder: folder.url)
+        }
+        let port = try #require(address?.port)
+        let before = try descriptorCount(of: server.identifier)
+        for _ in 0..<3 {
+            let sockets = (0..<200).map { _ in Self.connect(port) }
+            #expect(sockets.allSatisfy { $0 >= 0 })
+            for socket in sockets.prefix(20) {
+                _ = Glibc.send(socket, "GET / HTTP/1.1\r\n\r\n", 18, Int32(MSG_NOSIGNAL))
+            }
+            try await Task.sleep(for: .milliseconds(50))
+            for socket in sockets { close(socket) }
+        }
+        var after = try descriptorCount(of: server.identifier)
+        for _ in 0..<500 where after > before {
+            try await Task.sleep(for: .milliseconds(20))
+            after = try descriptorCount(of: server.identifier)
+        }
+        #expect(after <= before)
+        let curl = try Program(at: "/usr/bin/curl").run(
+            "--silent", "--http2", "--max-time", "20", "--cacert", folder.appending("root.pem").path, "--data", "{}",
+            "https://localhost:\(port)/3/device/")
+        #expect(curl.output == #"{"reason":"MissingDeviceToken"}"#)
+        Glibc.kill(server.identifier, SIGTERM)
+        #expect(server.wait() == .exited(0))
+    }
+
+    private func descriptorCount(of process: pid_t) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
+    }
+
+    private static func connect(_ port: Int) -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return status == 0 ? descriptor : -1
+    }
+
+    @Test("the devices' socket takes nothing that is no frame")
+    func deviceFrames() async throws {
+        let apns = try await RunningAPNs()
+        for input in ["hello, this is no frame at all", "\u{0}\u{0}\u{0}\u{0}", "\u{0}\u{0}\u{0}\u{1}\u{63}"] {
+            let file = try apns.folder.write(input, to: "frame")
+            _ = try Program(at: "/usr/bin/python3").run([
+                "-c",
+                """
+                import socket, sys
+                s = socket.socket(socket.AF_UNIX); s.settimeout(5); s.connect(sys.argv[1])
+                s.sendall(open(sys.argv[2], 'rb').read()); print(len(s.recv(1)))
+                """, apns.address.devices, file,
+            ])
+        }
+        #expect(try await apns.works() == true)
+        await apns.server.stop()
+    }
+
+    @Test("a frame cut at any length is waited for, and one with anything changed is a frame or an error")
+    func frameRobustness() throws {
+        var random = SeededGenerator()
+        let notification = APNsNotification(
+            apnsID: "2c4a3a56-0000-4000-8000-00000000abcd", pushType: .alert, priority: 10, expiration: nil,
+            collapseID: "c", payload: Array(#"{"aps":{}}"#.utf8), received: 1)
+        let token = String(repeating: "ab", count: 32)
+        let frames: [DeviceFrame] = [
+            .register(request: 7, name: "phone", topic: "com.example.app"), .online(tokens: [token, token]),
+            .offline(tokens: []), .acknowledge(number: .max, token: token), .registered(request: 7, token: token),
+            .notification(number: 1, token: token, notification), .unknown(tokens: [token]),
+        ]
+        for frame in frames {
+            var buffer = DeviceFrame.bytes(of: frame)
+            let bytes = Array(buffer.readableBytesView)
+            #expect(try DeviceFrame.read(from: &buffer) == frame)
+            for count in 0..<bytes.count {
+                var cut = DeviceFrame.buffer(Array(bytes.prefix(count)))
+                #expect(try DeviceFrame.read(from: &cut) == nil)
+            }
+            for _ in 0..<300 {
+                var changed = bytes
+                changed[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+                var buffer = DeviceFrame.buffer(changed)
+                _ = try? DeviceFrame.read(from: &buffer)
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Crypto
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PushSimulator
+@testable import SimulatedAPNs
+
+@Suite("Provider tokens")
+struct ProviderTokenTests {
+    @Test("a token that is not made as Apple says is InvalidProviderToken")
+    func malformed() throws {
+        let fixture = try APNsFixture()
+        let (id, team, now) = (fixture.key.keyID, fixture.key.teamID, fixture.now)
+        let headers = [
+            #"{"alg":"HS256","kid":"\#(id)"}"#, #"{"alg":"none","kid":"\#(id)"}"#, #"{"alg":"es256","kid":"\#(id)"}"#,
+            #"{"kid":"\#(id)"}"#, #"{"alg":"ES256"}"#, #"{"alg":"ES256","kid":"UNKNOWN123"}"#, "[]", "",
+        ]
+        for header in headers {
+            let request = try fixture.request(["authorization": try fixture.authorization(header: header)])
+            #expect(fixture.answer(request) == "InvalidProviderToken", "\(header)")
+        }
+        let claims = [
+            #"{"iat":\#(now)}"#, #"{"iss":"OTHERTEAM1","iat":\#(now)}"#, #"{"iss":"\#(team)"}"#,
+            #"{"iss":"\#(team)","iat":"\#(now)"}"#, #"{"iss":"\#(team)","iat":\#(now).5}"#, #"{"iss":1,"iat":\#(now)}"#,
+        ]
+        for claim in claims {
+            let request = try fixture.request(["authorization": try fixture.authorization(claims: claim)])
+            #expect(fixture.answer(request) == "InvalidProviderToken", "\(claim)")
+        }
+        for text in [
+            "bearer ", "bearer a.b", "bearer a.b.c", "bearer a.b.c.d", "bearer ...",
+            "bearer " + String(repeating: "x", count: 9_000),
+        ] {
+            #expect(fixture.answer(try fixture.request(["authorization": text])) == "InvalidProviderToken")
+        }
+    }
+
+    @Test("another key's signature, or any bit of it changed, is InvalidProviderToken")
+    func signatures() throws {
+        let fixture = try APNsFixture()
+        let other = try fixture.authorization(secret: P256.Signing.PrivateKey())
+        #expect(fixture.answer(try fixture.request(["authorization": other])) == "InvalidProviderToken")
+        let good = try fixture.authorization()
+        #expect(fixture.answer(try fixture.request(["authorization": good])) == nil)
+        let start = good.lastIndex(of: ".").map { good.distance(from: good.startIndex, to: $0) + 1 } ?? 0
+        for place in stride(from: start, to: good.count - 1, by: 7) {
+            var characters = Array(good)
+            characters[place] = characters[place] == "A" ? "B" : "A"
+            #expect(
+                fixture.answer(try fixture.request(["authorization": String(characters)])) == "InvalidProviderToken")
+        }
+    }
+
+    @Test("a token is good for an hour, at each request anew")
+    func age() throws {
+        let fixture = try APNsFixture()
+        var identity = ConnectionIdentity()
+        let request = try fixture.request()
+        fixture.now += 3_600
+        #expect(fixture.answer(request, &identity) == nil)
+        fixture.now += 1
+        #expect(fixture.answer(request, &identity) == "ExpiredProviderToken")
+        #expect(fixture.answer(request) == "ExpiredProviderToken")
+    }
+
+    @Test("a token from the future is refused, unless lenient")
+    func future() throws {
+        let fixture = try APNsFixture()
+        func answer(_ fixture: APNsFixture, ahead: Int64) throws -> String? {
+            let authorization = try fixture.authorization(issued: fixture.now + ahead)
+            return fixture.answer(try fixture.request(["authorization": authorization]))
+        }
+        #expect(try answer(fixture, ahead: 300) == nil)
+        #expect(try answer(fixture, ahead: 301) == "InvalidProviderToken")
+        #expect(try answer(fixture, ahead: 7_200) == "InvalidProviderToken")
+        #expect(try answer(try APNsFixture { $0.lenient = [.futureToken] }, ahead: 7_200) == nil)
+        for extreme in [Int64.min, Int64.max] {
+            let claims = #"{"iss":"\#(fixture.key.teamID)","iat":\#(extreme)}"#
+            let authorization = try fixture.authorization(claims: claims)
+            #expect(fixture.answer(try fixture.request(["authorization": authorization])) != nil)
+        }
+    }
+
+    @Test("a second token within 20 minutes is too many, and the first stays good")
+    func updates() throws {
+        let fixture = try APNsFixture()
+        var identity = ConnectionIdentity()
+        let first = try fixture.request()
+        #expect(fixture.answer(first, &identity) == nil)
+        fixture.now += 1_199
+        #expect(fixture.answer(try fixture.request(), &identity) == "TooManyProviderTokenUpdates")
+        #expect(fixture.answer(first, &identity) == nil)
+        fixture.now += 1
+        let second = try fixture.request()
+        #expect(fixture.answer(second, &identity) == nil)
+        #expect(fixture.answer(first, &identity) == nil, "the older one has half an hour left")
+        #expect(fixture.answer(second, &identity) == nil)
+        fixture.now += 60
+        #expect(fixture.answer(try fixture.request()) == nil, "another connection counts for itself")
+    }
+
+    @Test("where the first change is free, the second is not")
+    func freeUpdate() throws {
+        let fixture = try APNsFixture { $0.lenient = [.firstTokenUpdate] }
+        var identity = ConnectionIdentity()
+        #expect(fixture.answer(try fixture.request(), &identity) == nil)
+        fixture.now += 10
+        #expect(fixture.answer(try fixture.request(), &identity) == nil)
+        fixture.now += 10
+        #expect(fixture.answer(try fixture.request(), &identity) == "TooManyProviderTokenUpdates")
+    }
+
+    @Test("the first push binds a connection to its team and kind of key")
+    func binding() throws {
+        let secret = P256.Signing.PrivateKey()
+        func key(_ id: String, team: String, topics: [String]? = nil, related: String? = nil) -> ProviderKey {
+            ProviderKey(
+                keyID: id, teamID: team, publicKey: secret.publicKey.pemRepresentation, topics: topics,
+                relatedKeyID: related)
+        }
+        let fixture = try APNsFixture(keys: [key("OTHERTEAM0", team: "TEAM000002")])
+        fixture.core.tokens.register(key("SAMETEAM00", team: fixture.key.teamID))
+        fixture.core.tokens.register(key("TOPICKEY00", team: fixture.key.teamID, topics: [APNsFixture.topic]))
+        fixture.core.tokens.register(
+            key("TOPICKEY01", team: fixture.key.teamID, topics: ["com.example.other"], related: "TOPICKEY00"))
+        func answer(_ id: String, _ identity: inout ConnectionIdentity) throws -> String? {
+            let key = try #require(fixture.core.tokens.all.first { $0.keyID == id })
+            let authorization = try ProviderTokenMaker(key: key, secret: secret).authorization(issued: fixture.now)
+            return fixture.answer(try fixture.request(["authorization": authorization]), &identity)
+        }
+        var identity = ConnectionIdentity()
+        #expect(fixture.answer(try fixture.request(), &identity) == nil)
+        #expect(try answer("OTHERTEAM0", &identity) == "InvalidProviderToken")
+        #expect(try answer("SAMETEAM00", &identity) == nil)
+        #expect(try answer("TOPICKEY00", &identity) == "UnrelatedKeyIdInToken")
+        var topical = ConnectionIdentity()
+        #expect(try answer("TOPICKEY00", &topical) == nil)
+        #expect(try answer("TOPICKEY01", &topical) == "TopicDisallowed", "related, but not for this topic")
+        #expect(try answer("SAMETEAM00", &topical) == "UnrelatedKeyIdInToken")
+    }
+
+    @Test("a key of the other environment is refused, in the documented word or the observed one")
+    func environment() throws {
+        let secret = P256.Signing.PrivateKey()
+        let key = ProviderKey(
+            keyID: "PRODUCTION", teamID: "TEAM000001", publicKey: secret.publicKey.pemRepresentation,
+            environment: .production)
+        for (lenient, word) in [
+            (Set<APNsQuestion>(), "BadEnvironmentKeyIdInToken"), ([.environmentReason], "BadEnvironmentKeyInToken"),
+        ] {
+            let fixture = try APNsFixture(keys: [key]) { $0.lenient = lenient }
+            let authorization = try ProviderTokenMaker(key: key, secret: secret).authorization(issued: fixture.now)
+            #expect(fixture.answer(try fixture.request(["authorization": authorization])) == word)
+        }
+        let production = try APNsFixture(keys: [key]) { $0.environment = .production }
+        let authorization = try ProviderTokenMaker(key: key, secret: secret).authorization(issued: production.now)
+        #expect(production.answer(try production.request(["authorization": authorization])) == nil)
+    }
+}

@@ -1,0 +1,185 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PushSimulator
+@testable import SimulatedAPNs
+
+@Suite("A local APNs' checks of a request")
+struct RequestChecksTests {
+    /// A way to break a request, and what is answered. In the order of the checks.
+    struct Breakage: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let reason: String
+        var headers: [String: String?] = [:]
+        var repeated: [(String, String)] = []
+        var method = "POST"
+        var path: String?
+        var body = #"{"aps":{"alert":"x"}}"#
+    }
+
+    private static let long = String(repeating: "x", count: 65)
+    private static let other = String(repeating: "0", count: 64)
+
+    static let inOrder: [Breakage] = [
+        Breakage(testDescription: "GET", reason: "MethodNotAllowed", method: "GET"),
+        Breakage(testDescription: "another path", reason: "BadPath", path: "/2/device/00"),
+        Breakage(
+            testDescription: "a repeated header", reason: "DuplicateHeaders",
+            repeated: [("apns-priority", "10"), ("apns-priority", "10")]),
+        Breakage(testDescription: "no provider token", reason: "MissingProviderToken", headers: ["authorization": nil]),
+        Breakage(testDescription: "no UUID", reason: "BadMessageId", headers: ["apns-id": "1"]),
+        Breakage(testDescription: "an unknown push type", reason: "InvalidPushType", headers: ["apns-push-type": "x"]),
+        Breakage(testDescription: "no topic", reason: "MissingTopic", headers: ["apns-topic": nil]),
+        Breakage(testDescription: "priority 7", reason: "BadPriority", headers: ["apns-priority": "7"]),
+        Breakage(
+            testDescription: "no expiration date", reason: "BadExpirationDate", headers: ["apns-expiration": "soon"]),
+        Breakage(testDescription: "65 bytes", reason: "BadCollapseId", headers: ["apns-collapse-id": long]),
+        Breakage(testDescription: "no body", reason: "PayloadEmpty", body: ""),
+        Breakage(testDescription: "another's token", reason: "BadDeviceToken", path: "/3/device/\(other)"),
+    ]
+
+    static let more: [Breakage] = [
+        Breakage(testDescription: "no device token", reason: "MissingDeviceToken", path: "/3/device/"),
+        Breakage(testDescription: "no slash either", reason: "MissingDeviceToken", path: "/3/device"),
+        Breakage(testDescription: "a longer word", reason: "BadPath", path: "/3/devices/00"),
+        Breakage(testDescription: "no token at all", reason: "BadDeviceToken", path: "/3/device/zz"),
+        Breakage(testDescription: "an empty topic", reason: "MissingTopic", headers: ["apns-topic": ""]),
+        Breakage(
+            testDescription: "another app's topic", reason: "DeviceTokenNotForTopic",
+            headers: ["apns-topic": "com.example.other"]),
+        Breakage(
+            testDescription: "a UUID with a brace", reason: "BadMessageId",
+            headers: ["apns-id": "{2c4a3a56-0000-4000-8000-000000000000"]),
+        Breakage(
+            testDescription: "two topics", reason: "DuplicateHeaders", repeated: [("apns-topic", "com.example.app")]),
+        Breakage(testDescription: "a negative date", reason: "BadExpirationDate", headers: ["apns-expiration": "-1"]),
+        Breakage(testDescription: "an empty date", reason: "BadExpirationDate", headers: ["apns-expiration": ""]),
+        Breakage(
+            testDescription: "a date beyond Int64", reason: "BadExpirationDate",
+            headers: ["apns-expiration": "99999999999999999999"]),
+        Breakage(
+            testDescription: "background at 10", reason: "BadPriority",
+            headers: ["apns-push-type": "background", "apns-priority": "10"], body: #"{"aps":{"content-available":1}}"#),
+        Breakage(
+            testDescription: "basic authorization", reason: "MissingProviderToken",
+            headers: ["authorization": "basic eA=="]),
+    ]
+
+    @Test("each mistake gets Apple's word for it", arguments: inOrder + more)
+    func reasons(_ breakage: Breakage) throws {
+        let fixture = try APNsFixture()
+        #expect(fixture.answer(try fixture.request(breakage)) == breakage.reason)
+        #expect(fixture.answer(try fixture.request()) == nil)
+    }
+
+    @Test("of two mistakes the earlier check answers")
+    func order() throws {
+        let fixture = try APNsFixture()
+        for (place, first) in Self.inOrder.enumerated() {
+            for second in Self.inOrder[(place + 1)...] {
+                // Both in the same header or place can't be.
+                if first.path != nil, second.path != nil { continue }
+                let reason = fixture.answer(try fixture.request(first, second))
+                #expect(reason == first.reason, "\(first.testDescription) and \(second.testDescription)")
+            }
+        }
+    }
+
+    @Test("a good request is accepted, and its ID echoed or made")
+    func accepted() throws {
+        let fixture = try APNsFixture()
+        var identity = ConnectionIdentity()
+        let id = "2c4a3a56-0000-4000-8000-00000000abcd"
+        #expect(fixture.handled(try fixture.request(["apns-id": id]), &identity).apnsID == id)
+        let made = fixture.handled(try fixture.request(), &identity)
+        #expect(UUIDText.isCanonical(made.apnsID, allowingCapitals: false))
+        #expect(made.refusal == nil)
+        let collapse = String(repeating: "x", count: 64)
+        #expect(fixture.answer(try fixture.request(["apns-collapse-id": collapse])) == nil)
+    }
+
+    @Test("every push type has its suffix, and only that", arguments: PushType.allCases)
+    func suffixes(_ type: PushType) throws {
+        let fixture = try APNsFixture()
+        let body = type == .background ? #"{"aps":{"content-available":1}}"# : #"{"aps":{"alert":"x"}}"#
+        for other in PushType.allCases {
+            let headers = [
+                "apns-push-type": type.rawValue, "apns-topic": APNsFixture.topic + other.topicSuffix,
+                "apns-priority": "5",
+            ]
+            let expected = other.topicSuffix == type.topicSuffix ? nil : "BadTopic"
+            #expect(fixture.answer(try fixture.request(headers, body: body)) == expected, "\(other)")
+        }
+    }
+
+    @Test("the size limit is 5,120 bytes for VoIP and 4,096 for the rest", arguments: PushType.allCases)
+    func sizes(_ type: PushType) throws {
+        let fixture = try APNsFixture()
+        let limit = type == .voip ? 5_120 : 4_096
+        let headers = [
+            "apns-push-type": type.rawValue, "apns-topic": APNsFixture.topic + type.topicSuffix, "apns-priority": "5",
+        ]
+        for (count, expected) in [(limit, nil), (limit + 1, "PayloadTooLarge"), (100_000, "PayloadTooLarge")] {
+            let aps = type == .background ? #"{"content-available":1}"# : #"{"alert":"x"}"#
+            let frame = #"{"aps":\#(aps),"e":""}"#
+            let body = #"{"aps":\#(aps),"e":"\#(String(repeating: "A", count: count - frame.utf8.count))"}"#
+            #expect(body.utf8.count == count)
+            #expect(fixture.answer(try fixture.request(headers, body: body)) == expected)
+        }
+    }
+
+    @Test("a token's state is answered with since when, in milliseconds")
+    func states() throws {
+        let fixture = try APNsFixture()
+        var identity = ConnectionIdentity()
+        for (state, reason) in [(DeviceRecord.State.unregistered, APNsReason.unregistered), (.expired, .expiredToken)] {
+            #expect(fixture.registry.setState(state, token: fixture.device, since: 1_700_000_000_123))
+            let refusal = fixture.handled(try fixture.request(), &identity).refusal
+            #expect(refusal == APNsRefusal(reason, timestamp: 1_700_000_000_123))
+            #expect(refusal?.reason.status == 410)
+            #expect(refusal?.json == #"{"reason":"\#(reason.rawValue)","timestamp":1700000000123}"#)
+        }
+        #expect(fixture.registry.setState(.bad, token: fixture.device, since: nil))
+        #expect(fixture.answer(try fixture.request()) == "BadDeviceToken")
+        let renewed = fixture.registry.register(name: "phone", bundleID: APNsFixture.topic)
+        #expect(renewed != fixture.device)
+        #expect(fixture.answer(try fixture.request()) == "BadDeviceToken")
+        #expect(fixture.answer(try fixture.request(path: "/3/device/\(renewed)")) == nil)
+    }
+
+    @Test("an unregistered token is good again once its device registers")
+    func registeringAgain() throws {
+        let fixture = try APNsFixture()
+        #expect(fixture.registry.setState(.unregistered, token: fixture.device, since: nil))
+        #expect(fixture.answer(try fixture.request()) == "Unregistered")
+        #expect(fixture.registry.register(name: "phone", bundleID: APNsFixture.topic) == fixture.device)
+        #expect(fixture.answer(try fixture.request()) == nil)
+    }
+
+    @Test("one device gets so many requests in a second, and then TooManyRequests")
+    func deviceRate() throws {
+        let fixture = try APNsFixture { $0.requestsPerDevicePerSecond = 3 }
+        let other = fixture.registry.register(name: "tablet", bundleID: APNsFixture.topic)
+        for _ in 0..<3 { #expect(fixture.answer(try fixture.request()) == nil) }
+        #expect(fixture.answer(try fixture.request()) == "TooManyRequests")
+        #expect(fixture.answer(try fixture.request(path: "/3/device/\(other)")) == nil)
+        fixture.now += 1
+        #expect(fixture.answer(try fixture.request()) == nil)
+    }
+}
+
+extension APNsFixture {
+    /// Broken in one or two ways.
+    func request(_ first: RequestChecksTests.Breakage, _ second: RequestChecksTests.Breakage? = nil) throws
+        -> ProviderRequest
+    {
+        let changes = [first, second].compactMap { $0 }
+        var headers: [String: String?] = [:]
+        for change in changes { headers.merge(change.headers) { first, _ in first } }
+        return try request(
+            headers, repeated: changes.flatMap { $0.repeated },
+            method: changes.first { $0.method != "POST" }?.method ?? "POST", path: changes.compactMap { $0.path }.first,
+            body: changes.contains { $0.body.isEmpty } ? "" : changes.map { $0.body }.last ?? "")
+    }
+}

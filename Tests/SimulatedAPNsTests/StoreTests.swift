@@ -1,0 +1,152 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PushSimulator
+@testable import SimulatedAPNs
+
+@Suite("What a local APNs keeps for devices")
+struct StoreTests {
+    private func send(_ fixture: APNsFixture, _ alert: String, _ headers: [String: String?] = [:]) throws -> String? {
+        fixture.answer(try fixture.request(headers, body: #"{"aps":{"alert":"\#(alert)"}}"#))
+    }
+
+    private func acknowledgeAll(_ fixture: APNsFixture, _ link: RecordingLink) {
+        for entry in link.all { fixture.registry.acknowledge(entry.number, token: entry.token, link: link) }
+    }
+
+    @Test("a device that is away gets the newest only, and only once")
+    func newest() throws {
+        let fixture = try APNsFixture()
+        for alert in ["one", "two", "three"] { #expect(try send(fixture, alert) == nil) }
+        let link = RecordingLink()
+        #expect(fixture.registry.connect([fixture.device], link: link).isEmpty)
+        #expect(link.alerts == ["three"])
+        acknowledgeAll(fixture, link)
+        fixture.registry.disconnect([fixture.device], link: link)
+        let again = RecordingLink()
+        _ = fixture.registry.connect([fixture.device], link: again)
+        #expect(again.all.isEmpty)
+    }
+
+    @Test("each app on a device has a store of its own; the higher priority comes first")
+    func apps() throws {
+        let fixture = try APNsFixture()
+        let other = fixture.registry.register(name: "phone", bundleID: "com.example.other")
+        #expect(try send(fixture, "later", ["apns-priority": "5"]) == nil)
+        let request = try fixture.request(
+            ["apns-topic": "com.example.other"], path: "/3/device/\(other)", body: #"{"aps":{"alert":"now"}}"#)
+        #expect(fixture.answer(request) == nil)
+        let link = RecordingLink()
+        _ = fixture.registry.connect([fixture.device, other], link: link)
+        #expect(link.alerts == ["now", "later"])
+    }
+
+    @Test("a device that is there gets everything, in order")
+    func online() throws {
+        let fixture = try APNsFixture()
+        let link = RecordingLink()
+        _ = fixture.registry.connect([fixture.device], link: link)
+        let alerts = (0..<50).map { "message \($0)" }
+        for alert in alerts { #expect(try send(fixture, alert) == nil) }
+        #expect(link.alerts == alerts)
+    }
+
+    @Test("what was not acknowledged comes again, all of it; lenient: the newest")
+    func unacknowledged() throws {
+        for (lenient, expected) in [(Set<APNsQuestion>(), ["b", "c", "d"]), ([.unacknowledged], ["c", "d"])] {
+            let fixture = try APNsFixture { $0.lenient = lenient }
+            let link = RecordingLink()
+            _ = fixture.registry.connect([fixture.device], link: link)
+            for alert in ["a", "b", "c"] { #expect(try send(fixture, alert) == nil) }
+            fixture.registry.acknowledge(link.all[0].number, token: fixture.device, link: link)
+            fixture.registry.disconnect([fixture.device], link: link)
+            #expect(try send(fixture, "d") == nil)
+            let again = RecordingLink()
+            _ = fixture.registry.connect([fixture.device], link: again)
+            #expect(again.alerts == expected)
+            // An answer to the connection that has ended means nothing.
+            fixture.registry.acknowledge(again.all[0].number, token: fixture.device, link: link)
+            #expect(fixture.registry.counts.unacknowledged == expected.count)
+        }
+    }
+
+    @Test("expiration: 0 is one attempt, a date is until then, none is 30 days")
+    func expiration() throws {
+        let start = APNsFixture.start
+        let cases: [(String?, wait: Int64, isThere: Bool)] = [
+            ("0", 0, false), ("\(start + 100)", 99, true), ("\(start + 100)", 100, false), ("\(start - 1)", 0, false),
+            (nil, 30 * 86_400 - 1, true), (nil, 30 * 86_400, false), ("\(start + 90 * 86_400)", 30 * 86_400, false),
+        ]
+        for (expiration, wait, isThere) in cases {
+            let fixture = try APNsFixture()
+            #expect(try send(fixture, "x", ["apns-expiration": expiration]) == nil)
+            fixture.now += wait
+            let link = RecordingLink()
+            _ = fixture.registry.connect([fixture.device], link: link)
+            #expect(link.all.count == (isThere ? 1 : 0), "\(expiration ?? "none") after \(wait) s")
+        }
+        let fixture = try APNsFixture()
+        let link = RecordingLink()
+        _ = fixture.registry.connect([fixture.device], link: link)
+        #expect(try send(fixture, "x", ["apns-expiration": "0"]) == nil)
+        #expect(link.all.count == 1, "one attempt is made")
+        fixture.registry.disconnect([fixture.device], link: link)
+        _ = fixture.registry.connect([fixture.device], link: RecordingLink())
+        #expect(fixture.registry.counts.unacknowledged == 0)
+    }
+
+    @Test("the collapse ID is the identifier, and an unacknowledged one of the same name makes way")
+    func collapse() throws {
+        let fixture = try APNsFixture()
+        let link = RecordingLink()
+        _ = fixture.registry.connect([fixture.device], link: link)
+        #expect(try send(fixture, "old", ["apns-collapse-id": "c"]) == nil)
+        #expect(link.all[0].notification.identifier == "c")
+        fixture.registry.disconnect([fixture.device], link: link)
+        #expect(try send(fixture, "new", ["apns-collapse-id": "c"]) == nil)
+        let again = RecordingLink()
+        _ = fixture.registry.connect([fixture.device], link: again)
+        #expect(again.alerts == ["new"])
+    }
+
+    @Test("a device that acknowledges nothing is sent so much and no more")
+    func backlog() throws {
+        let fixture = try APNsFixture { $0.unacknowledgedLimit = 5 }
+        let link = RecordingLink()
+        _ = fixture.registry.connect([fixture.device], link: link)
+        for _ in 0..<5 { #expect(try send(fixture, "x") == nil) }
+        #expect(try send(fixture, "x") == "TooManyRequests")
+        acknowledgeAll(fixture, link)
+        #expect(try send(fixture, "x") == nil)
+    }
+
+    @Test("duplicates, drops and another order happen as often as asked for, and again with the same seed")
+    func faults() throws {
+        func run(seed: UInt64) throws -> (alerts: [String], outcomes: [String: Int]) {
+            var faults = APNsFaults()
+            faults.duplicates = 0.1
+            faults.drops = 0.1
+            faults.reorders = 0.1
+            let chosen = faults
+            let fixture = try APNsFixture {
+                $0.faults = chosen
+                $0.seed = seed
+                $0.unacknowledgedLimit = 10_000
+            }
+            let link = RecordingLink()
+            _ = fixture.registry.connect([fixture.device], link: link)
+            for number in 0..<1_000 { #expect(try send(fixture, "\(number)") == nil) }
+            fixture.registry.releaseHeldBack()
+            return (link.alerts, fixture.core.counts.outcomes)
+        }
+        let (alerts, outcomes) = try run(seed: 7)
+        let seen = Set(alerts)
+        #expect((70...130).contains(1_000 - seen.count), "dropped")
+        #expect((60...130).contains(alerts.count - seen.count), "twice")
+        #expect((60...130).contains(outcomes["held-back"] ?? 0))
+        #expect(alerts != alerts.sorted { (Int($0) ?? 0) < (Int($1) ?? 0) })
+        #expect(try run(seed: 7).alerts == alerts)
+        #expect(try run(seed: 8).alerts != alerts)
+    }
+}

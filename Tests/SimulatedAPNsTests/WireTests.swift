@@ -1,0 +1,147 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PushSimulator
+@testable import SimulatedAPNs
+
+@Suite("A local APNs as a provider sees it", .serialized)
+struct WireTests {
+    private let bad = "/3/device/" + String(repeating: "0", count: 64)
+
+    @Test("one stream until a token was good, then 1,000; one after an error, and all again after a success")
+    func streamLimits() async throws {
+        let apns = try await RunningAPNs()
+        let client = try await WireClient(apns.address)
+        #expect(await client.wait { !$0.streamLimits.isEmpty }.streamLimits == [1])
+        #expect(await apns.send(client) == 200)
+        #expect(await client.wait { $0.streamLimits.count == 2 }.streamLimits == [1, 1_000])
+        #expect(await apns.send(client, path: bad) == 400)
+        #expect(await client.wait { $0.streamLimits.count == 3 }.streamLimits == [1, 1_000, 1])
+        #expect(await apns.send(client) == 200)
+        #expect(await client.wait { $0.streamLimits.count == 4 }.streamLimits == [1, 1_000, 1, 1_000])
+        await apns.server.stop()
+    }
+
+    @Test("an answer has the ID, and a reason as JSON; the sandbox adds an ID of its own")
+    func answers() async throws {
+        let apns = try await RunningAPNs()
+        let client = try await WireClient(apns.address)
+        let id = "2c4a3a56-0000-4000-8000-00000000abcd"
+        let good = client.send(apns.headers([("apns-id", id)]), body: #"{"aps":{"alert":"x"}}"#)
+        var seen = await client.wait { $0.ended.contains(good) }
+        #expect(seen.status[good] == 200)
+        #expect(seen.ids[good] == id)
+        #expect(seen.uniqueIDs[good]?.count == 36)
+        #expect(seen.bodies[good] == nil)
+        let refused = client.send(apns.headers(path: bad, [("apns-id", id)]), body: #"{"aps":{"alert":"x"}}"#)
+        seen = await client.wait { $0.ended.contains(refused) }
+        #expect(seen.ids[refused] == id)
+        #expect(seen.bodies[refused] == #"{"reason":"BadDeviceToken"}"#)
+        #expect(apns.server.setState(.unregistered, token: apns.token, since: 1_700_000_000_123))
+        let gone = client.send(apns.headers(), body: #"{"aps":{"alert":"x"}}"#)
+        seen = await client.wait { $0.ended.contains(gone) }
+        #expect(seen.status[gone] == 410)
+        #expect(seen.bodies[gone] == #"{"reason":"Unregistered","timestamp":1700000000123}"#)
+        await apns.server.stop()
+    }
+
+    @Test("too many bad tokens and shutdown each end a connection with their reason")
+    func goAways() async throws {
+        let apns = try await RunningAPNs { $0.errorScoreLimit = 30 }
+        let client = try await WireClient(apns.address)
+        for _ in 0..<3 { _ = await apns.send(client, path: bad) }
+        #expect(await client.wait { $0.goAway != nil }.goAway == #"{"reason":"BadDeviceToken"}"#)
+        #expect(await client.wait { $0.isClosed }.isClosed)
+        let last = try await WireClient(apns.address)
+        #expect(await apns.send(last) == 200)
+        await apns.server.stop()
+        #expect(await last.wait { $0.goAway != nil }.goAway == #"{"reason":"Shutdown"}"#)
+    }
+
+    @Test("an idle connection ends with its reason")
+    func idleness() async throws {
+        let apns = try await RunningAPNs { $0.idleTimeout = .milliseconds(500) }
+        let client = try await WireClient(apns.address)
+        #expect(await client.wait { $0.goAway != nil }.goAway == #"{"reason":"IdleTimeout"}"#)
+        #expect(await client.wait { $0.isClosed }.isClosed)
+        await apns.server.stop()
+    }
+
+    @Test("each fault shows on the wire")
+    func faults() async throws {
+        let apns = try await RunningAPNs()
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client) == 200)
+        for (member, status) in [(\APNsFaults.tooManyRequests, 429), (\.serverErrors, 500), (\.unavailable, 503)] {
+            var faults = APNsFaults()
+            faults[keyPath: member] = 1
+            apns.server.faults = faults
+            #expect(await apns.send(client) == status)
+        }
+        var faults = APNsFaults()
+        faults.lostResponses = 1
+        apns.server.faults = faults
+        let lost = client.send(apns.headers(), body: #"{"aps":{"alert":"x"}}"#)
+        #expect(await client.wait(seconds: 0.3) { $0.ended.contains(lost) }.status[lost] == nil)
+        faults = APNsFaults()
+        faults.latencyMillisecondsMinimum = 200
+        faults.latencyMillisecondsMaximum = 250
+        apns.server.faults = faults
+        let start = ContinuousClock.now
+        #expect(await apns.send(client) == 200)
+        #expect(ContinuousClock.now - start >= .milliseconds(190))
+        faults = APNsFaults()
+        faults.resets = 1
+        apns.server.faults = faults
+        let reset = client.send(apns.headers(), body: #"{"aps":{"alert":"x"}}"#)
+        #expect(await client.wait { $0.reset.contains(reset) }.status[reset] == nil)
+        faults = APNsFaults()
+        faults.goAwayEvery = 3
+        apns.server.faults = faults
+        let next = try await WireClient(apns.address)
+        for _ in 0..<3 { #expect(await apns.send(next) == 200) }
+        #expect(await next.wait { $0.goAway != nil }.goAway == "")
+        await apns.server.stop()
+    }
+
+    @Test("the server starts again with the same certificate, keys and devices, and with what waited")
+    func restart() async throws {
+        let first = try await RunningAPNs()
+        let root = try String(contentsOfFile: first.address.root, encoding: .utf8)
+        let client = try await WireClient(first.address)
+        #expect(await first.send(client, body: #"{"aps":{"alert":"kept"}}"#) == 200)
+        await #expect(throws: LocalAPNsError.self) { try await RunningAPNs(in: first.folder) }
+        await first.server.stop()
+        let second = try await RunningAPNs(in: first.folder)
+        #expect(try String(contentsOfFile: second.address.root, encoding: .utf8) == root)
+        #expect(second.address.keyID == first.address.keyID)
+        #expect(second.token == first.token)
+        #expect(try await second.works() == true)
+        await second.server.stop()
+    }
+
+    @Test("a request that never ends is reset, and one that is far too long is answered at once")
+    func slowAndLong() async throws {
+        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(300) }
+        let client = try await WireClient(apns.address)
+        let slow = client.send(apns.headers(), body: nil)
+        #expect(await client.wait { $0.reset.contains(slow) }.reset.contains(slow))
+        #expect(await apns.send(client) == 200)
+        #expect(await apns.send(client, body: String(repeating: "x", count: 40_000)) == 413)
+        #expect(await apns.send(client) == 200)
+        await apns.server.stop()
+    }
+
+    @Test("headers of 10,000 bytes do no harm")
+    func longHeaders() async throws {
+        let apns = try await RunningAPNs()
+        let client = try await WireClient(apns.address)
+        let stream = client.send(
+            apns.headers([("x-long", String(repeating: "x", count: 10_000))]), body: #"{"aps":{"alert":"x"}}"#)
+        let seen = await client.wait { $0.isClosed || $0.reset.contains(stream) || $0.ended.contains(stream) }
+        #expect(seen.isClosed || seen.reset.contains(stream) || seen.ended.contains(stream))
+        #expect(try await apns.works() == true)
+        await apns.server.stop()
+    }
+}
