@@ -22,7 +22,8 @@ let package = Package(
         .executableTarget(
             name: "push-benchmark",
             dependencies: [
-                .product(name: "PushSender", package: "sealed-push"), .product(name: "PushAPNS", package: "sealed-push"),
+                .product(name: "PushAPNS", package: "sealed-push"),
+                .product(name: "PushSender", package: "sealed-push"),
             ],
             path: "Sources/PushBenchmark"),
     ]

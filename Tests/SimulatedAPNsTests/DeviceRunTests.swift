@@ -33,7 +33,7 @@ struct DeviceRunTests {
         }
     }
 
-    private func eventually(seconds: Double = 20, _ condition: () throws -> Bool) async rethrows -> Bool {
+    private func eventually(seconds: Double = 120, _ condition: () throws -> Bool) async rethrows -> Bool {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {
             if try condition() { return true }

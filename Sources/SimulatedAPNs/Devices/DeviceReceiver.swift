@@ -113,15 +113,15 @@ package final class DeviceReceiver: Sendable {
         }
         let apps = apps
         let handler = handler
+        let state = state
         let channel = try await DeviceSocket.connect(socket, group) { channel in
-            DeviceClient(channel, number: number, apps: apps, handler: handler)
+            let client = DeviceClient(channel, number: number, apps: apps, handler: handler)
+            // Before anything can arrive: what is acknowledged at once must find its way.
+            state.withLock { $0.link = client }
+            return client
         }
-        let link = try await channel.pipeline.handler(type: DeviceClient.self).get()
-        let isWanted = state.withLock { state in
-            state.link = link
-            return state.isWanted && !state.isStopped
-        }
-        if !isWanted { link.close() }
+        let link = state.withLock { state in state.isWanted && !state.isStopped ? nil : state.link }
+        link?.close()
         try await channel.closeFuture.get()
         state.withLock { $0.link = nil }
         handler(.offline)
