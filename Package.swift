@@ -111,8 +111,8 @@ let server: [Target.Dependency] = [
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "TestSupport", "sealedpush",
-                "device-simulator",
+                "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto",
+                "TestSupport", "sealedpush", "device-simulator",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -178,7 +178,10 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "sealedpush",
-            dependencies: ["PushKeyring", "PushSender", "SealedPush", argumentParser, "Clibqrencode"],
+            dependencies: [
+                "PushAPNS", "PushOutbox", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", argumentParser,
+                "Clibqrencode", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "server-example", dependencies: ["PushSender"], path: "Examples/Server", swiftSettings: strict),

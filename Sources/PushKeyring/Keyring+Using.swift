@@ -17,6 +17,16 @@ extension Keyring {
         }
     }
 
+    /// A device as a server keeps it with its account: pinned key, newest record, and what is proven. For an outbox's registry.
+    ///
+    /// - Throws: `unverified` where there is no record: nobody vouches for the key, or it is one's own without a topic.
+    public func enrolledDevice(named name: KeyName) throws(KeyringError) -> EnrolledDevice {
+        try unlocked { (key) throws(KeyringError) in
+            guard let enrolled = try device(name, under: key).enrolledDevice else { throw .unverified(name) }
+            return enrolled
+        }
+    }
+
     /// A device's newest public key, whether anybody vouches for it or not.
     public func unverifiedRecipient(named name: KeyName) throws(KeyringError) -> Recipient {
         try unlocked { (key) throws(KeyringError) in
@@ -87,7 +97,7 @@ extension Keyring {
 }
 
 extension KeyFile {
-    /// Somebody else's device that came with a record; nil where nobody vouches for it.
+    /// A device with a record; nil where nobody vouches for it.
     var enrolledDevice: EnrolledDevice? {
         guard let enrolment, let record else { return nil }
         let proven = keys.filter { $0.life.state == .active && $0.life.confirmed != nil }.compactMap(\.recipient)

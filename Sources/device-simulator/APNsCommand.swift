@@ -37,7 +37,7 @@ struct APNsCommand: ParsableCommand {
     var host = "127.0.0.1"
 
     @Option(help: "sandbox or production.")
-    var environment = "sandbox"
+    var environment = "production"
 
     @Option(help: ArgumentHelp("A further name for the certificate, where one is made.", valueName: "host"))
     var name: [String] = []

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 
 @main
-struct SealedPushCommand: ParsableCommand {
+struct SealedPushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sealedpush",
         abstract: "Keys and messages for end-to-end encrypted notifications.",
@@ -14,20 +14,22 @@ struct SealedPushCommand: ParsableCommand {
 
             Secrets are never given as arguments: they come from files, from SEALED_PUSH_KEY, or are asked for.
 
-            Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files, 75 busy, 77 passphrase or key.
+            Exit status: 0 done, 64 wrong use, 65 unusable input, 69 APNs, 74 files, 75 busy or waiting, 77 passphrase or key.
             """,
         version: "0.1.0",
         subcommands: [
             KeysCommand.self, TrustCommand.self, AuthorityCommand.self, SealCommand.self, OpenCommand.self,
-            InspectCommand.self, DoctorCommand.self,
+            InspectCommand.self, DoctorCommand.self, DeviceCommand.self, SendCommand.self, WorkCommand.self,
+            OutboxCommand.self,
         ])
 
-    static func main() {
+    static func main() async {
         Secrets.refuseInArguments(CommandLine.arguments)
-        main(nil)
+        await main(nil)
     }
 
-    func run() throws {
-        throw ValidationError("Say what to do: keys, trust, authority, seal, open, inspect or doctor.")
+    func run() async throws {
+        throw ValidationError(
+            "Say what to do: keys, trust, authority, seal, open, inspect, doctor, device, send, work or outbox.")
     }
 }

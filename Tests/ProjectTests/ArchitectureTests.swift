@@ -25,7 +25,10 @@ struct ArchitectureTests {
             "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "X509", "SwiftASN1",
             "Crypto",
         ],
-        "sealedpush": ["SealedPush", "PushSender", "PushKeyring", "ArgumentParser", "Clibqrencode"],
+        "sealedpush": [
+            "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushOutbox", "PushAPNS", "ArgumentParser",
+            "Clibqrencode", "Logging", "Dispatch",
+        ],
         "device-simulator": [
             "PushCrypto", "SealedPush", "PushKeyring", "PushSimulator", "SimulatedAPNs", "ArgumentParser", "Dispatch",
         ],

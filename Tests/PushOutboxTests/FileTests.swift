@@ -104,7 +104,8 @@ struct FileTests {
             let transport = ScriptedTransport()
             _ = try await outbox.status()
             _ = try await outbox.devices()
-            _ = try await Courier(for: outbox, through: transport, limits: Fixture.limits()).run(until: .nothingDue)
+            _ = try await Courier(for: outbox, through: transport, limits: Fixture.limits()).run(
+                until: .nothingDue(within: .zero))
             _ = try await outbox.purge(.everything)
         } catch let error as OutboxError {
             #expect(error == .damaged || error == .foreign || Self.isDatabase(error), "\(error)")

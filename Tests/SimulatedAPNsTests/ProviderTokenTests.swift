@@ -149,7 +149,10 @@ struct ProviderTokenTests {
         for (lenient, word) in [
             (Set<APNsQuestion>(), "BadEnvironmentKeyIdInToken"), ([.environmentReason], "BadEnvironmentKeyInToken"),
         ] {
-            let fixture = try APNsFixture(keys: [key]) { $0.lenient = lenient }
+            let fixture = try APNsFixture(keys: [key]) {
+                $0.lenient = lenient
+                $0.environment = .sandbox
+            }
             let authorization = try ProviderTokenMaker(key: key, secret: secret).authorization(issued: fixture.now)
             #expect(fixture.answer(try fixture.request(["authorization": authorization])) == word)
         }

@@ -25,7 +25,7 @@ struct WireTests {
 
     @Test("an answer has the ID, and a reason as JSON; the sandbox adds an ID of its own")
     func answers() async throws {
-        let apns = try await RunningAPNs()
+        let apns = try await RunningAPNs { $0.environment = .sandbox }
         let client = try await WireClient(apns.address)
         let id = "2c4a3a56-0000-4000-8000-00000000abcd"
         let good = client.send(apns.headers([("apns-id", id)]), body: #"{"aps":{"alert":"x"}}"#)

@@ -35,11 +35,11 @@ public actor Courier {
     }
 
     /// When a courier is done.
-    public enum Goal: Sendable {
+    public enum Goal: Hashable, Sendable {
         /// Never: it goes on until it is stopped.
         case stopped
-        /// When nothing is due any more and nothing is on its way; what is put off stays.
-        case nothingDue
+        /// When nothing is on its way, and nothing will be due for that long; what is put off further stays.
+        case nothingDue(within: Duration)
         /// When nothing waits any more.
         case empty
     }
@@ -88,7 +88,7 @@ public actor Courier {
             if order != nil, leases.isEmpty, inFlight.isEmpty {
                 let due = try await outbox.nextDue(in: environment)
                 if due == nil, goal != .stopped { return }
-                if goal == .nothingDue, (due ?? .max) > outbox.clock.now() { return }
+                if case .nothingDue(let time) = goal, (due ?? .max) > outbox.clock.now() + time.milliseconds { return }
             }
             await rest()
         }
@@ -164,6 +164,7 @@ public actor Courier {
             judgement = Judgement(
                 answer, attempts: lease.attempts, delays: limits.delays, unknownAttempts: limits.unknownAttempts)
         case .failure(let error):
+            report.latestFailure = error.words ?? report.latestFailure
             judgement = Judgement(error, attempts: lease.attempts, delays: limits.delays)
         }
         report.add(judgement.settlement, name: result.name)

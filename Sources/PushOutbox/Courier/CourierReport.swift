@@ -9,6 +9,8 @@ public struct CourierReport: Hashable, Sendable {
     public internal(set) var dropped: [String: Int] = [:]
     /// Refusals that made dead letters, by Apple's reason: of one push, or of all that wait for a device.
     public internal(set) var dead: [String: Int] = [:]
+    /// Why the latest request that got no answer failed, in the transport's words; public names only.
+    public internal(set) var latestFailure: String?
     /// Pushes that are on their way at this moment.
     public internal(set) var inFlightCount = 0
 

@@ -77,6 +77,14 @@ extension PushRefusal {
 }
 
 extension PushTransportError {
+    /// The transport's own text, where there is one.
+    var words: String? {
+        switch self {
+        case .unreachable(let words), .connectionLost(let words): words
+        case .timedOut, .overloaded, .shuttingDown, .wrongClock, .cancelled: nil
+        }
+    }
+
     /// For reports: without the transport's own text.
     var name: String {
         switch self {

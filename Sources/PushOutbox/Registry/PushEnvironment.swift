@@ -1,5 +1,5 @@
 /// Which of Apple's two services knows a token.
-public enum PushEnvironment: String, Hashable, Sendable, CaseIterable {
+public enum PushEnvironment: String, Hashable, Sendable, CaseIterable, Codable {
     /// Apps from the App Store and TestFlight.
     case production
     /// Apps that Xcode has installed.

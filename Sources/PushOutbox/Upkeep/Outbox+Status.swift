@@ -15,6 +15,10 @@ extension Outbox {
                 OutboxStatus.Age(olderThan: age, count: try Self.count(olderThan: age, at: now, in: db))
             }
             status.queues = try Self.queues(at: now, in: db)
+            let environments = try Row.fetchAll(
+                db, sql: "SELECT environment, COUNT(*) FROM queues GROUP BY environment")
+            status.waitingDevices = Dictionary(
+                environments.map { (PushEnvironment(code: $0[0]), $0[1]) }, uniquingKeysWith: +)
             status.nextDue = try Int64.fetchOne(db, sql: "SELECT MIN(due) FROM queues")
                 .map { Timestamp(clamping: max($0, now) / 1_000) }
             status.deadLetters = try Self.counts(

@@ -12,6 +12,8 @@ public struct OutboxStatus: Hashable, Sendable {
     public internal(set) var waitingByAge: [Age] = []
     /// Devices by what their oldest push waits for.
     public internal(set) var queues = Queues()
+    /// Devices for which something waits, by environment: a courier delivers to one of the two.
+    public internal(set) var waitingDevices: [PushEnvironment: Int] = [:]
     /// When the next one may be sent, where none may now; nil where nothing waits.
     public internal(set) var nextDue: Timestamp?
     /// Dead letters, by Apple's reason.

@@ -8,7 +8,7 @@ package struct LocalAPNsConfiguration: Sendable {
     package var port = 0
     package var controlPort = 0
     package var threadCount = 1
-    package var environment = APNsEnvironment.sandbox
+    package var environment = APNsEnvironment.production
     package var lenient: Set<APNsQuestion> = []
     package var faults = APNsFaults()
     /// Of the faults.

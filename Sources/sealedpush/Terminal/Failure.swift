@@ -1,11 +1,12 @@
 internal import ArgumentParser
 internal import Foundation
 internal import PushKeyring
+internal import PushOutbox
 
 /// What ends the program: one line on standard error, and an exit status of sysexits(3).
 struct Failure: Error {
     let status: Int32
-    let message: String
+    var message: String
 
     static func usage(_ message: String) -> Failure { Failure(status: 64, message: message) }
     static func input(_ message: String) -> Failure { Failure(status: 65, message: message) }
@@ -24,17 +25,48 @@ struct Failure: Error {
         return Failure(status: status, message: error.description)
     }
 
+    static func outbox(_ error: OutboxError) -> Failure {
+        let status: Int32 =
+            switch error {
+            case .unknownDevice, .unknownUser, .notEnrolled, .record, .challenge, .seal, .keyUsedForOthers, .damaged,
+                .foreign, .tooNew:
+                65
+            case .cannotOpen, .readOnly, .diskFull, .database: 74
+            case .busy: 75
+            }
+        return Failure(status: status, message: error.description)
+    }
+
+    static func courier(_ error: CourierError) -> Failure {
+        switch error {
+        case .outbox(let error): .outbox(error)
+        case .providerRefused: Failure(status: 77, message: error.description)
+        case .wrongClock, .transportShutDown: Failure(status: 69, message: error.description)
+        }
+    }
+
     /// Runs a command's work and reports what stops it.
     static func reporting(_ work: () throws -> Void) throws {
-        do {
-            try work()
-        } catch let failure as Failure {
-            report(failure.message)
-            throw ExitCode(failure.status)
-        } catch let error as KeyringError {
-            report(error.description)
-            throw ExitCode(keyring(error).status)
+        do { try work() } catch { throw reported(error) }
+    }
+
+    /// The same for work that waits.
+    static func reportingAsync(_ work: () async throws -> Void) async throws {
+        do { try await work() } catch { throw reported(error) }
+    }
+
+    /// Says what has happened, and gives what ends the program with the right status.
+    private static func reported(_ error: any Error) -> any Error {
+        let failure: Failure
+        switch error {
+        case let error as Failure: failure = error
+        case let error as KeyringError: failure = keyring(error)
+        case let error as OutboxError: failure = outbox(error)
+        case let error as CourierError: failure = courier(error)
+        default: return error
         }
+        report(failure.message)
+        return ExitCode(failure.status)
     }
 
     static func report(_ message: String) {

@@ -66,7 +66,7 @@ final class Fixture: Sendable {
 
     @discardableResult
     func deliver(
-        _ transport: ScriptedTransport, until goal: Courier.Goal = .nothingDue, inFlight: Int = 4
+        _ transport: ScriptedTransport, until goal: Courier.Goal = .nothingDue(within: .zero), inFlight: Int = 4
     ) async throws -> CourierReport {
         try await Courier(for: outbox, through: transport, limits: Self.limits(inFlight: inFlight)).run(until: goal)
     }

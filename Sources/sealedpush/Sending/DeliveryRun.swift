@@ -1,0 +1,66 @@
+internal import PushAPNS
+internal import PushOutbox
+
+/// Delivers what waits in an outbox until a goal is reached, or until Ctrl-C: then what is on its way is waited for.
+struct DeliveryRun {
+    let outbox: Outbox
+    let provider: ProviderOptions
+    let goal: Courier.Goal
+    /// Times Apple's delays.
+    let delayScale: Double
+    /// Whether standard error gets a line now and then also where nothing happens.
+    let interrupt: Interrupt
+
+    struct Result {
+        var report: CourierReport
+        var environment: PushEnvironment
+        var duration: Duration
+    }
+
+    func run() async throws -> Result {
+        let (transport, environment) = try provider.transport()
+        let start = ContinuousClock.now
+        var limits = CourierLimits()
+        limits.delays = limits.delays.scaled(by: delayScale)
+        let courier = Courier(for: outbox, through: transport, environment: environment, limits: limits)
+        interrupt.whenCome { Task { await courier.stop() } }
+        let watching = Task { await watch(courier) }
+        let outcome: Swift.Result<CourierReport, CourierError>
+        do throws(CourierError) { outcome = .success(try await courier.run(until: goal)) } catch {
+            outcome = .failure(error)
+        }
+        watching.cancel()
+        await watching.value
+        await transport.shutDown()
+        return Result(report: try outcome.get(), environment: environment, duration: ContinuousClock.now - start)
+    }
+
+    private func watch(_ courier: Courier) async {
+        var progress = Progress()
+        var before = (count: 0, time: ContinuousClock.now)
+        var rate = 0.0
+        var shown: CourierReport?
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(500))
+            let report = await courier.report
+            let now = ContinuousClock.now
+            rate = Double(report.acceptedCount - before.count) / ((now - before.time) / .seconds(1))
+            before = (report.acceptedCount, now)
+            guard report != shown else { continue }
+            shown = report
+            progress.show(Self.line(report, rate: rate))
+        }
+        progress.end()
+    }
+
+    private static func line(_ report: CourierReport, rate: Double) -> String {
+        let retryCount = report.retries.values.reduce(0, +)
+        var parts = [
+            "\(Progress.number(report.acceptedCount)) taken by APNs, \(Progress.number(Int(rate)))/s",
+            "\(Progress.number(report.inFlightCount)) on their way",
+        ]
+        if retryCount > 0 { parts.append("\(Progress.number(retryCount)) put off") }
+        if let failure = report.latestFailure { parts.append("latest failure: \(failure)") }
+        return parts.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,157 @@
+internal import ArgumentParser
+internal import PushOutbox
+internal import PushSender
+internal import SealedPush
+
+/// `sealedpush device`
+struct DeviceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device",
+        abstract: "The devices that a server sends to: their tokens, and what is sealed to.",
+        discussion: """
+            Example:
+              sealedpush device enrol bob-phone --user bob --token 80fa... --keyring Keys --outbox outbox.sqlite
+            """,
+        subcommands: [DeviceEnrolCommand.self, DeviceListCommand.self, DeviceRemoveCommand.self])
+}
+
+/// `sealedpush device list`
+struct DeviceListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the devices, and whether they can be sent to.",
+        discussion: """
+            Tokens are shortened: they identify people's devices. With --json, one object a line.
+
+            Examples:
+              sealedpush device list --user bob
+              sealedpush device list --json | grep no-token
+            """)
+
+    @Option(help: "This user's devices only.")
+    var user: String?
+
+    @Flag(help: "Print one JSON object for each device.")
+    var json = false
+
+    @OptionGroup var options: OutboxOptions
+
+    func run() async throws {
+        try await Failure.reportingAsync {
+            let outbox = try options.opened()
+            var isFirst = true
+            if let user {
+                let devices = try await outbox.devices(of: OutboxOptions.user(user))
+                try show(devices, &isFirst)
+            } else {
+                var last: DeviceName?
+                while true {
+                    let page = try await outbox.devices(after: last, limit: 1_000)
+                    try show(page, &isFirst)
+                    guard page.count == 1_000 else { break }
+                    last = page.last?.name
+                }
+            }
+            if isFirst && !json {
+                let whose = user.map { "of \($0) " } ?? ""
+                try Output.line("There are no devices \(TerminalText.printable(whose))in \(options.outbox).")
+            }
+        }
+    }
+
+    /// Page by page, so that a million devices take no memory.
+    private func show(_ devices: [RegisteredDevice], _ isFirst: inout Bool) throws {
+        guard !devices.isEmpty else { return }
+        if json {
+            for device in devices { try Output.json(device.json) }
+        } else {
+            try Output.table(
+                ["DEVICE", "USER", "TOPIC", "ENVIRONMENT", "TOKEN", "SEALED TO", "NOTE"],
+                devices.map { device in
+                    [
+                        TerminalText.printable(device.name.description),
+                        TerminalText.printable(device.user.description),
+                        device.topic.description, device.environment.rawValue, device.shownToken,
+                        device.recipient?.keyID.description ?? "-", device.note ?? "",
+                    ]
+                })
+        }
+        isFirst = false
+    }
+}
+
+/// `sealedpush device remove`
+struct DeviceRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Forgets a device and what waits for it.",
+        discussion: "Example:\n  sealedpush device remove bob-phone --outbox outbox.sqlite")
+
+    @Argument(help: "The device's name.")
+    var name: String
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var options: OutboxOptions
+
+    func run() async throws {
+        try await Failure.reportingAsync {
+            let outbox = try options.opened()
+            let device = try OutboxOptions.device(name)
+            guard try await outbox.device(device) != nil else { throw OutboxError.unknownDevice }
+            try Prompt.confirm(
+                "\(TerminalText.printable(name)) is forgotten, with all that waits for it.", isConfirmed: yes)
+            let count = try await outbox.remove(device)
+            if json { return try Output.json(["device": .string(name), "discarded": .integer(Int64(count))]) }
+            try Output.line(
+                "Removed \(TerminalText.printable(name)), and what waited for it: \(Progress.number(count)).")
+        }
+    }
+}
+
+extension RegisteredDevice {
+    /// What is sealed to, if anything is proven.
+    var recipient: Recipient? {
+        switch keys {
+        case .unverified(let recipient): recipient
+        case .enrolled(let enrolled): enrolled.record.recipients.first(where: enrolled.proven.contains)
+        }
+    }
+
+    var shownToken: String {
+        switch token {
+        case .active(let token, _), .disabled(let token, _, _): token.logged
+        case .none: "-"
+        }
+    }
+
+    /// Why it can't be sent to, or what to know.
+    var note: String? {
+        switch token {
+        case .disabled(_, _, let reason): return "APNs refuses the token: \(reason)"
+        case .none(let reason): return reason.map { "no token: \($0)" } ?? "no token"
+        case .active: break
+        }
+        switch keys {
+        case .unverified: return "unverified"
+        case .enrolled(let enrolled):
+            do {
+                _ = try enrolled.recipient(at: .now())
+                return nil
+            } catch { return "\(error)" }
+        }
+    }
+
+    var json: JSONValue {
+        [
+            "device": .string(name.description), "user": .string(user.description),
+            "topic": .string(topic.description), "environment": .string(environment.rawValue),
+            "token": .string(shownToken), "keyID": recipient.map { .string($0.keyID.description) } ?? .null,
+            "note": note.map { .string($0) } ?? .null,
+        ]
+    }
+}

@@ -1,0 +1,172 @@
+public import ArgumentParser
+internal import Foundation
+internal import PushKeyring
+public import PushOutbox
+internal import PushSender
+internal import SealedPush
+
+/// `sealedpush device enrol`
+struct DeviceEnrolCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enrol",
+        abstract: "Registers a device, or many, or brings what is known of them up to date.",
+        discussion: """
+            What is sealed to comes from the keyring: the device's newest signed record, and what it has proven (`keys \
+            import`, `keys confirm`). Enrol again whenever the app reports its token, and after each new record.
+
+            With --list, a file of one JSON object a line, each with "device" and "token", and, where they differ from \
+            the options, "user", "key" and "environment"; lines without "token" are left out.
+
+            Examples:
+              sealedpush device enrol bob-phone --user bob --token 80fa... --keyring Keys
+              sealedpush device enrol guest --token 80fa... --key push1... --unverified --topic com.example.app
+              sealedpush device enrol --list tokens.jsonl --keyring Keys
+
+            Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files, 75 busy, 77 passphrase or key.
+            """)
+
+    @Argument(help: "The device's name; in the keyring too, without --key.")
+    var name: String?
+
+    @Option(help: "The token that the app got from iOS, in hexadecimal.")
+    var token: String?
+
+    @Option(help: "Who is logged in there; otherwise the device's name.")
+    var user: String?
+
+    @Option(help: "The device's key: a name in the keyring, or with --unverified push1…")
+    var key: String?
+
+    @Flag(help: "Take a key that no signed record vouches for; `send` needs --unverified then, too.")
+    var unverified = false
+
+    @Option(help: "The app's bundle ID; needed with --unverified, else the record's.")
+    var topic: String?
+
+    @Option(help: "Which of Apple's services knows the token: production or sandbox.")
+    var environment = PushEnvironment.production
+
+    @Option(help: "A file with many devices; - for standard input.")
+    var list: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup var options: OutboxOptions
+
+    func validate() throws {
+        guard (list == nil) == (name != nil && token != nil) else {
+            throw ValidationError("Give either NAME and --token, or --list.")
+        }
+        guard list == nil || key == nil else { throw ValidationError("--key is for one device: leave out --list.") }
+        guard topic.map({ Topic(parsing: $0) != nil }) ?? true else {
+            throw ValidationError("--topic is a bundle ID, such as com.example.app.")
+        }
+        guard !unverified || topic != nil else {
+            throw ValidationError("--topic is needed: nothing says which app an unverified key is of.")
+        }
+    }
+
+    func run() async throws {
+        try await Failure.reportingAsync {
+            let keys = try keyring.newKeys("device enrol")
+            let now = Timestamp.now()
+            var report = Report()
+            if let list {
+                let entries = try EnrolmentList.read(list)
+                // The outbox is made once the input is known to be good.
+                let devices = try entries.map { try device($0, in: keys, at: now) }
+                let outbox = try options.openedOrMade()
+                for start in stride(from: 0, to: devices.count, by: 1_000) {
+                    let batch = Array(devices[start..<min(start + 1_000, devices.count)])
+                    for change in try await outbox.register(batch) { report.add(change) }
+                }
+            } else {
+                let entry = EnrolmentList.Entry(
+                    device: name ?? "", token: token ?? "", user: user, key: key, environment: nil)
+                let device = try device(entry, in: keys, at: now)
+                report.add(try await options.openedOrMade().register(device))
+            }
+            try report.print(json: json, name: name)
+        }
+    }
+
+    private func device(
+        _ entry: EnrolmentList.Entry, in keys: Keyring, at now: Timestamp
+    ) throws -> RegisteredDevice {
+        guard let token = DeviceToken(parsing: entry.token) else {
+            throw Failure.input("\(entry.device): a token is 2 to 200 hexadecimal digits, as the app prints it")
+        }
+        let known = try deviceKeys(entry, in: keys)
+        guard topic.map({ $0 == known.topic.description }) ?? true else {
+            throw Failure.input("\(entry.device) is enrolled for \(known.topic), not for \(topic ?? "")")
+        }
+        return RegisteredDevice(
+            name: try OutboxOptions.device(entry.device),
+            user: try OutboxOptions.user(entry.user ?? user ?? entry.device),
+            topic: known.topic, environment: entry.environment ?? environment, keys: known.keys, token: token,
+            registered: now)
+    }
+
+    private func deviceKeys(
+        _ entry: EnrolmentList.Entry, in keys: Keyring
+    ) throws -> (keys: PushOutbox.DeviceKeys, topic: Topic) {
+        let key = entry.key ?? entry.device
+        if unverified {
+            guard let topic = topic.flatMap({ Topic(parsing: $0) }) else { throw Failure.usage("--topic is needed") }
+            let text = try KeyText.read(key, Recipient.init(parsing:))
+            return (.unverified(try text ?? keys.unverifiedRecipient(named: keyring.name(key))), topic)
+        }
+        guard try KeyText.read(key, Recipient.init(parsing:)) == nil else {
+            throw Failure.usage(
+                "nobody vouches for a key that is given as text: import its record, or say --unverified")
+        }
+        guard FileManager.default.fileExists(atPath: keyring.keyring) else {
+            throw Failure.file("there is no keyring at \(keyring.keyring): name its folder with --keyring")
+        }
+        do {
+            let enrolled = try keys.enrolledDevice(named: keyring.name(key))
+            return (.enrolled(enrolled), enrolled.record.topic)
+        } catch KeyringError.unverified(let name) {
+            throw Failure.input(
+                "nobody vouches for the key of \(name): import its signed record, or say --unverified; a device of your own has a record if it was made with --topic"
+            )
+        }
+    }
+}
+
+extension DeviceEnrolCommand {
+    /// What has changed.
+    fileprivate struct Report {
+        private var newCount = 0
+        private var count = 0
+        private var discardedCount = 0
+
+        mutating func add(_ change: RegistrationChange) {
+            count += 1
+            if change.isNew { newCount += 1 }
+            discardedCount += change.discardedCount
+        }
+
+        func print(json: Bool, name: String?) throws {
+            if json {
+                return try Output.json([
+                    "devices": .integer(Int64(count)), "new": .integer(Int64(newCount)),
+                    "discarded": .integer(Int64(discardedCount)),
+                ])
+            }
+            if let name {
+                try Output.line("\(newCount == 1 ? "Enrolled" : "Updated") \(TerminalText.printable(name)).")
+            } else {
+                try Output.line(
+                    "Enrolled: \(Progress.number(newCount)); updated: \(Progress.number(count - newCount)).")
+            }
+            if discardedCount > 0 {
+                try Output.line("Discarded, as meant for someone else: \(Progress.number(discardedCount)).")
+            }
+        }
+    }
+}
+
+extension PushEnvironment: ExpressibleByArgument {}

@@ -1,0 +1,47 @@
+public import ArgumentParser
+internal import PushKeyring
+public import PushSender
+internal import SealedPush
+
+/// Who seals, for which app, and how.
+struct SealingOptions: ParsableArguments {
+    @Option(help: "The sender: a name in the keyring, with its secret key.")
+    var from: String?
+
+    @Flag(help: "Seal without a sender: proves nothing about who sealed.")
+    var anonymous = false
+
+    @Option(help: "The app's bundle ID.")
+    var topic: String
+
+    @Option(name: .customLong("default"), help: "The text that travels in the clear.")
+    var safeDefault = "You have a new message!"
+
+    @Option(help: "How much an observer learns about the length: buckets, full or none.")
+    var padding = PaddingPolicy.buckets
+
+    @Option(help: "What happens to content that is too large: error or truncate (its body is cut).")
+    var fit = FitPolicy.error
+
+    func validate() throws {
+        guard anonymous != (from != nil) else { throw ValidationError("Give either --from NAME or --anonymous.") }
+        guard Topic(parsing: topic) != nil else {
+            throw ValidationError("--topic is a bundle ID, such as com.example.app.")
+        }
+    }
+
+    func sealer(
+        _ keys: Keyring, _ options: KeyringOptions, contexts: ContextLimits = ContextLimits()
+    ) throws -> Sealer {
+        guard let topic = Topic(parsing: topic) else { throw Failure.usage("--topic is no bundle ID") }
+        let alert: WireAlert
+        do { alert = try WireAlert(text: safeDefault) } catch { throw Failure.usage("--default: \(error)") }
+        guard let from else { return Sealer(anonymousFor: topic, safeDefault: alert, padding: padding, fit: fit) }
+        return Sealer(
+            sender: try keys.senderKey(named: options.name(from)), topic: topic, safeDefault: alert, padding: padding,
+            fit: fit, contexts: contexts)
+    }
+}
+
+extension PaddingPolicy: ExpressibleByArgument {}
+extension FitPolicy: ExpressibleByArgument {}

@@ -1,0 +1,156 @@
+public import ArgumentParser
+internal import PushAPNS
+internal import PushKeyring
+internal import PushOutbox
+public import PushSender
+internal import SealedPush
+
+/// `sealedpush send`
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Seals content for devices, puts it into the outbox, and delivers what is due there.",
+        discussion: """
+            What is enqueued is sealed, and is sent at least once, whatever is killed: `sealedpush work` goes on where \
+            this command was stopped. A device shows each message once. With --id, the same command again enqueues \
+            nothing twice. Ctrl-C waits for what is on its way.
+
+            Examples:
+              sealedpush send content.json --user bob --from newsroom --topic com.example.app --keyring Keys \\
+                --provider-key AuthKey_ABCDE12345.p8 --key-id ABCDE12345 --team-id FGHIJ67890
+              sealedpush send content.json --all --id autumn-offer --from newsroom --topic com.example.app --apns APNs
+              sealedpush send content.json --all --queue-only --from newsroom --topic com.example.app
+
+            Exit status: 0 all taken by APNs (or enqueued, with --queue-only), 64 wrong use, 65 unusable input, or \
+            something was refused for good, 69 unreachable or wrong clock, 74 files, 75 something still waits, 77 keys.
+            """)
+
+    @Argument(help: ContentFile.help)
+    var file: String
+
+    @Option(help: "To one device.")
+    var device: String?
+
+    @Option(help: "To all devices of a user.")
+    var user: String?
+
+    @Flag(help: "To all devices of the app.")
+    var all = false
+
+    @Option(help: "Your own name for this message: asked again under it, nothing is enqueued twice, for 30 days.")
+    var id: String?
+
+    @Flag(help: "To devices too whose key no signed record vouches for.")
+    var unverified = false
+
+    @Option(help: "immediate, or considerate: when it suits the device's battery.")
+    var priority = PushPriority.immediate
+
+    @Flag(help: "Seal and enqueue only; `sealedpush work` delivers.")
+    var queueOnly = false
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var sealing: SealingOptions
+    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup var options: OutboxOptions
+    @OptionGroup var provider: ProviderOptions
+    @OptionGroup var delays: DelayOptions
+
+    func validate() throws {
+        guard [device != nil, user != nil, all].count(where: { $0 }) == 1 else {
+            throw ValidationError("Give one of --device, --user and --all.")
+        }
+        guard queueOnly != provider.isGiven else {
+            throw ValidationError(
+                "Say how to reach APNs (--provider-key FILE.p8 --key-id ID --team-id ID, or --apns FOLDER for a local one), or --queue-only."
+            )
+        }
+        guard id.map({ IdempotencyKey($0) != nil }) ?? true else { throw ValidationError("--id has 1 to 256 bytes.") }
+    }
+
+    func run() async throws {
+        try await Failure.reportingAsync {
+            let interrupt = Interrupt()
+            let outbox = try options.opened()
+            // Everything is looked at before anything is enqueued.
+            if !queueOnly { try await provider.transport().transport.shutDown() }
+            let enqueued = try await enqueue(outbox)
+            if !json { try enqueued.print() }
+            if queueOnly || interrupt.hasCome {
+                if json { try Output.json(.object(enqueued.json)) }
+                return
+            }
+            let result = try await DeliveryRun(
+                outbox: outbox, provider: provider, goal: .nothingDue(within: .seconds(30) * delays.scale),
+                delayScale: delays.scale,
+                interrupt: interrupt
+            ).run()
+            let summary = try await DeliverySummary(result, in: outbox)
+            if json {
+                try Output.json(.object(enqueued.json.merging(summary.json) { $1 }))
+            } else {
+                try summary.print()
+            }
+            if summary.exitStatus != 0 { throw ExitCode(summary.exitStatus) }
+        }
+    }
+
+    private func enqueue(_ outbox: Outbox) async throws -> EnqueueReport {
+        let content = try ContentFile.read(file)
+        let sealer = try sealing.sealer(keyring.newKeys("send"), keyring)
+        let progress = SharedProgress()
+        let report = try await outbox.enqueue(
+            content, to: try audience(), from: sealer, priority: priority, includingUnverified: unverified,
+            key: id.flatMap(IdempotencyKey.init)
+        ) { report in progress.show("sealed for \(Progress.number(report.enqueuedCount)) devices") }
+        progress.end()
+        ContentFile.warn(of: content)
+        return report
+    }
+
+    private func audience() throws -> Audience {
+        if let device { return .device(try OutboxOptions.device(device)) }
+        if let user { return .user(try OutboxOptions.user(user)) }
+        return .everyone
+    }
+}
+
+extension EnqueueReport {
+    fileprivate func print() throws {
+        var text = "Sealed for \(Progress.number(enqueuedCount)) device\(enqueuedCount == 1 ? "" : "s")"
+        if alreadyEnqueuedCount > 0 { text += "; \(Progress.number(alreadyEnqueuedCount)) had it enqueued before" }
+        if !skipped.isEmpty { text += "; left out: \(skippedCounts.words)" }
+        try Output.line("\(text).")
+    }
+
+    fileprivate var json: [String: JSONValue] {
+        [
+            "enqueued": .integer(Int64(enqueuedCount)), "alreadyEnqueued": .integer(Int64(alreadyEnqueuedCount)),
+            "skipped": .counts(skippedCounts),
+        ]
+    }
+
+    private var skippedCounts: [String: Int] {
+        Dictionary(skipped.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: +)
+    }
+}
+
+extension PushPriority: ExpressibleByArgument {
+    /// `immediate` or `considerate`.
+    public init?(argument: String) {
+        guard let priority = Self.allCases.first(where: { $0.name == argument }) else { return nil }
+        self = priority
+    }
+
+    public var defaultValueDescription: String { name }
+    public static var allValueStrings: [String] { allCases.map(\.name) }
+
+    private var name: String {
+        switch self {
+        case .immediate: "immediate"
+        case .considerate: "considerate"
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import Dispatch
+internal import PushCrypto
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Ctrl-C and SIGTERM, which ask a program to end in good order; the second time it ends at once.
+final class Interrupt: @unchecked Sendable {
+    // Dispatch sources are safe from several threads, and say so on Apple's systems only.
+    private let sources: [any DispatchSourceSignal]
+    private let state = Locked(State())
+
+    private struct State {
+        var hasCome = false
+        var handler: (@Sendable () -> Void)?
+    }
+
+    init() {
+        sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            return DispatchSource.makeSignalSource(signal: number, queue: .global())
+        }
+        for source in sources {
+            source.setEventHandler { [state] in
+                let (isSecond, handler) = state.withLock { state in
+                    defer { state.hasCome = true }
+                    return (state.hasCome, state.handler)
+                }
+                if isSecond { _exit(130) }
+                Failure.report("stopping: what is on its way is waited for; once more to stop at once")
+                handler?()
+            }
+            source.resume()
+        }
+    }
+
+    var hasCome: Bool { state.withLock { $0.hasCome } }
+
+    /// Calls `handler` when the first signal comes; at once where it has come already.
+    func whenCome(_ handler: @escaping @Sendable () -> Void) {
+        let hasCome = state.withLock { state in
+            state.handler = handler
+            return state.hasCome
+        }
+        if hasCome { handler() }
+    }
+}

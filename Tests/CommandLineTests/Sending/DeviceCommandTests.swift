@@ -1,0 +1,72 @@
+import Foundation
+import SealedPush
+import SimulatedAPNs
+import TestSupport
+import Testing
+
+@Suite("sealedpush device")
+struct DeviceCommandTests {
+    @Test("enrols by record, lists without whole tokens, updates and removes")
+    func life() async throws {
+        let fixture = try await SendingFixture()
+        let token = try fixture.device("alice-phone", user: "alice")
+        try fixture.device("bob-phone")
+        let listed = try fixture.run(["device", "list", "--json"])
+        #expect(listed.objects.map { $0["device"] as? String } == ["alice-phone", "bob-phone"])
+        #expect(listed.objects.map { $0["user"] as? String } == ["alice", "bob-phone"])
+        #expect(listed.objects.allSatisfy { $0["note"] is NSNull && ($0["keyID"] as? String)?.count == 8 })
+        #expect(!listed.output.contains(token) && listed.output.contains(token.prefix(8)))
+        #expect(try fixture.run(["device", "list", "--user", "alice", "--json"]).objects.count == 1)
+        #expect(try fixture.run(["device", "list", "--user", "nobody"]).output.contains("no devices of nobody"))
+
+        let again = try fixture.run([
+            "device", "enrol", "alice-phone", "--token", "abcd", "--json", "--keyring", "Keys",
+        ])
+        #expect(again.objects.first?["new"] as? Int == 0)
+        #expect(try fixture.run(["device", "list"]).output.contains("abcd"))
+        #expect(try fixture.run(["device", "remove", "alice-phone", "--yes"]).status == 0)
+        #expect(try fixture.run(["device", "remove", "alice-phone", "--yes"]).status == 65)
+        #expect(try fixture.run(["device", "list", "--json"]).objects.count == 1)
+        await fixture.apns.stop()
+    }
+
+    @Test("takes an unverified key only where that is said, and sends to it only where it is said again")
+    func unverified() async throws {
+        let fixture = try await SendingFixture()
+        let recipient = Identity().recipient.description
+        let arguments = ["device", "enrol", "guest", "--token", "abcd", "--key", recipient]
+        #expect(try fixture.run(arguments + ["--keyring", "Keys"]).status == 64)
+        #expect(try fixture.run(arguments + ["--unverified"]).status == 64, "no topic")
+        let topic = ["--unverified", "--topic", SendingFixture.topic]
+        #expect(try fixture.run(arguments + topic).status == 0)
+        #expect(try fixture.run(["device", "list", "--json"]).objects.first?["note"] as? String == "unverified")
+        let skipped = try fixture.send("--all", "--queue-only", "--json", apns: false).objects.first
+        #expect((skipped?["skipped"] as? [String: Int]) == ["unverified": 1])
+        let sent = try fixture.send("--all", "--queue-only", "--json", "--unverified", apns: false).objects.first
+        #expect(sent?["enqueued"] as? Int == 1)
+        await fixture.apns.stop()
+    }
+
+    @Test("of a list, all devices are enrolled or none, and a bad line is named")
+    func list() async throws {
+        let fixture = try await SendingFixture()
+        for name in ["d1", "d2", "d3"] { try fixture.device(name, enrolled: false) }
+        let good = (1...3).map { #"{"device":"d\#($0)","token":"0\#($0)","user":"u\#($0)"}"# }
+        for (bad, words) in [
+            ("{", "line 3: no JSON object"), (#"{"token":"01"}"#, "line 3: needs"),
+            (#"{"device":"d3","token":"xyz"}"#, "hexadecimal"), (#"{"device":"d4","token":"01"}"#, "d4"),
+            (#"{"device":"d3","token":"01","environment":"moon"}"#, "line 3: needs"),
+            (String(repeating: "[", count: 100_000), "line 3: no JSON object"),
+        ] {
+            let input = (good.prefix(2) + [bad]).joined(separator: "\n")
+            let result = try fixture.run(["device", "enrol", "--list", "-", "--keyring", "Keys"], input: input)
+            #expect(result.status == 65, "\(bad.prefix(40))")
+            #expect(result.errors.contains(words), "\(result.errors)")
+            #expect(try fixture.run(["device", "list"]).status == 74, "no outbox was made")
+        }
+        let input = (good + ["", #"{"device":"d1","event":"offline"}"#]).joined(separator: "\r\n")
+        let result = try fixture.run(["device", "enrol", "--list", "-", "--keyring", "Keys", "--json"], input: input)
+        #expect(result.objects.first?["new"] as? Int == 3)
+        await fixture.apns.stop()
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import PushSimulator
+import SimulatedAPNs
+import TestSupport
+import Testing
+
+@Suite("sealedpush send, work and outbox")
+struct SendCommandTests {
+    @Test("a message goes to a device, to all devices of a user, and to everyone, and says what became of it")
+    func audiences() async throws {
+        let fixture = try await SendingFixture()
+        for (name, user) in [("a1", "alice"), ("a2", "alice"), ("b1", "bob")] { try fixture.device(name, user: user) }
+        for (audience, count) in [(["--device", "a1"], 1), (["--user", "alice"], 2), (["--all"], 3)] {
+            let result = try fixture.run(fixture.sendArguments(audience + ["--json"]))
+            #expect(result.status == 0, "\(result.errors)")
+            let object = try #require(result.objects.first)
+            #expect(object["enqueued"] as? Int == count && object["accepted"] as? Int == count)
+            #expect(object["waiting"] as? Int == 0)
+        }
+        #expect(fixture.apns.deviceCounts.waiting == 3, "each device holds the newest")
+        let text = try fixture.send("--all")
+        #expect(text.output.contains("Sealed for 3 devices.") && text.output.contains("APNs took 3"))
+        #expect(try fixture.send("--user", "carol").status == 65)
+        #expect(try fixture.send("--device", "c1").status == 65)
+        #expect(try fixture.status()["outcomes"] as? [String: Int] == ["accepted": 9])
+        await fixture.apns.stop()
+    }
+
+    @Test("under the same --id nothing is enqueued twice, and others can't be meant by it")
+    func repeated() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("a1", user: "alice")
+        #expect(try fixture.send("--all", "--id", "offer-1").status == 0)
+        let again = try fixture.send("--all", "--id", "offer-1", "--json")
+        #expect(again.objects.first?["enqueued"] as? Int == 0)
+        #expect(again.objects.first?["alreadyEnqueued"] as? Int == 1)
+        #expect(try fixture.send("--user", "alice", "--id", "offer-1").status == 65)
+        #expect(try fixture.status()["outcomes"] as? [String: Int] == ["accepted": 1])
+        await fixture.apns.stop()
+    }
+
+    @Test("what was enqueued only is delivered by work; faults delay it and lose nothing")
+    func work() async throws {
+        let fixture = try await SendingFixture {
+            $0.faults.lostResponses = 0.2
+            $0.faults.resets = 0.2
+            $0.faults.unavailable = 0.2
+        }
+        for number in 1...10 { try fixture.device("d\(number)") }
+        for _ in 1...5 {
+            #expect(try fixture.send("--all", "--queue-only", apns: false).output == "Sealed for 10 devices.\n")
+        }
+        #expect(try fixture.status()["waiting"] as? Int == 50)
+        let result = try fixture.run(["work", "--apns", "APNs", "--until-empty", "--delays", "0.00001", "--json"])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.objects.first?["accepted"] as? Int == 50)
+        #expect((result.objects.first?["putOff"] as? [String: Int])?.isEmpty == false)
+        #expect(try fixture.status()["waiting"] as? Int == 0)
+        await fixture.apns.stop()
+    }
+
+    @Test("a refused token costs its own push, is listed, and is tried again when asked")
+    func refused() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("good")
+        try fixture.device("bad", enrolled: false)
+        try fixture.run(["device", "enrol", "bad", "--token", "abcd", "--keyring", "Keys"])
+        let result = try fixture.send("--all", "--json")
+        #expect(result.status == 65)
+        #expect(result.objects.first?["accepted"] as? Int == 1)
+        #expect(result.objects.first?["refused"] as? [String: Int] == ["BadDeviceToken": 1])
+        let listed = try fixture.run(["outbox", "status", "--refused", "--json"]).objects
+        #expect(listed.last?["device"] as? String == "bad" && listed.last?["reason"] as? String == "BadDeviceToken")
+        #expect(try fixture.run(["device", "list"]).output.contains("APNs refuses the token: BadDeviceToken"))
+        #expect(try fixture.run(["outbox", "retry", "--reason", "Other", "--json"]).objects[0]["retried"] as? Int == 0)
+        #expect(try fixture.run(["outbox", "retry", "--json"]).objects[0]["retried"] as? Int == 1)
+        #expect(try fixture.status()["waiting"] as? Int == 1)
+        #expect(try fixture.run(["outbox", "purge", "--everything"]).status == 64, "nobody was there to ask")
+        #expect(try fixture.run(["outbox", "purge", "--everything", "--yes"]).output == "Thrown away: 1.\n")
+        #expect(try fixture.status()["waiting"] as? Int == 0)
+        await fixture.apns.stop()
+    }
+
+    @Test("a device whose app is gone loses its token, and that is no failure of the sending")
+    func gone() async throws {
+        let fixture = try await SendingFixture()
+        let token = try fixture.device("a1")
+        #expect(
+            fixture.apns.setState(.unregistered, token: token, since: Int64(Date().timeIntervalSince1970 + 60) * 1_000))
+        let result = try fixture.send("--all", "--json")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.objects.first?["gone"] as? [String: Int] == ["Unregistered": 1])
+        #expect(try fixture.run(["device", "list"]).output.contains("no token: Unregistered"))
+        let next = try fixture.send("--all", "--json")
+        #expect(next.objects.first?["skipped"] as? [String: Int] == ["no-token": 1])
+        await fixture.apns.stop()
+    }
+
+    @Test("a key that APNs refuses ends the run with 77 and its reason; everything still waits")
+    func wrongKey() async throws {
+        let fixture = try await SendingFixture()
+        let other = try await SendingFixture()
+        try fixture.device("a1")
+        let key = try #require(other.apns.address.key)
+        let keyID = try #require(other.apns.address.keyID)
+        var arguments = fixture.sendArguments(["--all"], apns: false)
+        arguments += ["--provider-key", key, "--key-id", keyID, "--team-id", "ABCDE12345"]
+        arguments += ["--server", "localhost:\(fixture.apns.address.port)", "--trust-roots", "APNs/root.pem"]
+        let result = try fixture.run(arguments)
+        #expect(result.status == 77)
+        #expect(result.errors.contains("403 InvalidProviderToken"), "\(result.errors)")
+        #expect(try fixture.status()["waiting"] as? Int == 1)
+        // The root of another server: this one is not believed.
+        arguments += ["--delays", "0.0001"]
+        arguments = arguments.map { $0 == "APNs/root.pem" ? other.apns.address.root : $0 }
+        let distrusted = try fixture.run(arguments)
+        #expect(distrusted.status == 75)
+        #expect(distrusted.output.contains("certificate is not trusted"), "\(distrusted.output)")
+        // A file that is no key.
+        arguments = arguments.map { $0 == key ? fixture.content : $0 }
+        #expect(try fixture.run(arguments).status == 65)
+        #expect(try fixture.status()["waiting"] as? Int == 2, "nothing is enqueued under an unusable key")
+        for apns in [fixture.apns, other.apns] { await apns.stop() }
+    }
+
+    @Test("an APNs that is away leaves everything waiting, with status 75 and the cause")
+    func unreachable() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("a1")
+        await fixture.apns.stop()
+        let result = try fixture.send("--all")
+        #expect(result.status == 75)
+        #expect(result.output.contains("refused"), "\(result.output)")
+        #expect(result.output.contains("Still waiting: 1"))
+        #expect(try fixture.send("--all", "--queue-only", "--apns", "APNs").status == 64)
+        #expect(try fixture.send("--all", apns: false).status == 64)
+        #expect(
+            try fixture.run(fixture.sendArguments(["--all", "--queue-only", "--outbox", "no"], apns: false)).status
+                == 74)
+        #expect(try fixture.run(["work", "--apns", "nowhere"]).status == 74)
+    }
+
+    @Test("devices of the other environment are left alone, and the summary says so")
+    func environments() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("a1", enrolled: false)
+        try fixture.run(
+            ["device", "enrol", "a1", "--token", "abcd", "--environment", "sandbox", "--keyring", "Keys"])
+        let result = try fixture.send("--all")
+        #expect(result.status == 75)
+        #expect(result.output.contains("Devices that wait for sandbox: 1. This run was for production."))
+        #expect(try fixture.run(["work", "--apns", "APNs", "--environment", "sandbox"]).status == 64)
+        await fixture.apns.stop()
+    }
+
+    @Test("Ctrl-C lets what is on its way end, and the rest waits")
+    func interrupted() async throws {
+        let fixture = try await SendingFixture {
+            $0.faults.latencyMillisecondsMinimum = 1_500
+            $0.faults.latencyMillisecondsMaximum = 1_500
+        }
+        for number in 1...3 { try fixture.device("d\(number)") }
+        for _ in 1...40 { _ = try fixture.send("--all", "--queue-only", apns: false) }
+        for end in [SIGINT, SIGTERM] {
+            let output = try fixture.folder.write("", to: "output")
+            let process = try Program("sealedpush", in: fixture.folder.url).start(
+                ["work", "--apns", "APNs", "--json"], output: FileHandle(forWritingTo: URL(filePath: output)))
+            defer { process.kill() }
+            let before = try fixture.status()["waiting"] as? Int ?? 0
+            let deadline = ContinuousClock.now + .seconds(120)
+            while try (fixture.status()["waiting"] as? Int ?? 0) > before - 2, ContinuousClock.now < deadline {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            // env(1) has become the program: same process.
+            kill(process.identifier, end)
+            #expect(process.wait() == .exited(0))
+            let text = try String(contentsOfFile: output, encoding: .utf8)
+            let object = try #require(
+                try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
+            let waiting = try #require(object["waiting"] as? Int)
+            #expect(object["accepted"] as? Int == before - waiting)
+            #expect(object["putOff"] as? [String: Int] == [:], "nothing was cut off")
+            #expect(waiting > 0)
+        }
+        await fixture.apns.stop()
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import PushKeyring
+import PushSimulator
+import SealedPush
+import SimulatedAPNs
+import TestSupport
+
+/// A local APNs in this process, a keyring with a sender and some devices, and their tokens.
+struct SendingFixture {
+    static let topic = "com.example.app"
+
+    let folder: TemporaryFolder
+    let apns: LocalAPNs
+    let keyring: Keyring
+    let content: String
+
+    init(_ change: (inout LocalAPNsConfiguration) -> Void = { _ in }) async throws {
+        folder = try TemporaryFolder()
+        var configuration = LocalAPNsConfiguration()
+        configuration.closingTime = .milliseconds(300)
+        change(&configuration)
+        apns = try await LocalAPNs.start(folder: folder.appending("APNs"), configuration: configuration)
+        keyring = Keyring(folder: folder.appending("Keys"))
+        let created = Timestamp.now().advanced(bySeconds: -3_600)
+        _ = try keyring.generateSender(named: "newsroom", at: created)
+        content = try folder.write(#"{"alert":{"title":"Nina","body":"Lunch at one, kumquat?"}}"#, to: "content.json")
+    }
+
+    /// A device with a key and a token that the local APNs knows.
+    @discardableResult
+    func device(_ name: String, enrolled: Bool = true, user: String? = nil) throws -> String {
+        guard let keyName = KeyName(parsing: name), let topic = Topic(parsing: Self.topic) else {
+            throw CocoaError(.featureUnsupported)
+        }
+        _ = try keyring.generateDevice(named: keyName, topic: topic, at: Timestamp.now().advanced(bySeconds: -3_600))
+        let token = apns.register(name: name, topic: Self.topic)
+        if enrolled {
+            let user = user.map { ["--user", $0] } ?? []
+            _ = try run(["device", "enrol", name, "--token", token, "--keyring", "Keys"] + user)
+        }
+        return token
+    }
+
+    @discardableResult
+    func run(_ arguments: [String], input: String = "") throws -> Program.Result {
+        try Program("sealedpush", in: folder.url).run(arguments, input: input)
+    }
+
+    func sendArguments(_ more: [String], apns: Bool = true) -> [String] {
+        ["send", content, "--from", "newsroom", "--topic", Self.topic, "--keyring", "Keys"]
+            + (apns ? ["--apns", "APNs", "--delays", "0.0001"] : []) + more
+    }
+
+    func send(_ more: String..., apns: Bool = true) throws -> Program.Result {
+        try run(sendArguments(more, apns: apns))
+    }
+
+    func status() throws -> [String: Any] { try run(["outbox", "status", "--json"]).objects.first ?? [:] }
+}
