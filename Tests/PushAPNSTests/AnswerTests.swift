@@ -32,6 +32,18 @@ struct AnswerTests {
         await rig.stop()
     }
 
+    @Test("printing a push shows its ID and the token's first digits, and neither the whole token nor its body")
+    func printed() {
+        let request = Rig.request(7)
+        var dumped = ""
+        dump(request, to: &dumped)
+        dump([request: Optional(request)], to: &dumped)
+        for text in ["\(request)", String(reflecting: request), "\([request])", "\(Optional(request) as Any)", dumped] {
+            #expect(text.contains(request.apnsID) && text.contains(request.token.logged))
+            #expect(!text.contains(request.token.description) && !text.contains("123"))
+        }
+    }
+
     @Test("what repeats is put into HPACK's table, what is new with each push is not")
     func indexing() throws {
         let headers = RequestHeaders(endpoint: .production).block(

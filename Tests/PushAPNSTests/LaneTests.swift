@@ -19,6 +19,19 @@ struct LaneTests {
         await rig.stop()
     }
 
+    @Test("a push that its sender calls proven goes over the others' connection at once")
+    func hint() async throws {
+        let rig = try await Rig()
+        rig.trust([1])
+        #expect(await rig.outcome(1).isAccepted)
+        var request = Rig.request(2)
+        request.isProven = true
+        _ = try await rig.transport.deliver(request)
+        #expect(await rig.outcome(3).isAccepted)
+        #expect(rig.server.seen.requests.map { $0.connection } == [1, 1, 2])
+        await rig.stop()
+    }
+
     @Test("a token that is refused for good must prove itself again")
     func refusedToken() async throws {
         var behaviour = ServerBehaviour()

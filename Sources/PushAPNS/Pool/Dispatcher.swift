@@ -110,7 +110,8 @@ final class Dispatcher: @unchecked Sendable {
         guard lanes[0].waiting.count + lanes[1].waiting.count < limits.waitingCount else {
             return finish(delivery, .failure(.overloaded))
         }
-        lanes[proven.contains(delivery.fingerprint) ? 0 : 1].append(delivery)
+        let isProven = delivery.request.isProven || proven.contains(delivery.fingerprint)
+        lanes[isProven ? 0 : 1].append(delivery)
     }
 
     /// May come before the push itself, which is then refused.

@@ -2,7 +2,8 @@ public import SealedPush
 
 /// One sealed push on its way to one device: what a transport sends, the same on each retry.
 ///
-/// There is no way to make one of anything unsealed. Source: Specification 2.6 and 2.11.
+/// There is no way to make one of anything unsealed. Printing one shows its public names only. Source: Specification 2.6
+/// and 2.11.
 public struct PushRequest: Hashable, Sendable {
     /// The device and app that APNs delivers to.
     public let token: DeviceToken
@@ -18,6 +19,9 @@ public struct PushRequest: Hashable, Sendable {
     public let priority: PushPriority
     /// For `apns-expiration`: until when APNs keeps it for a device that is away; nil leaves that to APNs.
     public let expiration: Timestamp?
+    /// A hint from whoever keeps a registry: APNs has accepted a push for this token and topic before, so this one need not
+    /// prove itself. It is not sent, and changes only which connection is used.
+    public var isProven = false
 
     /// - Parameter expiration: nil takes the content's own, where it has one.
     public init(
@@ -42,6 +46,13 @@ public struct PushRequest: Hashable, Sendable {
         self.priority = priority
         self.expiration = expiration
     }
+}
+
+extension PushRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Neither the whole token nor the body.
+    public var description: String { "push \(apnsID) to \(token.logged)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// `apns-priority`.
