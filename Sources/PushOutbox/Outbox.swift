@@ -24,12 +24,13 @@ public final class Outbox: Sendable {
     /// - Throws: `damaged`, `foreign`, `tooNew`, `cannotOpen`, `readOnly`, `diskFull`, `busy`.
     public convenience init(at path: String) throws(OutboxError) { try self.init(at: path, clock: .system) }
 
-    package init(at path: String, clock: OutboxClock) throws(OutboxError) {
+    /// - Parameter busyLimit: seconds to wait for another process that writes.
+    package init(at path: String, clock: OutboxClock, busyLimit: Double = 30) throws(OutboxError) {
         self.clock = clock
         do {
             try Self.create(path)
-            try Self.check(path)
-            pool = try Self.connect(path)
+            try Self.check(path, busyLimit)
+            pool = try Self.connect(path, busyLimit)
             try pool.writeWithoutTransaction { db in
                 // The log is synced at each commit: what was acknowledged outlives a power failure, too.
                 try db.execute(
@@ -82,8 +83,8 @@ public final class Outbox: Sendable {
     }
 
     /// Looks before anything is changed: opening for good switches a file to another kind of log.
-    private static func check(_ path: String) throws {
-        var configuration = configuration()
+    private static func check(_ path: String, _ busyLimit: Double) throws {
+        var configuration = configuration(busyLimit)
         configuration.readonly = true
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.read { try Schema.check($0) }
@@ -91,27 +92,25 @@ public final class Outbox: Sendable {
     }
 
     /// Two processes that make a new file at once may meet where SQLite does not wait by itself.
-    private static func connect(_ path: String) throws -> DatabasePool {
+    private static func connect(_ path: String, _ busyLimit: Double) throws -> DatabasePool {
         for _ in 0..<50 {
             do {
-                return try DatabasePool(path: path, configuration: configuration())
+                return try DatabasePool(path: path, configuration: configuration(busyLimit))
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY { usleep(20_000) }
         }
         throw OutboxError.busy
     }
 
-    private static func configuration() -> Configuration {
+    private static func configuration(_ busyLimit: Double) -> Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(busyLimit)
         configuration.maximumReaderCount = 2
         configuration.label = "outbox"
         configuration.prepareDatabase { db in
-            // Freed space within a page is overwritten: tokens of removed devices do not stay behind.
+            // Freed space within a page is overwritten, so that tokens of removed devices do not stay there. Whole pages
+            // that are free, and the log until it is written back, may still hold some.
             try db.execute(sql: "PRAGMA secure_delete = FAST; PRAGMA cache_size = -4000")
         }
         return configuration
     }
-
-    /// Seconds.
-    private static let busyLimit = 30.0
 }

@@ -22,16 +22,27 @@ public actor Courier {
     private var waiter: CheckedContinuation<Void, Never>?
     private var isStopping = false
     private var failure: CourierError?
-    private var pausedUntil: Int64 = 0
+    private var pause: Pause?
     private var failuresInARow = 0
+    /// Refusals of tokens and topics since the last push that APNs took.
+    private var refusalsInARow = 0
     private var nextNumber = Int64.random(in: 0...Int64.max >> 2)
     private var considerateShare = 0
     private var nextExtension: Int64 = 0
-    private var nextPurge: Int64 = 0
+    private var lastPurge: Int64?
+    private var purging: Task<Void, Never>?
 
     private struct Flight {
         var lease: Lease
         let task: Task<Void, Never>
+    }
+
+    /// A time in which nothing is taken. Of no effect once the clock was set back before its start.
+    private struct Pause {
+        let start: Int64
+        var end: Int64
+
+        func covers(_ now: Int64) -> Bool { start <= now && now < end }
     }
 
     /// When a courier is done.
@@ -78,7 +89,7 @@ public actor Courier {
 
     private func work(until goal: Goal) async throws(OutboxError) {
         while !isStopping && !Task.isCancelled && failure == nil {
-            try await purgeIfDue()
+            purgeIfDue()
             let order = order()
             let leases = try await exchange(taking: order)
             for lease in leases { send(lease) }
@@ -94,12 +105,18 @@ public actor Courier {
         }
     }
 
-    /// Once an hour: what can't be sent any more need not be kept until its turn comes.
-    private func purgeIfDue() async throws(OutboxError) {
+    /// Once an hour: what can't be sent any more need not be kept until its turn comes. Beside the sending, which it must not
+    /// hold up.
+    private func purgeIfDue() {
         let now = outbox.clock.now()
-        guard now >= nextPurge else { return }
-        nextPurge = now + Self.purgeInterval
-        try await outbox.purge(.stale)
+        if let lastPurge, purging != nil || (lastPurge...lastPurge + Self.purgeInterval).contains(now) { return }
+        lastPurge = now
+        let outbox = outbox
+        purging = Task {
+            // Whatever is the matter with the file, the sending finds it, too.
+            _ = try? await outbox.purge(.stale)
+            purging = nil
+        }
     }
 
     /// Writes down what has ended, holds on to what has not, takes more: one transaction.
@@ -118,7 +135,7 @@ public actor Courier {
 
     private func order() -> LeaseOrder? {
         let free = limits.inFlightCount - inFlight.count
-        guard free > 0, outbox.clock.now() >= pausedUntil, !isStopping else { return nil }
+        guard free > 0, !(pause?.covers(outbox.clock.now()) ?? false), !isStopping else { return nil }
         considerateShare += free
         let considerate = considerateShare / Self.considerateFraction
         considerateShare %= Self.considerateFraction
@@ -144,9 +161,12 @@ public actor Courier {
     /// Not a child task: cancelling the courier must not cut off what is on its way.
     private func send(_ lease: Lease) {
         let transport = transport
+        let clock = outbox.clock
         let task = Task {
             let result: Result<PushAnswer, PushTransportError>
             do throws(PushTransportError) {
+                // A machine that stood still: by now another may have sent this one, and newer ones.
+                guard clock.now() < lease.end else { throw .cancelled }
                 result = .success(try await transport.deliver(lease.request))
             } catch { result = .failure(error) }
             end(lease, result)
@@ -167,13 +187,34 @@ public actor Courier {
             report.latestFailure = error.words ?? report.latestFailure
             judgement = Judgement(error, attempts: lease.attempts, delays: limits.delays)
         }
-        report.add(judgement.settlement, name: result.name)
-        if let pause = judgement.pause { pausedUntil = max(pausedUntil, outbox.clock.now() + pause.milliseconds) }
+        let settlement = stopIfAllAreRefused(result) ?? judgement.settlement
+        report.add(settlement, name: result.name)
+        if let time = judgement.pause { pause(for: time) }
         pauseIfFailing(result)
         failure = failure ?? judgement.stop
-        finished.append((lease, judgement.settlement))
+        finished.append((lease, settlement))
         // While many are out, their answers are written down together: each transaction costs a sync of the disk.
         wake()
+    }
+
+    /// Where one token after another is refused, and none is taken, it is not the tokens: the wrong environment, the wrong
+    /// app. The run ends before all of them are disabled; gives what becomes of a refused push then.
+    private func stopIfAllAreRefused(_ result: Result<PushAnswer, PushTransportError>) -> Settlement? {
+        guard case .success(let answer) = result else { return nil }
+        guard case .refused(let refusal) = answer, Self.massReasons.contains(refusal.reason ?? "") else {
+            if case .accepted = answer { refusalsInARow = 0 }
+            return nil
+        }
+        refusalsInARow += 1
+        guard refusalsInARow >= limits.refusedInARow else { return nil }
+        failure = failure ?? .allRefused(reason: refusal.name)
+        return .returned
+    }
+
+    private func pause(for time: Duration) {
+        let now = outbox.clock.now()
+        let end = now + time.milliseconds
+        pause = Pause(start: now, end: max(pause?.end ?? end, end))
     }
 
     /// Where one push after another fails, the whole outbox should not be tried in vain.
@@ -184,17 +225,20 @@ public actor Courier {
         }
         failuresInARow += 1
         guard failuresInARow.isMultiple(of: Self.failuresBeforePause) else { return }
-        let delay = limits.delays.afterConnectionFailure(attempts: failuresInARow / Self.failuresBeforePause)
-        pausedUntil = max(pausedUntil, outbox.clock.now() + delay.milliseconds)
+        pause(for: limits.delays.afterConnectionFailure(attempts: failuresInARow / Self.failuresBeforePause))
     }
 
-    /// Waits for what is on its way, within a limit; then gives back what did not end.
+    /// Waits for what is on its way, within a limit, and notes it, also where the file fails for a while; then gives back
+    /// what did not end.
     private func drain() async throws(OutboxError) {
         isStopping = true
-        let deadline = outbox.clock.now() + limits.drain.milliseconds
-        while !inFlight.isEmpty && outbox.clock.now() < deadline {
+        let clock = outbox.clock
+        let deadline = clock.now() + limits.drain.milliseconds
+        var problem = await note()
+        while clock.now() < deadline && (!inFlight.isEmpty || problem != nil) {
             if finished.isEmpty { await rest() }
-            _ = try await exchange(taking: nil)
+            problem = await note()
+            if problem != nil { await clock.sleep(limits.pollInterval) }
         }
         for flight in inFlight.values {
             flight.task.cancel()
@@ -202,7 +246,15 @@ public actor Courier {
         }
         inFlight.removeAll()
         report.inFlightCount = 0
-        _ = try await exchange(taking: nil)
+        if let problem = await note() { throw problem }
+    }
+
+    /// Writes down what has ended; gives why it could not.
+    private func note() async -> OutboxError? {
+        do throws(OutboxError) {
+            _ = try await exchange(taking: nil)
+            return nil
+        } catch { return error }
     }
 
     /// Sleeps until something has ended, `stop`, or the poll interval is over.
@@ -226,6 +278,9 @@ public actor Courier {
     /// One of eight leases goes to the considerate lane first.
     private static let considerateFraction = 8
     private static let failuresBeforePause = 50
+    private static let massReasons: Set<String> = [
+        "BadDeviceToken", "DeviceTokenNotForTopic", "BadTopic", "MissingTopic", "TopicDisallowed",
+    ]
     /// Milliseconds.
     private static let purgeInterval: Int64 = 3_600_000
 }

@@ -11,11 +11,15 @@ public struct CourierLimits: Hashable, Sendable {
     public var drain: Duration
     /// How often a push is tried that APNs refuses for a reason which this version does not know.
     public var unknownAttempts: Int
+    /// How many refusals of tokens and topics in a row, without a push that APNs takes, end the run: then the environment, the
+    /// key or the app is wrong, and not each token.
+    public var refusedInARow: Int
     public var delays: RetryDelays
 
     public init(
         inFlightCount: Int = 1_000, lease: Duration = .seconds(120), pollInterval: Duration = .milliseconds(250),
-        drain: Duration = .seconds(30), unknownAttempts: Int = 3, delays: RetryDelays = RetryDelays()
+        drain: Duration = .seconds(30), unknownAttempts: Int = 3, refusedInARow: Int = 100,
+        delays: RetryDelays = RetryDelays()
     ) {
         precondition(inFlightCount > 0, "a courier has one push on its way at least")
         precondition(lease > .zero && lease <= .seconds(3_600), "a lease lasts one hour at most")
@@ -24,6 +28,7 @@ public struct CourierLimits: Hashable, Sendable {
         self.pollInterval = pollInterval
         self.drain = drain
         self.unknownAttempts = unknownAttempts
+        self.refusedInARow = refusedInARow
         self.delays = delays
     }
 }

@@ -24,6 +24,9 @@ public struct CourierReport: Hashable, Sendable {
 public enum CourierError: Error, Equatable, Sendable {
     /// APNs refuses the provider's key, certificate or topic: no push can be delivered until an operator has corrected it.
     case providerRefused(status: Int, reason: String?)
+    /// One token or topic after another was refused for this reason, and none was taken: most likely the environment, the key or
+    /// the app is wrong. Those that were refused first are disabled; `Outbox.retry(reason:)` takes that back.
+    case allRefused(reason: String)
     /// This machine's clock is wrong: APNs calls a fresh provider token expired.
     case wrongClock
     /// The transport has been shut down.
@@ -35,8 +38,12 @@ extension CourierError: CustomStringConvertible {
     /// One sentence for a person.
     public var description: String {
         switch self {
+        case .providerRefused(let status, "InvalidProviderToken"):
+            "APNs refuses this provider (\(status) InvalidProviderToken): the key, its ID and the team don't belong together, the key was revoked, or this machine's clock is ahead"
         case .providerRefused(let status, let reason):
             "APNs refuses this provider (\(status) \(reason ?? "without a reason")): correct the key, the team or the topic"
+        case .allRefused(let reason):
+            "APNs refuses one device after another (\(reason)): is this the environment, production or sandbox, and the app that the tokens are of? What was disabled comes back with `retry`"
         case .wrongClock: "this machine's clock is wrong: APNs calls a fresh provider token expired"
         case .transportShutDown: "the transport has been shut down"
         case .outbox(let error): error.description

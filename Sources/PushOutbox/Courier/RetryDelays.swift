@@ -35,9 +35,12 @@ extension RetryDelays {
     func afterTooManyRequests(attempts: Int) -> Duration { Self.grown(device, by: attempts, limit: 60) }
     func afterConnectionFailure(attempts: Int) -> Duration { Self.grown(connection, by: attempts, limit: 300) }
 
+    /// What is noted as due further ahead than a day was noted before the clock was set back.
+    private static let longest = Duration.seconds(23 * 3_600)
+
     /// Doubled for each attempt but the first, up to `limit` times, and a tenth by chance.
     private static func grown(_ delay: Duration, by attempts: Int, limit: Int) -> Duration {
         let factor = min(1 << min(max(attempts - 1, 0), 16), limit)
-        return delay * (Double(factor) * Double.random(in: 0.9...1.1))
+        return min(delay * (Double(factor) * Double.random(in: 0.9...1.1)), longest)
     }
 }

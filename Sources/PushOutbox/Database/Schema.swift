@@ -39,6 +39,8 @@ enum Schema {
             token BLOB UNIQUE,
             token_registered INTEGER NOT NULL,
             token_refusal TEXT,
+            -- Whether APNs has taken a push for this token: what has not must not slow down what has.
+            is_proven INTEGER NOT NULL DEFAULT 0,
             recipient TEXT,
             is_verified INTEGER NOT NULL,
             valid_from INTEGER NOT NULL,

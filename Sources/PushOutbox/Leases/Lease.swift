@@ -24,9 +24,9 @@ enum Settlement: Sendable, Equatable {
     case returned
     /// Kept as a dead letter.
     case dead(reason: String)
-    /// The token is gone since a moment, or since ever: it is removed, and what waits for it, unless it was registered
-    /// again since then. If so, the entry is sent again after a while.
-    case tokenGone(reason: String, since: Timestamp?, otherwise: Duration)
+    /// The token is gone since a moment: it is removed, and what waits for it, unless it was registered again since then.
+    /// If so, the entry is sent again after a while.
+    case tokenGone(reason: String, since: Timestamp, otherwise: Duration)
     /// The token is refused: it is disabled, and what waits for it becomes dead letters.
     case tokenRefused(reason: String)
 }

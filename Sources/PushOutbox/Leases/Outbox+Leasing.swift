@@ -87,7 +87,7 @@ extension Outbox {
                 db.cachedStatement(
                     sql: """
                         SELECT priority, enqueued, stale, expiration, apns_id, collapse_id, body, topic, token,
-                            token_refusal
+                            token_refusal, is_proven
                         FROM entries LEFT JOIN devices ON devices.id = entries.device WHERE entries.id = ?
                         """), arguments: [head])
             guard let entry else { throw OutboxError.damaged }
@@ -122,10 +122,12 @@ extension Outbox {
             let topic = Topic(parsing: entry["topic"]),
             let priority = PushPriority(rawValue: entry["priority"])
         else { return nil }
-        return PushRequest(
+        var request = PushRequest(
             token: token, body: Array(entry["body"] as Data), topic: topic, apnsID: entry["apns_id"],
             collapseID: entry["collapse_id"], priority: priority,
             expiration: (entry["expiration"] as Int64?).map { Timestamp(clamping: $0) })
+        request.isProven = entry["is_proven"]
+        return request
     }
 
     /// Longer than any lease or back-off, in milliseconds.

@@ -16,6 +16,7 @@ extension Outbox {
     static func settle(_ lease: Lease, _ settlement: Settlement, at now: Int64, in db: Database) throws {
         switch settlement {
         case .accepted:
+            try prove(lease, in: db)
             if try EntryTable.remove(lease.entry, in: db) { try Tally.add(Tally.accepted, at: now, in: db) }
             try QueueTable.advance(lease, at: now, in: db)
         case .later(let delay):
@@ -34,18 +35,26 @@ extension Outbox {
         }
     }
 
+    /// Remembers, once, that APNs takes pushes for the token.
+    private static func prove(_ lease: Lease, in db: Database) throws {
+        guard !lease.request.isProven else { return }
+        try db.cachedStatement(sql: "UPDATE devices SET is_proven = 1 WHERE id = ? AND token = ?")
+            .execute(arguments: [lease.device, lease.request.token.data])
+    }
+
     private static func removeToken(
-        of lease: Lease, reason: String, since: Timestamp?, otherwise delay: Duration, at now: Int64, in db: Database
+        of lease: Lease, reason: String, since: Timestamp, otherwise delay: Duration, at now: Int64, in db: Database
     ) throws {
         guard let registered = try registration(of: lease, in: db) else {
             return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
         }
         // Whole seconds, both cut: the same second counts as registered since.
-        if let since, registered / 1_000 >= since.secondsSince1970 {
+        if registered / 1_000 >= since.secondsSince1970 {
             return try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: true, in: db)
         }
         try db.execute(
-            sql: "UPDATE devices SET token = NULL, token_refusal = ?, revision = revision + 1 WHERE id = ?",
+            sql:
+                "UPDATE devices SET token = NULL, token_refusal = ?, is_proven = 0, revision = revision + 1 WHERE id = ?",
             arguments: [reason, lease.device])
         let count = try EntryTable.discardAll(of: lease.device, in: db)
         try Tally.add(Tally.dropped(reason), count, at: now, in: db)
@@ -56,7 +65,7 @@ extension Outbox {
             return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
         }
         try db.execute(
-            sql: "UPDATE devices SET token_refusal = ?, revision = revision + 1 WHERE id = ?",
+            sql: "UPDATE devices SET token_refusal = ?, is_proven = 0, revision = revision + 1 WHERE id = ?",
             arguments: [reason, lease.device])
         let count = try EntryTable.buryAll(of: lease.device, reason: reason, at: now, in: db)
         try Tally.add(Tally.dead(reason), count, at: now, in: db)

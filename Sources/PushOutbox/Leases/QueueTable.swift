@@ -18,6 +18,18 @@ enum QueueTable {
         try db.cachedStatement(sql: "DELETE FROM queues WHERE device = ?").execute(arguments: [device])
     }
 
+    static func removeUnlessLeased(_ device: Int64, at now: Int64, in db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM queues WHERE device = ? AND (lease IS NULL OR due <= ?)")
+            .execute(arguments: [device, now])
+    }
+
+    /// Lets what was put off be taken at once: a new token has nothing to do with why the old one failed.
+    static func hurry(_ device: Int64, due: Int64, in db: Database) throws {
+        try db.cachedStatement(
+            sql: "UPDATE queues SET due = ?, attempts = 0 WHERE device = ? AND due > ? AND lease IS NULL"
+        ).execute(arguments: [due, device, due])
+    }
+
     static func move(_ device: Int64, to environment: PushEnvironment, in db: Database) throws {
         try db.cachedStatement(sql: "UPDATE queues SET environment = ? WHERE device = ?")
             .execute(arguments: [environment.code, device])

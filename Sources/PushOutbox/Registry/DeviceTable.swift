@@ -21,6 +21,9 @@ enum DeviceTable {
             id = known.id
             if !device.isSamePlace(as: known.device) { discardedCount += try EntryTable.discardAll(of: id, in: db) }
             try update(id, device, in: db)
+            if case .active(let token, let registered) = device.token, known.device.token.token != token {
+                try QueueTable.hurry(id, due: registered.secondsSince1970 * 1_000, in: db)
+            }
         } else {
             id = try insert(device, in: db)
         }
@@ -75,10 +78,10 @@ enum DeviceTable {
     private static func update(_ id: Int64, _ device: RegisteredDevice, in db: Database) throws {
         try db.cachedStatement(
             sql: """
-                UPDATE devices SET user = ?, topic = ?, environment = ?, token = ?, token_registered = ?,
-                    token_refusal = ?, recipient = ?, is_verified = ?, valid_from = ?, valid_until = ?,
-                    revision = revision + 1
-                WHERE id = ?
+                UPDATE devices SET is_proven = is_proven AND token IS ?4 AND topic IS ?2 AND environment IS ?3,
+                    user = ?1, topic = ?2, environment = ?3, token = ?4, token_registered = ?5, token_refusal = ?6,
+                    recipient = ?7, is_verified = ?8, valid_from = ?9, valid_until = ?10, revision = revision + 1
+                WHERE id = ?11
                 """
         ).execute(arguments: columns(of: device) + [id])
     }
@@ -158,6 +161,15 @@ extension RegisteredDevice {
         case (.enrolled(let new), .unverified(let old)): new.record.recipients.contains(old)
         case (.unverified(let new), .unverified(let old)): new == old
         case (.unverified, .enrolled): false
+        }
+    }
+}
+
+extension TokenState {
+    fileprivate var token: DeviceToken? {
+        switch self {
+        case .active(let token, _), .disabled(let token, _, _): token
+        case .none: nil
         }
     }
 }

@@ -53,7 +53,6 @@ extension Outbox {
             try db.execute(
                 sql: "DELETE FROM tallies WHERE day < ?",
                 arguments: [(now - 2 * Self.lifetime) / Tally.millisecondsPerDay])
-            try db.execute(sql: "DELETE FROM dead_letters WHERE stale <= ?", arguments: [now])
         }
         // The second condition is the index's own: those that are to live shorter than the 30 days. The others are at the
         // front of the table, since they come in order.
@@ -62,6 +61,7 @@ extension Outbox {
             SELECT id FROM (SELECT id, stale FROM entries ORDER BY id LIMIT ?2) WHERE stale <= ?1
             """
         var total = 0
+        _ = try await removeDeadLetters("stale <= ?1", [now])
         for selection in [short, old] {
             var count = Self.batchCount
             while count == Self.batchCount {
@@ -82,14 +82,28 @@ extension Outbox {
     }
 
     private func purgeDeadLetters(reason: String?) async throws(OutboxError) -> Int {
-        try await write { db in
-            try db.execute(
-                sql: "DELETE FROM dead_letters WHERE ?1 IS NULL OR reason = ?1", arguments: [reason])
-            return db.changesCount
+        try await removeDeadLetters("?1 IS NULL OR reason = ?1", [reason])
+    }
+
+    private func removeDeadLetters(_ condition: String, _ arguments: StatementArguments) async throws(OutboxError)
+        -> Int
+    {
+        var total = 0
+        while true {
+            let count = try await write { db in
+                try db.execute(
+                    sql: """
+                        DELETE FROM dead_letters
+                        WHERE id IN (SELECT id FROM dead_letters WHERE \(condition) LIMIT \(Self.batchCount))
+                        """, arguments: arguments)
+                return db.changesCount
+            }
+            total += count
+            if count < Self.batchCount { return total }
         }
     }
 
-    /// Removes entries, and the queues that are empty then.
+    /// Removes entries, and the queues that are empty then; where one is on its way, the device's turn is not given to another.
     private func remove(
         _ selection: String, _ arguments: StatementArguments, outcome: String
     ) async throws(OutboxError) -> Int {
@@ -100,7 +114,7 @@ extension Outbox {
             for row in rows {
                 _ = try EntryTable.remove(row["id"], in: db)
                 guard try EntryTable.head(of: row["device"], in: db) == nil else { continue }
-                try QueueTable.remove(row["device"], in: db)
+                try QueueTable.removeUnlessLeased(row["device"], at: now, in: db)
             }
             try Tally.add(outcome, rows.count, at: now, in: db)
             return rows.count

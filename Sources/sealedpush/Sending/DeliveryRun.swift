@@ -6,9 +6,7 @@ struct DeliveryRun {
     let outbox: Outbox
     let provider: ProviderOptions
     let goal: Courier.Goal
-    /// Times Apple's delays.
-    let delayScale: Double
-    /// Whether standard error gets a line now and then also where nothing happens.
+    let limits: CourierLimits
     let interrupt: Interrupt
 
     struct Result {
@@ -20,8 +18,6 @@ struct DeliveryRun {
     func run() async throws -> Result {
         let (transport, environment) = try provider.transport()
         let start = ContinuousClock.now
-        var limits = CourierLimits()
-        limits.delays = limits.delays.scaled(by: delayScale)
         let courier = Courier(for: outbox, through: transport, environment: environment, limits: limits)
         interrupt.whenCome { Task { await courier.stop() } }
         let watching = Task { await watch(courier) }

@@ -84,7 +84,7 @@ struct SendCommand: AsyncParsableCommand {
             }
             let result = try await DeliveryRun(
                 outbox: outbox, provider: provider, goal: .nothingDue(within: .seconds(30) * delays.scale),
-                delayScale: delays.scale,
+                limits: delays.limits,
                 interrupt: interrupt
             ).run()
             let summary = try await DeliverySummary(result, in: outbox)

@@ -34,7 +34,7 @@ struct WorkCommand: AsyncParsableCommand {
             let interrupt = Interrupt()
             let outbox = try options.opened()
             let result = try await DeliveryRun(
-                outbox: outbox, provider: provider, goal: untilEmpty ? .empty : .stopped, delayScale: delays.scale,
+                outbox: outbox, provider: provider, goal: untilEmpty ? .empty : .stopped, limits: delays.limits,
                 interrupt: interrupt
             ).run()
             let summary = try await DeliverySummary(result, in: outbox)
@@ -50,7 +50,19 @@ struct DelayOptions: ParsableArguments {
         help: "Times Apple's delays, such as 15 minutes after a 5xx; less than 1 is for tests against a local APNs.")
     var scale = 1.0
 
+    @Option(
+        help: "Seconds for which a push that was taken is this process's: after a kill, the next one waits for so long."
+    )
+    var lease = 120
+
     func validate() throws {
         guard scale >= 0.000_001, scale <= 10 else { throw ValidationError("--delays is 0.000001 to 10.") }
+        guard (1...3_600).contains(lease) else { throw ValidationError("--lease is 1 to 3600 seconds.") }
+    }
+
+    var limits: CourierLimits {
+        var limits = CourierLimits(lease: .seconds(lease))
+        limits.delays = limits.delays.scaled(by: scale)
+        return limits
     }
 }

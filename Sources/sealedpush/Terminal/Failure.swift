@@ -40,7 +40,7 @@ struct Failure: Error {
     static func courier(_ error: CourierError) -> Failure {
         switch error {
         case .outbox(let error): .outbox(error)
-        case .providerRefused: Failure(status: 77, message: error.description)
+        case .providerRefused, .allRefused: Failure(status: 77, message: error.description)
         case .wrongClock, .transportShutDown: Failure(status: 69, message: error.description)
         }
     }

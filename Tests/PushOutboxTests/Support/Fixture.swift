@@ -64,6 +64,13 @@ final class Fixture: Sendable {
         CourierLimits(inFlightCount: inFlight, pollInterval: .seconds(20))
     }
 
+    /// The other limits, where only this one matters.
+    static func limits(refusedInARow: Int) -> CourierLimits {
+        var limits = limits(inFlight: 1)
+        limits.refusedInARow = refusedInARow
+        return limits
+    }
+
     @discardableResult
     func deliver(
         _ transport: ScriptedTransport, until goal: Courier.Goal = .nothingDue(within: .zero), inFlight: Int = 4

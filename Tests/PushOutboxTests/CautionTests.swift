@@ -1,0 +1,142 @@
+import Foundation
+import GRDB
+import PushOutbox
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@Suite("A courier is careful")
+struct CautionTests {
+    private let fixture: Fixture
+
+    init() throws { fixture = try Fixture() }
+
+    @Test("a 410 that does not say since when costs no token for good: it is retried, then disabled")
+    func goneWithoutTime() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        let once = ScriptedTransport(refusing: 410, "Unregistered", times: 2)
+        #expect(try await fixture.deliver(once, until: .empty).acceptedCount == 1)
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.deliver(ScriptedTransport(refusing: 410, "Unregistered"), until: .empty)
+        guard case .disabled = try await fixture.outbox.device("phone")?.token else {
+            Issue.record("the token was taken away")
+            return
+        }
+        #expect(try await fixture.outbox.status().deadLetters == ["Unregistered": 1])
+        #expect(try await fixture.outbox.retry() == 1)
+    }
+
+    @Test(
+        "token after token refused ends the run, and the rest are neither disabled nor dead",
+        arguments: [
+            "BadDeviceToken", "DeviceTokenNotForTopic", "TopicDisallowed",
+        ])
+    func allRefused(reason: String) async throws {
+        for number in 0..<20 { try await fixture.addDevice("d\(number)") }
+        try await fixture.enqueue("Hello", to: .everyone)
+        let status = reason == "TopicDisallowed" ? 403 : 400
+        let transport = ScriptedTransport(refusing: status, reason)
+        await #expect(throws: CourierError.allRefused(reason: reason)) {
+            try await Courier(
+                for: fixture.outbox, through: transport, limits: Fixture.limits(refusedInARow: 5)
+            ).run(until: .empty)
+        }
+        #expect(transport.delivered.all.count == 5)
+        let after = try await fixture.outbox.status()
+        #expect(after.reachableDeviceCount == (reason == "TopicDisallowed" ? 20 : 16))
+        #expect(after.waitingCount == (reason == "TopicDisallowed" ? 20 : 16))
+        _ = try await fixture.outbox.retry(reason: reason)
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 20)
+    }
+
+    @Test("bad tokens among good ones end nothing")
+    func someRefused() async throws {
+        for number in 0..<40 { try await fixture.addDevice("d\(number)") }
+        try await fixture.enqueue("Hello", to: .everyone)
+        let good = Fixture.token("d3")
+        for _ in 0..<12 { try await fixture.enqueue("Hello", to: .device("d3")) }
+        let transport = ScriptedTransport { request, _ in
+            request.token == good
+                ? .success(.accepted(uniqueID: nil))
+                : .success(.refused(PushRefusal(status: 400, reason: "BadDeviceToken")))
+        }
+        let report = try await Courier(
+            for: fixture.outbox, through: transport, limits: Fixture.limits(refusedInARow: 100)
+        ).run(until: .empty)
+        #expect(report.acceptedCount == 13)
+        #expect(report.dead == ["BadDeviceToken": 39])
+    }
+
+    @Test("a token counts as proven once APNs has taken a push for it, until it changes or is refused")
+    func proven() async throws {
+        try await fixture.addDevice("phone")
+        let transport = ScriptedTransport()
+        for _ in 0..<3 { try await fixture.enqueue("Hello", to: .device("phone")) }
+        try await fixture.deliver(transport, until: .empty)
+        #expect(transport.delivered.all.map { $0.isProven } == [false, true, true])
+        // The same token registered once more is still proven; another is not.
+        let old = Fixture.token("phone")
+        for (token, isProven) in [(old, true), (Fixture.token("new"), false), (Fixture.token("new"), true)] {
+            try await fixture.outbox.setToken(token, environment: .production, of: "phone", at: fixture.now)
+            try await fixture.enqueue("Hello", to: .device("phone"))
+            try await fixture.deliver(transport, until: .empty)
+            #expect(transport.delivered.all.last?.isProven == isProven)
+        }
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.deliver(ScriptedTransport(refusing: 400, "BadDeviceToken", times: 1), until: .empty)
+        _ = try await fixture.outbox.retry()
+        try await fixture.deliver(transport, until: .empty)
+        #expect(transport.delivered.all.last?.isProven == false)
+    }
+
+    @Test("a new token is sent to at once, whatever the old one was put off for")
+    func newTokenHurries() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.deliver(ScriptedTransport(refusing: 503, "ServiceUnavailable"))
+        let transport = ScriptedTransport()
+        #expect(try await fixture.deliver(transport).attemptCount == 0, "put off for 15 minutes")
+        try await fixture.outbox.setToken(Fixture.token("new"), environment: .production, of: "phone", at: fixture.now)
+        #expect(try await fixture.deliver(transport).acceptedCount == 1)
+    }
+
+    @Test("a clock that is set back by hours does not keep a pause going, nor what was put off")
+    func clockSetBack() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        let time = fixture.time
+        let start = time.now
+        let transport = ScriptedTransport { _, count in
+            guard count == 1 else { return .success(.accepted(uniqueID: nil)) }
+            time.advance(by: .seconds(-7_200))
+            return .success(.refused(PushRefusal(status: 429, reason: "TooManyProviderTokenUpdates")))
+        }
+        #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 1)
+        #expect(time.now < start)
+    }
+
+    @Test("while the file can't be written, answers are kept and noted as soon as it can")
+    func lockedFile() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        let outbox = try Outbox(at: fixture.path, clock: .system, busyLimit: 0.02)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: fixture.path, configuration: configuration)
+        let transport = ChangingTransport { _ in
+            try? await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            Task.detached {
+                try? await Task.sleep(for: .milliseconds(400))
+                try? await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            }
+            return .accepted(uniqueID: nil)
+        }
+        await #expect(throws: CourierError.outbox(.busy)) {
+            try await Courier(for: outbox, through: transport).run(until: .empty)
+        }
+        #expect(try await outbox.status().outcomes == ["accepted": 1])
+        #expect(try await outbox.status().waitingCount == 0)
+    }
+}
