@@ -6,6 +6,7 @@ import Testing
 struct DocumentTests {
     private static let documents = [
         "README.md", "Docs/Integration.md", "Docs/KeyManagement.md", "Docs/ThreatModel.md", "Keys/README.md",
+        "Docs/Operations.md",
     ]
 
     /// The fenced blocks of one language, joined.
@@ -35,6 +36,11 @@ struct DocumentTests {
         if document == "README.md" {
             #expect(result.output.contains("opened"))
             #expect(result.output.contains("safe-default: replayed"))
+        }
+        if document == "Docs/Operations.md" {
+            #expect(result.output.contains("APNs took 1."))
+            #expect(result.output.contains("status 65"))
+            #expect(result.output.contains("BadDeviceToken"))
         }
         if document == "Docs/KeyManagement.md" {
             // What must not work there, and says so: a command that did work would be silent.
