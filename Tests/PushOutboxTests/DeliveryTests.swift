@@ -269,6 +269,25 @@ struct DeliveryTests {
         #expect(transport.delivered.all.count == 500)
         #expect(Set(transport.delivered.all.map { $0.apnsID }).count == 500)
     }
+
+    @Test("notes every answer, in whatever order they come: nothing is sent again")
+    func answersOutOfOrder() async throws {
+        for number in 0..<60 { try await fixture.addDevice("d\(number)") }
+        for _ in 0..<5 { try await fixture.enqueue("Hello", to: .everyone) }
+        let delivered = Collected<String>()
+        let transport = ChangingTransport { request in
+            delivered.add(request.apnsID)
+            // By chance: some are on their way while many others come and go.
+            for _ in 0..<Int.random(in: 0...400) { await Task.yield() }
+            return .accepted(uniqueID: nil)
+        }
+        let report = try await Courier(for: fixture.outbox, through: transport, limits: Fixture.limits(inFlight: 32))
+            .run(until: .empty)
+        #expect(delivered.all.count == 300)
+        #expect(Set(delivered.all).count == 300)
+        #expect(report.attemptCount == 300)
+        #expect(report.acceptedCount == 300)
+    }
 }
 
 /// A transport whose answers take time.

@@ -139,7 +139,8 @@ public actor Courier {
         considerateShare += free
         let considerate = considerateShare / Self.considerateFraction
         considerateShare %= Self.considerateFraction
-        nextNumber += Int64(2 * free + 1)
+        // No number twice: three lanes are looked through, and each takes as many numbers as it may find devices.
+        defer { nextNumber += Int64(3 * free) }
         return LeaseOrder(
             environment: environment, count: free, considerateCount: considerate, duration: limits.lease,
             firstNumber: nextNumber)
