@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Dispatch
 internal import Foundation
 internal import Glibc
+internal import PushCrypto
 internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
@@ -78,6 +79,7 @@ struct RunCommand: ParsableCommand {
             let phone = try RunningDevice(self)
             let worker = DispatchQueue(label: "extension")
             let holder = ReceiverHolder()
+            let identifiers = Locked<Set<String>>([])
             let receiver = DeviceReceiver(
                 folder: URL(filePath: apns), apps: [DeviceReceiver.App(name: device.device, topic: device.topic)]
             ) { event in
@@ -87,7 +89,10 @@ struct RunCommand: ParsableCommand {
                 case .unreachable(let message, _): screen.unreachable(message)
                 case .arrived(let arrival):
                     worker.async {
-                        screen.show(device.device, arrival.notification, phone.deliver(arrival.notification))
+                        let push = phone.deliver(arrival.notification)
+                        let isNew = identifiers.withLock { $0.insert(arrival.notification.identifier).inserted }
+                        screen.show(
+                            device.device, arrival.notification, push, replaced: push.shown != nil && !isNew)
                         holder.receiver?.acknowledge(arrival)
                     }
                 }

@@ -26,33 +26,61 @@ final class RunScreen: Sendable {
             ["event": "unreachable", "error": message], ["the local APNs can't be reached (\(message)); trying again"])
     }
 
-    func show(_ device: String, _ notification: APNsNotification, _ push: DeliveredPush, replaced: Bool = false) {
+    func show(_ device: String, _ notification: APNsNotification, _ push: DeliveredPush, replaced: Bool) {
         var object = push.jsonObject(file: "", identifier: notification.identifier)
         object["file"] = nil
         object["event"] = "notification"
         object["device"] = device
         object["apnsID"] = notification.apnsID
         object["replaced"] = replaced
-        let detail = [push.outcome.rawValue, push.reason, push.note].compactMap { $0 }.joined(separator: ": ")
-        let time = push.elapsed.map { ", \($0.formatted(.units(allowed: [.milliseconds])))" } ?? ""
-        write(
-            object,
-            LockScreen.box(title: device, LockScreen.paragraphs(push)) + [
-                "  \(TerminalText.printable(detail))\(time)"
-            ])
+        write(object, push.lines(on: device))
     }
 
-    private func write(_ object: [String: Any], _ lines: [String]) {
-        var lines = lines
-        if json {
-            let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
-            guard let data = try? JSONSerialization.data(withJSONObject: object, options: options) else { return }
-            lines = [TerminalText.json(String(decoding: data, as: UTF8.self))]
-        }
-        let text = lines.joined(separator: "\n") + "\n"
+    /// - Parameter lines: for people; laying out a lock screen takes long, and is left out where nobody looks.
+    private func write(_ object: [String: Any], _ lines: @autoclosure () -> [String]) {
+        let text = (json ? [TerminalText.json(Self.json(object))] : lines()).joined(separator: "\n") + "\n"
         lock.withLock { _ in
             // Nobody reads any more: the device goes on until it is told to end.
             try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        }
+    }
+
+    /// In the order of the names. Foundation's own way of sorting them takes longer than opening a message.
+    private static func json(_ object: [String: Any]) -> String {
+        var writer = JSONWriter()
+        writer.object { members in
+            for (name, value) in object.sorted(by: { $0.key < $1.key }) {
+                members.value(named: name, JSONValue(ofFoundation: value))
+            }
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+extension DeliveredPush {
+    fileprivate func lines(on device: String) -> [String] {
+        let detail = [outcome.rawValue, reason, note].compactMap { $0 }.joined(separator: ": ")
+        let time = elapsed.map { ", \($0.formatted(.units(allowed: [.milliseconds])))" } ?? ""
+        return LockScreen.box(title: device, LockScreen.paragraphs(self)) + [
+            "  \(TerminalText.printable(detail))\(time)"
+        ]
+    }
+}
+
+extension JSONValue {
+    /// What Foundation's JSON is made of; anything else is null.
+    fileprivate init(ofFoundation value: Any) {
+        switch value {
+        case let text as String: self = .string(text)
+        case let texts as [String]: self = .array(texts.map { .string($0) })
+        case is NSNull: self = .null
+        // A number of Foundation's would pass for a Bool where it is 0 or 1: these two are Swift's own.
+        case let flag as Bool where type(of: value) == Bool.self: self = .bool(flag)
+        case let number as any BinaryInteger: self = .integer(Int64(clamping: number))
+        default:
+            let data = try? JSONSerialization.data(withJSONObject: ["value": value])
+            let members = JSONReader.object(Array(data ?? Data()), maximumByteCount: 65_536)
+            self = members?["value"] ?? .null
         }
     }
 }
