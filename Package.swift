@@ -108,6 +108,28 @@ let server: [Target.Dependency] = [
                 "TestSupport", "device-simulator",
             ] + localAPNs,
             swiftSettings: settings),
+        .target(
+            name: "EndToEnd",
+            dependencies: [
+                "PushOutbox", "PushKeyring", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "TestSupport",
+            ], path: "Tests/EndToEnd", swiftSettings: settings),
+        .executableTarget(
+            name: "soak", dependencies: ["EndToEnd", "soak-sender", "device-simulator"], path: "Tests/Soak",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "soak-sender",
+            dependencies: [
+                "EndToEnd", "PushOutbox", "PushAPNS", "PushSender", "SealedPush", "PushCrypto",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+            ], path: "Tests/SoakSender", swiftSettings: settings),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "EndToEnd", "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto",
+                "TestSupport", "soak-sender", "device-simulator",
+            ], swiftSettings: settings),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [

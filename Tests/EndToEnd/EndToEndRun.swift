@@ -1,0 +1,259 @@
+internal import Foundation
+internal import Glibc
+internal import PushKeyring
+internal import PushOutbox
+internal import PushSender
+internal import PushSimulator
+internal import SealedPush
+internal import TestSupport
+
+/// Real programs from end to end: a sender that is killed again and again, a local APNs with faults, devices that stay on.
+package final class EndToEndRun {
+    package let folder: RunFolder
+    package private(set) var outcome: RunOutcome
+    private let plan: RunPlan
+    private let report: (Progress) -> Void
+    private let devicesOutput: GrowingFile
+    /// The local APNs'.
+    private var log: GrowingFile?
+    private var random: SeededGenerator
+    private var running: [ChildProcess] = []
+    private var sender: ChildProcess?
+    private let start = ContinuousClock.now
+    private var lastReport = ContinuousClock.now
+
+    /// How far a run is.
+    package struct Progress: Sendable {
+        package let elapsed: Duration
+        package let pushCount: Int
+        package let shownCount: Int
+        package let killCount: Int
+        package let senderByteCount: Int
+        package let serverByteCount: Int
+        package let devicesByteCount: Int
+    }
+
+    /// What went wrong with the run itself.
+    package struct Failed: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Makes the folder's contents: keys for all devices and a sender.
+    ///
+    /// - Parameter report: called about every two seconds.
+    package init(_ plan: RunPlan, in folder: RunFolder, report: @escaping (Progress) -> Void = { _ in }) throws {
+        self.plan = plan
+        self.report = report
+        self.folder = folder
+        outcome = RunOutcome(plan)
+        random = SeededGenerator(seed: plan.seed)
+        try folder.write(plan)
+        for file in [folder.acknowledged, folder.output(of: "devices")] { try Data().write(to: file) }
+        devicesOutput = try GrowingFile(folder.output(of: "devices"))
+    }
+
+    /// Runs all of it; the outcome is judged and everything has ended when it returns, or throws.
+    package func run() throws {
+        defer { for process in running + [sender].compactMap({ $0 }) { process.kill() } }
+        let recipients = try makeKeys()
+        let server = try startServer()
+        let devices = try startDevices()
+        try wait(for: "the devices to be online") { outcome.shown.tokens.count == plan.deviceCount }
+        try register(recipients)
+        outcome.preparation = ContinuousClock.now - start
+
+        let sendingStart = ContinuousClock.now
+        for kill in KillPlan.make(plan, &random) { try send(server, devices, until: kill) }
+        try send(server, devices, until: nil)
+        outcome.duration = ContinuousClock.now - sendingStart
+
+        // Whatever the server has sent is on its way, and may be a second showing.
+        try wait(for: "the devices to show all that was sent") { outcome.shown.lineCount >= outcome.requests.sentCount }
+        outcome.shown.mayGoOffline = true
+        for process in [devices, server] {
+            Glibc.kill(process.identifier, SIGINT)
+            let ending = process.wait()
+            if ending != .exited(0) { outcome.faults.add("a simulator ended with \(ending)") }
+        }
+        readOn()
+        try search()
+        try outcome.judge(acknowledged: numbers(in: folder.acknowledged))
+    }
+
+    // MARK: Before
+
+    private func makeKeys() throws -> [Recipient] {
+        let keyring = Keyring(folder: folder.keyring)
+        // Older than any message: what comes from before a device's key is not opened.
+        let created = Timestamp.now().advanced(bySeconds: -3_600)
+        _ = try keyring.generateSender(named: Self.name("newsroom"), at: created)
+        let senderKey = try keyring.senderKey(named: Self.name("newsroom"))
+        try senderKey.withSecretText { try Data($0).write(to: folder.senderKey) }
+        return try (0..<plan.deviceCount).map {
+            try keyring.generateDevice(named: Self.name(RunPlan.deviceName($0)), at: created)
+        }
+    }
+
+    private static func name(_ text: String) throws -> KeyName {
+        guard let name = KeyName(parsing: text) else { throw Failed(description: "\(text) is no name") }
+        return name
+    }
+
+    private func startServer() throws -> ChildProcess {
+        let path = folder.apns.path(percentEncoded: false)
+        let server = try start(
+            "server", "device-simulator",
+            ["apns", "--folder", path, "--log", "payloads", "--seed", "\(plan.seed)"] + plan.faults.arguments)
+        running.append(server)
+        try wait(for: "the local APNs") {
+            FileManager.default.fileExists(atPath: folder.apns.appending(path: "address.json").path)
+        }
+        log = try GrowingFile(folder.apnsLog)
+        return server
+    }
+
+    private func startDevices() throws -> ChildProcess {
+        let devices = try start(
+            "devices", "device-simulator",
+            [
+                "run", "--device", "phone", "--count", "\(plan.deviceCount)", "--apns",
+                folder.apns.path(percentEncoded: false), "--topic", SenderParts.topic.description, "--keyring",
+                folder.keyring.path(percentEncoded: false), "--trust", "newsroom", "--state",
+                folder.states.path(percentEncoded: false), "--json",
+            ])
+        running.append(devices)
+        return devices
+    }
+
+    private func register(_ recipients: [Recipient]) throws {
+        let devices = try recipients.enumerated().map { number, recipient in
+            let text = RunPlan.deviceName(number)
+            guard let name = DeviceName(parsing: text), let user = UserName(parsing: text),
+                let token = outcome.shown.tokens[text].flatMap({ DeviceToken(parsing: $0) })
+            else { throw Failed(description: "\(text) has no token") }
+            return RegisteredDevice(
+                name: name, user: user, topic: SenderParts.topic, environment: .sandbox, keys: .unverified(recipient),
+                token: token, registered: .now())
+        }
+        let path = folder.outbox.path(percentEncoded: false)
+        try Self.waiting { try await Outbox(at: path).register(devices) }
+    }
+
+    /// Runs a task to its end.
+    private static func waiting(_ body: @escaping @Sendable () async throws -> Void) throws {
+        let result = Slot()
+        let isDone = DispatchSemaphore(value: 0)
+        Task {
+            do { try await body() } catch { result.error = error }
+            isDone.signal()
+        }
+        isDone.wait()
+        if let error = result.error { throw error }
+    }
+
+    /// Written before the semaphore is signalled, read after it.
+    private final class Slot: @unchecked Sendable { var error: (any Error)? }
+
+    // MARK: While it runs
+
+    /// Lets a sender work until it is to be killed, or to its end.
+    private func send(_ server: ChildProcess, _ devices: ChildProcess, until kill: KillPlan?) throws {
+        let remaining = (kill?.pushCount ?? 0) - outcome.requests.pushes.count
+        // The sender counts by itself where it is to die between an answer and its note in the outbox.
+        let words = kill?.kind == .afterAnswer ? ["\(max(1, remaining))"] : []
+        let process = try start(
+            "sender-\(outcome.killCount + 1)", "soak-sender", [folder.url.path(percentEncoded: false)] + words)
+        // A thousand phones are not slower than one server: where they share its cores, they come first.
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(process.identifier), 10)
+        sender = process
+        try wait(for: "the sender") {
+            watch(process, server, devices)
+            if kill?.kind == .anyMoment, outcome.requests.pushes.count >= kill?.pushCount ?? 0 {
+                usleep(UInt32.random(in: 0...50_000, using: &random))
+                process.kill()
+            }
+            return process.hasEnded
+        }
+        let ending = process.wait()
+        sender = nil
+        guard let kill else {
+            if ending != .exited(0) { throw Failed(description: "the sender ended with \(ending): \(senderWords())") }
+            return
+        }
+        guard ending == .signalled(SIGKILL) else {
+            throw Failed(description: "the sender ended with \(ending) before it was killed: \(senderWords())")
+        }
+        outcome.killCount += 1
+        if kill.kind == .afterAnswer { outcome.killsAfterAnswer += 1 }
+        // With its journal, which a sender that ends in good order takes away.
+        try searchOutbox()
+    }
+
+    private func watch(_ process: ChildProcess, _ server: ChildProcess, _ devices: ChildProcess) {
+        let progress = Double(outcome.requests.pushes.count) / Double(plan.messageCount)
+        outcome.senderMemory.sample(process.identifier, progress: progress)
+        outcome.serverMemory.sample(server.identifier, progress: progress)
+        outcome.devicesMemory.sample(devices.identifier, progress: progress)
+        guard ContinuousClock.now - lastReport > .seconds(2) else { return }
+        lastReport = .now
+        report(
+            Progress(
+                elapsed: lastReport - start, pushCount: outcome.requests.pushes.count, shownCount: outcome.shown.count,
+                killCount: outcome.killCount,
+                senderByteCount: outcome.senderMemory.now, serverByteCount: outcome.serverMemory.now,
+                devicesByteCount: outcome.devicesMemory.now))
+    }
+
+    private func readOn() {
+        devicesOutput.forEachNewLine { outcome.shown.add(line: $0) }
+        log?.forEachNewLine { outcome.requests.add(line: $0) }
+    }
+
+    /// Looks a hundred times a second, for as long as something still happens.
+    private func wait(for what: String, until condition: () throws -> Bool) throws {
+        var last = (count: -1, time: ContinuousClock.now)
+        while true {
+            readOn()
+            if try condition() { return }
+            let count = outcome.shown.lineCount + outcome.shown.tokens.count + outcome.requests.requestCount
+            if count != last.count { last = (count, .now) }
+            guard ContinuousClock.now - last.time < .seconds(120) else {
+                throw Failed(
+                    description: "nothing more happened for two minutes, waiting for \(what): "
+                        + "\(outcome.shown.count) messages shown. \(senderWords())")
+            }
+            usleep(10_000)
+        }
+    }
+
+    private func start(_ name: String, _ program: String, _ arguments: [String]) throws -> ChildProcess {
+        let output = folder.output(of: name)
+        if !FileManager.default.fileExists(atPath: output.path(percentEncoded: false)) { try Data().write(to: output) }
+        let handle = try FileHandle(forWritingTo: output)
+        return try Program(program).start(
+            arguments, output: handle, errors: name == "devices" ? .standardError : handle)
+    }
+
+    private func senderWords() -> String {
+        let file = folder.output(of: "sender-\(outcome.killCount + 1)")
+        return (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+    }
+
+    private func numbers(in file: URL) throws -> [Int] {
+        try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { Int($0) }
+    }
+
+    // MARK: Plaintext
+
+    /// Everything on the way, when all is over: what the sender left behind and what the local APNs kept.
+    private func search() throws {
+        try searchOutbox()
+        var files = try FileManager.default.contentsOfDirectory(at: folder.url, includingPropertiesForKeys: nil)
+            .filter { $0.lastPathComponent.hasPrefix("sender-") && $0.pathExtension == "out" }
+        files += [folder.senderLog, folder.senderMetrics, folder.output(of: "server")]
+        files += try Checkout.allFiles(in: folder.apns)
+        for file in files { try outcome.search(file) }
+    }
+
+    private func searchOutbox() throws { for file in folder.outboxFiles { try outcome.search(file) } }
+}

@@ -1,0 +1,63 @@
+internal import Foundation
+
+/// What came of a run.
+package struct RunOutcome: Sendable {
+    private let plan: RunPlan
+    package internal(set) var shown: ShownMessages
+    package internal(set) var requests = RequestLog()
+    package internal(set) var faults = FaultList()
+    package internal(set) var killCount = 0
+    package internal(set) var killsAfterAnswer = 0
+    /// Until the first message was enqueued.
+    package internal(set) var preparation = Duration.zero
+    /// From then until the outbox was empty.
+    package internal(set) var duration = Duration.zero
+    package internal(set) var senderMemory = MemoryTrack()
+    package internal(set) var serverMemory = MemoryTrack()
+    package internal(set) var devicesMemory = MemoryTrack()
+    /// Bytes that were searched for plaintext, by file.
+    package private(set) var searched: [String: Int] = [:]
+    package private(set) var findings: Set<PlaintextSearch.Finding> = []
+    private let plaintext: PlaintextSearch
+
+    init(_ plan: RunPlan) {
+        self.plan = plan
+        shown = ShownMessages(plan)
+        plaintext = PlaintextSearch(for: plan.marker.all)
+    }
+
+    /// Whether every message was shown once, and nothing else happened that must not.
+    package var isGood: Bool { faults.count == 0 }
+
+    mutating func search(_ file: URL) throws {
+        let (found, byteCount) = try plaintext.search(file)
+        findings.formUnion(found)
+        searched[file.lastPathComponent, default: 0] += byteCount
+    }
+
+    /// Adds up everything that is wrong.
+    mutating func judge(acknowledged: [Int]) {
+        let missing = shown.missing
+        for message in missing.prefix(10) { faults.add("message \(message) was never shown") }
+        if missing.count > 10 { faults.add("and \(missing.count - 10) more were not") }
+        if Set(acknowledged) != Set(0..<plan.messageCount) {
+            faults.add("\(Set(acknowledged).count) of \(plan.messageCount) were acknowledged")
+        }
+        requests.compare(with: shown, messageCount: plan.messageCount)
+        faults.add(shown.faults)
+        faults.add(requests.faults)
+        if killCount != plan.killCount { faults.add("the sender was killed \(killCount) times") }
+        if requests.answeredTwiceCount < killsAfterAnswer {
+            faults.add("\(killsAfterAnswer) answers were to be lost with the sender, but nothing was sent again")
+        }
+        for finding in findings.sorted(by: { $0.description < $1.description }) { faults.add("plaintext: \(finding)") }
+        let memories = [("sender", senderMemory), ("local APNs", serverMemory)]
+        for (name, memory) in memories where memory.growth > Self.growthLimit {
+            faults.add("the \(name) has grown by \(memory.growth / 1_000_000) MB since the first tenth")
+        }
+    }
+
+    /// Bytes: what the outbox's caches of pages take when they have filled, which is all that grew (16 MB for its writer, 4
+    /// for each of two readers). A leak of 600 bytes with each message is above, as the last sender handles 40 %.
+    package static let growthLimit = 24_000_000
+}

@@ -1,0 +1,77 @@
+internal import Foundation
+
+/// What one run from end to end is made of: how much is sent, what goes wrong, and how patient the sender is.
+package struct RunPlan: Codable, Sendable {
+    package var messageCount: Int
+    package var deviceCount: Int
+    /// How often the sender is killed.
+    package var killCount: Int
+    /// Of the kills and of the local APNs' faults.
+    package var seed: UInt64
+    package var faults = Faults()
+    package var patience = Patience()
+    /// What every message says besides its number.
+    package var marker = Marker()
+
+    package init(messageCount: Int, deviceCount: Int, killCount: Int, seed: UInt64) {
+        precondition(messageCount > 0 && deviceCount > 0 && killCount >= 0, "a run has messages and devices")
+        self.messageCount = messageCount
+        self.deviceCount = deviceCount
+        self.killCount = killCount
+        self.seed = seed
+    }
+
+    /// Chances from 0 to 1, of each request.
+    package struct Faults: Codable, Sendable {
+        package var resets = 0.05
+        package var lostResponses = 0.05
+        package var unavailable = 0.02
+        package var tooManyRequests = 0.01
+        /// Requests on a connection.
+        package var goAwayEvery = 3_000
+
+        package var arguments: [String] {
+            [
+                "--resets", "\(resets)", "--lost", "\(lostResponses)", "--rate-503", "\(unavailable)",
+                "--rate-429", "\(tooManyRequests)", "--goaway-every", "\(goAwayEvery)",
+            ]
+        }
+    }
+
+    /// In milliseconds, but for the factor.
+    package struct Patience: Codable, Sendable {
+        /// For an answer.
+        package var request = 2_000
+        package var lease = 4_000
+        /// Apple's 15 minutes after a 503 become 90 ms.
+        package var delayFactor = 1e-4
+        package var inFlightCount = 256
+        package var enqueuerCount = 16
+    }
+
+    /// Words with spaces, umlauts and a picture, so that each way of writing them down differs from the others.
+    package struct Marker: Codable, Sendable {
+        package var title = "Quittenkorb für Nina 🍐"
+        package var body = "Zwölf süße Äpfel im Keller"
+        package var data = "Schlüssel-beim-Nachbarn"
+        package var key = "Anfrage-der-Obstbäuerin"
+
+        package var all: [String] { [title, body, data, key] }
+    }
+
+    /// Counted from 0.
+    package func device(of message: Int) -> Int { message % deviceCount }
+
+    package func body(of message: Int) -> String { "\(marker.body), No. \(message)" }
+
+    /// Nil where it is no message's.
+    package func message(saying body: String) -> Int? {
+        guard body.hasPrefix("\(marker.body), No. "), let last = body.split(separator: " ").last,
+            let number = Int(last), (0..<messageCount).contains(number), self.body(of: number) == body
+        else { return nil }
+        return number
+    }
+
+    /// As `device-simulator run --count` calls them.
+    package static func deviceName(_ number: Int) -> String { "phone-\(number + 1)" }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+
+/// What the devices' people saw, from the lines that `device-simulator run --json` prints, and what is wrong with it.
+///
+/// A message is shown once if one notification with its text ever came on a screen: the first under its identifier. What
+/// arrives again under that identifier takes its place there. Anything but a message's own text, above all the safe default,
+/// is wrong.
+package struct ShownMessages: Sendable {
+    private let plan: RunPlan
+    package private(set) var tokens: [String: String] = [:]
+    /// Notifications, with those that took another's place.
+    package private(set) var lineCount = 0
+    package private(set) var replacementCount = 0
+    package private(set) var faults = FaultList()
+    private var notifications: [Notification?]
+    /// By device and identifier, what the screen shows.
+    private var screens: [Place: Int] = [:]
+    package private(set) var count = 0
+    /// Set when the devices are told to end.
+    package var mayGoOffline = false
+
+    private struct Place: Hashable {
+        let device: String
+        let identifier: String
+    }
+
+    package struct Notification: Hashable, Sendable {
+        package let identifier: String
+        package let apnsID: String
+    }
+
+    package init(_ plan: RunPlan) {
+        self.plan = plan
+        notifications = Array(repeating: nil, count: plan.messageCount)
+    }
+
+    /// Of a message that was shown.
+    package func notification(of message: Int) -> Notification? { notifications[message] }
+
+    package var missing: [Int] { notifications.indices.filter { notifications[$0] == nil } }
+
+    package mutating func add(line: some Collection<UInt8>) {
+        guard let object = (try? JSONSerialization.jsonObject(with: Data(line))) as? [String: Any],
+            let event = object["event"] as? String
+        else { return faults.add("a device printed what is no event") }
+        switch event {
+        case "online":
+            if let device = object["device"] as? String { tokens[device] = object["token"] as? String }
+        case "notification": addNotification(object)
+        case "offline" where mayGoOffline: break
+        default: faults.add("a device had the event \(event)")
+        }
+    }
+
+    private mutating func addNotification(_ object: [String: Any]) {
+        lineCount += 1
+        guard let device = object["device"] as? String, let identifier = object["identifier"] as? String,
+            let apnsID = object["apnsID"] as? String, let isReplacement = object["replaced"] as? Bool
+        else { return faults.add("a notification without its names") }
+        let outcome = object["outcome"] as? String ?? "nothing"
+        guard outcome == "opened", let body = object["body"] as? String, let message = plan.message(saying: body),
+            object["title"] as? String == plan.marker.title
+        else {
+            return faults.add("\(device) showed no message: \(outcome), \(object["reason"] as? String ?? "no reason")")
+        }
+        guard device == RunPlan.deviceName(plan.device(of: message)) else {
+            return faults.add("message \(message) was shown on \(device)")
+        }
+        add(message, Notification(identifier: identifier, apnsID: apnsID), on: device, isReplacement)
+    }
+
+    private mutating func add(
+        _ message: Int, _ notification: Notification, on device: String, _ isReplacement: Bool
+    ) {
+        let place = Place(device: device, identifier: notification.identifier)
+        if let earlier = screens.updateValue(message, forKey: place), earlier != message {
+            faults.add("message \(message) took the place of message \(earlier)")
+        }
+        if let earlier = notifications[message] {
+            if earlier != notification { faults.add("message \(message) was shown under two identifiers") }
+            if !isReplacement { faults.add("message \(message) was shown twice") }
+            replacementCount += 1
+        } else {
+            if isReplacement { faults.add("message \(message) took the place of what was never there") }
+            notifications[message] = notification
+            count += 1
+        }
+    }
+}
+
+/// Sentences, the first few of them kept and all counted.
+package struct FaultList: Sendable {
+    package private(set) var count = 0
+    package private(set) var sentences: [String] = []
+
+    package init() {}
+
+    package mutating func add(_ sentence: String) {
+        count += 1
+        if sentences.count < Self.keptCount { sentences.append(sentence) }
+    }
+
+    package mutating func add(_ other: FaultList) {
+        for sentence in other.sentences { add(sentence) }
+        count += other.count - other.sentences.count
+    }
+
+    private static let keptCount = 20
+}

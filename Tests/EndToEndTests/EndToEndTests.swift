@@ -1,0 +1,59 @@
+import EndToEnd
+import Foundation
+import TestSupport
+import Testing
+
+/// Scripts/soak in small.
+@Suite("From end to end", .serialized)
+struct EndToEndTests {
+    @Test(
+        "everything goes wrong, the sender is killed: all messages are shown, none twice, and none can be read on the way"
+    )
+    func everything() throws {
+        let seed = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? .random(in: 0...0xffff_ffff)
+        print("SEED=\(seed)")
+        var plan = RunPlan(messageCount: 3_000, deviceCount: 60, killCount: 3, seed: seed)
+        plan.faults.goAwayEvery = 300
+        plan.patience.request = 500
+        plan.patience.lease = 1_000
+        let folder = try TemporaryFolder(inMemory: true)
+        let run = try EndToEndRun(plan, in: RunFolder(folder.url))
+        try run.run()
+        let outcome = run.outcome
+        for sentence in outcome.faults.sentences { Issue.record("\(sentence)") }
+        #expect(outcome.isGood)
+        #expect(outcome.shown.count == 3_000)
+        expectMisfortune(outcome)
+
+        // The search looked everywhere, and finds a message that is put there.
+        let names = ["outbox.db", "outbox.db-wal", "outbox.db-shm", "sender.log", "sender.metrics", "log.jsonl"]
+        for name in names { #expect(outcome.searched[name] ?? 0 > 1_000, "\(name)") }
+        let search = PlaintextSearch(for: plan.marker.all)
+        for file in [run.folder.outbox, run.folder.senderLog, run.folder.senderMetrics, run.folder.apnsLog] {
+            #expect(try search.search(file).findings.isEmpty)
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seekToEnd()
+            try handle.write(contentsOf: Data(plan.body(of: 17).utf8))
+            try handle.close()
+            #expect(try search.search(file).findings.count == 1, "a message in \(file.lastPathComponent)")
+        }
+        // What is public is there: these are the files that matter.
+        #expect(try !PlaintextSearch(for: ["com.example.app"]).search(run.folder.outbox).findings.isEmpty)
+        #expect(try !PlaintextSearch(for: ["push refused"]).search(run.folder.senderLog).findings.isEmpty)
+        #expect(try !PlaintextSearch(for: ["push_requests"]).search(run.folder.senderMetrics).findings.isEmpty)
+        #expect(try !PlaintextSearch(for: ["custom-encrypted-message"]).search(run.folder.apnsLog).findings.isEmpty)
+    }
+
+    /// A run in which nothing happened would show nothing.
+    private func expectMisfortune(_ outcome: RunOutcome) {
+        #expect(outcome.killCount == 3)
+        #expect(outcome.requests.answeredTwiceCount >= 2, "died twice between an answer and its note")
+        #expect(outcome.requests.sentAgainCount > 100)
+        #expect(outcome.requests.resetCount > 50)
+        #expect(outcome.requests.lostCount > 50)
+        #expect(outcome.requests.statuses[503] ?? 0 > 10)
+        #expect(outcome.requests.statuses[429] ?? 0 > 5)
+        #expect(outcome.requests.goAwayCount > 2)
+        #expect(outcome.shown.replacementCount > 50)
+    }
+}

@@ -1,0 +1,123 @@
+import EndToEnd
+import Foundation
+import Testing
+
+/// A verdict that can't be bad would say nothing: each fault is put in once.
+@Suite("The verdict on what was shown")
+struct VerdictTests {
+    private let plan = RunPlan(messageCount: 4, deviceCount: 2, killCount: 0, seed: 1)
+
+    private func line(
+        _ message: Int, device: Int? = nil, identifier: String? = nil, apnsID: String? = nil, replaced: Bool = false,
+        outcome: String = "opened", body: String? = nil
+    ) -> [UInt8] {
+        let object: [String: Any] = [
+            "event": "notification", "device": RunPlan.deviceName(device ?? plan.device(of: message)),
+            "identifier": identifier ?? "collapse-\(message)", "apnsID": apnsID ?? "push-\(message)",
+            "replaced": replaced, "outcome": outcome, "reason": "replayed", "title": plan.marker.title,
+            "body": body ?? plan.body(of: message),
+        ]
+        return Array((try? JSONSerialization.data(withJSONObject: object)) ?? Data())
+    }
+
+    private func shown(_ lines: [UInt8]...) -> ShownMessages {
+        var shown = ShownMessages(plan)
+        for line in lines { shown.add(line: line) }
+        return shown
+    }
+
+    @Test("is good where each message came once, or again in its own place")
+    func good() {
+        let shown = shown(line(0), line(1), line(0, replaced: true), line(2), line(3), line(0, replaced: true))
+        #expect(shown.faults.count == 0)
+        #expect(shown.count == 4)
+        #expect(shown.missing.isEmpty)
+        #expect(shown.replacementCount == 2)
+    }
+
+    @Test("names what is missing")
+    func missing() { #expect(shown(line(0), line(3)).missing == [1, 2]) }
+
+    @Test("finds a second showing, under the same identifier or another, and a safe default, even in its place")
+    func bad() {
+        let cases: [(ShownMessages, String)] = [
+            (shown(line(0), line(0)), "message 0 was shown twice"),
+            (
+                shown(line(0), line(0, identifier: "other", replaced: true)),
+                "message 0 was shown under two identifiers"
+            ),
+            (shown(line(0), line(0, apnsID: "other", replaced: true)), "message 0 was shown under two identifiers"),
+            (
+                shown(line(0), line(0, replaced: true, outcome: "safe-default", body: "You have a new message!")),
+                "phone-1 showed no message: safe-default, replayed"
+            ),
+            (shown(line(0, body: "\(plan.body(of: 0))0")), "phone-1 showed no message: opened, replayed"),
+            (shown(line(0, device: 1)), "message 0 was shown on phone-2"),
+            (shown(line(0), line(2, identifier: "collapse-0")), "message 2 took the place of message 0"),
+            (shown(line(0, replaced: true)), "message 0 took the place of what was never there"),
+            (shown(Array("no JSON".utf8)), "a device printed what is no event"),
+            (shown(Array(#"{"event":"offline"}"#.utf8)), "a device had the event offline"),
+        ]
+        for (shown, sentence) in cases { #expect(shown.faults.sentences == [sentence]) }
+    }
+
+    private func request(
+        _ message: Int, collapseID: String? = nil, payload: String = "sealed", path: String = "/3/device/0a",
+        status: Int = 200, fault: String? = nil
+    ) -> [UInt8] {
+        let object: [String: Any] = [
+            "event": "request", "path": path, "payload": payload, "status": status, "fault": fault ?? NSNull(),
+            "outcome": "sent",
+            "headers": ["apns-id": "push-\(message)", "apns-collapse-id": collapseID ?? "collapse-\(message)"],
+        ]
+        return Array((try? JSONSerialization.data(withJSONObject: object)) ?? Data())
+    }
+
+    private func requests(_ lines: [UInt8]...) -> RequestLog {
+        var requests = RequestLog()
+        for line in lines { requests.add(line: line) }
+        return requests
+    }
+
+    @Test("counts what was sent again, and what was accepted twice because the first answer was lost with the sender")
+    func again() {
+        let requests = requests(
+            request(0), request(0), request(1, fault: "reset"), request(1), request(2, fault: "lost-response"),
+            request(2), request(3, status: 503), request(3))
+        #expect(requests.faults.count == 0)
+        #expect(requests.requestCount == 8)
+        #expect(requests.sentAgainCount == 4)
+        #expect(requests.answeredTwiceCount == 1)
+        #expect(requests.resetCount == 1)
+        #expect(requests.lostCount == 1)
+    }
+
+    @Test("finds a retry that is not the same to the byte, or under another collapse ID, and a push too many")
+    func changed() {
+        #expect(requests(request(0), request(0, collapseID: "other")).faults.count == 1)
+        #expect(requests(request(0), request(0, payload: "sealed anew")).faults.count == 1)
+        #expect(requests(request(0), request(0, path: "/3/device/0b")).faults.count == 1)
+        let all = shown(line(0), line(1), line(2), line(3))
+        var good = requests(request(0), request(1), request(2), request(3))
+        good.compare(with: all, messageCount: 4)
+        #expect(good.faults.count == 0)
+        var tooMany = requests(request(0), request(1), request(2), request(3), request(4))
+        tooMany.compare(with: all, messageCount: 4)
+        #expect(tooMany.faults.sentences == ["5 pushes for 4 messages"])
+        var unknown = requests(request(0), request(1), request(2), request(3, collapseID: "other"))
+        unknown.compare(with: all, messageCount: 4)
+        #expect(unknown.faults.sentences == ["message 3 was shown under identifiers that never were on the wire"])
+    }
+
+    @Test("sees memory that grows after the first tenth")
+    func memory() {
+        var track = MemoryTrack()
+        for step in 0...100 {
+            let byteCount = 40_000_000 + 1_000_000 * step
+            track.add(own: byteCount, highest: byteCount, progress: Double(step) / 100)
+        }
+        #expect(track.earlyPeak == 50_000_000)
+        #expect(track.growth == 90_000_000)
+        #expect(track.growth > RunOutcome.growthLimit)
+    }
+}

@@ -1,0 +1,43 @@
+import EndToEnd
+import Foundation
+
+// Sends messages from end to end with everything going wrong that can, and counts what devices showed.
+// Usage: soak [MESSAGES [DEVICES]]   In the environment, SEED repeats a run's chances, KILLS is how often the sender is
+// killed, and KEEP=1 keeps what the run wrote.
+let numbers = CommandLine.arguments.dropFirst().map { Int($0) ?? 0 }
+let environment = ProcessInfo.processInfo.environment
+let seed = environment["SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64(UInt32.max))
+guard numbers.count <= 2, numbers.allSatisfy({ $0 > 0 }) else {
+    say("Usage: soak [MESSAGES [DEVICES]]")
+    exit(64)
+}
+let plan = RunPlan(
+    messageCount: numbers.first ?? 100_000, deviceCount: numbers.count > 1 ? numbers[1] : 1_000,
+    killCount: environment["KILLS"].flatMap { Int($0) } ?? 10, seed: seed)
+let folder = RunFolder(
+    .temporaryDirectory.appending(path: "sealed-push-soak-\(UUID().uuidString)"),
+    stateByteCount: 20_000 * plan.messageCount)
+try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+say("\(plan.messageCount) messages to \(plan.deviceCount) devices, SEED=\(seed)")
+
+let run = try EndToEndRun(plan, in: folder) { progress in
+    let seconds = progress.elapsed.components.seconds
+    say(
+        "\(seconds) s: \(progress.pushCount) sent, \(progress.shownCount) shown, killed \(progress.killCount) times; memory of the sender "
+            + "\(megabytes(progress.senderByteCount)), of the local APNs \(megabytes(progress.serverByteCount)), of the "
+            + "devices \(megabytes(progress.devicesByteCount))")
+}
+do {
+    try run.run()
+} catch {
+    say("The run failed: \(error)\nWhat it left is in \(folder.url.path(percentEncoded: false))")
+    exit(1)
+}
+let outcome = run.outcome
+say(Summary(outcome, plan).text)
+if outcome.isGood, environment["KEEP"] == nil {
+    folder.remove()
+} else {
+    say("What the run left is in \(folder.url.path(percentEncoded: false))")
+}
+exit(outcome.isGood ? 0 : 1)
