@@ -23,6 +23,8 @@ final class ProviderConnection: ChannelInboundHandler {
     /// Bytes that were read and not yet given back to the peer's window.
     private var unreturnedByteCount = 0
     private var isClosing = false
+    /// Whether it was told to end, and has its time for that.
+    private var isGoingAway = false
     private var ticking: RepeatedTask?
 
     init(core: LocalAPNsCore, number: Int) {
@@ -92,6 +94,9 @@ final class ProviderConnection: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // Of one stream: it has been reset, and the others go on.
         if error is NIOHTTP2Errors.StreamError { return }
+        // RFC 9113, 6.8: what the peer had sent before it saw GOAWAY is ignored. The library drops such streams' headers, and
+        // then misses the stream for their data. It must not cost the peer the answers to what was taken.
+        if isGoingAway { return }
         core.log.append(
             event: "connection-error", at: core.configuration.now(),
             ["connection": .integer(Int64(number)), "error": .string(String(describing: type(of: error)))])
@@ -213,6 +218,7 @@ final class ProviderConnection: ChannelInboundHandler {
     private func goAway(_ reason: APNsReason?, _ context: ChannelHandlerContext) {
         guard !isClosing else { return }
         isClosing = true
+        isGoingAway = true
         let json = context.channel.allocator.buffer(string: reason.map { APNsRefusal($0).json } ?? "")
         write(
             .goAway(lastStreamID: lastStream, errorCode: .noError, opaqueData: reason == nil ? nil : json),
