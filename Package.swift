@@ -127,7 +127,8 @@ let server: [Target.Dependency] = [
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "EndToEnd", "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto",
+                "EndToEnd", "PushAPNS", "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush",
+                "PushCrypto",
                 "TestSupport", "soak-sender", "device-simulator",
             ], swiftSettings: settings),
         .testTarget(
