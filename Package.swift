@@ -18,9 +18,10 @@ let nio: [Target.Dependency] = [
     .product(name: "NIOPosix", package: "swift-nio"),
     .product(name: "NIOTLS", package: "swift-nio"),
     .product(name: "NIOSSL", package: "swift-nio-ssl"),
-    .product(name: "NIOHTTP2", package: "swift-nio-http2"),
     .product(name: "NIOHPACK", package: "swift-nio-http2"),
 ]
+/// For servers; the transport has framing of its own.
+let http2: Target.Dependency = .product(name: "NIOHTTP2", package: "swift-nio-http2")
 let certificates: [Target.Dependency] = [
     .product(name: "X509", package: "swift-certificates"),
     .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -36,7 +37,7 @@ let server: [Target.Dependency] = [
     // libsodium is Debian's package, and Apple's UserNotifications a stand-in, with the simulator on top of it.
     let platformPackages: [Package.Dependency] = []
     let localAPNs: [Target.Dependency] =
-        nio + [.product(name: "NIOHTTP1", package: "swift-nio"), crypto] + certificates
+        nio + [http2, .product(name: "NIOHTTP1", package: "swift-nio"), crypto] + certificates
     let platformProducts: [Product] = [
         .library(name: "PushSimulator", targets: ["PushSimulator"]),
         .library(name: "SimulatedAPNs", targets: ["SimulatedAPNs"]),
@@ -221,7 +222,7 @@ let package = Package(
         .testTarget(
             name: "PushAPNSTests",
             dependencies: [
-                "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "TestSupport", crypto,
+                "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "TestSupport", crypto, http2,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ] + nio + server + certificates,
             swiftSettings: settings),

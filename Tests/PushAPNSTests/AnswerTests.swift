@@ -44,20 +44,6 @@ struct AnswerTests {
         }
     }
 
-    @Test("what repeats is put into HPACK's table, what is new with each push is not")
-    func indexing() throws {
-        let headers = RequestHeaders(endpoint: .production).block(
-            for: Rig.request(expiration: .now()), authorization: "bearer x")
-        let indexed = headers.filter { $0.indexable == .indexable }.map { $0.name }
-        #expect(
-            indexed == [
-                ":method", ":scheme", ":authority", "authorization", "apns-topic", "apns-push-type", "apns-priority",
-            ])
-        let others = headers.filter { $0.indexable == .nonIndexable }.map { $0.name }
-        #expect(others == [":path", "apns-id", "apns-collapse-id", "apns-expiration"])
-        #expect(headers[":authority"] == ["api.push.apple.com"])
-    }
-
     @Test(
         "a refusal comes with status, reason and timestamp",
         arguments: [

@@ -1,5 +1,4 @@
 internal import NIOCore
-internal import NIOHTTP2
 
 /// What a look at the clock brings, ten times a second.
 extension APNSConnection {
@@ -35,8 +34,8 @@ extension APNSConnection {
             return
         }
         let patience = streams.isEmpty ? lane.deadlines.pingWhileIdle : lane.deadlines.pingWhileBusy
-        guard now - lastReceivedAt >= patience, let context else { return }
+        guard now - lastReceivedAt >= patience else { return }
         pingSentAt = now
-        write(.ping(HTTP2PingData(withInteger: UInt64(number)), ack: false), to: .rootStream, context)
+        writer.ping(UInt64(number))
     }
 }

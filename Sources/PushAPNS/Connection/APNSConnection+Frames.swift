@@ -1,35 +1,90 @@
 internal import NIOCore
-internal import NIOHTTP2
+internal import NIOHPACK
 internal import PushSender
 
 /// What the peer says.
 extension APNSConnection {
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard phase != .closed else { return }
-        let frame = unwrapInboundIn(data)
-        switch frame.payload {
-        case .headers(let content):
-            guard let delivery = streams[frame.streamID] else { return }
-            delivery.response.take(content.headers)
-            if content.endStream { complete(frame.streamID) }
-        case .data(let content):
-            guard let delivery = streams[frame.streamID] else { return }
-            let isWanted = delivery.response.take(content.data)
-            if content.endStream {
-                complete(frame.streamID)
-            } else if !isWanted {
-                finish(abandon(frame.streamID))
+    func take(_ frame: IncomingFrame) throws(ProtocolViolation) {
+        switch frame {
+        case .headers(let streamID, let block, let isLast): try headers(streamID, block, isLast: isLast)
+        case .data(let streamID, let bytes, let byteCount, let isLast):
+            try data(streamID, bytes, byteCount: byteCount, isLast: isLast)
+        case .reset(let streamID, let code): try reset(streamID, code)
+        case .settings(let settings): try follow(settings)
+        case .settingsAcknowledged:
+            guard awaitsSettingsAcknowledgement else {
+                throw ProtocolViolation(.protocolError, "an acknowledgement of nothing")
             }
-        case .rstStream(let code): reset(frame.streamID, code)
-        case .settings(.settings(let settings)): follow(settings)
+            awaitsSettingsAcknowledgement = false
+        case .ping(let number):
+            try floodGuard.took(now: lane.clock.now())
+            writer.ping(number, isAnswer: true)
+        case .pingAnswer(let number):
+            try floodGuard.took(now: lane.clock.now())
+            if number == UInt64(self.number) { pingSentAt = nil }
         case .goAway(let lastStreamID, let code, let data): goAway(lastStreamID, code, data)
-        case .ping(_, ack: true): pingSentAt = nil
-        default: break
+        case .windowUpdate(let streamID, let increment): try widen(streamID, by: increment)
+        case .other: try floodGuard.took(now: lane.clock.now())
         }
     }
 
-    private func complete(_ streamID: HTTP2StreamID) {
-        finish(streams.removeValue(forKey: streamID))
+    /// The push on a stream; nil where it was given up. A stream that is or was none of ours is a violation.
+    private func openStream(_ streamID: Int32, isLast: Bool) throws(ProtocolViolation) -> Delivery? {
+        if let delivery = streams[streamID] { return delivery }
+        try requireOurs(streamID)
+        guard resetStreams.contains(streamID) else {
+            throw ProtocolViolation(.streamClosed, "a frame on a closed stream")
+        }
+        if isLast { resetStreams.ended(streamID) }
+        return nil
+    }
+
+    private func requireOurs(_ streamID: Int32) throws(ProtocolViolation) {
+        guard !streamID.isMultiple(of: 2), streamID < nextStreamID else {
+            throw ProtocolViolation(.protocolError, "a frame on a stream that was never opened")
+        }
+    }
+
+    // MARK: Answers
+
+    private func headers(_ streamID: Int32, _ block: ByteBuffer, isLast: Bool) throws(ProtocolViolation) {
+        var block = block
+        // Also for a stream that was given up: the table goes on.
+        guard let headers = try? headerDecoder.decodeHeaders(from: &block) else {
+            throw ProtocolViolation(.compressionError, "headers that cannot be read or are too long")
+        }
+        guard let delivery = try openStream(streamID, isLast: isLast) else { return }
+        try delivery.response.take(headers, isLast: isLast)
+        if isLast { complete(delivery) }
+    }
+
+    private func data(
+        _ streamID: Int32, _ bytes: ByteBuffer, byteCount: Int, isLast: Bool
+    ) throws(ProtocolViolation) {
+        try took(byteCount)
+        if byteCount == 0, !isLast { try floodGuard.took(now: lane.clock.now()) }
+        guard let delivery = try openStream(streamID, isLast: isLast) else { return }
+        let isWanted = try delivery.response.take(bytes, flowControlledByteCount: byteCount, isLast: isLast)
+        if isLast {
+            complete(delivery)
+        } else if !isWanted {
+            finish(abandon(streamID))
+        }
+    }
+
+    /// Gives the peer its connection window back when half of it is used. Those of streams are larger than any body.
+    private func took(_ byteCount: Int) throws(ProtocolViolation) {
+        receiveWindow -= byteCount
+        guard receiveWindow >= 0 else { throw ProtocolViolation(.flowControlError, "more data than allowed") }
+        guard receiveWindow < HTTP2Size.initialWindow / 2 else { return }
+        writer.windowUpdate(HTTP2Size.initialWindow - receiveWindow)
+        receiveWindow = HTTP2Size.initialWindow
+    }
+
+    private func complete(_ delivery: Delivery) {
+        // Its answer came before we were done: the stream is still half open.
+        if !delivery.isBodySent { writer.reset(delivery.streamID, .cancel) }
+        finish(removeStream(delivery.streamID))
         closeIfDrained()
     }
 
@@ -44,8 +99,12 @@ extension APNSConnection {
         }
     }
 
-    private func reset(_ streamID: HTTP2StreamID, _ code: HTTP2ErrorCode) {
-        guard let delivery = streams.removeValue(forKey: streamID) else { return }
+    private func reset(_ streamID: Int32, _ code: ErrorCode) throws(ProtocolViolation) {
+        guard let delivery = removeStream(streamID) else {
+            try requireOurs(streamID)
+            try floodGuard.took(now: lane.clock.now())
+            return resetStreams.ended(streamID)
+        }
         if delivery.response.isRefusal || code == .noError && delivery.response.answer != nil {
             finish(delivery)
         } else {
@@ -55,53 +114,49 @@ extension APNSConnection {
         closeIfDrained()
     }
 
-    private func follow(_ settings: HTTP2Settings) {
-        for setting in settings where setting.parameter == .maxConcurrentStreams { peerStreamLimit = setting.value }
-        if phase == .connecting {
-            // RFC 9113, 6.5.2: no limit where none is named.
-            if !settings.contains(where: { $0.parameter == .maxConcurrentStreams }) {
-                peerStreamLimit = Self.streamLimitWhereNoneIsNamed
+    // MARK: The connection
+
+    private func follow(_ settings: [PeerSetting]) throws(ProtocolViolation) {
+        try floodGuard.took(now: lane.clock.now())
+        // Before any data that the new settings let through.
+        writer.acknowledgeSettings()
+        // RFC 9113, 6.5.2: no limit where none is named.
+        if phase == .connecting { peerStreamLimit = Self.streamLimitWhereNoneIsNamed }
+        for setting in settings {
+            switch setting {
+            case .headerTableByteCount(let byteCount): limitHeaderTable(to: byteCount)
+            case .streamLimit(let limit): peerStreamLimit = limit
+            case .initialWindow(let window): try bodies.beginWith(window, open: streams.values, &writer)
             }
-            becomeReady()
+        }
+        becomeReady()
+    }
+
+    private func widen(_ streamID: Int32, by increment: Int) throws(ProtocolViolation) {
+        try floodGuard.took(now: lane.clock.now())
+        if streamID == 0 {
+            try bodies.widen(nil, by: increment, &writer)
+        } else if let delivery = streams[streamID] {
+            try bodies.widen(delivery, by: increment, &writer)
+        } else {
+            try requireOurs(streamID)
         }
     }
 
-    private func goAway(_ lastStreamID: HTTP2StreamID, _ code: HTTP2ErrorCode, _ data: ByteBuffer?) {
-        let reason = data.flatMap { ErrorBody(Array($0.readableBytesView)).reason } ?? code.name
+    private func goAway(_ lastStreamID: Int32, _ code: ErrorCode, _ data: ByteBuffer) {
+        let reason = ErrorBody(Array(data.readableBytesView)).reason ?? code.name
         endReason = "APNs ended the connection: \(reason)"
         lane.log.wentAway(connection: number, reason: reason)
         retire(because: reason)
         // RFC 9113, 6.8: streams above the last were not and will not be processed.
         let unsent = streams.keys.filter { $0 > lastStreamID }.sorted()
         for streamID in unsent.reversed() {
-            guard let delivery = streams.removeValue(forKey: streamID) else { continue }
+            guard let delivery = removeStream(streamID) else { continue }
+            resetStreams.insert(streamID)
             lane.lost(delivery, endReason ?? reason, surelyUnsent: true)
         }
         closeIfDrained()
     }
 
     private static let streamLimitWhereNoneIsNamed = 1_000
-}
-
-extension HTTP2ErrorCode {
-    /// The name in RFC 9113, 7.
-    var name: String {
-        switch self {
-        case .noError: "NO_ERROR"
-        case .protocolError: "PROTOCOL_ERROR"
-        case .internalError: "INTERNAL_ERROR"
-        case .flowControlError: "FLOW_CONTROL_ERROR"
-        case .settingsTimeout: "SETTINGS_TIMEOUT"
-        case .streamClosed: "STREAM_CLOSED"
-        case .frameSizeError: "FRAME_SIZE_ERROR"
-        case .refusedStream: "REFUSED_STREAM"
-        case .cancel: "CANCEL"
-        case .compressionError: "COMPRESSION_ERROR"
-        case .connectError: "CONNECT_ERROR"
-        case .enhanceYourCalm: "ENHANCE_YOUR_CALM"
-        case .inadequateSecurity: "INADEQUATE_SECURITY"
-        case .http11Required: "HTTP_1_1_REQUIRED"
-        default: "error \(networkCode)"
-        }
-    }
 }

@@ -1,16 +1,14 @@
 internal import NIOCore
 internal import NIOHPACK
-internal import NIOHTTP2
-internal import NIOTLS
 internal import PushSender
 
-/// One HTTP/2 connection: the last handler of its channel, which deals in frames and keeps the open streams itself.
+/// One HTTP/2 connection: the handler right after TLS, which reads and writes frames and keeps the open streams itself.
 ///
-/// There is no channel for each stream: Docs/Decisions/0020-frames-without-stream-channels.md. Unchecked, because it is
+/// There is no channel for each stream: Docs/Decisions/0020-http2-frames-of-our-own.md. Unchecked, because it is
 /// confined to its lane's event loop.
 final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
-    typealias InboundIn = HTTP2Frame
-    typealias OutboundOut = HTTP2Frame
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
     enum Phase {
         /// Until the peer's SETTINGS.
@@ -29,11 +27,23 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     /// Whether its end has been reported to the lane.
     var isRetired = false
 
-    var streams: [HTTP2StreamID: Delivery] = [:]
+    private(set) var streams: [Int32: Delivery] = [:]
+    var resetStreams = ResetStreams()
     var peerStreamLimit = 0
-    private var nextStreamID: Int32 = 1
-    private var needsFlush = false
+    private(set) var nextStreamID: Int32 = 1
     private var isClosing = false
+
+    var reader = FrameReader()
+    var writer = FrameWriter()
+    private var headerEncoder: HeaderEncoder
+    var headerDecoder = HPACKDecoder(
+        allocator: ByteBufferAllocator(), maxDynamicTableSize: HTTP2Size.headerTable,
+        maxHeaderListSize: APNSConnection.maximumHeaderByteCount)
+    var bodies = BodyWindows()
+    /// What the peer may still send on the whole connection.
+    var receiveWindow = HTTP2Size.initialWindow
+    var floodGuard = FloodGuard()
+    var awaitsSettingsAcknowledgement = false
 
     let openedAt: NIODeadline
     var lastReceivedAt: NIODeadline
@@ -46,6 +56,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     init(number: Int, lane: Lane, now: NIODeadline) {
         self.number = number
         self.lane = lane
+        headerEncoder = HeaderEncoder(endpoint: lane.endpoint)
         openedAt = now
         lastReceivedAt = now
         lastUsedAt = now
@@ -65,51 +76,50 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
 
     // MARK: Sending
 
-    /// Writes a push, to be flushed by ``flush()``. Only with a free stream.
+    /// Writes a push, to be sent by ``flush()``. Only with a free stream.
     func send(_ delivery: Delivery, token: ProviderToken) {
-        guard let context else { return }
-        let streamID = HTTP2StreamID(Int(nextStreamID))
-        delivery.connection = self
-        delivery.streamID = nextStreamID
-        delivery.attemptCount += 1
-        delivery.tokenGeneration = token.generation
-        delivery.response = PartialResponse()
+        let streamID = nextStreamID
+        delivery.sent(on: self, streamID, token)
         streams[streamID] = delivery
         // About a billion pushes fit on one connection.
         if nextStreamID >= Int32.max - 2 { retire(because: "its stream IDs are used up") } else { nextStreamID += 2 }
 
-        let headers = lane.requestHeaders.block(for: delivery.request, authorization: token.authorization)
-        write(.headers(.init(headers: headers)), to: streamID, context)
-        let body = ByteBuffer(bytes: delivery.request.body)
-        write(.data(.init(data: .byteBuffer(body), endStream: true)), to: streamID, context)
+        floodGuard.pushed()
+        writer.headers(on: streamID) { headerEncoder.write(delivery.request, token, to: &$0) }
+        bodies.send(delivery, to: &writer)
     }
 
     /// Sends what was written.
     func flush() {
-        guard needsFlush, let context else { return }
-        needsFlush = false
-        context.flush()
+        guard !writer.isEmpty, let context else { return }
+        context.writeAndFlush(wrapOutboundOut(writer.bytes), promise: nil)
+        writer.clear()
     }
 
     /// Takes a push off its stream and tells the peer. The caller has its answer already or gets it now.
-    func abandon(_ streamID: HTTP2StreamID) -> Delivery? {
-        guard let delivery = streams.removeValue(forKey: streamID) else { return nil }
+    func abandon(_ streamID: Int32) -> Delivery? {
+        guard let delivery = removeStream(streamID) else { return nil }
         delivery.connection = nil
-        if let context { write(.rstStream(.cancel), to: streamID, context) }
+        resetStreams.insert(streamID)
+        writer.reset(streamID, .cancel)
+        return delivery
+    }
+
+    func removeStream(_ streamID: Int32) -> Delivery? {
+        guard let delivery = streams.removeValue(forKey: streamID) else { return nil }
+        bodies.forget(delivery)
         return delivery
     }
 
     /// Its caller waits no more.
     func cancel(_ delivery: Delivery) {
-        _ = abandon(HTTP2StreamID(Int(delivery.streamID)))
+        _ = abandon(delivery.streamID)
         closeIfDrained()
         flush()
     }
 
-    func write(_ payload: HTTP2Frame.FramePayload, to streamID: HTTP2StreamID, _ context: ChannelHandlerContext) {
-        needsFlush = true
-        context.write(wrapOutboundOut(HTTP2Frame(streamID: streamID, payload: payload)), promise: nil)
-    }
+    /// The peer allows us another size of its header table.
+    func limitHeaderTable(to byteCount: Int) { headerEncoder.limitTable(to: byteCount) }
 
     // MARK: Phases
 
@@ -133,7 +143,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     func closeIfDrained() {
         guard phase == .draining, streams.isEmpty, !isClosing, let context else { return }
         isClosing = true
-        write(.goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil), to: .rootStream, context)
+        writer.goAway(.noError)
         flush()
         context.close(promise: nil)
     }
@@ -158,4 +168,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
             self, wasConnecting: wasConnecting, reason: endReason ?? "closed by the server", lost: lost)
         context = nil
     }
+
+    /// An answer's headers are about 200 bytes.
+    static let maximumHeaderByteCount = 8_192
 }

@@ -1,10 +1,9 @@
 internal import NIOCore
-internal import NIOHTTP2
 internal import NIOPosix
 internal import NIOSSL
 internal import SealedPush
 
-/// Errors of the network, of TLS and of HTTP/2 in short words.
+/// Errors of the network and of TLS in short words.
 enum ConnectionFault {
     static func text(_ error: any Error) -> String {
         switch error {
@@ -15,7 +14,6 @@ enum ConnectionFault {
         case NIOSSLError.uncleanShutdown: "cut without a farewell"
         case let error as NIOSSLError: tls(error)
         case is NIOSSLExtraError: "the server's certificate is for another name"
-        case is any NIOHTTP2Error: "HTTP/2: " + name(error)
         default: name(error)
         }
     }

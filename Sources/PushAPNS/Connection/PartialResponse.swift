@@ -10,37 +10,66 @@ struct PartialResponse {
 
     private(set) var status = 0
     private var uniqueID: String?
+    private var announcedByteCount: Int?
     private var body: [UInt8] = []
-    private var isTooLong = false
+    /// With padding.
+    private var flowControlledByteCount = 0
 
     /// Headers of the final answer; 1xx and trailers change nothing.
-    mutating func take(_ headers: HPACKHeaders) {
-        guard status == 0 else { return }
+    mutating func take(_ headers: HPACKHeaders, isLast: Bool) throws(ProtocolViolation) {
+        if status != 0 {
+            guard isLast else { throw ProtocolViolation(.protocolError, "headers between data") }
+        } else {
+            try begin(headers)
+        }
+        if isLast { try end() }
+    }
+
+    private mutating func begin(_ headers: HPACKHeaders) throws(ProtocolViolation) {
         var newStatus = 0
         var newUniqueID: String?
+        var newByteCount: Int?
         for header in headers {
             switch header.name {
             case ":status": newStatus = Int(header.value) ?? 0
             case "apns-unique-id": newUniqueID = ErrorBody.bounded(header.value)
+            case "content-length":
+                guard let count = Int(header.value), count >= 0, count == newByteCount ?? count else {
+                    throw ProtocolViolation(.protocolError, "a content length that is none")
+                }
+                newByteCount = count
             default: break
             }
         }
         guard newStatus >= 200 else { return }
         status = newStatus
         uniqueID = newUniqueID
+        announcedByteCount = newByteCount
     }
 
     /// False where the body is longer than any that counts: the rest need not be read.
-    mutating func take(_ data: IOData) -> Bool {
-        guard case .byteBuffer(let buffer) = data, !isTooLong else { return !isTooLong }
-        if body.count + buffer.readableBytes > Self.maximumBodyByteCount {
-            isTooLong = true
+    mutating func take(
+        _ bytes: ByteBuffer, flowControlledByteCount byteCount: Int, isLast: Bool
+    ) throws(ProtocolViolation) -> Bool {
+        guard status != 0 else { throw ProtocolViolation(.protocolError, "data before headers") }
+        flowControlledByteCount += byteCount
+        guard flowControlledByteCount <= Self.maximumBodyByteCount else {
             body = []
             return false
         }
-        body.append(contentsOf: buffer.readableBytesView)
+        body.append(contentsOf: bytes.readableBytesView)
+        if isLast { try end() }
         return true
     }
+
+    private func end() throws(ProtocolViolation) {
+        guard announcedByteCount == nil || announcedByteCount == body.count else {
+            throw ProtocolViolation(.protocolError, "a body that is not as long as announced")
+        }
+    }
+
+    /// Whether anything was kept.
+    var isBegun: Bool { status != 0 }
 
     /// Whether it refuses, however much of its body is missing.
     var isRefusal: Bool { status != 0 && status != 200 }

@@ -26,7 +26,11 @@ final class Delivery: @unchecked Sendable {
     var tokenGeneration = 0
     /// The connection and stream it was sent on, while it waits for an answer there.
     var connection: APNSConnection?
-    var streamID: Int32 = 0
+    private(set) var streamID: Int32 = 0
+    /// How much of the body the peer takes on this stream now, and how much it has got.
+    var window = 0
+    var sentByteCount = 0
+    var isBodySent = false
     var response = PartialResponse()
 
     init(_ request: PushRequest, startedAt: NIODeadline, deadline: NIODeadline) {
@@ -41,6 +45,17 @@ final class Delivery: @unchecked Sendable {
         hasher.combine(token)
         hasher.combine(topic)
         return hasher.finalize()
+    }
+
+    /// Given to a connection, once more or for the first time.
+    func sent(on connection: APNSConnection, _ streamID: Int32, _ token: ProviderToken) {
+        self.connection = connection
+        self.streamID = streamID
+        attemptCount += 1
+        tokenGeneration = token.generation
+        sentByteCount = 0
+        isBodySent = false
+        if response.isBegun { response = PartialResponse() }
     }
 
     /// Whether its caller waits no more.

@@ -13,7 +13,6 @@ final class Dispatcher: @unchecked Sendable {
     let endpoint: APNSEndpoint
     let deadlines: DeadlineAmounts
     let tls: TLSClient
-    let requestHeaders: RequestHeaders
     let log: TransportLog
     let metrics: TransportMetrics
     private let limits: APNSConfiguration.Limits
@@ -43,7 +42,6 @@ final class Dispatcher: @unchecked Sendable {
         self.metrics = metrics
         endpoint = configuration.endpoint
         deadlines = DeadlineAmounts(configuration.deadlines)
-        requestHeaders = RequestHeaders(endpoint: configuration.endpoint)
         limits = configuration.limits
         key = configuration.key
         proven = ProvenTokens(limit: configuration.limits.provenTokenCount)

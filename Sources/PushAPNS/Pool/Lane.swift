@@ -230,6 +230,5 @@ extension Lane {
     var deadlines: DeadlineAmounts { dispatcher.deadlines }
     var endpoint: APNSEndpoint { dispatcher.endpoint }
     var tls: TLSClient { dispatcher.tls }
-    var requestHeaders: RequestHeaders { dispatcher.requestHeaders }
     var log: TransportLog { dispatcher.log }
 }

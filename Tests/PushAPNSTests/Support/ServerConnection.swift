@@ -32,10 +32,12 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
         case .headers(let content):
             seen.opened()
             requests[frame.streamID] = (content.headers, [])
+            behaviour.onHeaders(self, frame.streamID)
             if content.endStream { took(frame.streamID) }
         case .data(let content):
             if case .byteBuffer(let bytes) = content.data {
                 requests[frame.streamID]?.body.append(contentsOf: bytes.readableBytesView)
+                giveBack(bytes.readableBytes, to: frame.streamID, isLast: content.endStream)
             }
             if content.endStream { took(frame.streamID) }
         case .rstStream: seen.wasReset()
@@ -44,6 +46,12 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
             behaviour.onPing(self)
         default: break
         }
+    }
+
+    private func giveBack(_ byteCount: Int, to streamID: HTTP2StreamID, isLast: Bool) {
+        guard byteCount > 0 else { return }
+        send(.windowUpdate(windowSizeIncrement: byteCount))
+        if !isLast { send(.windowUpdate(windowSizeIncrement: byteCount), on: streamID) }
     }
 
     private func took(_ streamID: HTTP2StreamID) {

@@ -13,7 +13,8 @@ struct ServerBehaviour: Sendable {
     var insteadOfHTTP2: [UInt8]?
     var onConnect: @Sendable (ServerConnection) -> Void = { _ in }
     var onRequest: @Sendable (Exchange) -> Void = { $0.accept() }
-    /// Called for HEADERS that do not end a stream's request.
+    /// A request's headers, before its body.
+    var onHeaders: @Sendable (ServerConnection, HTTP2StreamID) -> Void = { _, _ in }
     var onPing: @Sendable (ServerConnection) -> Void = { _ in }
 }
 

@@ -1,0 +1,203 @@
+internal import NIOCore
+
+/// Cuts what arrives into frames.
+///
+/// It keeps at most one frame and one header block, each of 16,384 bytes. What belongs to the state of streams is checked by
+/// ``APNSConnection``. Source: RFC 9113, 4 and 6.
+struct FrameReader {
+    private var buffer = ByteBuffer()
+    /// A header block whose end has not come yet.
+    private var begun: (streamID: Int32, block: ByteBuffer, isLast: Bool, frameCount: Int)?
+    private var hasSettings = false
+
+    mutating func append(_ bytes: ByteBuffer) {
+        if buffer.readableBytes == 0 {
+            buffer = bytes
+        } else {
+            buffer.discardReadBytes()
+            buffer.writeImmutableBuffer(bytes)
+        }
+    }
+
+    /// The next frame; nil until the rest of it has come.
+    mutating func next() throws(ProtocolViolation) -> IncomingFrame? {
+        while let header = try nextHeader() {
+            guard buffer.readableBytes >= HTTP2Size.frameHeader + header.byteCount else { return nil }
+            buffer.moveReaderIndex(forwardBy: HTTP2Size.frameHeader)
+            guard let payload = buffer.readSlice(length: header.byteCount) else { return nil }
+            if let frame = try frame(header, payload) { return frame }
+        }
+        return nil
+    }
+
+    private struct Header {
+        let byteCount: Int
+        let type: FrameType?
+        let flags: UInt8
+        let streamID: Int32
+
+        func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
+    }
+
+    private mutating func nextHeader() throws(ProtocolViolation) -> Header? {
+        let start = buffer.readerIndex
+        guard let lengthAndType = buffer.getInteger(at: start, as: UInt32.self),
+            let flags = buffer.getInteger(at: start + 4, as: UInt8.self),
+            let streamID = buffer.getInteger(at: start + 5, as: UInt32.self)
+        else { return nil }
+        let header = Header(
+            byteCount: Int(lengthAndType >> 8), type: FrameType(rawValue: UInt8(truncatingIfNeeded: lengthAndType)),
+            flags: flags, streamID: Int32(truncatingIfNeeded: streamID & 0x7fff_ffff))
+        guard header.byteCount <= HTTP2Size.maximumPayload else {
+            throw ProtocolViolation(.frameSizeError, "a frame that is too long")
+        }
+        if !hasSettings {
+            guard header.type == .settings, !header.has(FrameFlag.acknowledgement) else {
+                throw ProtocolViolation(.protocolError, "it did not begin with its settings")
+            }
+            hasSettings = true
+        }
+        if let begun, header.type != .continuation || header.streamID != begun.streamID {
+            throw ProtocolViolation(.protocolError, "a header block that was interrupted")
+        }
+        return header
+    }
+
+    /// Nil for the beginning of a header block.
+    private mutating func frame(_ header: Header, _ payload: ByteBuffer) throws(ProtocolViolation) -> IncomingFrame? {
+        var payload = payload
+        switch header.type {
+        case .headers: return try headers(header, payload)
+        case .continuation: return try continuation(header, payload)
+        case .data:
+            try Self.require(onStream: true, header)
+            try Self.removePadding(&payload, header)
+            return .data(
+                header.streamID, bytes: payload, flowControlledByteCount: header.byteCount,
+                isLast: header.has(FrameFlag.endStream))
+        case .resetStream:
+            try Self.require(onStream: true, header)
+            return .reset(header.streamID, ErrorCode(rawValue: try Self.only(&payload)))
+        case .settings:
+            try Self.require(onStream: false, header)
+            return try Self.settings(header, payload)
+        case .ping:
+            try Self.require(onStream: false, header)
+            let number: UInt64 = try Self.only(&payload)
+            return header.has(FrameFlag.acknowledgement) ? .pingAnswer(number) : .ping(number)
+        case .goAway:
+            try Self.require(onStream: false, header)
+            guard let last = payload.readInteger(as: UInt32.self), let code = payload.readInteger(as: UInt32.self)
+            else { throw ProtocolViolation(.frameSizeError, "a GOAWAY that is too short") }
+            return .goAway(
+                lastStreamID: Int32(truncatingIfNeeded: last & 0x7fff_ffff), ErrorCode(rawValue: code), data: payload)
+        case .windowUpdate:
+            let number: UInt32 = try Self.only(&payload)
+            guard number & 0x7fff_ffff > 0 else {
+                throw ProtocolViolation(.protocolError, "a window update of nothing")
+            }
+            return .windowUpdate(header.streamID, increment: Int(number & 0x7fff_ffff))
+        case .pushPromise: throw ProtocolViolation(.protocolError, "a PUSH_PROMISE")
+        case .priority:
+            try Self.require(onStream: true, header)
+            guard header.byteCount == 5 else { throw ProtocolViolation(.frameSizeError, "a PRIORITY of a wrong size") }
+            return .other
+        case nil: return .other
+        }
+    }
+
+    // MARK: Header blocks
+
+    private mutating func headers(_ header: Header, _ payload: ByteBuffer) throws(ProtocolViolation) -> IncomingFrame? {
+        var payload = payload
+        try Self.require(onStream: true, header)
+        try Self.removePadding(&payload, header)
+        if header.has(FrameFlag.priority), payload.readBytes(length: 5) == nil {
+            throw ProtocolViolation(.frameSizeError, "HEADERS that are too short")
+        }
+        let isLast = header.has(FrameFlag.endStream)
+        if header.has(FrameFlag.endHeaders) { return .headers(header.streamID, block: payload, isLast: isLast) }
+        begun = (header.streamID, payload, isLast, 1)
+        return nil
+    }
+
+    private mutating func continuation(
+        _ header: Header, _ payload: ByteBuffer
+    ) throws(ProtocolViolation) -> IncomingFrame? {
+        guard var block = begun else { throw ProtocolViolation(.protocolError, "a CONTINUATION of nothing") }
+        begun = nil
+        block.block.writeImmutableBuffer(payload)
+        block.frameCount += 1
+        guard block.block.readableBytes <= HTTP2Size.maximumPayload, block.frameCount <= Self.maximumBlockFrameCount
+        else { throw ProtocolViolation(.enhanceYourCalm, "a header block without end") }
+        if header.has(FrameFlag.endHeaders) {
+            return .headers(block.streamID, block: block.block, isLast: block.isLast)
+        }
+        begun = block
+        return nil
+    }
+
+    // MARK: Pieces
+
+    private static func settings(_ header: Header, _ payload: ByteBuffer) throws(ProtocolViolation) -> IncomingFrame {
+        var payload = payload
+        if header.has(FrameFlag.acknowledgement) {
+            guard header.byteCount == 0 else {
+                throw ProtocolViolation(.frameSizeError, "an acknowledgement with settings")
+            }
+            return .settingsAcknowledged
+        }
+        guard header.byteCount.isMultiple(of: 6) else {
+            throw ProtocolViolation(.frameSizeError, "SETTINGS of a wrong size")
+        }
+        var settings: [PeerSetting] = []
+        while let name = payload.readInteger(as: UInt16.self), let value = payload.readInteger(as: UInt32.self) {
+            if let setting = try setting(name, Int(value)) { settings.append(setting) }
+        }
+        return .settings(settings)
+    }
+
+    /// Nil for one that does not concern us. Source: RFC 9113, 6.5.2.
+    private static func setting(_ name: UInt16, _ value: Int) throws(ProtocolViolation) -> PeerSetting? {
+        switch name {
+        case 1: return .headerTableByteCount(value)
+        case 2 where value != 0: throw ProtocolViolation(.protocolError, "a server that wants to be pushed to")
+        case 3: return .streamLimit(value)
+        case 4:
+            guard value <= HTTP2Size.maximumWindow else {
+                throw ProtocolViolation(.flowControlError, "a window that is too large")
+            }
+            return .initialWindow(value)
+        case 5 where !(HTTP2Size.maximumPayload...0xff_ffff).contains(value):
+            throw ProtocolViolation(.protocolError, "a frame size out of bounds")
+        default: return nil
+        }
+    }
+
+    private static func require(onStream: Bool, _ header: Header) throws(ProtocolViolation) {
+        guard (header.streamID != 0) == onStream else {
+            throw ProtocolViolation(.protocolError, "a frame that is out of place")
+        }
+    }
+
+    private static func removePadding(_ payload: inout ByteBuffer, _ header: Header) throws(ProtocolViolation) {
+        guard header.has(FrameFlag.padded) else { return }
+        guard let byteCount = payload.readInteger(as: UInt8.self), Int(byteCount) <= payload.readableBytes else {
+            throw ProtocolViolation(.protocolError, "more padding than frame")
+        }
+        payload.moveWriterIndex(to: payload.writerIndex - Int(byteCount))
+    }
+
+    /// A payload that is one number.
+    private static func only<Number: FixedWidthInteger>(
+        _ payload: inout ByteBuffer
+    ) throws(ProtocolViolation) -> Number {
+        guard let number = payload.readInteger(as: Number.self), payload.readableBytes == 0 else {
+            throw ProtocolViolation(.frameSizeError, "a frame of a wrong size")
+        }
+        return number
+    }
+
+    /// An answer's headers are about 200 bytes, in one frame.
+    private static let maximumBlockFrameCount = 8
+}

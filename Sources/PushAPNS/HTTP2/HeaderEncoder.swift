@@ -1,0 +1,195 @@
+internal import NIOCore
+internal import PushSender
+internal import SealedPush
+
+/// Writes the header blocks of one connection's pushes, in HPACK.
+///
+/// What repeats is put into the peer's table once and takes a byte or two from then on; what is new with each push is written
+/// as it is. Once all of a push that repeats is in the table, those bytes are kept and copied. Huffman codes would save 60
+/// bytes and take longer than they do on the wire. Sources: RFC 7541; Apple, "Sending notification requests to APNs".
+struct HeaderEncoder {
+    private let authority: String
+    private var table = HeaderTable()
+    /// New sizes of the table that the peer has to be told of: the smallest one, then the last.
+    private var sizeUpdates: (smallest: Int, last: Int)?
+    private var templates: [Template] = []
+    private var templatesGeneration = 0
+
+    init(endpoint: APNSEndpoint) {
+        let host = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
+        authority = endpoint.port == 443 ? host : "\(host):\(endpoint.port)"
+    }
+
+    /// The peer allows another size.
+    mutating func limitTable(to byteCount: Int) {
+        let size = min(byteCount, HTTP2Size.headerTable)
+        if sizeUpdates == nil, size == table.limit { return }
+        sizeUpdates = (min(sizeUpdates?.smallest ?? size, size), size)
+    }
+
+    mutating func write(_ request: PushRequest, _ token: ProviderToken, to bytes: inout ByteBuffer) {
+        if sizeUpdates != nil { writeSizeUpdates(to: &bytes) }
+        bytes.writeInteger(0x00 | HPACKName.path)
+        Self.write(length: Self.pathPrefix.utf8CodeUnitCount + request.token.description.utf8.count, to: &bytes)
+        bytes.writeStaticString(Self.pathPrefix)
+        bytes.writeString(request.token.description)
+
+        if templatesGeneration == table.generation,
+            let index = templates.firstIndex(where: { $0.fits(request, token) })
+        {
+            bytes.writeBytes(templates[index].repeated)
+            Self.write(templates[index].apnsID, request.apnsID, to: &bytes)
+            Self.write(templates[index].collapseID, request.collapseID, to: &bytes)
+            if let expiration = request.expiration {
+                Self.write(templates[index].expiration, String(expiration.secondsSince1970), to: &bytes)
+            }
+        } else {
+            writeWithoutTemplate(request, token, to: &bytes)
+        }
+    }
+
+    // MARK: Templates
+
+    /// The bytes of everything that pushes of one kind have in common.
+    private struct Template {
+        let topic: Topic
+        let priority: PushPriority
+        let tokenGeneration: Int
+        let repeated: [UInt8]
+        /// The beginnings of the other fields: their names.
+        let apnsID: [UInt8]
+        let collapseID: [UInt8]
+        let expiration: [UInt8]
+
+        func fits(_ request: PushRequest, _ token: ProviderToken) -> Bool {
+            tokenGeneration == token.generation && priority == request.priority && topic == request.topic
+        }
+    }
+
+    private mutating func writeWithoutTemplate(
+        _ request: PushRequest, _ token: ProviderToken, to bytes: inout ByteBuffer
+    ) {
+        let generation = table.generation
+        let start = bytes.writerIndex
+        bytes.writeInteger(HPACKName.methodPOST)
+        bytes.writeInteger(HPACKName.schemeHTTPS)
+        writeRepeated(":authority", authority, staticName: HPACKName.authority, to: &bytes)
+        writeRepeated("authorization", token.authorization, staticName: HPACKName.authorization, to: &bytes)
+        writeRepeated("apns-topic", request.topic.description, to: &bytes)
+        writeRepeated("apns-push-type", "alert", to: &bytes)
+        writeRepeated("apns-priority", request.priority == .immediate ? "10" : "5", to: &bytes)
+        let repeated = bytes.getBytes(at: start, length: bytes.writerIndex - start)
+        let apnsID = writeOnce("apns-id", request.apnsID, to: &bytes)
+        let collapseID = writeOnce("apns-collapse-id", request.collapseID, to: &bytes)
+        let expiration = request.expiration.map {
+            writeOnce("apns-expiration", String($0.secondsSince1970), to: &bytes)
+        }
+
+        // Only if nothing was inserted does it all mean the same the next time.
+        guard generation == table.generation, let repeated else { return }
+        if templatesGeneration != generation || templates.count >= Self.maximumTemplateCount { templates = [] }
+        templatesGeneration = generation
+        templates.append(
+            Template(
+                topic: request.topic, priority: request.priority, tokenGeneration: token.generation,
+                repeated: repeated, apnsID: apnsID, collapseID: collapseID,
+                expiration: expiration ?? name("apns-expiration")))
+    }
+
+    // MARK: Fields
+
+    /// One that the next push will have too.
+    private mutating func writeRepeated(
+        _ name: String, _ value: String, staticName: UInt8? = nil, to bytes: inout ByteBuffer
+    ) {
+        if let index = table.index(of: name, value) {
+            Self.write(index, prefix: 7, 0x80, to: &bytes)
+            return
+        }
+        let mayInsert = table.canHold(name, value)
+        if let index = staticName.map({ Int($0) }) ?? table.index(ofName: name) {
+            Self.write(index, prefix: mayInsert ? 6 : 4, mayInsert ? 0x40 : 0, to: &bytes)
+        } else {
+            bytes.writeInteger(UInt8(mayInsert ? 0x40 : 0))
+            Self.write(name, to: &bytes)
+        }
+        Self.write(value, to: &bytes)
+        if mayInsert { table.insert(name, value) }
+    }
+
+    /// One whose value is new with each push: only the first goes into the table, for its name. Returns the name's bytes.
+    private mutating func writeOnce(_ name: String, _ value: String, to bytes: inout ByteBuffer) -> [UInt8] {
+        if table.index(ofName: name) == nil, table.canHold(name, value) {
+            writeRepeated(name, value, to: &bytes)
+            return []
+        }
+        let start = self.name(name)
+        Self.write(start, value, to: &bytes)
+        return start
+    }
+
+    /// The beginning of a literal field that is not put into the table.
+    private func name(_ name: String) -> [UInt8] {
+        var bytes = ByteBuffer()
+        if let index = table.index(ofName: name) {
+            Self.write(index, prefix: 4, 0, to: &bytes)
+        } else {
+            bytes.writeInteger(UInt8(0))
+            Self.write(name, to: &bytes)
+        }
+        return Array(bytes.readableBytesView)
+    }
+
+    private mutating func writeSizeUpdates(to bytes: inout ByteBuffer) {
+        guard let updates = sizeUpdates else { return }
+        sizeUpdates = nil
+        for size in updates.smallest < updates.last ? [updates.smallest, updates.last] : [updates.last] {
+            Self.write(size, prefix: 5, 0x20, to: &bytes)
+            table.resize(to: size)
+        }
+    }
+
+    // MARK: Bytes
+
+    private static func write(_ name: [UInt8], _ value: String, to bytes: inout ByteBuffer) {
+        bytes.writeBytes(name)
+        write(value, to: &bytes)
+    }
+
+    /// A string as it is. Source: RFC 7541, 5.2.
+    private static func write(_ text: String, to bytes: inout ByteBuffer) {
+        write(length: text.utf8.count, to: &bytes)
+        bytes.writeString(text)
+    }
+
+    private static func write(length: Int, to bytes: inout ByteBuffer) { write(length, prefix: 7, 0, to: &bytes) }
+
+    /// A number in the low `prefix` bits of its first byte, and more bytes where that is too small. Source: RFC 7541, 5.1.
+    private static func write(_ number: Int, prefix: Int, _ highBits: UInt8, to bytes: inout ByteBuffer) {
+        let limit = 1 << prefix - 1
+        guard number >= limit else {
+            bytes.writeInteger(highBits | UInt8(number))
+            return
+        }
+        bytes.writeInteger(highBits | UInt8(limit))
+        var rest = number - limit
+        while rest >= 0x80 {
+            bytes.writeInteger(UInt8(rest & 0x7f | 0x80))
+            rest >>= 7
+        }
+        bytes.writeInteger(UInt8(rest))
+    }
+
+    private static let pathPrefix: StaticString = "/3/device/"
+    private static let maximumTemplateCount = 8
+}
+
+/// What of a push is in the table that HPACK begins with. Source: RFC 7541, appendix A.
+private enum HPACKName {
+    static let authority: UInt8 = 1
+    static let path: UInt8 = 4
+    static let authorization: UInt8 = 23
+    /// Whole fields.
+    static let methodPOST: UInt8 = 0x83
+    static let schemeHTTPS: UInt8 = 0x87
+}

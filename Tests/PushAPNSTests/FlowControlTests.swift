@@ -1,0 +1,115 @@
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import PushSender
+import Testing
+
+@testable import PushAPNS
+
+@Suite("Windows: never more bytes than the peer takes")
+struct FlowControlTests {
+    @Test("bodies arrive whole through windows that are smaller than they are, and that shrink while they are open")
+    func smallWindows() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.settings = [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: 50),
+            HTTP2Setting(parameter: .initialWindowSize, value: 700),
+        ]
+        behaviour.onConnect = { connection in
+            for (number, window) in [300, 0, 100, 1_000, 65_535].enumerated() {
+                connection.channel.eventLoop.scheduleTask(in: .milliseconds(Int64(40 * (number + 1)))) {
+                    connection.send(.settings(.settings([HTTP2Setting(parameter: .initialWindowSize, value: window)])))
+                }
+            }
+        }
+        let rig = try await Rig(behaviour)
+        rig.trust(0..<60)
+        await expectWhole(0..<60, byteCount: 2_000, rig)
+        #expect(rig.server.seen.connectionCount == 1)
+        await rig.stop()
+    }
+
+    @Test("pushes wait for the connection's window, and all of them get their turn")
+    func connectionWindow() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 1_000)]
+        let rig = try await Rig(behaviour)
+        rig.trust(0..<500)
+        // Two megabytes through a window of 65,535 bytes.
+        await expectWhole(0..<500, byteCount: 4_000, rig)
+        #expect(rig.server.seen.connectionCount == 1)
+        await rig.stop()
+    }
+
+    @Test("an answer that comes before the body has ended is taken, and the stream is reset")
+    func earlyAnswer() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.settings = [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: 10),
+            HTTP2Setting(parameter: .initialWindowSize, value: 0),
+        ]
+        behaviour.onHeaders = { $0.send(.headers(.init(headers: [":status": "403"], endStream: true)), on: $1) }
+        let rig = try await Rig(behaviour)
+        #expect(await rig.outcome(0).refusal?.status == 403)
+        #expect(await rig.outcome(1).refusal?.status == 403)
+        await eventually("the streams are reset") { rig.server.seen.resetCount == 2 }
+        #expect(rig.server.seen.connectionCount == 1)
+        await rig.stop()
+    }
+
+    @Test("late answers to pushes that were given up disturb nobody")
+    func lateAnswers() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.request.body == Rig.request(0).body { exchange.putAside() } else { exchange.accept() }
+        }
+        let rig = try await Rig(behaviour)
+        rig.trust([0, 1])
+        #expect(await rig.outcome(1).isAccepted)
+        for number in 1...5 {
+            let task = Task { await rig.outcome(0) }
+            await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
+            let exchange = try #require(rig.server.seen.takeWaiting().first)
+            // Past the server's own HTTP/2, which would not answer a stream that was reset.
+            let streamID = UInt8(truncatingIfNeeded: Int(exchange.streamID))
+            if number.isMultiple(of: 2) { exchange.connection.sendRaw(FrameReaderTests.frame(1, 4, streamID, [0x88])) }
+            task.cancel()
+            #expect(await task.value.error == .cancelled)
+            await eventually("the stream is reset") { rig.server.seen.resetCount == number }
+            let late =
+                number.isMultiple(of: 2)
+                ? FrameReaderTests.frame(0, 1, streamID, [1, 2, 3]) : FrameReaderTests.frame(1, 5, streamID, [0x88])
+            exchange.connection.sendRaw(late)
+            #expect(await rig.outcome(1).isAccepted)
+        }
+        #expect(rig.server.seen.connectionCount == 1)
+        await rig.stop()
+    }
+
+    private func expectWhole(_ numbers: Range<Int>, byteCount: Int, _ rig: Rig) async {
+        let outcomes = await withTaskGroup(of: Bool.self) { group in
+            for number in numbers {
+                let base = Rig.request(number)
+                let request = PushRequest(
+                    token: base.token, body: Self.body(number, byteCount), topic: base.topic, apnsID: base.apnsID,
+                    collapseID: base.collapseID, priority: .immediate, expiration: nil)
+                group.addTask {
+                    do {
+                        return try await rig.transport.deliver(request) == .accepted(uniqueID: nil)
+                    } catch {
+                        Issue.record("\(number): \(error)")
+                        return false
+                    }
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(outcomes == numbers.count)
+        let areWhole = Set(rig.server.seen.requests.map { $0.body }) == Set(numbers.map { Self.body($0, byteCount) })
+        #expect(areWhole)
+    }
+
+    private static func body(_ number: Int, _ byteCount: Int) -> [UInt8] {
+        (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) } + Array("\(number)".utf8)
+    }
+}

@@ -1,0 +1,99 @@
+import NIOCore
+import Testing
+
+@testable import PushAPNS
+
+@Suite("Frames")
+struct FrameReaderTests {
+    @Test("every frame a server may send is read, padding and priority taken off, whatever pieces it comes in")
+    func frames() throws {
+        let bytes: [UInt8] =
+            Self.frame(4, 0, 0, [0, 3, 0, 0, 0, 10, 0, 4, 0, 1, 0, 0, 0, 1, 0, 0, 0, 7, 0, 9, 0, 0, 0, 1])
+            + Self.frame(4, 1, 0, []) + Self.frame(1, 5, 1, [0x88])
+            + Self.frame(1, 0x2c, 3, [2, 0, 0, 0, 1, 9, 0x88, 0x87, 0, 0])
+            + Self.frame(1, 0, 5, [0x88]) + Self.frame(9, 0, 5, []) + Self.frame(9, 4, 5, [0x87])
+            + Self.frame(0, 0, 1, [1, 2, 3]) + Self.frame(0, 9, 3, [1, 7, 0]) + Self.frame(3, 0, 3, [0, 0, 0, 8])
+            + Self.frame(6, 0, 0, [0, 0, 0, 0, 0, 0, 1, 0]) + Self.frame(6, 1, 0, [0, 0, 0, 0, 0, 0, 0, 2])
+            + Self.frame(7, 0, 0, [0, 0, 0, 5, 0, 0, 0, 11, 0x7b]) + Self.frame(8, 0, 0, [0, 0, 1, 0])
+            + Self.frame(8, 0, 7, [0x80, 0, 0, 1]) + Self.frame(2, 0, 7, [0, 0, 0, 0, 1])
+            + Self.frame(0xab, 0xff, 9, [1])
+        let expected: [IncomingFrame] = [
+            .settings([.streamLimit(10), .initialWindow(65_536), .headerTableByteCount(7)]), .settingsAcknowledged,
+            .headers(1, block: ByteBuffer(bytes: [0x88]), isLast: true),
+            .headers(3, block: ByteBuffer(bytes: [0x88, 0x87]), isLast: false),
+            .headers(5, block: ByteBuffer(bytes: [0x88, 0x87]), isLast: false),
+            .data(1, bytes: ByteBuffer(bytes: [1, 2, 3]), flowControlledByteCount: 3, isLast: false),
+            .data(3, bytes: ByteBuffer(bytes: [7]), flowControlledByteCount: 3, isLast: true),
+            .reset(3, .cancel), .ping(256), .pingAnswer(2),
+            .goAway(lastStreamID: 5, .enhanceYourCalm, data: ByteBuffer(bytes: [0x7b])),
+            .windowUpdate(0, increment: 256), .windowUpdate(7, increment: 1), .other, .other,
+        ]
+        for pieceLength in [bytes.count, 1, 2, 7, 10, 16] {
+            var reader = FrameReader()
+            var seen: [IncomingFrame] = []
+            for start in stride(from: 0, to: bytes.count, by: pieceLength) {
+                reader.append(ByteBuffer(bytes: bytes[start..<min(start + pieceLength, bytes.count)]))
+                while let frame = try reader.next() { seen.append(frame) }
+            }
+            #expect(seen == expected, "in pieces of \(pieceLength)")
+        }
+    }
+
+    @Test("what breaks the rules is named by the code that the RFC gives it", arguments: FrameViolation.all)
+    func violations(_ violation: FrameViolation) {
+        var reader = FrameReader()
+        reader.append(ByteBuffer(bytes: violation.bytes))
+        let error = #expect(throws: ProtocolViolation.self) { while try reader.next() != nil {} }
+        #expect(error?.code == violation.code)
+    }
+
+    @Test("a header block without end is given up")
+    func endlessBlock() {
+        for (payload, most) in [([UInt8](repeating: 0, count: 16_384), 2), ([], 8)] {
+            var reader = FrameReader()
+            reader.append(ByteBuffer(bytes: Self.frame(4, 0, 0, []) + Self.frame(1, 0, 1, payload)))
+            var count = 1
+            let error = #expect(throws: ProtocolViolation.self) {
+                while true {
+                    while try reader.next() != nil {}
+                    count += 1
+                    reader.append(ByteBuffer(bytes: Self.frame(9, 0, 1, payload)))
+                }
+            }
+            #expect(error?.code == .enhanceYourCalm)
+            #expect(count <= most + 1)
+        }
+    }
+
+    @Test("bytes of chance are read or refused, and never trap")
+    func chance() {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<3_000 {
+            var reader = FrameReader()
+            reader.append(ByteBuffer(bytes: Self.frame(4, 0, 0, [])))
+            for _ in 0..<20 {
+                let payload = (0..<Int.random(in: 0..<20, using: &random)).map { _ in UInt8.random(in: 0...255) }
+                let frame = Self.frame(.random(in: 0...10), .random(in: 0...255), .random(in: 0...3), payload)
+                reader.append(ByteBuffer(bytes: frame))
+                do { while try reader.next() != nil {} } catch { break }
+            }
+        }
+    }
+
+    @Test("more frames that bring nothing than pushes justify are a flood, within half a minute")
+    func flood() throws {
+        var flood = FloodGuard()
+        var now = NIODeadline.uptimeNanoseconds(60_000_000_000)
+        for _ in 0..<10_000 { try flood.took(now: now) }
+        #expect(throws: ProtocolViolation.self) { try flood.took(now: now) }
+        flood.pushed()
+        for _ in 0..<3 { try flood.took(now: now) }
+        #expect(throws: ProtocolViolation.self) { try flood.took(now: now) }
+        now = now + .seconds(30)
+        for _ in 0..<10_000 { try flood.took(now: now) }
+    }
+
+    static func frame(_ type: UInt8, _ flags: UInt8, _ streamID: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        [0, UInt8(payload.count >> 8), UInt8(payload.count & 0xff), type, flags, 0, 0, 0, streamID] + payload
+    }
+}
