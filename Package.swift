@@ -209,6 +209,13 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "server-example", dependencies: ["PushSender"], path: "Examples/Server", swiftSettings: strict),
+        .executableTarget(
+            name: "sending-server-example",
+            dependencies: [
+                "PushAPNS", "PushOutbox", "PushSender", .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Examples/SendingServer", swiftSettings: strict),
         .target(
             name: "TestSupport",
             dependencies: ["PushCrypto", "SealedPush", "PushKeyring", "PushSender", "PushSimulator"],

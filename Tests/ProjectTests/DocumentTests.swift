@@ -59,6 +59,12 @@ struct DocumentTests {
         for line in readme[0].split(separator: "\n") {
             #expect(server.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
         }
+        let operations = Self.blocks("swift", in: try Self.text("Docs/Operations.md"))
+        #expect(operations.count == 1)
+        let sending = try Self.text("Examples/SendingServer/SendingServer.swift")
+        for line in operations.joined().split(separator: "\n") {
+            #expect(sending.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+        }
         let device = try Self.text("Examples/Messages/NotificationService.swift")
         for line in readme[1].split(separator: "\n") where !line.contains("pushsender1...") {
             #expect(device.contains(line), "\(line)")

@@ -1,0 +1,45 @@
+import Foundation
+import Logging
+import PushAPNS
+import PushOutbox
+import PushSender
+import ServiceLifecycle
+
+/// A server that sends: whatever its own code enqueues is on the disk before the call returns, and a courier delivers it
+/// until SIGTERM.
+@main
+struct SendingServer {
+    static func main() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let file = try Data(contentsOf: URL(filePath: environment["PROVIDER_KEY_FILE"] ?? "AuthKey.p8"))
+        let sealer = Sealer(
+            sender: try SenderKey(parsing: environment["SENDER_SECRET"] ?? ""), topic: "com.example.app",
+            safeDefault: "You have a new message!")
+        let logger = Logger(label: "push")
+
+        let key = try ProviderKey(pem: Array(file), keyID: "ABCDE12345", teamID: "FGHIJ67890")
+        let apns = try APNSTransport(APNSConfiguration(endpoint: .production, key: key))
+        let outbox = try Outbox(at: "/var/lib/push/outbox.sqlite")
+        let courier = Courier(for: outbox, through: apns)
+        let group = ServiceGroup(
+            services: [apns, Delivery(courier: courier)], gracefulShutdownSignals: [.sigterm], logger: logger)
+
+        try await outbox.enqueue(
+            Content(title: "Nina", body: "Lunch at one?"), to: .user("alice"), from: sealer,
+            key: IdempotencyKey("lunch-8812"))
+        try await group.run()
+    }
+}
+
+/// Delivers until the server shuts down; what is on its way then is waited for.
+struct Delivery: Service {
+    let courier: Courier
+
+    func run() async throws {
+        _ = try await withGracefulShutdownHandler {
+            try await courier.run()
+        } onGracefulShutdown: {
+            Task { await courier.stop() }
+        }
+    }
+}
