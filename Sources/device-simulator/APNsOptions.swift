@@ -25,7 +25,7 @@ struct FaultOptions: ParsableArguments {
     @Option(help: "Delivered twice.")
     var duplicates = 0.0
 
-    @Option(help: "Delivered after the device's next one.")
+    @Option(help: "Delivered after the device's next one, or a second later.")
     var reorder = 0.0
 
     @Option(help: "Answered with 200, never delivered.")
@@ -62,7 +62,7 @@ struct FaultOptions: ParsableArguments {
 
 /// The numbers that Apple does not publish.
 struct LimitOptions: ParsableArguments {
-    @Option(help: "Streams on a connection, once a provider token was good.")
+    @Option(help: "Streams on a connection, once a push was accepted.")
     var streamLimit = 1_000
 
     @Option(help: "Streams after an error.")

@@ -1,4 +1,5 @@
 import Foundation
+import PushCrypto
 import TestSupport
 import Testing
 
@@ -146,6 +147,41 @@ struct RequestChecksTests {
         #expect(renewed != fixture.device)
         #expect(fixture.answer(try fixture.request()) == "BadDeviceToken")
         #expect(fixture.answer(try fixture.request(path: "/3/device/\(renewed)")) == nil)
+    }
+
+    @Test("a token that was replaced keeps a state of its own, through a restart too")
+    func replacedTokens() throws {
+        let records = Locked<[DeviceRecord]>([])
+        let registry = DeviceRegistry(LocalAPNsConfiguration(), known: []) { record in
+            records.withLock { $0.append(record) }
+        }
+        func register() -> String { registry.register(name: "phone", bundleID: APNsFixture.topic) }
+        func refusal(_ token: String, _ registry: DeviceRegistry) -> APNsRefusal? {
+            do throws(APNsRefusal) {
+                _ = try registry.find(token[...], bundleID: APNsFixture.topic, at: 1)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let first = register()
+        #expect(registry.setState(.expired, token: first, since: 5))
+        let second = register()
+        #expect(second != first)
+        #expect(refusal(first, registry) == APNsRefusal(.expiredToken, timestamp: 5))
+        #expect(refusal(first.uppercased(), registry) == APNsRefusal(.expiredToken, timestamp: 5))
+        #expect(registry.setState(.unregistered, token: first, since: 7))
+        #expect(refusal(first, registry) == APNsRefusal(.unregistered, timestamp: 7))
+        #expect(!registry.setState(.active, token: first, since: nil), "its device has another")
+        #expect(refusal(second, registry) == nil)
+        #expect(register() == second)
+
+        let again = DeviceRegistry(LocalAPNsConfiguration(), known: records.withLock { $0 }) { _ in }
+        #expect(refusal(first, again) == APNsRefusal(.unregistered, timestamp: 7))
+        #expect(refusal(second, again) == nil)
+        #expect(again.register(name: "phone", bundleID: APNsFixture.topic) == second)
+        #expect(again.setState(.bad, token: first, since: nil))
+        #expect(refusal(first, again) == APNsRefusal(.badDeviceToken))
     }
 
     @Test("an unregistered token is good again once its device registers")

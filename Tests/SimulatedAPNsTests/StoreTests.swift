@@ -137,7 +137,7 @@ struct StoreTests {
             let link = RecordingLink()
             _ = fixture.registry.connect([fixture.device], link: link)
             for number in 0..<1_000 { #expect(try send(fixture, "\(number)") == nil) }
-            fixture.registry.releaseHeldBack()
+            fixture.registry.releaseHeldBack(olderThan: 0)
             return (link.alerts, fixture.core.counts.outcomes)
         }
         let (alerts, outcomes) = try run(seed: 7)
@@ -148,5 +148,26 @@ struct StoreTests {
         #expect(alerts != alerts.sorted { (Int($0) ?? 0) < (Int($1) ?? 0) })
         #expect(try run(seed: 7).alerts == alerts)
         #expect(try run(seed: 8).alerts != alerts)
+    }
+
+    @Test("what is reordered comes after the next one, or after a second")
+    func reordering() throws {
+        var faults = APNsFaults()
+        faults.reorders = 1
+        let (all, none) = (faults, APNsFaults())
+        let fixture = try APNsFixture { $0.faults = all }
+        let link = RecordingLink()
+        _ = fixture.registry.connect([fixture.device], link: link)
+        #expect(try send(fixture, "one") == nil)
+        fixture.core.faults = none
+        #expect(try send(fixture, "two") == nil)
+        #expect(link.alerts == ["two", "one"])
+        fixture.core.faults = all
+        #expect(try send(fixture, "three") == nil)
+        fixture.registry.releaseHeldBack(olderThan: 1_000)
+        #expect(link.alerts.count == 2, "its second is not over")
+        fixture.now += 1
+        fixture.registry.releaseHeldBack(olderThan: 1_000)
+        #expect(link.alerts == ["two", "one", "three"])
     }
 }

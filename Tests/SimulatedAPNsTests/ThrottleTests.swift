@@ -5,16 +5,16 @@ import Testing
 
 @Suite("How many streams a connection has")
 struct ThrottleTests {
-    private func handled(_ reason: APNsReason?, isAuthenticated: Bool = true) -> LocalAPNsCore.Handled {
-        LocalAPNsCore.Handled(
-            apnsID: "", refusal: reason.map { APNsRefusal($0) }, fault: FaultDecision(),
-            isAuthenticated: isAuthenticated)
+    private func handled(_ reason: APNsReason?) -> LocalAPNsCore.Handled {
+        LocalAPNsCore.Handled(apnsID: "", refusal: reason.map { APNsRefusal($0) }, fault: FaultDecision())
     }
 
-    @Test("one until a token was good, one after an error, all again after a success")
+    @Test("one until a push was accepted, one after an error, all again after a success")
     func limits() {
         var throttle = StreamThrottle(LocalAPNsConfiguration())
-        #expect(throttle.count(handled(.missingProviderToken, isAuthenticated: false)) == [])
+        for reason in [APNsReason.missingProviderToken, .badDeviceToken, .unregistered, .serviceUnavailable] {
+            #expect(throttle.count(handled(reason)) == [], "no success yet")
+        }
         #expect(throttle.count(handled(nil)) == [1_000])
         #expect(throttle.count(handled(nil)) == [])
         #expect(throttle.count(handled(.badDeviceToken)) == [1])

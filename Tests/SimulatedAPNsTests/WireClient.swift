@@ -30,9 +30,10 @@ final class WireClient: Sendable {
 
     static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    init(_ address: LocalAPNsAddress) async throws {
+    /// - Parameter name: what the server's certificate has to be for.
+    init(_ address: LocalAPNsAddress, name: String = "localhost", trusting root: String? = nil) async throws {
         var tls = TLSConfiguration.makeClientConfiguration()
-        tls.trustRoots = .file(address.root)
+        tls.trustRoots = .file(root ?? address.root)
         tls.applicationProtocols = ["h2"]
         let context = try NIOSSLContext(configuration: tls)
         let state = Locked(Seen())
@@ -40,7 +41,7 @@ final class WireClient: Sendable {
         channel = try await ClientBootstrap(group: Self.group).channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
-                try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: "localhost"))
+                try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: name))
                 try pipeline.addHandler(NIOHTTP2Handler(mode: .client))
                 try pipeline.addHandler(WireRecorder(state))
             }
@@ -68,10 +69,24 @@ final class WireClient: Sendable {
 
     /// Waits until `condition` holds, for at most some seconds; gives what was seen then.
     @discardableResult
-    func wait(seconds: Double = 20, until condition: (Seen) -> Bool) async -> Seen {
+    func wait(seconds: Double = 120, until condition: (Seen) -> Bool) async -> Seen {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !condition(seen), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(5)) }
         return seen
+    }
+
+    /// A part of a body.
+    func send(_ part: String, on stream: HTTP2StreamID, isLast: Bool = false) {
+        let data = HTTP2Frame.FramePayload.Data(data: .byteBuffer(ByteBuffer(string: part)), endStream: isLast)
+        send(.data(data), on: stream)
+    }
+
+    func reset(_ stream: HTTP2StreamID) { send(.rstStream(.cancel), on: stream) }
+
+    func goAway() { send(.goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil), on: .rootStream) }
+
+    private func send(_ payload: HTTP2Frame.FramePayload, on stream: HTTP2StreamID) {
+        channel.writeAndFlush(HTTP2Frame(streamID: stream, payload: payload), promise: nil)
     }
 
     func close() async { try? await channel.close() }

@@ -1,4 +1,5 @@
 import Foundation
+import PushCrypto
 import TestSupport
 import Testing
 
@@ -146,8 +147,49 @@ struct WireTests {
         let slow = client.send(apns.headers(), body: nil)
         #expect(await client.wait { $0.reset.contains(slow) }.reset.contains(slow))
         #expect(await apns.send(client) == 200)
-        #expect(await apns.send(client, body: String(repeating: "x", count: 40_000)) == 413)
+        // Ten times: what comes after the answer must not use up the connection's window.
+        let long = String(repeating: "x", count: 1_000_000)
+        for _ in 0..<10 { #expect(await apns.send(client, body: long) == 413) }
         #expect(await apns.send(client) == 200)
+        await apns.server.stop()
+    }
+
+    @Test("a body that drips in is reset when its time is up, however often a byte comes")
+    func drippingBody() async throws {
+        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
+        let client = try await WireClient(apns.address)
+        let stream = client.send(apns.headers(), body: nil)
+        let dripping = Task {
+            while !Task.isCancelled {
+                client.send(" ", on: stream)
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        let seen = await client.wait { $0.reset.contains(stream) || $0.ended.contains(stream) }
+        dripping.cancel()
+        #expect(seen.reset.contains(stream))
+        #expect(apns.server.deviceCounts.waiting == 0)
+        #expect(await apns.send(client) == 200)
+        await apns.server.stop()
+    }
+
+    @Test("a clock two hours off at either end is answered with 403, and all is well once it is right")
+    func clocks() async throws {
+        let offset = Locked<Int64>(0)
+        let apns = try await RunningAPNs { configuration in
+            let clock = configuration.now
+            configuration.now = { clock() + offset.withLock { $0 } * 1_000 }
+        }
+        for (seconds, reason) in [(7_200, "ExpiredProviderToken"), (-7_200, "InvalidProviderToken")] {
+            offset.withLock { $0 = Int64(seconds) }
+            let client = try await WireClient(apns.address)
+            let stream = client.send(apns.headers(), body: #"{"aps":{"alert":"x"}}"#)
+            let seen = await client.wait { $0.ended.contains(stream) }
+            #expect(seen.status[stream] == 403)
+            #expect(seen.bodies[stream] == #"{"reason":"\#(reason)"}"#)
+            offset.withLock { $0 = 0 }
+            #expect(await apns.send(client) == 200)
+        }
         await apns.server.stop()
     }
 
@@ -158,7 +200,8 @@ struct WireTests {
         let stream = client.send(
             apns.headers([("x-long", String(repeating: "x", count: 10_000))]), body: #"{"aps":{"alert":"x"}}"#)
         let seen = await client.wait { $0.isClosed || $0.reset.contains(stream) || $0.ended.contains(stream) }
-        #expect(seen.isClosed || seen.reset.contains(stream) || seen.ended.contains(stream))
+        #expect(seen.isClosed || seen.reset.contains(stream) || seen.status[stream] ?? 200 != 200)
+        #expect(apns.server.deviceCounts.waiting == 0, "the device gets nothing")
         #expect(try await apns.works() == true)
         await apns.server.stop()
     }

@@ -15,7 +15,7 @@ package struct APNsFaults: Codable, Hashable, Sendable {
     package var unavailable = 0.0
     /// Delivered twice.
     package var duplicates = 0.0
-    /// Delivered after what comes next for the device, or a second later.
+    /// Delivered after what comes next for the device, or a second later where nothing does.
     package var reorders = 0.0
     /// Answered with 200 and never delivered.
     package var drops = 0.0

@@ -104,6 +104,12 @@ struct RequestLogEntry {
             headers.string("apns-expiration", request.expiration)
             headers.string("apns-collapse-id", request.collapseID)
         }
+        if !request.repeated.isEmpty {
+            let lines = request.repeated.map { name, value in
+                name == "authorization" ? name : "\(name): \(value)"
+            }
+            object.value("repeated-headers", .array(lines.map { .string($0) }))
+        }
         object.string("kid", keyID)
         object.integer("bytes", Int64(request.bodyByteCount))
         writePayload(to: &object, detail)

@@ -2,35 +2,46 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import PushCrypto
 
-/// The control endpoint: HTTP/1.1 and JSON on a loopback port of its own. What it can do: ``ControlCommands``.
+/// The control endpoint: HTTP/1.1 and JSON on a port of its own of 127.0.0.1. What it can do: ``ControlCommands``.
 struct ControlListener {
     let commands: ControlCommands
-    private let host: String
-    private let port: Int
+    private let configuration: LocalAPNsConfiguration
 
     init(core: LocalAPNsCore, folder: LocalAPNsFolder) {
         commands = ControlCommands(core: core, folder: folder)
-        host = core.configuration.host
-        port = core.configuration.controlPort
+        configuration = core.configuration
     }
 
     func bind(_ group: any EventLoopGroup) async throws(LocalAPNsError) -> any Channel {
         let commands = commands
+        let timeout = TimeAmount.milliseconds(configuration.controlTimeout.milliseconds)
+        let limit = configuration.controlConnectionLimit
+        let openCount = Locked(0)
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
+                let isTaken = openCount.withLock { count in
+                    count += 1
+                    return count <= limit
+                }
+                channel.closeFuture.whenComplete { _ in openCount.withLock { $0 -= 1 } }
+                guard isTaken else { return channel.close() }
+                return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
-                    try channel.pipeline.syncOperations.addHandler(ControlConnection(commands))
+                    try channel.pipeline.syncOperations.addHandler(ControlConnection(commands, timeout: timeout))
                 }
             }
         do {
-            return try await bootstrap.bind(host: host, port: port).get()
+            // Who can reach it can end the server: it is for this machine, wherever providers come from.
+            return try await bootstrap.bind(host: Self.host, port: configuration.controlPort).get()
         } catch {
             throw .notBound("\(error)")
         }
     }
+
+    private static let host = "127.0.0.1"
 }
 
 private final class ControlConnection: ChannelInboundHandler {
@@ -38,11 +49,27 @@ private final class ControlConnection: ChannelInboundHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let commands: ControlCommands
+    private let timeout: TimeAmount
+    private var deadline: Scheduled<Void>?
     private var head: HTTPRequestHead?
     private var body = ByteBuffer()
     private static let maximumByteCount = 1 << 20
 
-    init(_ commands: ControlCommands) { self.commands = commands }
+    init(_ commands: ControlCommands, timeout: TimeAmount) {
+        self.commands = commands
+        self.timeout = timeout
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { waitForRequest(context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+
+    /// For a whole one: a byte now and then does not keep a connection.
+    private func waitForRequest(_ context: ChannelHandlerContext) {
+        deadline?.cancel()
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        deadline = context.eventLoop.scheduleTask(in: timeout) { bound.value.close(promise: nil) }
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -59,6 +86,7 @@ private final class ControlConnection: ChannelInboundHandler {
             guard let head else { return }
             self.head = nil
             answer(head, context)
+            waitForRequest(context)
         }
     }
 

@@ -12,7 +12,10 @@ final class DeviceRegistry: Sendable {
 
     struct State {
         var devices: [SimulatedApp] = []
+        /// The current token of a device, and those that it had before.
         var byToken: [String: Int] = [:]
+        /// What became of the tokens that devices had before: never active again.
+        var replaced: [String: DeviceRecord] = [:]
         var byName: [String: Int] = [:]
         var nextNumber: UInt64 = 1
         var heldBack: Set<Int> = []
@@ -33,8 +36,14 @@ final class DeviceRegistry: Sendable {
 
     private static func put(_ record: DeviceRecord, into state: inout State) {
         let name = SimulatedApp.key(record.name, record.bundleID)
-        if let index = state.byName[name] {
-            if state.devices[index].record.token != record.token { state.byToken[record.token] = index }
+        if state.replaced[record.token] != nil {
+            state.replaced[record.token] = record
+        } else if let index = state.byName[name] {
+            let known = state.devices[index].record
+            if known.token != record.token {
+                state.byToken[record.token] = index
+                state.replaced[known.token] = known
+            }
             state.devices[index].record = record
         } else {
             state.byName[name] = state.devices.count
@@ -59,13 +68,18 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Says what is wrong with a token from now on. False where no device has it.
+    /// Says what is wrong with a token from now on, also with one that its device has another for by now. False where no
+    /// device has or had it, and where a replaced one should be active.
     func setState(_ tokenState: DeviceRecord.State, token: String, since: Int64?) -> Bool {
         state.withLock { state in
             guard let index = state.byToken[token] else { return false }
-            state.devices[index].record.state = tokenState
-            state.devices[index].record.since = tokenState == .active ? nil : since ?? configuration.now()
-            record(state.devices[index].record)
+            let replaced = state.replaced[token]
+            guard replaced == nil || tokenState != .active else { return false }
+            var changed = replaced ?? state.devices[index].record
+            changed.state = tokenState
+            changed.since = tokenState == .active ? nil : since ?? configuration.now()
+            Self.put(changed, into: &state)
+            record(changed)
             return true
         }
     }
@@ -74,16 +88,17 @@ final class DeviceRegistry: Sendable {
     func find(_ path: Substring, bundleID: String, at now: Int64) throws(APNsRefusal) -> Int? {
         let token = String(path)
         return try state.withLock { state throws(APNsRefusal) -> Int? in
-            guard let index = state.byToken[token] ?? state.byToken[token.lowercased()] else {
+            let exact = state.byToken[token]
+            let token = exact == nil ? token.lowercased() : token
+            guard let index = exact ?? state.byToken[token] else {
                 guard configuration.acceptsAnyDevice, DeviceRecord.isToken(token) else {
                     throw APNsRefusal(.badDeviceToken)
                 }
                 return nil
             }
-            let record = state.devices[index].record
-            guard record.token == token || record.token == token.lowercased(), record.state != .bad else {
-                throw APNsRefusal(.badDeviceToken)
-            }
+            let current = state.devices[index].record
+            let record = current.token == token ? current : state.replaced[token]
+            guard let record, record.state != .bad else { throw APNsRefusal(.badDeviceToken) }
             guard record.bundleID == bundleID else { throw APNsRefusal(.deviceTokenNotForTopic) }
             switch record.state {
             case .active, .bad: break
@@ -100,7 +115,7 @@ final class DeviceRegistry: Sendable {
         guard decision.isDelivered else { return .dropped }
         return state.withLock { state in
             if decision.isHeldBack, state.devices[index].link != nil {
-                state.devices[index].heldBack.append((notification, decision.deliveryCount))
+                state.devices[index].heldBack.append((notification, decision.deliveryCount, configuration.now()))
                 state.heldBack.insert(index)
                 return .heldBack
             }
@@ -110,19 +125,25 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// What the reorder fault has kept back goes out.
-    func releaseHeldBack() {
+    /// What the reorder fault has kept back for so many milliseconds goes out, with what was kept back after it.
+    func releaseHeldBack(olderThan age: Int64) {
         state.withLock { state in
-            for index in state.heldBack { Self.release(index, &state, configuration) }
+            guard !state.heldBack.isEmpty else { return }
+            let latest = configuration.now() - age
+            for index in state.heldBack where state.devices[index].heldBack.first.map({ $0.since <= latest }) ?? true {
+                Self.release(index, &state, configuration)
+            }
         }
     }
 
     private static func release(_ index: Int, _ state: inout State, _ configuration: LocalAPNsConfiguration) {
+        state.heldBack.remove(index)
         guard !state.devices[index].heldBack.isEmpty else { return }
         let heldBack = state.devices[index].heldBack
         state.devices[index].heldBack = []
-        state.heldBack.remove(index)
-        for (notification, count) in heldBack { _ = send(notification, to: index, count: count, &state, configuration) }
+        for (notification, count, _) in heldBack {
+            _ = send(notification, to: index, count: count, &state, configuration)
+        }
     }
 
     static func send(

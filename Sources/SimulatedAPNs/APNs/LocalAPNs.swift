@@ -9,7 +9,7 @@ internal import NIOPosix
 /// ``APNsFaults``. Safe from several threads.
 package final class LocalAPNs: Sendable {
     package let address: LocalAPNsAddress
-    private let core: LocalAPNsCore
+    let core: LocalAPNsCore
     private let folder: LocalAPNsFolder
     private let listeners: [any Channel]
     private let group: MultiThreadedEventLoopGroup
@@ -61,7 +61,7 @@ package final class LocalAPNs: Sendable {
             listeners.append(control)
             address = LocalAPNsAddress(
                 host: configuration.host, port: providers.localAddress?.port ?? 0,
-                controlPort: control.localAddress?.port ?? 0, folder: folder, key: keys.first,
+                controlPort: control.localAddress?.port ?? 0, folder: folder, keys: keys,
                 configuration: configuration)
             try folder.save(address)
         } catch {
@@ -71,15 +71,18 @@ package final class LocalAPNs: Sendable {
         self.listeners = listeners
         ticking = group.next().scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: .milliseconds(100)) { _ in
             log.flush()
-            registry.releaseHeldBack()
+            registry.releaseHeldBack(olderThan: 1_000)
         }
     }
 
-    /// Tells every connection `Shutdown`, waits for them for as long as configured, and keeps what waits for devices. Once only.
+    /// Tells every connection `Shutdown`, waits for them for as long as configured and for what the latency fault holds
+    /// back, and keeps what waits for devices. Once only.
     package func stop() async {
         for listener in listeners { try? await listener.close() }
         core.goAway(.shutdown)
-        let deadline = ContinuousClock.now + core.configuration.closingTime
+        // A connection ends by itself; the half second is for the end of TLS.
+        let latency = Duration.milliseconds(core.faults.latencyMillisecondsMaximum)
+        let deadline = ContinuousClock.now + core.configuration.closingTime + latency + .milliseconds(500)
         while !core.channels.isEmpty, ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(10)) }
         for channel in core.channels { try? await channel.close() }
         ticking.cancel()

@@ -6,6 +6,7 @@ package struct LocalAPNsConfiguration: Sendable {
     package var host = "127.0.0.1"
     /// 0: any free one.
     package var port = 0
+    /// On 127.0.0.1, whatever ``host`` is.
     package var controlPort = 0
     package var threadCount = 1
     package var environment = APNsEnvironment.production
@@ -15,7 +16,7 @@ package struct LocalAPNsConfiguration: Sendable {
     package var seed: UInt64 = .random(in: 0...UInt64(UInt32.max))
     package var log = APNsLogDetail.headers
 
-    /// SETTINGS_MAX_CONCURRENT_STREAMS, once a provider token was good. Observed: 1,000.
+    /// SETTINGS_MAX_CONCURRENT_STREAMS, once a push was accepted. Observed: 1,000.
     package var streamLimit = 1_000
     /// After an error condition, until `successesUntilRestored` have followed. Observed: 1, restored after one.
     package var streamLimitAfterError = 1
@@ -31,14 +32,18 @@ package struct LocalAPNsConfiguration: Sendable {
     /// Takes any token of 64 hexadecimal digits, of devices that nobody has registered too: for measurements.
     package var acceptsAnyDevice = false
 
+    /// From the connection to the peer's SETTINGS.
     package var handshakeTimeout = Duration.seconds(10)
-    /// From a request's headers to the end of its body.
+    /// From a request's headers to the end of its body; also from a frame's or header block's first byte to its last.
     package var requestTimeout = Duration.seconds(30)
     /// Without a request; then GOAWAY `IdleTimeout`.
     package var idleTimeout = Duration.seconds(3_600)
-    /// How long a connection has after GOAWAY.
+    /// How long a connection has after GOAWAY; longer where the latency fault holds answers back.
     package var closingTime = Duration.seconds(2)
     package var connectionLimit = 1_000
+    /// Of the control endpoint: from a connection, or its last answer, to the end of the next request.
+    package var controlTimeout = Duration.seconds(30)
+    package var controlConnectionLimit = 100
 
     /// Provider tokens.
     package var maximumTokenAge: Int64 = 3_600

@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP2
 internal import PushCrypto
+internal import SealedPush
 
 /// What all connections of one server share. Safe from several threads.
 final class LocalAPNsCore: Sendable {
@@ -53,11 +54,28 @@ final class LocalAPNsCore: Sendable {
             connections.channels[connections.nextNumber] = channel
             return connections.nextNumber
         }
-        if number != nil { counted.withLock { $0.connections += 1 } }
+        guard let number else {
+            note("connection-refused", connection: nil)
+            return nil
+        }
+        counted.withLock { $0.connections += 1 }
+        note("connection-opened", connection: number)
         return number
     }
 
-    func close(_ number: Int) { connections.withLock { $0.channels[number] = nil } }
+    /// Once or more.
+    func close(_ number: Int) {
+        let wasOpen = connections.withLock { $0.channels.removeValue(forKey: number) } != nil
+        if wasOpen { note("connection-closed", connection: number) }
+    }
+
+    /// Into the log.
+    func note(_ event: String, connection: Int?, _ members: [String: JSONValue] = [:]) {
+        guard log.isOn else { return }
+        var members = members
+        if let connection { members["connection"] = .integer(Int64(connection)) }
+        log.append(event: event, at: configuration.now(), members)
+    }
 
     /// Tells every connection to end; gives how many there are.
     @discardableResult
@@ -74,8 +92,6 @@ final class LocalAPNsCore: Sendable {
         var apnsID: String
         var refusal: APNsRefusal?
         var fault: FaultDecision
-        /// Whether the provider token was good.
-        var isAuthenticated = false
     }
 
     func handle(
@@ -94,7 +110,6 @@ final class LocalAPNsCore: Sendable {
             let key = try identity.check(
                 request.authorization, tokens: tokens, configuration: configuration, at: now / 1_000)
             keyID = key.keyID
-            handled.isAuthenticated = true
             let (notification, bundleID) = try check(request, key, id: handled.apnsID, at: now)
             let device = try registry.find(token, bundleID: bundleID, at: now)
             handled.fault = dice.withLock { $0.decide() }

@@ -131,7 +131,7 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     package var devices: String
     /// The root certificate to trust, PEM.
     package var root: String
-    /// The first provider key, and its `.p8` where it was made here.
+    /// The provider key that was made here, with its `.p8`; else the first.
     package var keyID: String?
     package var teamID: String?
     package var key: String?
@@ -155,7 +155,7 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     }
 
     init(
-        host: String, port: Int, controlPort: Int, folder: LocalAPNsFolder, key: ProviderKey?,
+        host: String, port: Int, controlPort: Int, folder: LocalAPNsFolder, keys: [ProviderKey],
         configuration: LocalAPNsConfiguration
     ) {
         self.host = host
@@ -163,10 +163,14 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
         self.controlPort = controlPort
         devices = folder.path(DeviceSocket.name)
         root = folder.path("root.pem")
-        keyID = key?.keyID
-        teamID = key?.teamID
-        let file = key.map { folder.path("AuthKey_\($0.keyID).p8") }
-        self.key = file.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
+        func file(_ key: ProviderKey) -> String? {
+            let path = folder.path("AuthKey_\(key.keyID).p8")
+            return FileManager.default.fileExists(atPath: path) ? path : nil
+        }
+        let known = keys.first { file($0) != nil } ?? keys.first
+        keyID = known?.keyID
+        teamID = known?.teamID
+        key = known.flatMap(file)
         environment = configuration.environment
         seed = configuration.seed
         process = getpid()

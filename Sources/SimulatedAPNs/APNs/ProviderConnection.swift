@@ -13,34 +13,41 @@ final class ProviderConnection: ChannelInboundHandler {
     private var identity = ConnectionIdentity()
     private var throttle: StreamThrottle
     /// Requests that have not ended yet.
-    private var requests: [HTTP2StreamID: (request: ProviderRequest, start: NIODeadline)] = [:]
+    var requests: [HTTP2StreamID: (request: ProviderRequest, start: NIODeadline)] = [:]
+    /// Requests that are answered before their end.
+    private var cutShort: Set<HTTP2StreamID> = []
     /// Answers that wait for the latency fault.
-    private var delayed: Set<HTTP2StreamID> = []
+    var delayed: Set<HTTP2StreamID> = []
     private var random = SplitMix64(state: .random(in: 0 ... .max))
     private var requestCount = 0
-    private var lastStream = HTTP2StreamID.rootStream
-    private var lastRequest = NIODeadline.now()
-    /// Bytes that were read and not yet given back to the peer's window.
-    private var unreturnedByteCount = 0
-    private var isClosing = false
-    /// Whether it was told to end, and has its time for that.
-    private var isGoingAway = false
+    private(set) var lastStream = HTTP2StreamID.rootStream
+    private(set) var lastRequest = NIODeadline.now()
+    /// What the peer may still send. Data for streams that have ended takes from it too, and is shown nowhere else.
+    private var windowByteCount = ProviderConnection.fullWindowByteCount
+    /// Since a GOAWAY: when its time is over, and whose it was.
+    var closing: (deadline: NIODeadline, isByPeer: Bool)?
+    let frames: FrameWatch
+    /// Until the first frame has come.
+    private var opening: Scheduled<Void>?
     private var ticking: RepeatedTask?
 
-    init(core: LocalAPNsCore, number: Int) {
+    /// - Parameter opening: what closes the connection unless it is cancelled.
+    init(core: LocalAPNsCore, number: Int, frames: FrameWatch, opening: Scheduled<Void>) {
         self.core = core
         self.number = number
+        self.frames = frames
+        self.opening = opening
         throttle = StreamThrottle(core.configuration)
     }
 
-    /// The first SETTINGS, as observed at Apple's, but for one stream until a provider token was good.
+    /// The first SETTINGS, as observed at Apple's, but for one stream until a push was accepted.
     static func settings(_ configuration: LocalAPNsConfiguration) -> HTTP2Settings {
         [
             HTTP2Setting(parameter: .headerTableSize, value: 4_096),
             HTTP2Setting(parameter: .maxConcurrentStreams, value: 1),
             HTTP2Setting(parameter: .initialWindowSize, value: 65_535),
             HTTP2Setting(parameter: .maxFrameSize, value: 16_384),
-            HTTP2Setting(parameter: .maxHeaderListSize, value: 8_000),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: maximumHeaderByteCount),
         ]
     }
 
@@ -62,33 +69,47 @@ final class ProviderConnection: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
+        if let opening {
+            // Its SETTINGS: nothing else may come first.
+            opening.cancel()
+            self.opening = nil
+        }
         switch frame.payload {
         case .headers(let headers): receive(headers, on: frame.streamID, context)
         case .data(let data): receive(data, on: frame.streamID, context)
         case .rstStream:
-            requests[frame.streamID] = nil
-            delayed.remove(frame.streamID)
-        case .goAway: isClosing = true
+            core.note("peer-reset", connection: number, ["stream": .integer(Int64(Int(frame.streamID)))])
+            forget(frame.streamID, context)
+        case .goAway: peerGoesAway(context)
         default: break
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if unreturnedByteCount >= 16_384 {
-            write(.windowUpdate(windowSizeIncrement: unreturnedByteCount), on: .rootStream, context)
-            unreturnedByteCount = 0
+        let taken = Self.fullWindowByteCount - windowByteCount
+        if taken >= 16_384 {
+            windowByteCount = Self.fullWindowByteCount
+            write(.windowUpdate(windowSizeIncrement: taken), on: .rootStream, context)
         }
         context.flush()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if let event = event as? GoAwayEvent {
-            goAway(event.reason, context)
+        if let event = event as? NIOHTTP2WindowUpdatedEvent {
+            if event.streamID == .rootStream, let count = event.inboundWindowSize { windowByteCount = count }
         } else if let event = event as? StreamClosedEvent {
-            requests[event.streamID] = nil
-            delayed.remove(event.streamID)
+            forget(event.streamID, context)
+        } else if let event = event as? GoAwayEvent {
+            goAway(event.reason, context)
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    private func forget(_ stream: HTTP2StreamID, _ context: ChannelHandlerContext) {
+        requests[stream] = nil
+        delayed.remove(stream)
+        cutShort.remove(stream)
+        if closing != nil { closeIfDone(context) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -96,10 +117,8 @@ final class ProviderConnection: ChannelInboundHandler {
         if error is NIOHTTP2Errors.StreamError { return }
         // RFC 9113, 6.8: what the peer had sent before it saw GOAWAY is ignored. The library drops such streams' headers, and
         // then misses the stream for their data. It must not cost the peer the answers to what was taken.
-        if isGoingAway { return }
-        core.log.append(
-            event: "connection-error", at: core.configuration.now(),
-            ["connection": .integer(Int64(number)), "error": .string(String(describing: type(of: error)))])
+        if let closing, !closing.isByPeer { return }
+        core.note("connection-error", connection: number, ["error": .string(String(describing: type(of: error)))])
         context.close(promise: nil)
     }
 
@@ -113,9 +132,13 @@ final class ProviderConnection: ChannelInboundHandler {
             if headers.endStream { end(open.request, on: stream, context) }
             return
         }
-        guard !isClosing, stream > lastStream else { return }
+        guard closing == nil, stream > lastStream else { return }
         lastStream = stream
         let request = ProviderRequest(headers.headers)
+        guard request.headerByteCount <= Self.maximumHeaderByteCount else {
+            core.note("headers-too-long", connection: number, ["stream": .integer(Int64(Int(stream)))])
+            return write(.rstStream(.enhanceYourCalm), on: stream, context)
+        }
         if headers.endStream {
             end(request, on: stream, context)
         } else {
@@ -127,7 +150,6 @@ final class ProviderConnection: ChannelInboundHandler {
         _ data: HTTP2Frame.FramePayload.Data, on stream: HTTP2StreamID, _ context: ChannelHandlerContext
     ) {
         guard case .byteBuffer(var bytes) = data.data else { return }
-        unreturnedByteCount += bytes.readableBytes + (data.paddingBytes.map { $0 + 1 } ?? 0)
         guard requests[stream] != nil else { return }
         requests[stream]?.request.append(&bytes)
         guard let open = requests[stream] else { return }
@@ -135,8 +157,8 @@ final class ProviderConnection: ChannelInboundHandler {
             end(open.request, on: stream, context)
         } else if open.request.bodyByteCount > Self.patience {
             // It is too large already; what else comes is not waited for.
+            cutShort.insert(stream)
             end(open.request, on: stream, context)
-            write(.rstStream(.noError), on: stream, context)
         }
     }
 
@@ -162,6 +184,7 @@ final class ProviderConnection: ChannelInboundHandler {
         } else if every > 0, requestCount % every == 0 {
             goAway(nil, context)
         }
+        if closing != nil { closeIfDone(context) }
     }
 
     private func delay(_ handled: LocalAPNsCore.Handled, on stream: HTTP2StreamID, _ context: ChannelHandlerContext) {
@@ -173,10 +196,18 @@ final class ProviderConnection: ChannelInboundHandler {
             guard this.value.delayed.remove(stream) != nil else { return }
             this.value.answer(late.value, on: stream, bound.value)
             bound.value.flush()
+            this.value.closeIfDone(bound.value)
         }
     }
 
     private func answer(_ handled: LocalAPNsCore.Handled, on stream: HTTP2StreamID, _ context: ChannelHandlerContext) {
+        defer {
+            if cutShort.remove(stream) != nil, handled.fault.answer == .given {
+                // The answer first: a reset throws away what has not been flushed.
+                context.flush()
+                write(.rstStream(.noError), on: stream, context)
+            }
+        }
         switch handled.fault.answer {
         case .lost: return
         case .reset: return write(.rstStream(.internalError), on: stream, context)
@@ -198,53 +229,14 @@ final class ProviderConnection: ChannelInboundHandler {
         write(.data(.init(data: .byteBuffer(body), endStream: true)), on: stream, context)
     }
 
-    // MARK: The end
-
-    private func tick(_ context: ChannelHandlerContext) {
-        let now = NIODeadline.now()
-        let timeout = TimeAmount.milliseconds(core.configuration.requestTimeout.milliseconds)
-        for (stream, open) in requests where now - open.start > timeout {
-            requests[stream] = nil
-            write(.rstStream(.cancel), on: stream, context)
-        }
-        if now - lastRequest > .milliseconds(core.configuration.idleTimeout.milliseconds) {
-            goAway(.idleTimeout, context)
-        }
-        context.flush()
-    }
-
-    /// Answers what has come so far, takes no more, and closes a little later: closing at once could throw away what the
-    /// peer has not read yet.
-    private func goAway(_ reason: APNsReason?, _ context: ChannelHandlerContext) {
-        guard !isClosing else { return }
-        isClosing = true
-        isGoingAway = true
-        let json = context.channel.allocator.buffer(string: reason.map { APNsRefusal($0).json } ?? "")
-        write(
-            .goAway(lastStreamID: lastStream, errorCode: .noError, opaqueData: reason == nil ? nil : json),
-            on: .rootStream, context)
-        context.flush()
-        core.log.append(
-            event: "goaway", at: core.configuration.now(),
-            ["connection": .integer(Int64(number)), "reason": reason.map { .string($0.rawValue) } ?? .null])
-        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        context.eventLoop.scheduleTask(in: .milliseconds(core.configuration.closingTime.milliseconds)) {
-            bound.value.close(promise: nil)
-        }
-    }
-
-    private func write(_ payload: HTTP2Frame.FramePayload, on stream: HTTP2StreamID, _ context: ChannelHandlerContext) {
+    func write(_ payload: HTTP2Frame.FramePayload, on stream: HTTP2StreamID, _ context: ChannelHandlerContext) {
         context.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: nil)
     }
 
-    private static let patience = 65_536
-}
-
-/// Tells a connection to end.
-struct GoAwayEvent: Sendable {
-    let reason: APNsReason?
-}
-
-extension Duration {
-    var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
+    /// HTTP/2's own handler goes by it only once the peer has acknowledged the settings.
+    private static let maximumHeaderByteCount = 8_000
+    /// A body longer than this is answered before its end. It is less than a stream's window, which is never widened.
+    private static let patience = 8_192
+    /// The connection's window at the start. Source: RFC 9113, 6.9.2.
+    private static let fullWindowByteCount = 65_535
 }

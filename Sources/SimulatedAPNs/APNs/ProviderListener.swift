@@ -35,9 +35,7 @@ struct ProviderListener {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
-                guard let number = core.open(channel) else {
-                    return channel.close()
-                }
+                guard let number = core.open(channel) else { return channel.close() }
                 channel.closeFuture.whenComplete { _ in core.close(number) }
                 return channel.eventLoop.makeCompletedFuture {
                     try Self.configure(channel, core: core, number: number, context: context)
@@ -55,30 +53,38 @@ struct ProviderListener {
     ) throws {
         let deadline = channel.eventLoop.scheduleTask(
             in: .milliseconds(core.configuration.handshakeTimeout.milliseconds)
-        ) { channel.close(promise: nil) }
+        ) {
+            core.note("handshake-timeout", connection: number)
+            channel.close(promise: nil)
+        }
+        channel.closeFuture.whenComplete { _ in deadline.cancel() }
         let pipeline = channel.pipeline.syncOperations
+        let watcher = ClosingOnError(core: core, number: number)
         try pipeline.addHandler(NIOSSLServerHandler(context: context))
         try pipeline.addHandler(
             ApplicationProtocolNegotiationHandler { result, channel in
-                deadline.cancel()
+                watcher.isEncrypted = true
                 let isTaken: Bool =
                     switch result {
                     case .negotiated(let name): name == "h2"
                     case .fallback: !core.configuration.isStrict(.missingALPN)
                     }
                 guard isTaken else {
-                    core.log.append(
-                        event: "wrong-alpn", at: core.configuration.now(), ["connection": .integer(Int64(number))])
+                    core.note("wrong-alpn", connection: number)
                     return channel.close()
                 }
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
+                    let frames = FrameWatch()
                     try pipeline.addHandler(WriteGathering())
+                    try pipeline.addHandler(frames)
                     try pipeline.addHandler(http2(core.configuration))
-                    try pipeline.addHandler(ProviderConnection(core: core, number: number))
+                    // The time for the handshake is that for the preface and the SETTINGS too.
+                    try pipeline.addHandler(
+                        ProviderConnection(core: core, number: number, frames: frames, opening: deadline))
                 }
             })
-        try pipeline.addHandler(ClosingOnError())
+        try pipeline.addHandler(watcher)
     }
 
     /// The limits against abuse are wide: resets and changed settings are what this server is for.
@@ -95,9 +101,34 @@ struct ProviderListener {
     }
 }
 
-/// The last handler: what nobody has dealt with, such as a failed handshake, closes the connection.
+/// Behind TLS: what fails there closes the connection.
 private final class ClosingOnError: ChannelInboundHandler {
     typealias InboundIn = Any
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    private let core: LocalAPNsCore
+    private let number: Int
+    var isEncrypted = false
+    private var hasFailed = false
+
+    init(core: LocalAPNsCore, number: Int) {
+        self.core = core
+        self.number = number
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard !hasFailed else { return }
+        hasFailed = true
+        core.note(
+            isEncrypted ? "connection-error" : "handshake-failed", connection: number,
+            ["error": .string(Self.word(for: error))])
+        context.close(promise: nil)
+    }
+
+    /// BoringSSL's word where it has one. `HTTP_REQUEST` and `WRONG_VERSION_NUMBER` are plain text.
+    private static func word(for error: any Error) -> String {
+        let text = String(describing: error)
+        let parts = text.split(separator: "OPENSSL_internal:", maxSplits: 1)
+        guard parts.count == 2 else { return String(text.prefix { $0 != "(" }) }
+        return String(parts[1].prefix { $0.isUppercase || $0.isNumber || $0 == "_" })
+    }
 }

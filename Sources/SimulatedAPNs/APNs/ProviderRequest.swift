@@ -12,31 +12,36 @@ struct ProviderRequest {
     var priority: String?
     var expiration: String?
     var collapseID: String?
-    var hasDuplicates = false
+    /// Further ones under a name that there was already.
+    var repeated: [(name: String, value: String)] = []
     /// What does not fit is counted and thrown away.
     var body: ByteBuffer?
     var bodyByteCount = 0
+    /// As HTTP/2 counts: 32 more for each field.
+    private(set) var headerByteCount = 0
 
     init(_ headers: HPACKHeaders) {
         for (name, value, _) in headers {
+            headerByteCount += name.utf8.count + value.utf8.count + 32
             switch name {
             case ":method": method = value
             case ":path": path = value
-            case "authorization": Self.set(&authorization, value, &hasDuplicates)
-            case "apns-id": Self.set(&apnsID, value, &hasDuplicates)
-            case "apns-push-type": Self.set(&pushType, value, &hasDuplicates)
-            case "apns-topic": Self.set(&topic, value, &hasDuplicates)
-            case "apns-priority": Self.set(&priority, value, &hasDuplicates)
-            case "apns-expiration": Self.set(&expiration, value, &hasDuplicates)
-            case "apns-collapse-id": Self.set(&collapseID, value, &hasDuplicates)
+            case "authorization": Self.set(&authorization, name, value, &repeated)
+            case "apns-id": Self.set(&apnsID, name, value, &repeated)
+            case "apns-push-type": Self.set(&pushType, name, value, &repeated)
+            case "apns-topic": Self.set(&topic, name, value, &repeated)
+            case "apns-priority": Self.set(&priority, name, value, &repeated)
+            case "apns-expiration": Self.set(&expiration, name, value, &repeated)
+            case "apns-collapse-id": Self.set(&collapseID, name, value, &repeated)
             default: break
             }
         }
     }
 
-    private static func set(_ field: inout String?, _ value: String, _ hasDuplicates: inout Bool) {
-        if field != nil { hasDuplicates = true }
-        field = value
+    private static func set(
+        _ field: inout String?, _ name: String, _ value: String, _ repeated: inout [(name: String, value: String)]
+    ) {
+        if field == nil { field = value } else { repeated.append((name, value)) }
     }
 
     mutating func append(_ data: inout ByteBuffer) {

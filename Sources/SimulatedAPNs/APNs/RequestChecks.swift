@@ -19,7 +19,7 @@ struct RequestChecks {
         let rest = request.path.dropFirst(prefix.count)
         if rest.isEmpty || rest == "/" { throw APNsRefusal(.missingDeviceToken) }
         guard rest.first == "/" else { throw APNsRefusal(.badPath) }
-        if request.hasDuplicates { throw APNsRefusal(.duplicateHeaders) }
+        if !request.repeated.isEmpty { throw APNsRefusal(.duplicateHeaders) }
         return rest.dropFirst()
     }
 

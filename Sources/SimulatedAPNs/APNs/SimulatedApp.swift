@@ -39,7 +39,7 @@ struct SimulatedApp {
     var kept: [APNsNotification] = []
     var unacknowledged: [(number: UInt64, notification: APNsNotification)] = []
     /// By the reorder fault.
-    var heldBack: [(notification: APNsNotification, count: Int)] = []
+    var heldBack: [(notification: APNsNotification, count: Int, since: Int64)] = []
     private var second: Int64 = 0
     private var countInSecond = 0
 

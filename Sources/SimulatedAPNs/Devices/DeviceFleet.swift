@@ -28,7 +28,8 @@ package final class DeviceFleet: Sendable {
         package let device: Int
         package let notification: APNsNotification
         package let push: DeliveredPush
-        /// Whether something was on this device's screen under the same identifier already, and was replaced.
+        /// Whether something was on this device's screen under the same identifier already, and was replaced. A screen
+        /// holds the newest 1,000.
         package let isReplacement: Bool
     }
 
@@ -42,7 +43,7 @@ package final class DeviceFleet: Sendable {
     private let members: [Member]
     private let workers: [DispatchQueue]
     private let handler: @Sendable (Event) -> Void
-    private let screens: [Locked<Set<String>>]
+    private let screens: [Locked<ShownIdentifiers>]
     private let receiver: Locked<DeviceReceiver?>
     private let folder: URL
 
@@ -57,7 +58,7 @@ package final class DeviceFleet: Sendable {
         self.members = members
         self.handler = handler
         workers = (0..<max(1, min(workerCount, members.count))).map { DispatchQueue(label: "device worker \($0)") }
-        screens = members.map { _ in Locked([]) }
+        screens = members.map { _ in Locked(ShownIdentifiers()) }
         receiver = Locked(nil)
     }
 
@@ -93,7 +94,7 @@ package final class DeviceFleet: Sendable {
             identifier: arrival.notification.identifier)
         // After the ledger was written: a device killed in between gets it again, and knows it.
         let identifier = arrival.notification.identifier
-        let isReplacement = push.shown != nil && !screens[arrival.device].withLock { $0.insert(identifier).inserted }
+        let isReplacement = push.shown != nil && !screens[arrival.device].withLock { $0.insert(identifier) }
         handler(
             .showed(
                 Showing(

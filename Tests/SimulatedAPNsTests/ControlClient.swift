@@ -1,0 +1,30 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SimulatedAPNs
+
+/// Asks a control endpoint, with curl.
+struct ControlClient {
+    let port: Int
+
+    struct Answer {
+        let status: Int
+        let text: String
+
+        subscript(_ path: String...) -> Any? {
+            var value: Any? = try? JSONSerialization.jsonObject(with: Data(text.utf8))
+            for name in path { value = (value as? [String: Any])?[name] }
+            return value
+        }
+    }
+
+    func ask(_ method: String, _ path: String, _ body: String? = nil, headers: [String] = []) throws -> Answer {
+        var arguments = ["--silent", "--max-time", "120", "--request", method, "--write-out", "\n%{http_code}"]
+        arguments += headers.flatMap { ["--header", $0] }
+        if let body { arguments += ["--data-binary", body] }
+        let result = try Program(at: "/usr/bin/curl").run(arguments + ["http://127.0.0.1:\(port)\(path)"])
+        let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
+        return Answer(status: Int(lines.last ?? "") ?? 0, text: lines.dropLast().joined(separator: "\n"))
+    }
+}

@@ -1,0 +1,169 @@
+import Crypto
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SimulatedAPNs
+
+@Suite("The control endpoint", .serialized)
+struct ControlTests {
+    private static let bad = String(repeating: "0", count: 64)
+
+    @Test("it is on 127.0.0.1 alone, wherever providers come from")
+    func loopback() async throws {
+        let apns = try await RunningAPNs { $0.host = "0.0.0.0" }
+        let provider = try await RawClient(host: "127.0.0.2", port: apns.address.port)
+        await provider.close()
+        await #expect(throws: (any Error).self) {
+            try await RawClient(host: "127.0.0.2", port: apns.address.controlPort)
+        }
+        #expect(try ControlClient(port: apns.address.controlPort).ask("GET", "/status").status == 200)
+        await apns.server.stop()
+    }
+
+    @Test("a connection without a whole request is closed, however often a byte comes")
+    func silence() async throws {
+        let apns = try await RunningAPNs { $0.controlTimeout = .milliseconds(500) }
+        let silent = try await RawClient(port: apns.address.controlPort)
+        let dripping = try await RawClient(port: apns.address.controlPort)
+        dripping.send(Array("GET /status HTTP/1.1\r\nx-long: ".utf8))
+        let drip = Task {
+            while !Task.isCancelled {
+                dripping.send([0x78])
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        #expect(await silent.wait { $0.isClosed })
+        #expect(await dripping.wait { $0.isClosed })
+        drip.cancel()
+        await apns.server.stop()
+    }
+
+    @Test("connections beyond the limit are closed, and there is room again once others have gone")
+    func limit() async throws {
+        let apns = try await RunningAPNs { $0.controlConnectionLimit = 2 }
+        let first = try await RawClient(port: apns.address.controlPort)
+        let second = try await RawClient(port: apns.address.controlPort)
+        let third = try await RawClient(port: apns.address.controlPort)
+        #expect(await third.wait { $0.isClosed })
+        #expect(!first.isClosed && !second.isClosed)
+        await first.close()
+        let control = ControlClient(port: apns.address.controlPort)
+        #expect(try await eventually { try control.ask("GET", "/status").status == 200 })
+        await apns.server.stop()
+    }
+
+    @Test("status and faults: what is set is in force, and what makes no sense is not taken")
+    func faults() async throws {
+        let apns = try await RunningAPNs { $0.seed = 7 }
+        let control = ControlClient(port: apns.address.controlPort)
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client) == 200)
+        #expect(await apns.send(client, path: "/3/device/\(Self.bad)") == 400)
+        let status = try control.ask("GET", "/status")
+        #expect(status["requests", "accepted"] as? Int == 1)
+        #expect(status["requests", "refusals", "BadDeviceToken"] as? Int == 1)
+        #expect(status["devices", "devices"] as? Int == 1)
+        let set = try control.ask("PUT", "/faults", #"{"unavailable": 1}"#)
+        #expect(set["faults", "unavailable"] as? Double == 1)
+        #expect(await apns.send(client) == 503)
+        let read = try control.ask("GET", "/faults")
+        #expect(read["seed"] as? Int == 7)
+        #expect(read["faults", "unavailable"] as? Double == 1)
+        for body in [#"{"unavailable": 2}"#, #"{"unavailable": "much"}"#, "hello", ""] {
+            #expect(try control.ask("PUT", "/faults", body).status == 400, "\(body)")
+        }
+        #expect(await apns.send(client) == 503)
+        #expect(try control.ask("PUT", "/faults", "{}")["faults", "unavailable"] as? Double == 0)
+        #expect(await apns.send(client) == 200)
+        await apns.server.stop()
+    }
+
+    @Test("devices and tokens: one is registered, its token made bad, and each mistake answered")
+    func devices() async throws {
+        let apns = try await RunningAPNs()
+        let control = ControlClient(port: apns.address.controlPort)
+        let made = try control.ask("POST", "/devices", #"{"name": "tablet", "topic": "\#(APNsFixture.topic)"}"#)
+        let token = try #require(made["token"] as? String)
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client, path: "/3/device/\(token)") == 200)
+        #expect(try control.ask("GET", "/devices").text.contains(token))
+        for (state, status) in [("expired", 410), ("unregistered", 410), ("bad", 400), ("active", 200)] {
+            let body = #"{"state": "\#(state)", "since": 5}"#
+            #expect(try control.ask("PUT", "/tokens/\(token)", body).status == 200)
+            #expect(await apns.send(client, path: "/3/device/\(token)") == status, "\(state)")
+        }
+        #expect(try control.ask("PUT", "/tokens/\(Self.bad)", #"{"state": "bad"}"#).status == 404)
+        #expect(try control.ask("PUT", "/tokens/\(token)", #"{"state": "broken"}"#).status == 400)
+        #expect(try control.ask("POST", "/devices", #"{"name": "", "topic": "x"}"#).status == 400)
+        await apns.server.stop()
+    }
+
+    @Test("keys: another provider's is taken from then on, through a restart too")
+    func keys() async throws {
+        let apns = try await RunningAPNs()
+        let control = ControlClient(port: apns.address.controlPort)
+        let (key, p8) = ProviderKey.make()
+        let pem = p8.replacingOccurrences(of: "\n", with: "\\n")
+        let body = #"{"keyID": "\#(key.keyID)", "teamID": "\#(key.teamID)", "publicKey": "\#(pem)"}"#
+        let added = try control.ask("POST", "/keys", body)
+        #expect(added["keyID"] as? String == key.keyID)
+        #expect(!added.text.contains("PRIVATE"), "of a .p8 the public half is kept")
+        let authorization = try ProviderTokenMaker(key: key, secret: .init(pemRepresentation: p8)).authorization(
+            issued: Int64(Date().timeIntervalSince1970))
+        func status(_ address: LocalAPNsAddress) async throws -> Int? {
+            let client = try await WireClient(address)
+            let headers = apns.headers().map { $0.0 == "authorization" ? ($0.0, authorization) : $0 }
+            let stream = client.send(headers, body: #"{"aps":{"alert":"x"}}"#)
+            return await client.wait { $0.ended.contains(stream) }.status[stream]
+        }
+        #expect(try await status(apns.address) == 200)
+        #expect(try control.ask("GET", "/keys").text.contains(key.keyID))
+        let noKey = #"{"keyID": "A", "teamID": "B", "publicKey": "C"}"#
+        #expect(try control.ask("POST", "/keys", noKey).status == 400)
+        await apns.server.stop()
+        let again = try await RunningAPNs(in: apns.folder)
+        #expect(try await status(again.address) == 200)
+        await again.server.stop()
+    }
+
+    @Test("goaway: every connection gets the reason, or none")
+    func goAway() async throws {
+        let apns = try await RunningAPNs()
+        let control = ControlClient(port: apns.address.controlPort)
+        for (body, reason) in [(#"{"reason": "IdleTimeout"}"#, #"{"reason":"IdleTimeout"}"#), (nil, "")] {
+            let client = try await WireClient(apns.address)
+            #expect(await apns.send(client) == 200)
+            #expect(try control.ask("POST", "/goaway", body)["connections"] as? Int == 1)
+            let seen = await client.wait { $0.isClosed }
+            #expect(seen.goAway == reason)
+            #expect(try await eventually { try control.ask("POST", "/goaway")["connections"] as? Int == 0 })
+        }
+        #expect(try control.ask("POST", "/goaway", #"{"reason": "Nonsense"}"#).status == 400)
+        await apns.server.stop()
+    }
+
+    @Test("other paths are not there, web pages are sent away, a body of 2 MB is not taken")
+    func others() async throws {
+        let apns = try await RunningAPNs()
+        let control = ControlClient(port: apns.address.controlPort)
+        #expect(try control.ask("GET", "/").status == 404)
+        #expect(try control.ask("DELETE", "/status").status == 404)
+        #expect(try control.ask("GET", "/status", headers: ["Origin: https://example.com"]).status == 403)
+        #expect(try control.ask("GET", "/status", headers: ["Host: example.com"]).status == 403)
+        let file = try apns.folder.write(String(repeating: "x", count: 2_000_000), to: "large")
+        #expect(try control.ask("PUT", "/faults", "@\(file)").status != 200)
+        #expect(try control.ask("GET", "/status").status == 200)
+        await apns.server.stop()
+    }
+}
+
+/// Whether a condition holds before two minutes are over.
+func eventually(_ condition: () throws -> Bool) async rethrows -> Bool {
+    let deadline = ContinuousClock.now + .seconds(120)
+    while ContinuousClock.now < deadline {
+        if try condition() { return true }
+        try? await Task.sleep(for: .milliseconds(10))
+    }
+    return try condition()
+}

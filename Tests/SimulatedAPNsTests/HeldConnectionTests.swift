@@ -1,0 +1,130 @@
+import Foundation
+import NIOHTTP2
+import TestSupport
+import Testing
+
+@testable import SimulatedAPNs
+
+@Suite("A provider can't hold a connection without using it", .serialized)
+struct HeldConnectionTests {
+    /// HEADERS without END_HEADERS: `:method POST` and no more.
+    private static let openBlock: [UInt8] = [0, 0, 1, 1, 0, 0, 0, 0, 1, 0x83]
+    private static let emptyContinuation: [UInt8] = [0, 0, 0, 9, 0, 0, 0, 0, 1]
+
+    @Test(
+        "who does not come to SETTINGS in the time for the handshake is closed",
+        arguments: [0, 10, RawClient.preface.count])
+    func noSettings(byteCount: Int) async throws {
+        let apns = try await RunningAPNs { $0.handshakeTimeout = .milliseconds(500) }
+        let client = try await RawClient(port: apns.address.port, root: apns.address.root)
+        client.send(Array(RawClient.preface.prefix(byteCount)))
+        #expect(await client.wait { $0.isClosed })
+        #expect(try await apns.events("handshake-timeout").count == 1)
+        await apns.server.stop()
+    }
+
+    @Test("who has sent its SETTINGS may take its time with the first request")
+    func settings() async throws {
+        let apns = try await RunningAPNs { $0.handshakeTimeout = .milliseconds(500) }
+        let client = try await WireClient(apns.address)
+        await client.wait { !$0.streamLimits.isEmpty }
+        try await Task.sleep(for: .milliseconds(1_000))
+        #expect(await apns.send(client) == 200)
+        await apns.server.stop()
+    }
+
+    @Test(
+        "a frame or a header block that is never finished ends its connection",
+        arguments: [
+            [0, 0, 1], [0, 0, 100, 0xee, 0, 0, 0, 0, 0, 1, 2, 3], openBlock, openBlock + emptyContinuation,
+        ])
+    func unfinished(bytes: [UInt8]) async throws {
+        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
+        let client = try await RawClient(port: apns.address.port, root: apns.address.root)
+        client.send(RawClient.preface + RawClient.settings + bytes)
+        #expect(await client.wait { $0.isClosed })
+        #expect(try await apns.events("frame-timeout").count == 1)
+        #expect(try await apns.works())
+        await apns.server.stop()
+    }
+
+    @Test("a header block that goes on and on, without an end, is not waited for either")
+    func drippingBlock() async throws {
+        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
+        let client = try await RawClient(port: apns.address.port, root: apns.address.root)
+        client.send(RawClient.preface + RawClient.settings + Self.openBlock)
+        let dripping = Task {
+            // Few enough for HTTP/2's own limit on them.
+            for _ in 0..<4 {
+                try await Task.sleep(for: .milliseconds(100))
+                client.send(Self.emptyContinuation)
+            }
+        }
+        #expect(await client.wait { $0.isClosed })
+        dripping.cancel()
+        #expect(try await apns.events("frame-timeout").count == 1)
+        await apns.server.stop()
+    }
+
+    @Test("frames that follow each other closely are finished, wherever the reads cut them")
+    func watch() async throws {
+        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
+        let client = try await WireClient(apns.address)
+        let end = ContinuousClock.now + .seconds(1.5)
+        while ContinuousClock.now < end {
+            let body = #"{"aps":{"alert":"\#(String(repeating: "x", count: 3_000))"}}"#
+            #expect(await apns.send(client, body: body) == 200)
+        }
+        #expect(!client.seen.isClosed)
+        await apns.server.stop()
+    }
+
+    @Test("a client's GOAWAY closes the connection, after the answers that are owed")
+    func peerGoAway() async throws {
+        let apns = try await RunningAPNs { $0.closingTime = .milliseconds(100) }
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client) == 200)
+        client.goAway()
+        #expect(await client.wait { $0.isClosed }.isClosed)
+
+        var faults = APNsFaults()
+        faults.latencyMillisecondsMinimum = 1_000
+        faults.latencyMillisecondsMaximum = 1_000
+        apns.server.faults = faults
+        let waiting = try await WireClient(apns.address)
+        let stream = waiting.send(apns.headers(), body: #"{"aps":{"alert":"x"}}"#)
+        waiting.goAway()
+        #expect(await waiting.wait { $0.isClosed }.status[stream] == 200)
+        await apns.server.stop()
+    }
+
+    @Test("a request that a client leaves open before its GOAWAY is waited for until the closing time is over")
+    func peerGoAwayWithOpenRequest() async throws {
+        let apns = try await RunningAPNs { $0.closingTime = .milliseconds(500) }
+        let client = try await WireClient(apns.address)
+        let open = client.send(apns.headers(), body: nil)
+        client.goAway()
+        #expect(await client.wait { $0.isClosed }.isClosed)
+        #expect(client.seen.status[open] == nil)
+        await apns.server.stop()
+    }
+
+    @Test(
+        "answers that the latency fault holds back come after GOAWAY and the closing time too",
+        arguments: [true, false])
+    func delayedAnswers(isShutdown: Bool) async throws {
+        let apns = try await RunningAPNs {
+            $0.closingTime = .milliseconds(50)
+            $0.faults.latencyMillisecondsMinimum = 1_000
+            $0.faults.latencyMillisecondsMaximum = 1_000
+        }
+        let client = try await WireClient(apns.address)
+        let stream = client.send(apns.headers(), body: #"{"aps":{"alert":"x"}}"#)
+        #expect(await eventually { apns.server.deviceCounts.waiting == 1 })
+        if isShutdown { await apns.server.stop() } else { apns.server.goAway(nil) }
+        let seen = await client.wait { $0.isClosed }
+        #expect(seen.goAway != nil)
+        #expect(seen.status[stream] == 200)
+        if !isShutdown { await apns.server.stop() }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import NIOHTTP2
+import TestSupport
+import Testing
+
+@testable import SimulatedAPNs
+
+@Suite("The log holds everything that a local APNs saw", .serialized)
+struct LogTests {
+    @Test("connections, by number, as they open and close")
+    func connections() async throws {
+        let apns = try await RunningAPNs()
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client) == 200)
+        await client.close()
+        #expect(try await apns.events("connection-closed").map { $0["connection"] as? Int } == [1])
+        #expect(try await apns.events("connection-opened").map { $0["connection"] as? Int } == [1])
+        await apns.server.stop()
+    }
+
+    @Test(
+        "plain text where TLS should be",
+        arguments: [("GET / HTTP/1.1\r\n\r\n", "HTTP_REQUEST"), ("EHLO example.com\r\n", "WRONG_VERSION_NUMBER")])
+    func plainText(text: String, word: String) async throws {
+        let apns = try await RunningAPNs()
+        let client = try await RawClient(port: apns.address.port)
+        client.send(Array(text.utf8))
+        #expect(await client.wait { $0.isClosed })
+        #expect(try await apns.events("handshake-failed").first?["error"] as? String == word)
+        await apns.server.stop()
+    }
+
+    @Test("a client that does not trust the certificate")
+    func untrusted() async throws {
+        let apns = try await RunningAPNs()
+        let other = try await RunningAPNs()
+        let client = try await WireClient(apns.address, trusting: other.address.root)
+        #expect(await client.wait { $0.isClosed }.isClosed)
+        #expect(try await apns.events("handshake-failed").count == 1)
+        await apns.server.stop()
+        await other.server.stop()
+    }
+
+    @Test("a handshake that takes too long, and a connection too many")
+    func limits() async throws {
+        let apns = try await RunningAPNs {
+            $0.connectionLimit = 1
+            $0.handshakeTimeout = .milliseconds(500)
+        }
+        let silent = try await RawClient(port: apns.address.port)
+        let extra = try await RawClient(port: apns.address.port)
+        #expect(await extra.wait { $0.isClosed })
+        #expect(await silent.wait { $0.isClosed })
+        #expect(try await apns.events("connection-refused").count == 1)
+        #expect(try await apns.events("handshake-timeout").map { $0["connection"] as? Int } == [1])
+        await apns.server.stop()
+    }
+
+    @Test("requests that take too long, and what the client takes back")
+    func requests() async throws {
+        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client) == 200)
+        let slow = client.send(apns.headers(), body: nil)
+        #expect(await client.wait { $0.reset.contains(slow) }.reset.contains(slow))
+        #expect(try await apns.events("request-timeout").map { $0["stream"] as? Int } == [Int(slow)])
+        let taken = client.send(apns.headers(), body: nil)
+        client.reset(taken)
+        #expect(try await apns.events("peer-reset").map { $0["stream"] as? Int } == [Int(taken)])
+        client.goAway()
+        #expect(try await apns.events("peer-goaway").count == 1)
+        await apns.server.stop()
+    }
+
+    @Test("of repeated headers every value, but never a provider token")
+    func repeated() async throws {
+        let apns = try await RunningAPNs()
+        let client = try await WireClient(apns.address)
+        let headers = apns.headers([
+            ("apns-priority", "10"), ("apns-priority", "5"), ("authorization", apns.authorization),
+            ("apns-priority", "1"),
+        ])
+        let stream = client.send(headers, body: #"{"aps":{"alert":"x"}}"#)
+        #expect(await client.wait { $0.ended.contains(stream) }.status[stream] == 400)
+        let entry = try #require(try await apns.events("request").first)
+        #expect((entry["headers"] as? [String: String])?["apns-priority"] == "10")
+        #expect(entry["repeated-headers"] as? [String] == ["apns-priority: 5", "authorization", "apns-priority: 1"])
+        await apns.server.stop()
+    }
+}
+
+extension RunningAPNs {
+    /// The log's lines about an event, as soon as there is one; none after two minutes.
+    func events(_ name: String) async throws -> [[String: Any]] {
+        let file = folder.appending("APNs/log.jsonl")
+        let deadline = ContinuousClock.now + .seconds(120)
+        while true {
+            let lines = try LogFile.lines(file).filter { $0["event"] as? String == name }
+            guard lines.isEmpty, ContinuousClock.now < deadline else { return lines }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+}
+
+enum LogFile {
+    static func lines(_ file: URL) throws -> [[String: Any]] {
+        String(decoding: try Data(contentsOf: file), as: UTF8.self).split(separator: "\n").compactMap {
+            (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
+        }
+    }
+}
