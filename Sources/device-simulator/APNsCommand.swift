@@ -30,10 +30,10 @@ struct APNsCommand: ParsableCommand {
     @Option(help: "Where providers connect; 0 for any free port.")
     var port = 0
 
-    @Option(help: "The control endpoint's port; 0 for any free one.")
+    @Option(help: "The control endpoint's port, on 127.0.0.1 only; 0 for any free one.")
     var controlPort = 0
 
-    @Option(help: "The address to listen on. Everyone who reaches it can send.")
+    @Option(help: "The address where providers connect. Everyone who reaches it can send.")
     var host = "127.0.0.1"
 
     @Option(help: "sandbox or production.")
@@ -76,8 +76,9 @@ struct APNsCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try configuration()
-        let keys = try key.map(Self.providerKey)
+        let given = key
         try runUntilDone { ended in
+            let keys = try given.map(Self.providerKey)
             let server: LocalAPNs
             do throws(LocalAPNsError) {
                 server = try await LocalAPNs.start(
@@ -142,7 +143,7 @@ struct APNsCommand: ParsableCommand {
             return
         }
         try printLine("local APNs (\(address.environment.rawValue)) on https://\(address.host):\(address.port)")
-        try printLine("  control   http://\(address.host):\(address.controlPort)/status")
+        try printLine("  control   http://127.0.0.1:\(address.controlPort)/status")
         try printLine("  devices   \(address.devices)")
         try printLine("  root      \(address.root)")
         if let keyID = address.keyID, let teamID = address.teamID {

@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import PushCrypto
+import PushSimulator
+import TestSupport
+import Testing
+
+@testable import SimulatedAPNs
+
+/// `device-simulator apns` in a process of its own, with a device that is registered and away.
+final class RunningCommand: Sendable {
+    let folder: TemporaryFolder
+    let address: LocalAPNsAddress
+    let control: ControlClient
+    let token: String
+    let authorization: String
+    private let process: ChildProcess
+    private let output: URL
+
+    init(_ flags: String..., in folder: TemporaryFolder? = nil) async throws {
+        let folder = try folder ?? TemporaryFolder()
+        self.folder = folder
+        let apns = folder.appending("APNs")
+        let output = folder.appending("output-\(UUID().uuidString)")
+        try Data().write(to: output)
+        self.output = output
+        process = try Program("device-simulator").start(
+            ["apns", "--folder", apns.path] + flags, output: FileHandle(forWritingTo: output))
+        let id = process.identifier
+        // Printed after everything else is ready.
+        try #require(await eventually { try !Data(contentsOf: output).isEmpty })
+        address = try LocalAPNsAddress(inFolder: apns)
+        #expect(address.process == id)
+        control = ControlClient(port: address.controlPort)
+        let made = try control.ask("POST", "/devices", #"{"name": "phone", "topic": "\#(APNsFixture.topic)"}"#)
+        token = try #require(made["token"] as? String)
+        authorization = try RunningAPNs.authorization(address)
+    }
+
+    var identifier: pid_t { process.identifier }
+    var text: String { get throws { String(decoding: try Data(contentsOf: output), as: UTF8.self) } }
+
+    func headers(without name: String = "", token: String? = nil, authorization: String? = nil) -> [(String, String)] {
+        [
+            (":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(token ?? self.token)"),
+            (":authority", "localhost"), ("authorization", authorization ?? self.authorization),
+            ("apns-topic", APNsFixture.topic), ("apns-push-type", "alert"),
+        ].filter { $0.0 != name }
+    }
+
+    static let body = #"{"aps":{"alert":"x"},"e":"sealed"}"#
+    static let bad = String(repeating: "0", count: 64)
+
+    /// The status, or nil where the stream was reset or the connection closed.
+    func send(_ client: WireClient, without name: String = "", token: String? = nil) async -> Int? {
+        let stream = client.send(headers(without: name, token: token), body: Self.body)
+        return await client.wait { $0.ended.contains(stream) || $0.reset.contains(stream) || $0.isClosed }
+            .status[stream]
+    }
+
+    /// Lets the device be there, and keeps the IDs of what arrives.
+    func arrivals(_ body: (Locked<[String]>) async throws -> Void) async throws {
+        let ids = Locked<[String]>([])
+        let isOnline = Locked(false)
+        let app = DeviceReceiver.App(name: "phone", topic: APNsFixture.topic)
+        let receiver = DeviceReceiver(folder: folder.appending("APNs"), apps: [app]) { event in
+            if case .online = event { isOnline.withLock { $0 = true } }
+            if case .arrived(let arrival) = event { ids.withLock { $0.append(arrival.notification.apnsID) } }
+        }
+        async let running: Void = receiver.run()
+        #expect(await eventually { isOnline.withLock { $0 } })
+        #expect(try await eventually { try control.ask("GET", "/status")["devices", "online"] as? Int == 1 })
+        try await body(ids)
+        receiver.stop()
+        await running
+    }
+
+    func outcome(_ name: String) throws -> Int {
+        try control.ask("GET", "/status")["requests", "outcomes", name] as? Int ?? 0
+    }
+
+    func stop() {
+        Glibc.kill(process.identifier, SIGTERM)
+        #expect(process.wait() == .exited(0))
+    }
+
+    deinit { process.kill() }
+}
