@@ -133,6 +133,12 @@ let server: [Target.Dependency] = [
                 "TestSupport", "soak-sender", "device-simulator",
             ], swiftSettings: settings),
         .testTarget(
+            name: "BothEndsTests",
+            dependencies: [
+                "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "SimulatedAPNs", "TestSupport",
+            ] + localAPNs + server,
+            swiftSettings: settings),
+        .testTarget(
             name: "CommandLineTests",
             dependencies: [
                 "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto",

@@ -1,0 +1,112 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushAPNS
+@testable import SimulatedAPNs
+
+@Suite("Connections that end, tokens that go, from end to end", .serialized)
+struct EndingTests {
+    @Test("GOAWAY with each reason: what is in flight is answered, and the next push goes over another connection")
+    func goAway() async throws {
+        let ends = try await BothEnds()
+        let core = ends.server.core
+        // Twice: a token that is new has a connection of its own.
+        #expect(try await ends.deliver().isAccepted)
+        #expect(try await ends.deliver().isAccepted)
+        for reason in [nil] + APNsReason.allCases {
+            let (connections, accepted) = (core.counts.connections, core.counts.accepted)
+            core.faults.latencyMillisecondsMinimum = 100
+            core.faults.latencyMillisecondsMaximum = 100
+            let token = try ends.device()
+            async let inFlight = ends.deliver(ends.push(to: token))
+            await eventually("it is in flight") { core.counts.accepted == accepted + 1 }
+            ends.server.goAway(reason)
+            #expect(await inFlight.isAccepted, "\(String(describing: reason))")
+            core.faults = APNsFaults()
+            await eventually("the old connection is closed") { core.channels.isEmpty }
+            // Some reasons ask for a while without connections.
+            ends.advance(seconds: 300)
+            let next = try await ends.deliver()
+            #expect(next.isAccepted, "\(String(describing: reason)): \(next)")
+            #expect(core.counts.connections == connections + 1)
+        }
+        await ends.stop()
+    }
+
+    @Test("GOAWAY after every third request: each of 60 pushes is answered, over many connections")
+    func goAwayEvery() async throws {
+        let ends = try await BothEnds { $0.faults.goAwayEvery = 3 }
+        let token = try ends.device()
+        for number in 0..<60 {
+            let outcome = await ends.deliver(ends.push(to: token))
+            #expect(outcome.isAccepted, "\(number): \(outcome)")
+            // Not to be slowed down by the waits between connections.
+            ends.advance(seconds: 60)
+        }
+        #expect(ends.server.core.counts.connections >= 20)
+        await ends.stop()
+    }
+
+    @Test("410 comes with its reason and since when, and the token is good again when its device registers")
+    func gone() async throws {
+        let ends = try await BothEnds()
+        let token = try ends.device()
+        #expect(ends.server.setState(.unregistered, token: token.description, since: 1_700_000_000_123))
+        let refusal = await ends.deliver(ends.push(to: token)).refusal
+        let since = try #require(Timestamp(secondsSince1970: 1_700_000_000))
+        #expect(refusal == PushRefusal(status: 410, reason: "Unregistered", timestamp: since))
+        #expect(refusal?.advice == .drop)
+        #expect(try ends.device() == token)
+        #expect(await ends.deliver(ends.push(to: token)).isAccepted)
+
+        #expect(ends.server.setState(.expired, token: token.description, since: 1_700_000_000_999))
+        let renewed = try ends.device()
+        #expect(renewed != token)
+        let expired = await ends.deliver(ends.push(to: token)).refusal
+        #expect(expired == PushRefusal(status: 410, reason: "ExpiredToken", timestamp: since))
+        #expect(await ends.deliver(ends.push(to: renewed)).isAccepted)
+        await ends.stop()
+    }
+
+    @Test("an answer that comes too late: timed out, maybe delivered; its connection stays, and the next push works")
+    func late() async throws {
+        let ends = try await BothEnds()
+        let core = ends.server.core
+        #expect(try await ends.deliver().isAccepted)
+        #expect(try await ends.deliver().isAccepted)
+        core.faults.latencyMillisecondsMinimum = 1_000
+        core.faults.latencyMillisecondsMaximum = 1_000
+        let token = try ends.device()
+        async let slow = ends.deliver(ends.push(to: token))
+        await eventually("it is in flight") { core.counts.accepted == 3 }
+        ends.advance(seconds: 31)
+        let outcome = await slow
+        #expect(outcome.error == .timedOut)
+        #expect(outcome.error?.mayHaveBeenDelivered == true)
+        core.faults = APNsFaults()
+        #expect(try await ends.deliver().isAccepted)
+        await ends.stop()
+    }
+
+    @Test("the server stops and starts again: pushes meanwhile are unreachable or lost, and the next ones work")
+    func restart() async throws {
+        let ends = try await BothEnds()
+        #expect(try await ends.deliver().isAccepted)
+        let token = try ends.device()
+        await ends.server.stop()
+        let meanwhile = await ends.deliver(ends.push(to: token))
+        #expect(meanwhile.error?.mayHaveBeenDelivered == false, "\(meanwhile)")
+        var configuration = LocalAPNsConfiguration()
+        configuration.port = ends.server.address.port
+        let second = try await LocalAPNs.start(folder: ends.folder.appending("APNs"), configuration: configuration)
+        await eventually("a push after the restart") {
+            ends.advance(seconds: 30)
+            return await ends.deliver(ends.push(to: token)).isAccepted
+        }
+        await second.stop()
+        await ends.transport.shutDown()
+    }
+}

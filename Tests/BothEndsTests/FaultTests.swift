@@ -1,0 +1,101 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushAPNS
+@testable import SimulatedAPNs
+
+@Suite("Faults, from end to end", .serialized)
+struct FaultTests {
+    @Test("every push ends with an answer, or an error that is right about whether it may have been delivered")
+    func truth() async throws {
+        let ends = try await BothEnds {
+            $0.seed = 7
+            $0.faults.resets = 0.1
+            $0.faults.lostResponses = 0.05
+            $0.faults.tooManyRequests = 0.02
+            $0.faults.serverErrors = 0.02
+            $0.faults.unavailable = 0.02
+            $0.faults.goAwayEvery = 50
+            $0.faults.latencyMillisecondsMaximum = 20
+            $0.unacknowledgedLimit = 10_000
+        }
+        let core = ends.server.core
+        let tokens = try (0..<20).map { try ends.device("device-\($0)") }
+        let pushes = (0..<600).map { ends.push(to: tokens[$0 % 20]) }
+        let finished = Finished()
+        let outcomes = await withTaskGroup(of: (String, BothEnds.Outcome).self) { group in
+            for push in pushes {
+                group.addTask {
+                    let outcome = await ends.deliver(push)
+                    finished.add()
+                    return (push.apnsID, outcome)
+                }
+            }
+            // Where nothing more comes, answers are lost: their time runs out.
+            group.addTask {
+                var last = -1
+                while finished.count < pushes.count {
+                    if finished.count == last { ends.advance(seconds: 10) }
+                    last = finished.count
+                    try? await Task.sleep(for: .seconds(1))
+                }
+                return ("", .failure(.cancelled))
+            }
+            return await group.reduce(into: [String: BothEnds.Outcome]()) { $0[$1.0] = $1.1 }
+        }
+        #expect(outcomes.count == pushes.count + 1)
+        let log = try await ends.requests(core.counts.requests)
+        let delivered = Set(
+            log.filter { ["stored", "replaced"].contains($0["outcome"] as? String) }.compactMap {
+                $0["apns-id"] as? String
+            })
+        var counts = (accepted: 0, refused: 0, maybe: 0, unsent: 0)
+        for push in pushes {
+            switch outcomes[push.apnsID] {
+            case .success(.accepted):
+                counts.accepted += 1
+                #expect(delivered.contains(push.apnsID))
+            case .success(.refused):
+                counts.refused += 1
+                #expect(!delivered.contains(push.apnsID))
+            case .failure(let error) where error.mayHaveBeenDelivered: counts.maybe += 1
+            case .failure(let error):
+                counts.unsent += 1
+                #expect(!delivered.contains(push.apnsID), "\(error)")
+            case nil: Issue.record("no outcome")
+            }
+        }
+        #expect(counts.accepted > 0 && counts.refused > 0 && counts.maybe > 0, "\(counts)")
+        core.faults = APNsFaults()
+        ends.advance(seconds: 60)
+        #expect(try await ends.deliver().isAccepted)
+        await ends.stop()
+    }
+
+    @Test("a reset and a lost answer each leave the connection to the others")
+    func one() async throws {
+        let ends = try await BothEnds()
+        let core = ends.server.core
+        // Twice: a token that is new has a connection of its own.
+        #expect(try await ends.deliver().isAccepted)
+        #expect(try await ends.deliver().isAccepted)
+        core.faults.resets = 1
+        let reset = try await ends.deliver()
+        #expect(reset.error == .connectionLost("the stream was reset: INTERNAL_ERROR"))
+        core.faults = APNsFaults()
+        core.faults.lostResponses = 1
+        let token = try ends.device()
+        async let lost = ends.deliver(ends.push(to: token))
+        await eventually("it is in flight") { core.counts.lostResponses == 1 }
+        core.faults = APNsFaults()
+        #expect(try await ends.deliver().isAccepted)
+        ends.advance(seconds: 31)
+        #expect(await lost.error == .timedOut)
+        #expect(try await ends.deliver().isAccepted)
+        #expect(core.counts.connections == 2, "one for tokens that are new, one for those that are known")
+        await ends.stop()
+    }
+}

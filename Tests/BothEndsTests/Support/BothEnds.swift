@@ -1,0 +1,134 @@
+import Foundation
+import Logging
+import Metrics
+import NIOPosix
+import PushCrypto
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushAPNS
+@testable import SimulatedAPNs
+
+/// A local APNs and a transport to it, over real TLS, for one test.
+struct BothEnds {
+    let folder: TemporaryFolder
+    let server: LocalAPNs
+    let transport: APNSTransport
+    let key: PushAPNS.ProviderKey
+    let root: Data
+    /// The transport's.
+    let clock = AdjustableClock()
+    /// What the server's clock is wrong by, in seconds.
+    let serverError: Locked<Int64>
+    static let topic: Topic = "com.example.app"
+
+    /// - Parameter key: what the transport signs with; the server's own unless told otherwise.
+    init(
+        _ change: (inout LocalAPNsConfiguration) -> Void = { _ in },
+        key: (PushAPNS.ProviderKey, LocalAPNs) throws -> PushAPNS.ProviderKey = { key, _ in key }
+    ) async throws {
+        folder = try TemporaryFolder()
+        let serverError = Locked<Int64>(0)
+        self.serverError = serverError
+        var configuration = LocalAPNsConfiguration()
+        configuration.environment = .sandbox
+        configuration.closingTime = .milliseconds(100)
+        let now = configuration.now
+        configuration.now = { now() + serverError.withLock { $0 } * 1_000 }
+        change(&configuration)
+        server = try await LocalAPNs.start(folder: folder.appending("APNs"), configuration: configuration)
+        let address = server.address
+        let pem = try Data(contentsOf: URL(filePath: address.key ?? ""))
+        let own = try PushAPNS.ProviderKey(
+            pem: Array(pem), keyID: address.keyID ?? "", teamID: address.teamID ?? "")
+        self.key = try key(own, server)
+        root = try Data(contentsOf: URL(filePath: address.root))
+        transport = try Self.transport(to: address.port, key: self.key, root: root, clock)
+    }
+
+    static func transport(
+        to port: Int, host: String = "localhost", key: PushAPNS.ProviderKey, root: Data, _ clock: AdjustableClock
+    ) throws -> APNSTransport {
+        var configuration = APNSConfiguration(
+            endpoint: APNSEndpoint(host: host, port: port), key: key,
+            trustRoots: try TrustRoots(pem: Array(root)))
+        configuration.limits.connectionCount = 1
+        return try APNSTransport(
+            configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            metrics: NOOPMetricsHandler.instance,
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock.transportClock)
+    }
+
+    /// Lets time pass, at both ends.
+    func advance(seconds: Int64) {
+        serverError.withLock { $0 += seconds }
+        clock.advance(seconds: seconds)
+    }
+
+    /// A device's token; the same name has the same one.
+    func device(_ name: String = "phone") throws -> DeviceToken {
+        try #require(DeviceToken(parsing: server.register(name: name, topic: Self.topic.description)))
+    }
+
+    static let nobody = DeviceToken(parsing: String(repeating: "0", count: 64))
+
+    func push(to token: DeviceToken) -> PushRequest {
+        let id = UUID().uuidString.lowercased()
+        return PushRequest(
+            token: token, body: Array(#"{"aps":{"alert":"x"}}"#.utf8), topic: Self.topic, apnsID: id,
+            collapseID: id, priority: .immediate, expiration: nil)
+    }
+
+    typealias Outcome = Result<PushAnswer, PushTransportError>
+
+    func deliver(_ request: PushRequest, over other: APNSTransport? = nil) async -> Outcome {
+        let transport = other ?? transport
+        do throws(PushTransportError) {
+            return .success(try await transport.deliver(request))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// To the device of this name.
+    func deliver(_ name: String = "phone") async throws -> Outcome { await deliver(push(to: try device(name))) }
+
+    /// What the log says of requests, as soon as there are `count` of them.
+    func requests(_ count: Int) async throws -> [[String: Any]] {
+        let file = folder.appending("APNs/log.jsonl")
+        var found: [[String: Any]] = []
+        await eventually("\(count) requests in the log") {
+            let text = (try? Data(contentsOf: file)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            found = text.split(separator: "\n").compactMap {
+                (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
+            }.filter { $0["event"] as? String == "request" }
+            return found.count >= count
+        }
+        return found
+    }
+
+    func stop() async {
+        await server.stop()
+        await transport.shutDown()
+    }
+}
+
+extension BothEnds.Outcome {
+    var isAccepted: Bool { if case .success(.accepted) = self { true } else { false } }
+    var error: PushTransportError? { if case .failure(let error) = self { error } else { nil } }
+    var refusal: PushRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
+}
+
+/// Waits until `condition` holds, at most two minutes: the machine may be busy.
+func eventually(_ what: String, _ condition: () async throws -> Bool) async rethrows {
+    let end = ContinuousClock.now + .seconds(120)
+    while try await !condition() {
+        guard ContinuousClock.now < end else {
+            Issue.record("waited in vain: \(what)")
+            return
+        }
+        try? await Task.sleep(for: .milliseconds(5))
+    }
+}
