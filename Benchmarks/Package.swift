@@ -5,7 +5,10 @@ import PackageDescription
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "sealed-push", path: "..")],
+    dependencies: [
+        .package(name: "sealed-push", path: ".."),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    ],
     targets: [
         .systemLibrary(name: "CRawSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .executableTarget(
@@ -24,6 +27,7 @@ let package = Package(
             dependencies: [
                 .product(name: "PushAPNS", package: "sealed-push"),
                 .product(name: "PushSender", package: "sealed-push"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/PushBenchmark"),
     ]

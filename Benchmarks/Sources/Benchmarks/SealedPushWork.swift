@@ -36,7 +36,7 @@ final class SealedPushWork {
     /// Each recipient for the first time.
     func sealForNew() {
         precondition(nextRecipient < newRecipients.count, "more rounds than recipients were made for")
-        precondition((try? sealer.seal(content, to: newRecipients[nextRecipient])) != nil)
+        precondition((try? sealer.seal(content, toUnverified: newRecipients[nextRecipient])) != nil)
         nextRecipient += 1
     }
 

@@ -13,6 +13,8 @@ struct OutboxBenchmark {
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "outbox.db").path
         let outbox = try Outbox(at: path)
+        let progress = Task { await Self.reportProgress(of: path) }
+        defer { progress.cancel() }
 
         let fill = try await measure("register, in one process", count) {
             try await register(count, in: outbox)
@@ -72,6 +74,17 @@ struct OutboxBenchmark {
                 format: "%@: %.1f s, %.0f a second, %.1f µs of a core each; memory %d MB", name, seconds,
                 Double(count) / seconds, used * 1e6 / Double(count), memoryByteCount() / 1_000_000))
         return Measured()
+    }
+
+    /// On standard error, where the process stands: its memory is to stay flat while the file grows.
+    private static func reportProgress(of path: String) async {
+        let start = ContinuousClock.now
+        while (try? await Task.sleep(for: .seconds(10))) != nil {
+            let seconds = Int((ContinuousClock.now - start) / .seconds(1))
+            let fileSize = Measured().fileByteCount(path) / 1_000_000
+            let text = "  after \(seconds) s: file \(fileSize) MB, memory \(memoryByteCount() / 1_000_000) MB\n"
+            FileHandle.standardError.write(Data(text.utf8))
+        }
     }
 
     private struct Measured {

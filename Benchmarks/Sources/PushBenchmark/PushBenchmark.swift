@@ -1,88 +1,57 @@
 import Foundation
+import Logging
 import PushAPNS
 import PushSender
 
-/// Sends sealed pushes over one connection to a server that answers 200, and prints rate and CPU time for each.
+/// Sends pushes over HTTP/2 to a server on this machine, and prints one line of figures.
 ///
-/// Usage: push-benchmark PORT CERTIFICATE KEY TOKENS COUNT CONCURRENCY sealed|unsealed
-/// TOKENS is a file with a device token a line; `unsealed` sends payloads that were sealed before the time is taken. The
-/// output is one line: pushes a second, CPU microseconds a push, and
-/// how many were not accepted.
+/// Usage: push-benchmark PORT CERTIFICATE KEY TOKENS MODE AMOUNT CONCURRENCY
+/// TOKENS is a file with a device token a line. What MODE measures, and of which AMOUNT:
+///   sealed    sealing and sending AMOUNT pushes to recipients that were seen: pushes/s, CPU µs/push, not accepted
+///   unsealed  the same, sealed before the time is taken
+///   new       the same as sealed, each recipient for the first time
+///   paced     AMOUNT pushes a second for ten seconds: median, 99th percentile and maximum of the time from when each was
+///             due to its answer, in ms; pushes/s; not accepted
+///   good      for three seconds: pushes/s that were accepted; AMOUNT says nothing
+///   bad       the same, beside one task that keeps sending to a token that the server calls bad
 @main
 struct PushBenchmark {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 8, let port = Int(arguments[1]), let count = Int(arguments[5]),
-            let concurrency = Int(arguments[6])
+        guard arguments.count == 8, let port = Int(arguments[1]), let amount = Int(arguments[6]),
+            let concurrency = Int(arguments[7])
         else {
             FileHandle.standardError.write(
-                Data("usage: push-benchmark PORT CERTIFICATE KEY TOKENS COUNT CONCURRENCY sealed|unsealed\n".utf8))
+                Data("usage: push-benchmark PORT CERTIFICATE KEY TOKENS MODE AMOUNT CONCURRENCY\n".utf8))
             exit(64)
         }
-        let file = try Data(contentsOf: URL(fileURLWithPath: arguments[4]))
-        let devices = String(decoding: file, as: UTF8.self).split(separator: "\n").compactMap {
-            DeviceToken(parsing: String($0)).map { Device(token: $0) }
+        let tokens = String(decoding: try file(arguments[4]), as: UTF8.self).split(separator: "\n").compactMap {
+            DeviceToken(parsing: String($0))
         }
-        let key = try ProviderKey(
-            pem: Array(Data(contentsOf: URL(fileURLWithPath: arguments[3]))), keyID: "ABCDE12345", teamID: "FGHIJ67890")
+        let key = try ProviderKey(pem: file(arguments[3]), keyID: "ABCDE12345", teamID: "FGHIJ67890")
         var configuration = APNSConfiguration(
             endpoint: APNSEndpoint(host: "localhost", port: port), key: key,
-            trustRoots: try TrustRoots(pem: Array(Data(contentsOf: URL(fileURLWithPath: arguments[2])))))
+            trustRoots: try TrustRoots(pem: file(arguments[2])))
         configuration.limits.connectionCount = 1
-        let apns = try APNSTransport(configuration)
-        apns.trust(devices.map(\.token), topic: "com.example.app")
-        let sender = Sealer(sender: SenderKey(), topic: "com.example.app", safeDefault: "You have a new message!")
+        let transport = try APNSTransport(
+            configuration, logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() })
+        let load = Load(transport, tokens: tokens)
 
-        let seals = arguments[7] == "sealed"
         // Contexts are made, the connection is open.
-        _ = try await run(apns, sender, devices, count: devices.count * 20, concurrency: concurrency, seals: seals)
-        let start = ContinuousClock.now
-        let cpuStart = cpuMicroseconds()
-        let refusedCount = try await run(apns, sender, devices, count: count, concurrency: concurrency, seals: seals)
-        let elapsed = (ContinuousClock.now - start) / .seconds(1)
-        let cpu = cpuMicroseconds() - cpuStart
-        print(String(format: "%.0f %.2f %d", Double(count) / elapsed, cpu / Double(count), refusedCount))
-        await apns.shutDown()
-    }
-
-    /// Each of `concurrency` tasks seals and sends, one push after the other.
-    private static func run(
-        _ apns: APNSTransport, _ sender: Sealer, _ devices: [Device], count: Int, concurrency: Int,
-        seals: Bool
-    ) async throws -> Int {
-        let content = Content(title: "Nina", body: "Lunch at one? The usual place.")
-        let ready = try devices.map { try sender.seal(content, toUnverified: $0.recipient) }
-        return try await withThrowingTaskGroup(of: Int.self) { group in
-            for worker in 0..<concurrency {
-                group.addTask(executorPreference: apns.taskExecutor) {
-                    var refusedCount = 0
-                    for index in stride(from: worker, to: count, by: concurrency) {
-                        let device = devices[index % devices.count]
-                        let payload =
-                            seals
-                            ? try sender.seal(content, toUnverified: device.recipient) : ready[index % devices.count]
-                        guard case .accepted = try await apns.deliver(PushRequest(payload, to: device.token)) else {
-                            refusedCount += 1
-                            continue
-                        }
-                    }
-                    return refusedCount
-                }
-            }
-            return try await group.reduce(0, +)
+        _ = try await load.closed(count: tokens.count * 20, concurrency: concurrency, sealing: .forSeen)
+        switch arguments[5] {
+        case "sealed": print(try await load.closed(count: amount, concurrency: concurrency, sealing: .forSeen))
+        case "unsealed": print(try await load.closed(count: amount, concurrency: concurrency, sealing: .before))
+        case "new": print(try await load.closed(count: amount, concurrency: concurrency, sealing: .forNew))
+        case "paced": print(try await load.paced(rate: amount, seconds: 10))
+        case "good": print(try await load.others(seconds: 3, concurrency: concurrency, besideBadToken: false))
+        case "bad": print(try await load.others(seconds: 3, concurrency: concurrency, besideBadToken: true))
+        default: exit(64)
         }
+        await transport.shutDown()
     }
 
-    private struct Device: Sendable {
-        let token: DeviceToken
-        let recipient = Identity().recipient
-    }
-
-    private static func cpuMicroseconds() -> Double {
-        var usage = rusage()
-        // 0 is RUSAGE_SELF, which is an enum with glibc and a number elsewhere.
-        getrusage(0, &usage)
-        func microseconds(_ time: timeval) -> Double { Double(time.tv_sec) * 1e6 + Double(time.tv_usec) }
-        return microseconds(usage.ru_utime) + microseconds(usage.ru_stime)
+    private static func file(_ path: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 }

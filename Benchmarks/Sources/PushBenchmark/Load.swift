@@ -1,0 +1,125 @@
+import Foundation
+import PushAPNS
+import PushSender
+
+/// Devices, and the ways to send to them.
+struct Load: Sendable {
+    struct Device: Sendable {
+        let token: DeviceToken
+        let recipient = Identity().recipient
+    }
+
+    enum Sealing {
+        /// Payloads are ready.
+        case before
+        case forSeen
+        /// Each push has a recipient of its own.
+        case forNew
+    }
+
+    private let transport: APNSTransport
+    private let sealer = Sealer(sender: SenderKey(), topic: "com.example.app", safeDefault: "You have a new message!")
+    private let devices: [Device]
+    private let content = Content(title: "Nina", body: "Lunch at one? The usual place.")
+
+    init(_ transport: APNSTransport, tokens: [DeviceToken]) {
+        self.transport = transport
+        devices = tokens.map { Device(token: $0) }
+        transport.trust(tokens, topic: "com.example.app")
+    }
+
+    /// As fast as answers come: each of `concurrency` tasks sends one push after the other.
+    func closed(count: Int, concurrency: Int, sealing: Sealing) async throws -> String {
+        let recipients =
+            sealing == .forNew ? (0..<count).map { _ in Identity().recipient } : devices.map { $0.recipient }
+        let ready = sealing == .before ? try devices.map { try sealer.seal(content, toUnverified: $0.recipient) } : []
+        let start = ContinuousClock.now
+        let cpuStart = ProcessorTime.microseconds()
+        let refusedCount = try await withThrowingTaskGroup(of: Int.self) { group in
+            for worker in 0..<concurrency {
+                group.addTask(executorPreference: transport.taskExecutor) {
+                    var refusedCount = 0
+                    for index in stride(from: worker, to: count, by: concurrency) {
+                        let device = devices[index % devices.count]
+                        let payload =
+                            ready.isEmpty
+                            ? try sealer.seal(content, toUnverified: recipients[index % recipients.count])
+                            : ready[index % ready.count]
+                        if !(await isAccepted(payload, device.token)) { refusedCount += 1 }
+                    }
+                    return refusedCount
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        let cpu = ProcessorTime.microseconds() - cpuStart
+        let elapsed = (ContinuousClock.now - start) / .seconds(1)
+        return String(format: "%.0f %.2f %d", Double(count) / elapsed, cpu / Double(count), refusedCount)
+    }
+
+    /// At its own pace, whether answers come or not; times count from when a push was due, not from when it was sent.
+    func paced(rate: Int, seconds: Int) async throws -> String {
+        let count = rate * seconds
+        let start = ContinuousClock.now + .milliseconds(10)
+        let times = await withTaskGroup(of: Double?.self) { group in
+            var sentCount = 0
+            while sentCount < count {
+                let dueCount = min(count, Int((ContinuousClock.now - start) / .seconds(1) * Double(rate)))
+                for number in sentCount..<max(sentCount, dueCount) {
+                    let due = start + .seconds(Double(number) / Double(rate))
+                    let device = devices[number % devices.count]
+                    group.addTask(executorPreference: transport.taskExecutor) {
+                        guard let payload = try? sealer.seal(content, toUnverified: device.recipient),
+                            await isAccepted(payload, device.token)
+                        else { return nil }
+                        return (ContinuousClock.now - due) / .milliseconds(1)
+                    }
+                    sentCount += 1
+                }
+                usleep(100)
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        let elapsed = (ContinuousClock.now - start) / .seconds(1)
+        let sorted = times.compactMap { $0 }.sorted()
+        func quantile(_ share: Double) -> Double { sorted.isEmpty ? 0 : sorted[Int(Double(sorted.count - 1) * share)] }
+        return String(
+            format: "%.2f %.2f %.2f %.0f %d", quantile(0.5), quantile(0.99), quantile(1), Double(count) / elapsed,
+            count - sorted.count)
+    }
+
+    /// How many pushes a second are accepted, for all devices but the last; that one's token is bad, or nothing is sent to it.
+    func others(seconds: Double, concurrency: Int, besideBadToken: Bool) async throws -> String {
+        // A token of another length is one that the local APNs knows to be no device's.
+        guard let badToken = DeviceToken(parsing: "bad0") else { return "" }
+        // As if it had worked until now.
+        transport.trust([badToken], topic: "com.example.app")
+        let ready = try devices.map { try sealer.seal(content, toUnverified: $0.recipient) }
+        let end = ContinuousClock.now + .seconds(seconds)
+        let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
+            if besideBadToken {
+                group.addTask(executorPreference: transport.taskExecutor) {
+                    while ContinuousClock.now < end { _ = await isAccepted(ready[0], badToken) }
+                    return 0
+                }
+            }
+            for worker in 0..<concurrency {
+                group.addTask(executorPreference: transport.taskExecutor) {
+                    var acceptedCount = 0
+                    var index = worker
+                    while ContinuousClock.now < end {
+                        index = (index + concurrency) % devices.count
+                        if await isAccepted(ready[index], devices[index].token) { acceptedCount += 1 }
+                    }
+                    return acceptedCount
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        return String(format: "%.0f", Double(accepted) / seconds)
+    }
+
+    private func isAccepted(_ payload: SealedPayload, _ token: DeviceToken) async -> Bool {
+        if case .accepted? = try? await transport.deliver(PushRequest(payload, to: token)) { true } else { false }
+    }
+}
