@@ -12,7 +12,8 @@ struct DeviceSimulator: ParsableCommand {
               device-simulator deliver push.apns --device alice-phone --trust newsroom \\
                 --topic com.example.app --keyring Keys
               device-simulator apns --folder APNs
-              device-simulator run --device alice-phone --apns APNs --topic com.example.app --keyring Keys
+              device-simulator run --device alice-phone --apns APNs --topic com.example.app --keyring Keys \\
+                --trust newsroom --state Phone
             """,
         version: "0.1.0",
         subcommands: [DeliverCommand.self, RunCommand.self, APNsCommand.self, HostCommand.self])

@@ -21,8 +21,12 @@ struct RunCommand: ParsableCommand {
             comes back. What it was shown and had not acknowledged comes again, and replaces itself.
 
             Examples:
-              device-simulator run --device alice-phone --apns APNs --topic com.example.app --keyring Keys --state Phone
-              device-simulator run --device test --count 1000 --apns APNs --topic com.example.app --state Phones --json
+              device-simulator run --device alice-phone --apns APNs --topic com.example.app --keyring Keys \\
+                --trust newsroom --state Phone
+              device-simulator run --device test --count 1000 --apns APNs --topic com.example.app --keyring Keys \\
+                --trust newsroom --state Phones --json
+
+            The keys of the devices, test-1 to test-1000 in the second example, must be in the keyring.
 
             Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files.
             """)

@@ -67,8 +67,9 @@ extension Outbox {
         try db.execute(
             sql: "UPDATE devices SET token_refusal = ?, is_proven = 0, revision = revision + 1 WHERE id = ?",
             arguments: [reason, lease.device])
+        let isHeadThere = try EntryTable.bury(lease.entry, reason: reason, attempts: lease.attempts, at: now, in: db)
         let count = try EntryTable.buryAll(of: lease.device, reason: reason, at: now, in: db)
-        try Tally.add(Tally.dead(reason), count, at: now, in: db)
+        try Tally.add(Tally.dead(reason), count + (isHeadThere ? 1 : 0), at: now, in: db)
     }
 
     /// When the token that was sent to was registered, in milliseconds; nil where the device has another by now.

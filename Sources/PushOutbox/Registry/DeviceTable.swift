@@ -13,7 +13,10 @@ enum DeviceTable {
     /// Inserts or updates by name.
     static func save(_ device: RegisteredDevice, in db: Database) throws -> RegistrationChange {
         var discardedCount = 0
-        if case .active(let token, _) = device.token { discardedCount = try take(token, from: device.name, in: db) }
+        var loser: DeviceName?
+        if case .active(let token, _) = device.token {
+            (loser, discardedCount) = try take(token, for: device.name, in: db)
+        }
 
         let known = try load(device.name, in: db)
         let id: Int64
@@ -29,7 +32,7 @@ enum DeviceTable {
         }
         try saveEnrolment(of: id, device.keys, in: db)
         try QueueTable.move(id, to: device.environment, in: db)
-        return RegistrationChange(isNew: known == nil, discardedCount: discardedCount)
+        return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, tokenTakenFrom: loser)
     }
 
     static func id(of name: DeviceName, in db: Database) throws -> Int64? {
@@ -54,15 +57,20 @@ enum DeviceTable {
 
     /// The token's earlier holder is another installation, which has it no more; what waited for that one must not be
     /// shown to whoever holds the device now.
-    private static func take(_ token: DeviceToken, from name: DeviceName, in db: Database) throws -> Int {
-        let holder = try Int64.fetchOne(
-            db, sql: "SELECT id FROM devices WHERE token = ? AND name <> ?",
+    private static func take(
+        _ token: DeviceToken, for name: DeviceName, in db: Database
+    ) throws -> (loser: DeviceName?, discardedCount: Int) {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT id, name FROM devices WHERE token = ? AND name <> ?",
             arguments: [token.data, name.description])
-        guard let holder else { return 0 }
+        guard let row else { return (nil, 0) }
+        let holder: Int64 = row["id"]
         try db.execute(
-            sql: "UPDATE devices SET token = NULL, token_refusal = 'moved', revision = revision + 1 WHERE id = ?",
-            arguments: [holder])
-        return try EntryTable.discardAll(of: holder, in: db)
+            sql: """
+                UPDATE devices SET token = NULL, token_refusal = 'moved', is_proven = 0, revision = revision + 1
+                WHERE id = ?
+                """, arguments: [holder])
+        return (DeviceName(parsing: row["name"]), try EntryTable.discardAll(of: holder, in: db))
     }
 
     private static func insert(_ device: RegisteredDevice, in db: Database) throws -> Int64 {

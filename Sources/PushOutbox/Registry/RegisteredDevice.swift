@@ -60,4 +60,6 @@ public struct RegistrationChange: Hashable, Sendable {
     public let isNew: Bool
     /// Pushes that waited for someone else at the same place, an earlier user, key or holder of the token, and are gone.
     public let discardedCount: Int
+    /// The device that had the token before, and has none now.
+    public let tokenTakenFrom: DeviceName?
 }

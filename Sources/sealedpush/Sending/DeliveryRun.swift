@@ -1,5 +1,6 @@
 internal import PushAPNS
 internal import PushOutbox
+internal import SealedPush
 
 /// Delivers what waits in an outbox until a goal is reached, or until Ctrl-C: then what is on its way is waited for.
 struct DeliveryRun {
@@ -8,6 +9,8 @@ struct DeliveryRun {
     let goal: Courier.Goal
     let limits: CourierLimits
     let interrupt: Interrupt
+    /// Given up after this long in which APNs took nothing.
+    var patience: Duration?
 
     struct Result {
         var report: CourierReport
@@ -34,19 +37,36 @@ struct DeliveryRun {
     private func watch(_ courier: Courier) async {
         var progress = Progress()
         var before = (count: 0, time: ContinuousClock.now)
-        var rate = 0.0
+        var lastSuccess = ContinuousClock.now
+        var lastChange = ContinuousClock.now
         var shown: CourierReport?
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(500))
             let report = await courier.report
             let now = ContinuousClock.now
-            rate = Double(report.acceptedCount - before.count) / ((now - before.time) / .seconds(1))
+            let rate = Double(report.acceptedCount - before.count) / ((now - before.time) / .seconds(1))
+            if report.acceptedCount > before.count { lastSuccess = now }
             before = (report.acceptedCount, now)
-            guard report != shown else { continue }
-            shown = report
-            progress.show(Self.line(report, rate: rate))
+            if let patience, now - lastSuccess > patience { await courier.stop() }
+            if report != shown {
+                progress.show(Self.line(report, rate: rate))
+                shown = report
+                lastChange = now
+            } else if now - lastChange > .seconds(10), let status = try? await outbox.status(), status.waitingCount > 0
+            {
+                progress.show(Self.line(status, report))
+                lastChange = now
+            }
         }
         progress.end()
+    }
+
+    /// Where nothing happens, and something waits.
+    private static func line(_ status: OutboxStatus, _ report: CourierReport) -> String {
+        var text = "\(Progress.number(status.waitingCount)) wait"
+        if let due = status.nextDue, due > .now() { text += ", the next until \(TimeText.minute(due))" }
+        if let failure = report.latestFailure { text += "; latest failure: \(failure)" }
+        return text
     }
 
     private static func line(_ report: CourierReport, rate: Double) -> String {

@@ -41,7 +41,7 @@ struct DeliverySummary {
         guard otherDeviceCount > 0 else { return }
         let other: PushEnvironment = environment == .production ? .sandbox : .production
         try Output.line(
-            "Devices that wait for \(other.rawValue): \(Progress.number(otherDeviceCount)). This run was for \(environment.rawValue)."
+            "Devices that wait for \(other.rawValue): \(Progress.number(otherDeviceCount)). This run was for \(environment.rawValue): say --environment \(other.rawValue)."
         )
     }
 

@@ -25,7 +25,7 @@ struct DeviceListCommand: AsyncParsableCommand {
 
             Examples:
               sealedpush device list --user bob
-              sealedpush device list --json | grep no-token
+              sealedpush device list --json | grep '"note":"no token'
             """)
 
     @Option(help: "This user's devices only.")
@@ -150,7 +150,8 @@ extension RegisteredDevice {
         [
             "device": .string(name.description), "user": .string(user.description),
             "topic": .string(topic.description), "environment": .string(environment.rawValue),
-            "token": .string(shownToken), "keyID": recipient.map { .string($0.keyID.description) } ?? .null,
+            "token": shownToken == "-" ? .null : .string(shownToken),
+            "keyID": recipient.map { .string($0.keyID.description) } ?? .null,
             "note": note.map { .string($0) } ?? .null,
         ]
     }

@@ -31,7 +31,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
     @Option(help: "The token that the app got from iOS, in hexadecimal.")
     var token: String?
 
-    @Option(help: "Who is logged in there; otherwise the device's name.")
+    @Option(help: "Who is logged in there; otherwise who was before, or the device's name.")
     var user: String?
 
     @Option(help: "The device's key: a name in the keyring, or with --unverified push1…")
@@ -43,8 +43,9 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
     @Option(help: "The app's bundle ID; needed with --unverified, else the record's.")
     var topic: String?
 
-    @Option(help: "Which of Apple's services knows the token: production or sandbox.")
-    var environment = PushEnvironment.production
+    @Option(
+        help: "Which of Apple's services knows the token: production or sandbox; otherwise as before, or production.")
+    var environment: PushEnvironment?
 
     @Option(help: "A file with many devices; - for standard input.")
     var list: String?
@@ -56,7 +57,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
     @OptionGroup var options: OutboxOptions
 
     func validate() throws {
-        guard (list == nil) == (name != nil && token != nil) else {
+        guard list == nil ? name != nil && token != nil : name == nil && token == nil else {
             throw ValidationError("Give either NAME and --token, or --list.")
         }
         guard list == nil || key == nil else { throw ValidationError("--key is for one device: leave out --list.") }
@@ -75,26 +76,32 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
             var report = Report()
             if let list {
                 let entries = try EnrolmentList.read(list)
+                guard !entries.isEmpty else { throw Failure.input("\(list) names no device with a token") }
                 // The outbox is made once the input is known to be good.
-                let devices = try entries.map { try device($0, in: keys, at: now) }
+                let checked = try entries.map { try device($0, in: keys, at: now) }
                 let outbox = try options.openedOrMade()
-                for start in stride(from: 0, to: devices.count, by: 1_000) {
-                    let batch = Array(devices[start..<min(start + 1_000, devices.count)])
-                    for change in try await outbox.register(batch) { report.add(change) }
+                for start in stride(from: 0, to: checked.count, by: 1_000) {
+                    var batch: [RegisteredDevice] = []
+                    for device in checked[start..<min(start + 1_000, checked.count)] {
+                        batch.append(try await device.completed(in: outbox))
+                    }
+                    for (device, change) in zip(batch, try await outbox.register(batch)) {
+                        report.add(change, of: device.name)
+                    }
                 }
             } else {
                 let entry = EnrolmentList.Entry(
                     device: name ?? "", token: token ?? "", user: user, key: key, environment: nil)
-                let device = try device(entry, in: keys, at: now)
-                report.add(try await options.openedOrMade().register(device))
+                let checked = try device(entry, in: keys, at: now)
+                let outbox = try options.openedOrMade()
+                let device = try await checked.completed(in: outbox)
+                report.add(try await outbox.register(device), of: device.name)
             }
             try report.print(json: json, name: name)
         }
     }
 
-    private func device(
-        _ entry: EnrolmentList.Entry, in keys: Keyring, at now: Timestamp
-    ) throws -> RegisteredDevice {
+    private func device(_ entry: EnrolmentList.Entry, in keys: Keyring, at now: Timestamp) throws -> CheckedDevice {
         guard let token = DeviceToken(parsing: entry.token) else {
             throw Failure.input("\(entry.device): a token is 2 to 200 hexadecimal digits, as the app prints it")
         }
@@ -102,10 +109,9 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
         guard topic.map({ $0 == known.topic.description }) ?? true else {
             throw Failure.input("\(entry.device) is enrolled for \(known.topic), not for \(topic ?? "")")
         }
-        return RegisteredDevice(
-            name: try OutboxOptions.device(entry.device),
-            user: try OutboxOptions.user(entry.user ?? user ?? entry.device),
-            topic: known.topic, environment: entry.environment ?? environment, keys: known.keys, token: token,
+        return CheckedDevice(
+            name: try OutboxOptions.device(entry.device), user: try (entry.user ?? user).map(OutboxOptions.user),
+            environment: entry.environment ?? environment, topic: known.topic, keys: known.keys, token: token,
             registered: now)
     }
 
@@ -136,14 +142,36 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
     }
 }
 
+/// A device as it was given, before it is known what the outbox has of it.
+private struct CheckedDevice {
+    let name: DeviceName
+    let user: UserName?
+    let environment: PushEnvironment?
+    let topic: Topic
+    let keys: PushOutbox.DeviceKeys
+    let token: DeviceToken
+    let registered: Timestamp
+
+    /// What was not given stays as it was.
+    func completed(in outbox: Outbox) async throws -> RegisteredDevice {
+        let known = user == nil || environment == nil ? try await outbox.device(name) : nil
+        return RegisteredDevice(
+            name: name, user: try user ?? known?.user ?? OutboxOptions.user(name.description), topic: topic,
+            environment: environment ?? known?.environment ?? .production, keys: keys, token: token,
+            registered: registered)
+    }
+}
+
 extension DeviceEnrolCommand {
     /// What has changed.
     fileprivate struct Report {
         private var newCount = 0
         private var count = 0
         private var discardedCount = 0
+        private var losers: [(loser: DeviceName, winner: DeviceName)] = []
 
-        mutating func add(_ change: RegistrationChange) {
+        mutating func add(_ change: RegistrationChange, of name: DeviceName) {
+            if let loser = change.tokenTakenFrom { losers.append((loser, name)) }
             count += 1
             if change.isNew { newCount += 1 }
             discardedCount += change.discardedCount
@@ -154,6 +182,7 @@ extension DeviceEnrolCommand {
                 return try Output.json([
                     "devices": .integer(Int64(count)), "new": .integer(Int64(newCount)),
                     "discarded": .integer(Int64(discardedCount)),
+                    "lostToken": .array(losers.map { .string($0.loser.description) }),
                 ])
             }
             if let name {
@@ -161,6 +190,10 @@ extension DeviceEnrolCommand {
             } else {
                 try Output.line(
                     "Enrolled: \(Progress.number(newCount)); updated: \(Progress.number(count - newCount)).")
+            }
+            for (loser, winner) in losers {
+                let names = [loser, winner].map { TerminalText.printable($0.description) }
+                try Output.line("\(names[0]) has lost its token to \(names[1]): one installation has one.")
             }
             if discardedCount > 0 {
                 try Output.line("Discarded, as meant for someone else: \(Progress.number(discardedCount)).")

@@ -144,7 +144,8 @@ extension OutboxStatus {
         if waitingCount > 0 {
             let when = nextDue.map { $0 <= .now() ? "due now" : "next \(TimeText.minute($0))" } ?? "-"
             lines += [
-                "  for \(Progress.number(queues.due)) devices now, \(Progress.number(queues.leased)) on their way, \(Progress.number(queues.delayed)) put off; \(when)"
+                "  devices: \(Progress.number(queues.due)) now, \(Progress.number(queues.leased)) on their way, \(Progress.number(queues.delayed)) put off; \(when)",
+                "  of \(Dictionary(waitingDevices.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: +).words)",
             ]
             let old = waitingByAge.filter { $0.count > 0 }.map {
                 "\(Progress.number($0.count)) older than \(TimeText.span($0.olderThan.components.seconds))"

@@ -1,8 +1,8 @@
-public import ArgumentParser
+internal import ArgumentParser
 internal import PushAPNS
 internal import PushKeyring
 internal import PushOutbox
-public import PushSender
+internal import PushSender
 internal import SealedPush
 
 /// `sealedpush send`
@@ -13,7 +13,7 @@ struct SendCommand: AsyncParsableCommand {
         discussion: """
             What is enqueued is sealed, and is sent at least once, whatever is killed: `sealedpush work` goes on where \
             this command was stopped. A device shows each message once. With --id, the same command again enqueues \
-            nothing twice. Ctrl-C waits for what is on its way.
+            nothing twice, whatever its content, for 30 days. Ctrl-C waits for what is on its way.
 
             Examples:
               sealedpush send content.json --user bob --from newsroom --topic com.example.app --keyring Keys \\
@@ -21,8 +21,9 @@ struct SendCommand: AsyncParsableCommand {
               sealedpush send content.json --all --id autumn-offer --from newsroom --topic com.example.app --apns APNs
               sealedpush send content.json --all --queue-only --from newsroom --topic com.example.app
 
-            Exit status: 0 all taken by APNs (or enqueued, with --queue-only), 64 wrong use, 65 unusable input, or \
-            something was refused for good, 69 unreachable or wrong clock, 74 files, 75 something still waits, 77 keys.
+            Exit status: 0 all taken by APNs (or enqueued, with --queue-only), 64 wrong use, 65 unusable input, no device, or \
+            something was refused for good, 69 wrong clock, 74 files, 75 something still waits, 77 keys. Given up after a \
+            minute in which APNs took nothing.
             """)
 
     @Argument(help: ContentFile.help)
@@ -44,7 +45,7 @@ struct SendCommand: AsyncParsableCommand {
     var unverified = false
 
     @Option(help: "immediate, or considerate: when it suits the device's battery.")
-    var priority = PushPriority.immediate
+    var priority = PriorityName.immediate
 
     @Flag(help: "Seal and enqueue only; `sealedpush work` delivers.")
     var queueOnly = false
@@ -62,7 +63,10 @@ struct SendCommand: AsyncParsableCommand {
         guard [device != nil, user != nil, all].count(where: { $0 }) == 1 else {
             throw ValidationError("Give one of --device, --user and --all.")
         }
-        guard queueOnly != provider.isGiven else {
+        guard !(queueOnly && provider.isGiven) else {
+            throw ValidationError("--queue-only delivers nothing: leave out how to reach APNs, or --queue-only.")
+        }
+        guard queueOnly || provider.isGiven else {
             throw ValidationError(
                 "Say how to reach APNs (--provider-key FILE.p8 --key-id ID --team-id ID, or --apns FOLDER for a local one), or --queue-only."
             )
@@ -78,16 +82,17 @@ struct SendCommand: AsyncParsableCommand {
             if !queueOnly { try await provider.transport().transport.shutDown() }
             let enqueued = try await enqueue(outbox)
             if !json { try enqueued.print() }
+            guard enqueued.enqueuedCount + enqueued.alreadyEnqueuedCount > 0 else {
+                if json { try Output.json(.object(enqueued.json)) }
+                throw Failure.input(
+                    enqueued.skipped.isEmpty
+                        ? "there are no devices of \(sealing.topic) in \(options.outbox)" : "no device can be sent to")
+            }
             if queueOnly || interrupt.hasCome {
                 if json { try Output.json(.object(enqueued.json)) }
                 return
             }
-            let result = try await DeliveryRun(
-                outbox: outbox, provider: provider, goal: .nothingDue(within: .seconds(30) * delays.scale),
-                limits: delays.limits,
-                interrupt: interrupt
-            ).run()
-            let summary = try await DeliverySummary(result, in: outbox)
+            let summary = try await deliver(from: outbox, enqueued, interrupt)
             if json {
                 try Output.json(.object(enqueued.json.merging(summary.json) { $1 }))
             } else {
@@ -97,12 +102,32 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
+    private func deliver(
+        from outbox: Outbox, _ enqueued: EnqueueReport, _ interrupt: Interrupt
+    ) async throws -> DeliverySummary {
+        let run = DeliveryRun(
+            outbox: outbox, provider: provider, goal: .nothingDue(within: .seconds(30) * delays.scale),
+            limits: delays.limits, interrupt: interrupt, patience: .seconds(60))
+        do {
+            return try await DeliverySummary(run.run(), in: outbox)
+        } catch let error as CourierError {
+            if json { try Output.json(.object(enqueued.json.merging(["error": .string(error.description)]) { $1 })) }
+            var failure = Failure.courier(error)
+            failure.message +=
+                ". What was enqueued waits: put it right, and run `sealedpush work`; do not send it again"
+            throw failure
+        }
+    }
+
     private func enqueue(_ outbox: Outbox) async throws -> EnqueueReport {
         let content = try ContentFile.read(file)
+        guard content.expires.map({ $0 > .now() }) ?? true else {
+            throw Failure.input("\(file): the content has expired, and nothing was enqueued")
+        }
         let sealer = try sealing.sealer(keyring.newKeys("send"), keyring)
         let progress = SharedProgress()
         let report = try await outbox.enqueue(
-            content, to: try audience(), from: sealer, priority: priority, includingUnverified: unverified,
+            content, to: try audience(), from: sealer, priority: priority.priority, includingUnverified: unverified,
             key: id.flatMap(IdempotencyKey.init)
         ) { report in progress.show("sealed for \(Progress.number(report.enqueuedCount)) devices") }
         progress.end()
@@ -137,20 +162,15 @@ extension EnqueueReport {
     }
 }
 
-extension PushPriority: ExpressibleByArgument {
-    /// `immediate` or `considerate`.
-    public init?(argument: String) {
-        guard let priority = Self.allCases.first(where: { $0.name == argument }) else { return nil }
-        self = priority
-    }
+/// `apns-priority`, by name.
+enum PriorityName: String, ExpressibleByArgument, CaseIterable {
+    case immediate
+    case considerate
 
-    public var defaultValueDescription: String { name }
-    public static var allValueStrings: [String] { allCases.map(\.name) }
-
-    private var name: String {
+    var priority: PushPriority {
         switch self {
-        case .immediate: "immediate"
-        case .considerate: "considerate"
+        case .immediate: .immediate
+        case .considerate: .considerate
         }
     }
 }

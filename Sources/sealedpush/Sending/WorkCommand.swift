@@ -15,8 +15,8 @@ struct WorkCommand: AsyncParsableCommand {
               sealedpush work --provider-key AuthKey_ABCDE12345.p8 --key-id ABCDE12345 --team-id FGHIJ67890
               sealedpush work --apns APNs --until-empty
 
-            Exit status: 0 stopped, or nothing waits; 64 wrong use, 65 unusable input, 69 wrong clock, 74 files, 75 busy, \
-            77 APNs refuses the key, the team or the topic.
+            Exit status: 0 stopped, or nothing waits; 64 wrong use, 65 unusable input, 69 wrong clock, 74 files, 75 busy; with \
+            --until-empty 65 something was refused for good, 75 something waits for the other environment. 77 APNs refuses the key, the team or the topic.
             """)
 
     @Flag(help: "End when nothing waits any more.")
@@ -39,6 +39,7 @@ struct WorkCommand: AsyncParsableCommand {
             ).run()
             let summary = try await DeliverySummary(result, in: outbox)
             if json { try Output.json(.object(summary.json)) } else { try summary.print() }
+            if untilEmpty, summary.exitStatus != 0 { throw ExitCode(summary.exitStatus) }
         }
     }
 }

@@ -34,7 +34,13 @@ struct Failure: Error {
             case .cannotOpen, .readOnly, .diskFull, .database: 74
             case .busy: 75
             }
-        return Failure(status: status, message: error.description)
+        let hint =
+            switch error {
+            case .unknownDevice, .unknownUser: "; `sealedpush device list` shows who is"
+            case .keyUsedForOthers: "; give this message an --id of its own"
+            default: ""
+            }
+        return Failure(status: status, message: error.description + hint)
     }
 
     static func courier(_ error: CourierError) -> Failure {

@@ -30,6 +30,27 @@ struct DeviceCommandTests {
         await fixture.apns.stop()
     }
 
+    @Test("enrolled again, a device keeps what was not given, and what waits for it")
+    func again() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("a1", enrolled: false)
+        let enrol = ["device", "enrol", "a1", "--keyring", "Keys", "--json", "--token"]
+        try fixture.run(enrol + ["abcd", "--user", "alice", "--environment", "sandbox"])
+        #expect(try fixture.send("--all", "--queue-only", apns: false).status == 0)
+        #expect(try fixture.run(enrol + ["ef01"]).objects.first?["discarded"] as? Int == 0)
+        let device = try fixture.run(["device", "list", "--json"]).objects.first
+        #expect(device?["user"] as? String == "alice" && device?["environment"] as? String == "sandbox")
+        #expect(device?["token"] as? String == "ef01")
+        #expect(try fixture.status()["waiting"] as? Int == 1)
+        // Another installation gets the token: the first one is told apart.
+        try fixture.device("a2", enrolled: false)
+        let moved = try fixture.run(["device", "enrol", "a2", "--keyring", "Keys", "--token", "ef01", "--json"])
+        #expect(moved.objects.first?["lostToken"] as? [String] == ["a1"])
+        #expect(try fixture.run(["device", "list"]).output.contains("no token: moved"))
+        #expect(try fixture.run(["device", "enrol", "a1", "--list", "-", "--keyring", "Keys"]).status == 64)
+        await fixture.apns.stop()
+    }
+
     @Test("takes an unverified key only where that is said, and sends to it only where it is said again")
     func unverified() async throws {
         let fixture = try await SendingFixture()

@@ -110,6 +110,11 @@ struct SendCommandTests {
         #expect(result.status == 77)
         #expect(result.errors.contains("403 InvalidProviderToken"), "\(result.errors)")
         #expect(try fixture.status()["waiting"] as? Int == 1)
+        let asJSON = try fixture.run(arguments + ["--json"])
+        #expect(asJSON.status == 77)
+        #expect(asJSON.objects.first?["enqueued"] as? Int == 1, "so that no program sends it again")
+        #expect((asJSON.objects.first?["error"] as? String)?.contains("InvalidProviderToken") == true)
+        #expect(try fixture.run(["outbox", "purge", "--everything", "--yes"]).status == 0)
         // The root of another server: this one is not believed.
         arguments += ["--delays", "0.0001"]
         arguments = arguments.map { $0 == "APNs/root.pem" ? other.apns.address.root : $0 }
@@ -119,7 +124,7 @@ struct SendCommandTests {
         // A file that is no key.
         arguments = arguments.map { $0 == key ? fixture.content : $0 }
         #expect(try fixture.run(arguments).status == 65)
-        #expect(try fixture.status()["waiting"] as? Int == 2, "nothing is enqueued under an unusable key")
+        #expect(try fixture.status()["waiting"] as? Int == 1, "nothing is enqueued under an unusable key")
         for apns in [fixture.apns, other.apns] { await apns.stop() }
     }
 
@@ -140,6 +145,23 @@ struct SendCommandTests {
         #expect(try fixture.run(["work", "--apns", "nowhere"]).status == 74)
     }
 
+    @Test("where nobody can get it, that is said, with status 65")
+    func nobody() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("a1")
+        let other = fixture.sendArguments(["--all", "--queue-only"], apns: false)
+            .map { $0 == SendingFixture.topic ? "com.example.other" : $0 }
+        let result = try fixture.run(other)
+        #expect(result.status == 65)
+        #expect(result.errors.contains("no devices of com.example.other"), "\(result.errors)")
+        try fixture.folder.write(#"{"alert":{"body":"Late"},"expires":1000000000}"#, to: "content.json")
+        let late = try fixture.send("--all", "--queue-only", apns: false)
+        #expect(late.status == 65)
+        #expect(late.errors.contains("has expired"))
+        #expect(try fixture.status()["waiting"] as? Int == 0)
+        await fixture.apns.stop()
+    }
+
     @Test("devices of the other environment are left alone, and the summary says so")
     func environments() async throws {
         let fixture = try await SendingFixture()
@@ -148,7 +170,9 @@ struct SendCommandTests {
             ["device", "enrol", "a1", "--token", "abcd", "--environment", "sandbox", "--keyring", "Keys"])
         let result = try fixture.send("--all")
         #expect(result.status == 75)
-        #expect(result.output.contains("Devices that wait for sandbox: 1. This run was for production."))
+        #expect(
+            result.output.contains(
+                "Devices that wait for sandbox: 1. This run was for production: say --environment sandbox."))
         #expect(try fixture.run(["work", "--apns", "APNs", "--environment", "sandbox"]).status == 64)
         await fixture.apns.stop()
     }
