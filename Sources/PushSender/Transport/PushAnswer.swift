@@ -42,14 +42,15 @@ public enum PushAdvice: String, Hashable, Sendable, CaseIterable {
 extension PushRefusal {
     /// Source: the table of Apple's page; Docs/Operations.md repeats it in words.
     public var advice: PushAdvice {
-        switch reason {
-        case "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken", "Unregistered": .drop
+        if status == 410 { return isTokenGone ? .drop : .unknown }
+        return switch reason {
+        case "BadDeviceToken", "DeviceTokenNotForTopic": .drop
         case "IdleTimeout", "TooManyProviderTokenUpdates", "TooManyRequests", "InternalServerError",
             "ServiceUnavailable", "Shutdown", "ExpiredProviderToken", "UnrelatedKeyIdInToken":
             .wait
         case "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic", "DuplicateHeaders",
             "InvalidPushType", "MissingDeviceToken", "MissingTopic", "PayloadEmpty", "PayloadTooLarge", "BadPath",
-            "MethodNotAllowed":
+            "BadRequestPayload", "MethodNotAllowed":
             .change
         case "BadCertificate", "BadCertificateEnvironment", "Forbidden", "InvalidProviderToken",
             "MissingProviderToken", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken", "TopicDisallowed":
@@ -58,10 +59,14 @@ extension PushRefusal {
         }
     }
 
+    /// A device is too much to lose by an answer that is not quite as Apple describes it.
+    private var isTokenGone: Bool { (reason == "Unregistered" || reason == "ExpiredToken") && timestamp != nil }
+
     /// Where the reason says nothing.
     private static func advice(status: Int) -> PushAdvice {
         switch status {
-        case 410: .drop
+        case 401, 403: .fixKeys
+        case 404, 405, 413: .change
         case 429, 500...599: .wait
         default: .unknown
         }

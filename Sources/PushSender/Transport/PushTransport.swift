@@ -10,7 +10,8 @@ public protocol PushTransport: Sendable {
 
 /// Why a push got no answer.
 public enum PushTransportError: Error, Hashable, Sendable {
-    /// No connection could be made. The push was not sent.
+    /// No connection could be made, no stream was free in time, there was no provider token, or the push expired before. It
+    /// was not sent, or APNs said that it did not process it. The text says why.
     case unreachable(String)
     /// The connection was lost, reset or closed before the answer: it may have been delivered. The text says how.
     case connectionLost(String)
