@@ -15,7 +15,7 @@ extension APNSConnection {
             .whenComplete { [self] result in
                 switch result {
                 case .success(let channel): connected(channel)
-                case .failure(let error): close(because: ConnectionFault.text(error))
+                case .failure(let error): close(because: ConnectionFault.text(error, at: lane.endpoint))
                 }
             }
     }
@@ -30,7 +30,7 @@ extension APNSConnection {
             try channel.pipeline.syncOperations.addHandlers([tls, self])
         } catch {
             channel.close(promise: nil)
-            close(because: ConnectionFault.text(error))
+            close(because: ConnectionFault.text(error, at: lane.endpoint))
         }
     }
 
@@ -73,7 +73,7 @@ extension APNSConnection {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        close(because: ConnectionFault.text(error))
+        close(because: ConnectionFault.text(error, at: lane.endpoint))
     }
 
     func channelInactive(context: ChannelHandlerContext) { end() }

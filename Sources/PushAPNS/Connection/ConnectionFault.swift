@@ -3,14 +3,22 @@ internal import NIOPosix
 internal import NIOSSL
 internal import SealedPush
 
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Glibc
+#endif
+
 /// Errors of the network and of TLS in short words.
 enum ConnectionFault {
-    static func text(_ error: any Error) -> String {
+    static func text(_ error: any Error, at endpoint: APNSEndpoint) -> String {
         switch error {
-        case let error as NIOConnectionError: connection(error)
+        case let error as NIOConnectionError: connection(error, at: endpoint)
         case ChannelError.connectTimeout: "no TCP connection in time"
         case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: "closed"
-        case let error as IOError: "\(error.description)"
+        case let error as IOError: system(error.errnoCode, at: endpoint)
         case NIOSSLError.uncleanShutdown: "cut without a farewell"
         case let error as NIOSSLError: tls(error)
         case is NIOSSLExtraError: "the server's certificate is for another name"
@@ -18,10 +26,25 @@ enum ConnectionFault {
         }
     }
 
-    private static func connection(_ error: NIOConnectionError) -> String {
-        if let first = error.connectionErrors.first { return text(first.error) }
-        if error.dnsAError != nil || error.dnsAAAAError != nil { return "the name was not found" }
-        return "no address to connect to"
+    private static func connection(_ error: NIOConnectionError, at endpoint: APNSEndpoint) -> String {
+        if let first = error.connectionErrors.first { return text(first.error, at: endpoint) }
+        if error.dnsAError != nil || error.dnsAAAAError != nil { return "the name \(endpoint.host) was not found" }
+        return "no address to connect to for \(endpoint.host)"
+    }
+
+    private static func system(_ code: CInt, at endpoint: APNSEndpoint) -> String {
+        switch code {
+        case ECONNREFUSED: "connection refused by \(endpoint)"
+        case ECONNRESET, EPIPE: "connection reset by \(endpoint)"
+        case ECONNABORTED: "connection aborted"
+        case ETIMEDOUT: "no answer from \(endpoint)"
+        case EHOSTUNREACH, ENETUNREACH, EHOSTDOWN, ENETDOWN: "no route to \(endpoint)"
+        case EADDRNOTAVAIL: "no free local port or no such address for \(endpoint)"
+        case EACCES, EPERM: "this machine does not allow connections to \(endpoint)"
+        case EMFILE, ENFILE: "too many open files"
+        case ENOBUFS, ENOMEM: "not enough memory for the network"
+        default: "network error \(code) at \(endpoint)"
+        }
     }
 
     private static func tls(_ error: NIOSSLError) -> String {
