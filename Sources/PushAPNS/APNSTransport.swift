@@ -20,7 +20,7 @@ public import ServiceLifecycle
 /// Run it as a service, or call ``shutDown()`` before letting go of it; without either its connections are cut.
 /// Sources: Apple, "Sending notification requests to APNs"; RFC 9113.
 public final class APNSTransport: PushTransport, Service {
-    private let dispatcher: Dispatcher
+    let dispatcher: Dispatcher
 
     /// - Parameters:
     ///   - logger: gets events with public identifiers: connections, refusals with `apns-id` and the token's first digits.

@@ -115,6 +115,33 @@ struct AnswerTests {
         #expect(ErrorBody(whole).reason == "Unregistered")
     }
 
+    @Test("200 is an answer, whatever becomes of the stream after it", arguments: [0, 1, 2])
+    func unfinished(end: Int) async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.request.body == Rig.request(1).body { return exchange.accept() }
+            exchange.connection.send(
+                .headers(.init(headers: [":status": "200"], endStream: false)), on: exchange.streamID)
+            switch end {
+            case 0: exchange.connection.cut()
+            case 1: exchange.reset(.internalError)
+            default: break
+            }
+        }
+        let rig = try await Rig(behaviour)
+        rig.trust([0, 1])
+        #expect(await rig.outcome(1).isAccepted)
+        async let outcome = rig.outcome()
+        if end == 2 {
+            await eventually("it is sent") { rig.server.seen.requests.count == 2 }
+            // On the same connection: what was sent before has arrived too.
+            #expect(await rig.outcome(1).isAccepted)
+            rig.clock.advance(.seconds(30))
+        }
+        #expect(await outcome == .success(.accepted(uniqueID: nil)))
+        await rig.stop()
+    }
+
     @Test("the body's window of 0 delays a push until it is opened")
     func windowOfZero() async throws {
         var behaviour = ServerBehaviour()

@@ -79,6 +79,7 @@ struct DeadlineTests {
         await eventually("it is sent") { rig.server.seen.requests.count == 2 }
         let error = await rig.clock.running(by: .milliseconds(100)) { await silent.value.error }
         #expect(error == .connectionLost("no answer to a ping"))
+        rig.clock.advance(.milliseconds(250))
         #expect(await rig.outcome(2).isAccepted)
         #expect(rig.server.seen.connectionCount == 2)
         await rig.stop()

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import JWTKit
 import PushSender
 import Testing
@@ -51,6 +52,20 @@ struct ProviderTokenTests {
         await rig.stop()
     }
 
+    @Test("it is renewed without any push while a connection is open, and no push goes out with an old one")
+    func idleHour() async throws {
+        let rig = try await Rig()
+        rig.trust([1])
+        #expect(await rig.outcome(1).isAccepted)
+        rig.clock.advance(.seconds(50 * 60))
+        await eventually("a renewal") { rig.metrics.counter("push_token_renewals", "signed") == 2 }
+        rig.clock.advance(.seconds(70 * 60))
+        #expect(await rig.outcome(1).isAccepted)
+        #expect(
+            try await Self.claims(rig.server.seen.requests.last?.header("authorization")).iat == 1_800_000_000 + 7_200)
+        await rig.stop()
+    }
+
     @Test("an expired token is replaced together with its connection, and the push is delivered")
     func expired() async throws {
         var behaviour = ServerBehaviour()
@@ -93,6 +108,55 @@ struct ProviderTokenTests {
         rig.clock.advance(.seconds(60))
         #expect(await rig.outcome().isAccepted)
         #expect(rig.metrics.counter("push_token_renewals", "signed") == 2)
+        await rig.stop()
+    }
+
+    @Test("a wrong clock is logged once for all that was in flight; once it is set, pushes go over a new connection")
+    func clockIsSet() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.connection.number > 1 || exchange.request.body == Rig.request(0).body {
+                exchange.accept()
+            } else {
+                exchange.refuse(403, "ExpiredProviderToken")
+            }
+        }
+        let log = LogHandlerOfTests()
+        let rig = try await Rig(behaviour, log: log)
+        rig.trust(0..<30)
+        #expect(await rig.outcome(0).isAccepted)
+        #expect(await rig.deliver(1..<21).allSatisfy { $0.error == .wrongClock })
+        #expect(log.text.components(separatedBy: "clock is wrong").count == 2)
+        rig.clock.setWall(bySeconds: 3_600)
+        #expect(await rig.outcome(1).isAccepted)
+        #expect(rig.server.seen.requests.last?.connection == 2)
+        #expect(rig.metrics.counter("push_token_renewals", "signed") == 2)
+        await rig.stop()
+    }
+
+    @Test("where APNs allows no new token in time, the error and the log say so")
+    func frozen() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.connection.seen.requests.count == 2 {
+                exchange.refuse(429, "TooManyProviderTokenUpdates")
+            } else {
+                exchange.accept()
+            }
+        }
+        let log = LogHandlerOfTests()
+        let rig = try await Rig(behaviour, log: log) { $0.deadlines.connect = .seconds(1_000_000) }
+        rig.trust([1])
+        #expect(await rig.outcome(1).isAccepted)
+        rig.clock.advance(.seconds(45 * 60))
+        #expect(await rig.outcome(1).refusal?.reason == "TooManyProviderTokenUpdates")
+        rig.clock.advance(.seconds(15 * 60))
+        let outcome = await rig.clock.running(by: .seconds(1)) { await rig.outcome(1) }
+        #expect(
+            outcome.error == .unreachable("the provider token has expired, and APNs allows no new one yet"))
+        #expect(log.text.components(separatedBy: "allows no new one yet").count == 2)
+        rig.clock.advance(.seconds(6 * 60))
+        #expect(await rig.outcome(1).isAccepted)
         await rig.stop()
     }
 

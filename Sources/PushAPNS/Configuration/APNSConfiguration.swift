@@ -24,6 +24,8 @@ public struct APNSConfiguration: Sendable {
         public var waitingCount = 100_000
         /// How many proven device tokens are remembered, at about 40 bytes each: 2 or more.
         public var provenTokenCount = 1_000_000
+        /// The number of a connection's first stream: for tests of the last.
+        var firstStreamID: Int32 = 1
 
         public init() {}
     }
@@ -34,6 +36,9 @@ public struct APNSConfiguration: Sendable {
         public var connect: Duration = .seconds(10)
         /// From the call to the answer, the time in the queue included.
         public var request: Duration = .seconds(30)
+        /// How long a connection may owe answers without giving one while pushes wait for it, because it is full or has not
+        /// accepted any push yet. Then another is opened; late answers are still taken.
+        public var firstAnswer: Duration = .seconds(5)
         /// Silence after which a connection that owes an answer is pinged.
         public var pingWhileBusy: Duration = .seconds(10)
         /// Silence after which an idle connection is pinged. Apple asks for an hour.
@@ -44,7 +49,8 @@ public struct APNSConfiguration: Sendable {
         public var idle: Duration = .seconds(86_400)
         /// How long all connections must be full before another is opened.
         public var full: Duration = .milliseconds(500)
-        /// How long a failed connection keeps the next one waiting: the first time, doubled each time, with jitter.
+        /// How long the end of a connection that we did not end ourselves keeps the next one waiting, with jitter: doubled
+        /// each time, until one has worked for ten seconds.
         public var firstBackoff: Duration = .milliseconds(250)
         /// The longest such wait.
         public var longestBackoff: Duration = .seconds(30)

@@ -4,6 +4,7 @@ internal import NIOCore
 struct DeadlineAmounts: Sendable {
     let connect: TimeAmount
     let request: TimeAmount
+    let firstAnswer: TimeAmount
     let pingWhileBusy: TimeAmount
     let pingWhileIdle: TimeAmount
     let ping: TimeAmount
@@ -15,6 +16,7 @@ struct DeadlineAmounts: Sendable {
     init(_ deadlines: APNSConfiguration.Deadlines) {
         connect = TimeAmount(deadlines.connect)
         request = TimeAmount(deadlines.request)
+        firstAnswer = TimeAmount(deadlines.firstAnswer)
         pingWhileBusy = TimeAmount(deadlines.pingWhileBusy)
         pingWhileIdle = TimeAmount(deadlines.pingWhileIdle)
         ping = TimeAmount(deadlines.ping)

@@ -12,7 +12,9 @@ extension APNSConnection {
         case .ready, .draining:
             expireStreams(now: now)
             checkSilence(now: now)
-            if phase == .ready, streams.isEmpty, now - lastUsedAt >= deadlines.idle { retire(because: "idle") }
+            if phase == .ready, streams.isEmpty, now - lastUsedAt >= deadlines.idle {
+                retire(because: "idle", isOurs: true)
+            }
             if !streams.isEmpty { lastUsedAt = now }
             closeIfDrained()
             flush()

@@ -125,7 +125,7 @@ extension APNSConnection {
         for setting in settings {
             switch setting {
             case .headerTableByteCount(let byteCount): limitHeaderTable(to: byteCount)
-            case .streamLimit(let limit): peerStreamLimit = limit
+            case .streamLimit(let limit): peerStreamLimit = min(limit, Self.maximumStreamLimit)
             case .initialWindow(let window): try bodies.beginWith(window, open: streams.values, &writer)
             }
         }
@@ -147,6 +147,7 @@ extension APNSConnection {
         let reason = ErrorBody(Array(data.readableBytesView)).reason ?? code.name
         endReason = "APNs ended the connection: \(reason)"
         lane.log.wentAway(connection: number, reason: reason)
+        if code == .enhanceYourCalm || reason.hasPrefix("TooMany") { lane.slowDown(self, because: reason) }
         retire(because: reason)
         // RFC 9113, 6.8: streams above the last were not and will not be processed.
         let unsent = streams.keys.filter { $0 > lastStreamID }.sorted()
@@ -159,4 +160,6 @@ extension APNSConnection {
     }
 
     private static let streamLimitWhereNoneIsNamed = 1_000
+    /// Apple's is about 1,000. No more are used, whatever the peer says.
+    private static let maximumStreamLimit = 10_000
 }

@@ -24,13 +24,13 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     private(set) var phase = Phase.connecting
     /// Whether APNs has accepted a push on it: until then it takes one stream at a time.
     var hasSucceeded = false
-    /// Whether its end has been reported to the lane.
-    var isRetired = false
+    /// The lane's to keep.
+    var health = ConnectionHealth()
 
     private(set) var streams: [Int32: Delivery] = [:]
     var resetStreams = ResetStreams()
     var peerStreamLimit = 0
-    private(set) var nextStreamID: Int32 = 1
+    private(set) var nextStreamID: Int32
     private var isClosing = false
 
     var reader = FrameReader()
@@ -49,7 +49,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     var lastReceivedAt: NIODeadline
     var lastUsedAt: NIODeadline
     var pingSentAt: NIODeadline?
-    /// Why it ends, once it is known: the first reason is the one that counts.
+    /// Why it ends, once it is known: what the peer's last GOAWAY says, or else the first reason.
     var endReason: String?
     var context: ChannelHandlerContext?
 
@@ -57,6 +57,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         self.number = number
         self.lane = lane
         headerEncoder = HeaderEncoder(endpoint: lane.endpoint)
+        nextStreamID = lane.dispatcher.limits.firstStreamID
         openedAt = now
         lastReceivedAt = now
         lastUsedAt = now
@@ -82,7 +83,8 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         delivery.sent(on: self, streamID, token)
         streams[streamID] = delivery
         // About a billion pushes fit on one connection.
-        if nextStreamID >= Int32.max - 2 { retire(because: "its stream IDs are used up") } else { nextStreamID += 2 }
+        if nextStreamID >= Int32.max - 2 { retire(because: "its stream IDs are used up", isOurs: true) }
+        nextStreamID += 2
 
         floodGuard.pushed()
         writer.headers(on: streamID) { headerEncoder.write(delivery.request, token, to: &$0) }
@@ -131,12 +133,14 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     }
 
     /// Takes no new pushes; closes when it owes no answer.
-    func retire(because reason: String) {
+    ///
+    /// - Parameter isOurs: whether nothing is wrong with it, so that the next one need not wait.
+    func retire(because reason: String, isOurs: Bool = false) {
         if phase == .connecting { return close(because: reason) }
         guard phase == .ready else { return }
         phase = .draining
         if endReason == nil { endReason = reason }
-        lane.connectionRetired(self)
+        lane.connectionRetired(self, isOurs: isOurs)
         closeIfDrained()
     }
 

@@ -38,6 +38,10 @@ struct TransportLog: Sendable {
         }
     }
 
+    func tokenFrozen() {
+        logger.error("pushes wait: the provider token has expired, and APNs allows no new one yet")
+    }
+
     func wrongClock() {
         logger.critical(
             "APNs calls a provider token expired that is younger than 20 minutes: this machine's clock is wrong")

@@ -26,6 +26,12 @@ struct Backoff {
         until = now + .nanoseconds(max(Int64(jittered), shortest.nanoseconds))
     }
 
+    /// A short wait, after the end of a connection that has worked for a while.
+    mutating func rest(now: NIODeadline, chance: Double) {
+        let full = Double(first.nanoseconds)
+        until = max(until ?? now, now + .nanoseconds(Int64(full / 2 + full / 2 * chance)))
+    }
+
     mutating func succeeded() {
         failureCount = 0
         until = nil

@@ -58,6 +58,12 @@ final class Delivery: @unchecked Sendable {
         if response.isBegun { response = PartialResponse() }
     }
 
+    /// Whether APNs is not to keep it any more: 0 means one attempt, whenever that is.
+    func isStale(_ now: Timestamp) -> Bool {
+        guard let expiration = request.expiration, expiration.secondsSince1970 > 0 else { return false }
+        return expiration <= now
+    }
+
     /// Whether its caller waits no more.
     var isFinished: Bool { continuation == nil }
 

@@ -15,7 +15,7 @@ final class Dispatcher: @unchecked Sendable {
     let tls: TLSClient
     let log: TransportLog
     let metrics: TransportMetrics
-    private let limits: APNSConfiguration.Limits
+    let limits: APNSConfiguration.Limits
     private let key: ProviderKey
     private let submissions = SubmissionQueue()
 
@@ -27,6 +27,8 @@ final class Dispatcher: @unchecked Sendable {
     private var connectionCount = 0
     private var outstandingCount = 0
     private var isShuttingDown = false
+    private var hasCancelled = false
+    private var isTokenFrozen = false
     private(set) var isClosed = false
     private var shutdownWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -105,7 +107,8 @@ final class Dispatcher: @unchecked Sendable {
         delivery.isAccepted = true
         if delivery.isCancelled { return finish(delivery, .failure(.cancelled)) }
         if isShuttingDown { return finish(delivery, .failure(.shuttingDown)) }
-        guard lanes[0].waiting.count + lanes[1].waiting.count < limits.waitingCount else {
+        if waitingCount >= limits.waitingCount { dropFinished() }
+        guard waitingCount < limits.waitingCount else {
             return finish(delivery, .failure(.overloaded))
         }
         let isProven = delivery.request.isProven || proven.contains(delivery.fingerprint)
@@ -116,8 +119,17 @@ final class Dispatcher: @unchecked Sendable {
     private func cancel(_ delivery: Delivery) {
         delivery.isCancelled = true
         guard delivery.isAccepted, !delivery.isFinished else { return }
-        if let connection = delivery.connection { connection.cancel(delivery) }
+        if let connection = delivery.connection { connection.cancel(delivery) } else { hasCancelled = true }
         finish(delivery, .failure(.cancelled))
+    }
+
+    var waitingCount: Int { lanes.reduce(0) { $0 + $1.waiting.count } }
+
+    /// Lets go of cancelled pushes that still stand in a queue.
+    private func dropFinished() {
+        guard hasCancelled else { return }
+        hasCancelled = false
+        for lane in lanes { lane.dropFinished() }
     }
 
     /// Gives the caller its answer, once.
@@ -143,14 +155,22 @@ final class Dispatcher: @unchecked Sendable {
     }
 
     private func signed(_ text: String?) {
-        tokens.signed(text)
-        metrics.tokenRenewed(isSuccess: text != nil)
-        log.tokenRenewed(isSuccess: text != nil)
+        let result = tokens.signed(text)
+        metrics.tokenRenewed(isSuccess: result != .failed)
+        log.tokenRenewed(isSuccess: result != .failed)
         let now = clock.now()
+        // Apple counts the tokens of a connection.
+        if result == .early { for lane in lanes { lane.retireAll(because: "the clock was set") } }
         for lane in lanes {
-            if !tokens.hasToken { lane.failWaiting(.unreachable("the provider token could not be signed")) }
+            if !tokens.hasToken(now: now) { lane.failWaiting(.unreachable(TokenSource.Wait.failed.rawValue)) }
             lane.dispatch(now: now)
         }
+    }
+
+    /// What a lane has to wait for before it has a provider token; nil where it has one.
+    func note(_ wait: TokenSource.Wait?) {
+        if wait == .notYet, !isTokenFrozen { log.tokenFrozen() }
+        isTokenFrozen = wait == .notYet
     }
 
     // MARK: Time
@@ -162,11 +182,14 @@ final class Dispatcher: @unchecked Sendable {
 
     private func tick() {
         let now = clock.now()
+        dropFinished()
         for lane in lanes { lane.tick(now: now) }
         let connections = lanes.flatMap { $0.connections }
+        // So that the first push after a quiet hour need not wait for it.
+        if !connections.isEmpty { _ = tokens.current(now: now) }
         metrics.state(
             connectionCount: connections.count, streamCount: connections.reduce(0) { $0 + $1.streams.count },
-            waitingCount: lanes.reduce(0) { $0 + $1.waiting.count })
+            waitingCount: waitingCount)
         if connections.isEmpty, outstandingCount == 0 { stopTicking() }
     }
 

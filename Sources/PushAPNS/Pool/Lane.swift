@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import PushSender
+internal import SealedPush
 
 /// A queue of pushes and the connections that take them. Confined to the event loop.
 ///
@@ -11,10 +12,13 @@ final class Lane {
     let kind: Kind
     let dispatcher: Dispatcher
     private let connectionLimit: Int
-    private(set) var waiting = CircularBuffer<Delivery>()
-    private(set) var connections: [APNSConnection] = []
-    private var backoff: Backoff
-    private var lastProblem: String?
+    var waiting = CircularBuffer<Delivery>()
+    var connections: [APNSConnection] = []
+    var backoff: Backoff
+    /// Why the last connection that we did not end ourselves ended; nil once another is ready.
+    var lastProblem: String?
+    /// What there is to wait for before a provider token is there; nil while there is one.
+    private var tokenWait: TokenSource.Wait?
     private var fullSince: NIODeadline?
 
     init(_ kind: Kind, connectionLimit: Int, dispatcher: Dispatcher) {
@@ -29,28 +33,46 @@ final class Lane {
     /// Gives what waits to free streams, and opens a connection where there is none.
     func dispatch(now: NIODeadline) {
         guard !waiting.isEmpty else { return }
+        tokenWait = nil
         switch dispatcher.tokens.current(now: now) {
         case .wrongClock: failWaiting(.wrongClock)
-        case .waiting: openIfNone(now: now)
+        case .waiting(let wait):
+            tokenWait = wait
+            openIfNone(now: now)
         case .ready(let token):
             fillStreams(token, now: now)
             openIfNone(now: now)
         }
+        dispatcher.note(tokenWait)
     }
 
     private func fillStreams(_ token: ProviderToken, now: NIODeadline) {
+        let today = clock.wall()
         while let connection = roomiestConnection() {
-            var free = connection.freeStreamCount
-            // One at a time where the load is to be spread.
-            if connections.count > 1 { free = 1 }
-            while free > 0, let delivery = waiting.popFirst() {
-                if delivery.isFinished { continue }
+            // Sending may retire it: its stream IDs end.
+            while connection.freeStreamCount > 0, let delivery = nextToSend(now: now, today: today) {
                 connection.send(delivery, token: token)
-                free -= 1
+                // One at a time where the load is to be spread.
+                if connections.count > 1 { break }
             }
             if waiting.isEmpty { break }
         }
         for connection in connections { connection.flush() }
+    }
+
+    /// The next push that is still worth sending; those before it get their errors. After a stall there may be many.
+    private func nextToSend(now: NIODeadline, today: Timestamp) -> Delivery? {
+        while let delivery = waiting.popFirst() {
+            if delivery.isFinished { continue }
+            if delivery.deadline <= now {
+                dispatcher.finish(delivery, .failure(.unreachable(problem)))
+            } else if delivery.isStale(today) {
+                dispatcher.finish(delivery, .failure(.unreachable("it expired before it could be sent")))
+            } else {
+                return delivery
+            }
+        }
+        return nil
     }
 
     private func roomiestConnection() -> APNSConnection? {
@@ -64,6 +86,9 @@ final class Lane {
         }
         return best
     }
+
+    /// Why what waits is not sent.
+    var problem: String { tokenWait?.rawValue ?? lastProblem ?? "no free stream in time" }
 
     // MARK: Opening
 
@@ -81,7 +106,7 @@ final class Lane {
     }
 
     /// Opens another connection when all have been full for a while.
-    private func grow(now: NIODeadline) {
+    func grow(now: NIODeadline) {
         let live = connections.filter { $0.isLive }
         guard !waiting.isEmpty, !live.isEmpty, live.count < connectionLimit, live.allSatisfy({ $0.isFull }) else {
             fullSince = nil
@@ -92,136 +117,28 @@ final class Lane {
         if now - since >= dispatcher.deadlines.full { open(now: now) }
     }
 
-    // MARK: Time
-
-    func tick(now: NIODeadline) {
-        expireWaiting(now: now)
-        for connection in connections { connection.tick(now: now) }
-        dispatch(now: now)
-        grow(now: now)
-    }
-
-    private func expireWaiting(now: NIODeadline) {
-        while let first = waiting.first, first.isFinished || first.deadline <= now {
-            waiting.removeFirst()
-            dispatcher.finish(first, .failure(.unreachable(lastProblem ?? "no free stream in time")))
-        }
-    }
+    // MARK: Ending
 
     func failWaiting(_ error: PushTransportError) {
         while let delivery = waiting.popFirst() { dispatcher.finish(delivery, .failure(error)) }
     }
 
+    /// The next push goes over new connections.
+    func retireAll(because reason: String) {
+        for connection in connections where connection.phase == .ready {
+            connection.retire(because: reason, isOurs: true)
+        }
+    }
+
     /// Closes all connections; nothing waits any more.
-    func close() { for connection in connections { connection.retire(because: "shutting down") } }
+    func close() {
+        for connection in connections { connection.retire(because: "shutting down", isOurs: true) }
+    }
 
     func closeNow() {
         failWaiting(.shuttingDown)
         for connection in connections { connection.close(because: "shutting down") }
     }
-
-    // MARK: What connections report
-
-    func connectionIsReady(_ connection: APNSConnection) {
-        dispatcher.log.opened(connection: connection.number, lane: kind, streamLimit: connection.peerStreamLimit)
-    }
-
-    /// It takes no new pushes: another one may be opened.
-    func connectionRetired(_ connection: APNSConnection) {
-        guard !connection.isRetired else { return }
-        connection.isRetired = true
-        if !connection.hasSucceeded { noteFailure() }
-    }
-
-    func connectionEnded(_ connection: APNSConnection, wasConnecting: Bool, reason: String, lost: [Delivery]) {
-        connections.removeAll { $0 === connection }
-        dispatcher.log.closed(connection: connection.number, lane: kind, reason: reason)
-        lastProblem = reason
-        for delivery in lost { self.lost(delivery, reason, surelyUnsent: false) }
-        connectionRetired(connection)
-        if wasConnecting, backoff.failureCount >= Self.patientFailureCount { failWaiting(.unreachable(reason)) }
-        dispatch(now: clock.now())
-        dispatcher.endIfDrained()
-    }
-
-    private func noteFailure(atLeast shortest: TimeAmount = .zero) {
-        backoff.failed(now: clock.now(), chance: clock.chance(), atLeast: shortest)
-    }
-
-    // MARK: What becomes of a push
-
-    /// The connection failed under it, before all of its answer was there.
-    func lost(_ delivery: Delivery, _ reason: String, surelyUnsent: Bool) {
-        delivery.connection = nil
-        if delivery.response.isRefusal, let answer = delivery.response.answer {
-            dispatcher.finish(delivery, .success(answer))
-        } else if !surelyUnsent {
-            dispatcher.finish(delivery, .failure(.connectionLost(reason)))
-        } else {
-            sendAgain(delivery, because: reason)
-        }
-    }
-
-    private func sendAgain(_ delivery: Delivery, because reason: String) {
-        guard !delivery.isFinished else { return }
-        if delivery.attemptCount < Self.attemptLimit {
-            waiting.prepend(delivery)
-        } else {
-            dispatcher.finish(delivery, .failure(.unreachable("not taken \(Self.attemptLimit) times: \(reason)")))
-        }
-    }
-
-    func timedOut(_ delivery: Delivery, on connection: APNSConnection) {
-        if delivery.response.isRefusal, let answer = delivery.response.answer {
-            dispatcher.finish(delivery, .success(answer))
-        } else {
-            dispatcher.finish(delivery, .failure(.timedOut))
-        }
-    }
-
-    func answered(_ delivery: Delivery, _ answer: PushAnswer, on connection: APNSConnection) {
-        switch answer {
-        case .accepted:
-            if !connection.hasSucceeded {
-                connection.hasSucceeded = true
-                backoff.succeeded()
-                lastProblem = nil
-            }
-            if kind == .unproven { dispatcher.proven.insert(delivery.fingerprint) }
-        case .refused(let refusal):
-            if refusal.advice == .drop { dispatcher.proven.remove(delivery.fingerprint) }
-            dispatcher.log.refused(delivery.request, refusal)
-            switch refusal.reason {
-            case "ExpiredProviderToken": return tokenExpired(delivery, on: connection)
-            case "TooManyProviderTokenUpdates":
-                // Observed: the connection stays unusable for a while.
-                dispatcher.tokens.tooManyUpdates(now: clock.now())
-                connection.isRetired = true
-                connection.retire(because: "TooManyProviderTokenUpdates")
-                noteFailure(atLeast: Self.tokenUpdateBackoff)
-            case "IdleTimeout", "Shutdown", "UnrelatedKeyIdInToken": connection.retire(because: refusal.reason ?? "")
-            default: break
-            }
-        }
-        dispatcher.finish(delivery, .success(answer))
-    }
-
-    private func tokenExpired(_ delivery: Delivery, on connection: APNSConnection) {
-        switch dispatcher.tokens.expired(generation: delivery.tokenGeneration, now: clock.now()) {
-        case .renewed:
-            connection.isRetired = true
-            connection.retire(because: "ExpiredProviderToken")
-            sendAgain(delivery, because: "ExpiredProviderToken")
-        case .wrongClock:
-            dispatcher.log.wrongClock()
-            dispatcher.finish(delivery, .failure(.wrongClock))
-        }
-    }
-
-    /// After so many connections in a row that failed, those who wait are told.
-    private static let patientFailureCount = 3
-    private static let attemptLimit = 3
-    private static let tokenUpdateBackoff: TimeAmount = .seconds(60)
 }
 
 extension Lane {

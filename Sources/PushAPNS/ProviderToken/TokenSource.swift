@@ -3,20 +3,19 @@ internal import SealedPush
 
 /// The provider token that all connections share, and the rules of its renewal. Confined to the event loop.
 ///
-/// A token is renewed when it is 50 minutes old, and never within 20 minutes of the one before: Apple refuses older and
-/// more frequent ones. Source: Apple, "Establishing a token-based connection to APNs".
+/// A token is renewed when it is 50 minutes old, not used from 58 minutes on, and never renewed within 20 minutes of the
+/// one before: Apple refuses older and more frequent ones. Source: Apple, "Establishing a token-based connection to APNs".
 final class TokenSource {
-    static let renewalAge: TimeAmount = .minutes(50)
-    static let shortestAge: TimeAmount = .minutes(20)
-
     private let clock: TransportClock
     /// Starts signing; the answer comes to `signed`.
     private let startSigning: (Timestamp) -> Void
     private var token: ProviderToken?
-    private var signing: (issuedAt: Timestamp, startedAt: NIODeadline)?
-    private var lastIssued: NIODeadline?
+    private var signing: Moment?
+    private var lastIssued: Moment?
+    private var signingFailed: Moment?
     private var isExpired = false
-    private var stoppedUntil: NIODeadline?
+    /// APNs has refused a young token: the clock was wrong when it was signed.
+    private var isStopped = false
 
     init(clock: TransportClock, startSigning: @escaping (Timestamp) -> Void) {
         self.clock = clock
@@ -26,66 +25,113 @@ final class TokenSource {
     enum Current {
         case ready(ProviderToken)
         /// It is being signed, or may not be yet.
-        case waiting
+        case waiting(Wait)
         /// The clock was found to be wrong.
         case wrongClock
     }
 
+    enum Wait: String {
+        case signing = "the provider token is being signed"
+        case failed = "the provider token could not be signed"
+        /// After `TooManyProviderTokenUpdates`.
+        case notYet = "the provider token has expired, and APNs allows no new one yet"
+    }
+
     /// The token to send with; starts a renewal where one is due.
     func current(now: NIODeadline) -> Current {
-        if let stoppedUntil {
-            guard now >= stoppedUntil else { return .wrongClock }
-            self.stoppedUntil = nil
-            isExpired = true
+        let now = Moment(uptime: now, wall: clock.wall())
+        if isStopped { liftStop(now) }
+        if isStopped { return .wrongClock }
+        guard let token, !isExpired, now.age(since: token.issued) < Self.usableSeconds else {
+            return .waiting(renew(now))
         }
-        guard let token, !isExpired else {
-            renewIfAllowed(now: now)
-            return .waiting
+        // A clock that was set back would make it a token from the future.
+        if now.age(since: token.issued) >= Self.renewalSeconds || now.drift(since: token.issued) < -Self.driftSeconds {
+            _ = renew(now)
         }
-        if token.isDue(now: now, wall: clock.wall) { renewIfAllowed(now: now) }
         return .ready(token)
     }
 
-    /// Whether a new token may be had now, or one is on its way.
-    private func renewIfAllowed(now: NIODeadline) {
-        guard signing == nil else { return }
-        if let lastIssued, now - lastIssued < Self.shortestAge { return }
-        let issuedAt = clock.wall()
-        signing = (issuedAt, now)
-        startSigning(issuedAt)
+    /// Starts signing where that is allowed; says what there is to wait for.
+    private func renew(_ now: Moment) -> Wait {
+        guard signing == nil else { return .signing }
+        if let lastIssued, now.age(since: lastIssued) < Self.shortestSeconds { return .notYet }
+        if let signingFailed, now.age(since: signingFailed) < Self.signingPauseSeconds { return .failed }
+        signing = now
+        startSigning(now.wall)
+        return .signing
     }
 
-    /// Whether there is one to send with, however old.
-    var hasToken: Bool { token != nil && !isExpired }
+    /// A stop ends after 20 minutes, or at once where somebody has set the clock since the token was signed.
+    private func liftStop(_ now: Moment) {
+        guard let token else { return }
+        if abs(now.drift(since: token.issued)) > Self.driftSeconds {
+            lastIssued = nil
+        } else if now.age(since: token.issued) < Self.shortestSeconds {
+            return
+        }
+        isStopped = false
+        isExpired = true
+    }
+
+    /// Whether there is one to send with.
+    func hasToken(now: NIODeadline) -> Bool {
+        guard let token, !isExpired else { return false }
+        return Moment(uptime: now, wall: clock.wall()).age(since: token.issued) < Self.usableSeconds
+    }
+
+    enum Signed {
+        case failed
+        case renewed
+        /// Within 20 minutes of the one before, by the clock that can't be set: for new connections only.
+        case early
+    }
 
     /// Takes the signed token; nil where signing failed.
-    func signed(_ text: String?) {
-        guard let signing else { return }
-        self.signing = nil
-        guard let text else { return }
-        lastIssued = signing.startedAt
+    func signed(_ text: String?) -> Signed {
+        guard let issued = signing else { return .failed }
+        signing = nil
+        guard let text else {
+            signingFailed = issued
+            return .failed
+        }
+        let isEarly = token.map { issued.uptimeSeconds(since: $0.issued) < Self.shortestSeconds } ?? false
+        signingFailed = nil
+        lastIssued = issued
         isExpired = false
         token = ProviderToken(
-            authorization: "bearer " + text, generation: (token?.generation ?? 0) + 1, issuedAt: signing.issuedAt,
-            startedAt: signing.startedAt)
+            authorization: "bearer " + text, generation: (token?.generation ?? 0) + 1, issued: issued)
+        return isEarly ? .early : .renewed
     }
 
-    enum Expiry { case renewed, wrongClock }
+    enum Expiry {
+        case renewed
+        /// Its first refusal, or one more.
+        case wrongClock(isNew: Bool)
+    }
 
     /// APNs called the token of `generation` expired.
     func expired(generation: Int, now: NIODeadline) -> Expiry {
         guard let token, token.generation == generation, !isExpired else { return .renewed }
-        let age = now - token.startedAt
-        guard age >= Self.shortestAge else {
-            stoppedUntil = token.startedAt + Self.shortestAge
-            return .wrongClock
-        }
-        isExpired = true
-        return .renewed
+        if isStopped { return .wrongClock(isNew: false) }
+        let now = Moment(uptime: now, wall: clock.wall())
+        let isOld = now.age(since: token.issued) >= Self.shortestSeconds
+        let isClockSet = abs(now.drift(since: token.issued)) > Self.driftSeconds
+        if isClockSet { lastIssued = nil }
+        isStopped = !isOld && !isClockSet
+        isExpired = !isStopped
+        return isStopped ? .wrongClock(isNew: true) : .renewed
     }
 
     /// APNs counts too many tokens: the one in use stays for another 20 minutes.
-    func tooManyUpdates(now: NIODeadline) { lastIssued = now }
+    func tooManyUpdates(now: NIODeadline) { lastIssued = Moment(uptime: now, wall: clock.wall()) }
+
+    private static let renewalSeconds: Int64 = 50 * 60
+    /// Two minutes for the way and for clocks that differ.
+    private static let usableSeconds: Int64 = 58 * 60
+    private static let shortestSeconds: Int64 = 20 * 60
+    private static let driftSeconds: Int64 = 60
+    private static let signingPauseSeconds: Int64 = 1
 }
 
 /// A signed token, ready for the header.
@@ -93,14 +139,5 @@ struct ProviderToken {
     let authorization: String
     /// Counts up with each renewal.
     let generation: Int
-    let issuedAt: Timestamp
-    let startedAt: NIODeadline
-
-    /// By either clock: one of them may have stood still or been set.
-    func isDue(now: NIODeadline, wall: () -> Timestamp) -> Bool {
-        if now - startedAt >= TokenSource.renewalAge { return true }
-        // Once a second is enough to ask the system for the time of day.
-        let seconds = wall().seconds(since: issuedAt)
-        return seconds >= TokenSource.renewalAge.nanoseconds / 1_000_000_000 || seconds < -60
-    }
+    let issued: Moment
 }

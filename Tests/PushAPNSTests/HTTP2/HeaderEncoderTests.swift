@@ -93,7 +93,7 @@ struct HeaderEncoderTests {
         mutating func headers(for request: PushRequest, tokenGeneration: Int = 1) throws -> HPACKHeaders {
             let token = ProviderToken(
                 authorization: "bearer number-\(tokenGeneration)" + String(repeating: "j", count: 200),
-                generation: tokenGeneration, issuedAt: .now(), startedAt: .now())
+                generation: tokenGeneration, issued: Moment(uptime: .now(), wall: .now()))
             var bytes = ByteBuffer()
             encoder.write(request, token, to: &bytes)
             lastByteCount = bytes.readableBytes

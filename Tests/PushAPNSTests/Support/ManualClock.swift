@@ -9,6 +9,13 @@ final class ManualClock: Sendable {
     private let seconds = Locked(Double(0))
     private let wallOffset = Locked(Int64(0))
     private let start = Timestamp(clamping: 1_800_000_000)
+    private let tick: TimeAmount
+
+    /// - Parameter tick: how often the transport looks at the clock by itself.
+    init(tick: TimeAmount = .milliseconds(5)) { self.tick = tick }
+
+    /// In seconds.
+    var elapsed: Double { seconds.withLock { $0 } }
 
     func advance(_ amount: Duration) { seconds.withLock { $0 += amount / .seconds(1) } }
 
@@ -23,6 +30,6 @@ final class ManualClock: Sendable {
             wall: {
                 self.start.advanced(bySeconds: Int64(self.seconds.withLock { $0 }) + self.wallOffset.withLock { $0 })
             },
-            chance: { 0.5 }, tick: .milliseconds(5))
+            chance: { 0.5 }, tick: tick)
     }
 }

@@ -11,7 +11,7 @@ import Testing
 /// A server, a transport to it and a clock, for one test.
 struct Rig: Sendable {
     let server: TestServer
-    let clock = ManualClock()
+    let clock: ManualClock
     let transport: APNSTransport
     let metrics = TestMetrics()
     static let signingKey = P256.Signing.PrivateKey()
@@ -20,8 +20,9 @@ struct Rig: Sendable {
     init(
         _ behaviour: ServerBehaviour = ServerBehaviour(), certificate: TestCertificate = .shared,
         trusting: TestCertificate = .shared, host: String = "localhost", log: LogHandlerOfTests? = nil,
-        configure: (inout APNSConfiguration) -> Void = { _ in }
+        clock: ManualClock = ManualClock(), configure: (inout APNSConfiguration) -> Void = { _ in }
     ) async throws {
+        self.clock = clock
         server = try await TestServer(behaviour, certificate: certificate)
         transport = try Self.transport(
             to: server.port, host: host, clock: clock, metrics: metrics, trusting: trusting, log: log,
@@ -70,8 +71,12 @@ struct Rig: Sendable {
     }
 
     func outcome(_ number: Int = 0) async -> Result<PushAnswer, PushTransportError> {
+        await outcome(of: Self.request(number))
+    }
+
+    func outcome(of request: PushRequest) async -> Result<PushAnswer, PushTransportError> {
         do {
-            return .success(try await transport.deliver(Self.request(number)))
+            return .success(try await transport.deliver(request))
         } catch {
             return .failure(error)
         }
@@ -118,6 +123,7 @@ func withoutDeadlines(_ configuration: inout APNSConfiguration) {
     configuration.deadlines.connect = .seconds(1_000_000)
     configuration.deadlines.request = .seconds(1_000_000)
     configuration.deadlines.pingWhileBusy = .seconds(1_000_000)
+    configuration.deadlines.firstAnswer = .seconds(1_000_000)
 }
 
 /// Waits until `condition` holds, at most two minutes: the machine may be busy.

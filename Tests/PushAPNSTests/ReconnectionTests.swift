@@ -1,0 +1,204 @@
+import Foundation
+import NIOCore
+import NIOHTTP2
+import NIOPosix
+import PushSender
+import Testing
+
+@testable import PushAPNS
+
+@Suite("How soon the next connection is made")
+struct ReconnectionTests {
+    @Test("a server that takes one push and then ends the connection is not called on ever again at once")
+    func oneAtATime() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            exchange.accept()
+            exchange.connection.goAway(last: exchange.streamID, reason: nil)
+        }
+        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        rig.trust([1])
+        await rig.clock.running(by: .milliseconds(500)) {
+            for _ in 1...8 {
+                #expect(await rig.outcome(1).isAccepted)
+                // It goes for good with this one.
+                await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
+            }
+        }
+        #expect(rig.server.seen.connectionCount == 8)
+        // 0.19 s, 0.38 s, 0.75 s, ... 12 s.
+        #expect(rig.clock.elapsed > 23)
+        await rig.stop()
+    }
+
+    @Test("a connection that has worked for ten seconds ends the doubling, and its own end costs a short wait")
+    func lasting() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            exchange.accept()
+            if exchange.connection.number <= 5 { exchange.connection.goAway(last: exchange.streamID, reason: nil) }
+        }
+        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        rig.trust([1])
+        await rig.clock.running(by: .milliseconds(500)) {
+            for _ in 1...6 { #expect(await rig.outcome(1).isAccepted) }
+        }
+        #expect(rig.server.seen.connectionCount == 6)
+        rig.clock.advance(.seconds(10))
+        try await Task.sleep(for: .milliseconds(50))
+        rig.server.seen.lastConnection?.goAway(last: 1, reason: nil)
+        await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
+        async let next = rig.outcome(1)
+        try await Task.sleep(for: .milliseconds(30))
+        #expect(rig.server.seen.connectionCount == 6, "not at once")
+        rig.clock.advance(.milliseconds(250))
+        #expect(await next.isAccepted)
+        await rig.stop()
+    }
+
+    @Test("a server that asks for calm gets some, however long the connection has lasted")
+    func calm() async throws {
+        let rig = try await Rig(configure: withoutDeadlines)
+        rig.trust([1])
+        #expect(await rig.outcome(1).isAccepted)
+        rig.clock.advance(.seconds(3_600))
+        try await Task.sleep(for: .milliseconds(30))
+        rig.server.seen.lastConnection?.send(
+            .goAway(lastStreamID: 1, errorCode: .enhanceYourCalm, opaqueData: nil))
+        await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
+        async let next = rig.outcome(1)
+        try await Task.sleep(for: .milliseconds(30))
+        rig.clock.advance(.milliseconds(4_900))
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(rig.server.seen.connectionCount == 1)
+        rig.clock.advance(.milliseconds(200))
+        #expect(await next.isAccepted)
+        await rig.stop()
+    }
+
+    @Test("many refusals for too many tokens on one connection count once")
+    func tooManyAtOnce() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onConnect = { if $0.number == 2 { $0.cut() } }
+        behaviour.onRequest = { exchange in
+            if exchange.connection.number == 1, exchange.request.body != Rig.request(0).body {
+                exchange.putAside()
+            } else {
+                exchange.accept()
+            }
+        }
+        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        rig.trust(0..<30)
+        #expect(await rig.outcome(0).isAccepted)
+        async let outcomes = rig.deliver(1..<21)
+        await eventually("they are sent") { rig.server.seen.waiting.count == 20 }
+        for exchange in rig.server.seen.takeWaiting() { exchange.refuse(429, "TooManyProviderTokenUpdates") }
+        #expect(await outcomes.allSatisfy { $0.refusal?.advice == .wait })
+        // The next connection fails, for the second time only.
+        #expect(await rig.clock.running(by: .seconds(1)) { await rig.outcome(0) }.isAccepted)
+        #expect(rig.server.seen.connectionCount == 3)
+        await rig.stop()
+    }
+
+    @Test("two farewells, as Apple sends them: the second says what was processed, and why")
+    func twoGoAways() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.connection.number == 1, exchange.request.body != Rig.request(0).body {
+                exchange.putAside()
+            } else {
+                exchange.accept()
+            }
+        }
+        let log = LogHandlerOfTests()
+        let rig = try await Rig(behaviour, log: log, configure: withoutDeadlines)
+        rig.trust(0..<10)
+        #expect(await rig.outcome(0).isAccepted)
+        async let outcomes = rig.deliver(1..<4)
+        await eventually("three in flight") { rig.server.seen.waiting.count == 3 }
+        let held = rig.server.seen.takeWaiting().sorted { $0.streamID < $1.streamID }
+        held[0].connection.goAway(last: .maxID, reason: nil)
+        held[0].connection.goAway(last: held[0].streamID, reason: "Shutdown")
+        await rig.clock.advance(by: .milliseconds(20), until: "two again") { rig.server.seen.requests.count == 6 }
+        held[0].accept()
+        #expect(await outcomes.allSatisfy { $0.isAccepted })
+        await eventually("the reason") { log.text.contains("reason=APNs ended the connection: Shutdown") }
+        #expect(rig.server.seen.connectionCount == 2)
+        await rig.stop()
+    }
+
+    @Test("while the next connection must wait, a push still fails at its deadline, and says why")
+    func deadlineDuringBackoff() async throws {
+        let server = try await TestServer()
+        await server.stop()
+        let clock = ManualClock()
+        let transport = try Rig.transport(to: server.port, clock: clock) {
+            withoutDeadlines(&$0)
+            $0.deadlines.request = .seconds(30)
+            $0.deadlines.firstBackoff = .seconds(1_000)
+            $0.deadlines.longestBackoff = .seconds(1_000)
+        }
+        await clock.running(by: .milliseconds(500)) {
+            await #expect(throws: PushTransportError.unreachable("connection refused by localhost:\(server.port)")) {
+                _ = try await transport.deliver(Rig.request())
+            }
+        }
+        #expect(clock.elapsed < 400)
+        await transport.shutDown()
+    }
+
+    @Test("what an old connection ended with is not the reason of a new one's trouble")
+    func oldReason() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { if $0.connection.number == 1 { $0.accept() } else { $0.putAside() } }
+        let rig = try await Rig(behaviour) { $0.deadlines.pingWhileIdle = .seconds(1_000_000) }
+        #expect(await rig.outcome().isAccepted)
+        rig.clock.advance(.seconds(86_400))
+        await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
+        async let outcomes = rig.deliver(1..<4)
+        await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
+        rig.clock.advance(.seconds(30))
+        #expect(await outcomes.filter { $0.error == .unreachable("no free stream in time") }.count == 2)
+        await rig.stop()
+    }
+
+    @Test("a shutdown ends a connection that is still being made, once nothing waits for it")
+    func shutdownWhileConnecting() async throws {
+        let mute = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let transport = try Rig.transport(to: mute.localAddress?.port ?? 0, clock: ManualClock())
+        let task = Task { try? await transport.deliver(Rig.request()) }
+        try await Task.sleep(for: .milliseconds(50))
+        async let ended: Void = transport.shutDown()
+        try await Task.sleep(for: .milliseconds(20))
+        task.cancel()
+        #expect(await task.value == nil)
+        await ended
+        try await mute.close()
+    }
+
+    @Test("a shutdown while nothing can be reached ends with the deadline of what it has taken")
+    func shutdownWhileUnreachable() async throws {
+        let server = try await TestServer()
+        await server.stop()
+        let clock = ManualClock()
+        let transport = try Rig.transport(to: server.port, clock: clock) {
+            $0.deadlines.firstBackoff = .seconds(1_000)
+            $0.deadlines.longestBackoff = .seconds(1_000)
+        }
+        let task = Task {
+            await #expect(throws: PushTransportError.self) { _ = try await transport.deliver(Rig.request()) }
+        }
+        try await Task.sleep(for: .milliseconds(50))
+        await clock.running(by: .seconds(1)) { await transport.shutDown() }
+        #expect(await task.value != .shuttingDown)
+    }
+
+    @Test("errors of the network are named in words", arguments: [ECONNREFUSED, ECONNRESET, ENETUNREACH, 9_999])
+    func words(code: CInt) {
+        let error = IOError(errnoCode: code, reason: "connection reset (error set)")
+        let text = ConnectionFault.text(error, at: .production)
+        #expect(text.contains("api.push.apple.com:443"))
+        #expect(!text.contains("errno") && !text.contains("("))
+    }
+}

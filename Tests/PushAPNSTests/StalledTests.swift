@@ -1,0 +1,193 @@
+import Foundation
+import MetricsTestKit
+import NIOCore
+import NIOHTTP2
+import PushSender
+import SealedPush
+import Testing
+
+@testable import PushAPNS
+
+@Suite("Connections that are of no use, and pushes that come too late")
+struct StalledTests {
+    @Test("one push without an answer does not hold up the others, and its late answer is taken")
+    func firstAnswer() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { if $0.connection.number == 1 { $0.putAside() } else { $0.accept() } }
+        let rig = try await Rig(behaviour) {
+            withoutDeadlines(&$0)
+            $0.deadlines.firstAnswer = .seconds(5)
+        }
+        rig.trust(0..<5)
+        async let outcomes = rig.deliver(0..<5)
+        await eventually("the first is sent") { rig.server.seen.waiting.count == 1 }
+        rig.clock.advance(.milliseconds(4_900))
+        try await Task.sleep(for: .milliseconds(30))
+        #expect(rig.server.seen.connectionCount == 1)
+        await rig.clock.advance(by: .milliseconds(100), until: "the others") { rig.server.seen.requests.count == 5 }
+        for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
+        #expect(await outcomes.allSatisfy { $0.isAccepted })
+        await rig.stop()
+    }
+
+    @Test("a full connection that answers nothing any more is replaced")
+    func fullAndSilent() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
+        behaviour.onRequest = { exchange in
+            if exchange.connection.number == 1, exchange.request.body != Rig.request(0).body {
+                exchange.putAside()
+            } else {
+                exchange.accept()
+            }
+        }
+        let rig = try await Rig(behaviour) {
+            withoutDeadlines(&$0)
+            $0.deadlines.firstAnswer = .seconds(5)
+        }
+        rig.trust(0..<10)
+        #expect(await rig.outcome(0).isAccepted)
+        async let outcomes = rig.deliver(1..<8)
+        await eventually("five are sent") { rig.server.seen.waiting.count == 5 }
+        await rig.clock.advance(by: .milliseconds(100), until: "the other two") { rig.server.seen.requests.count == 8 }
+        for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
+        #expect(await outcomes.allSatisfy { $0.isAccepted })
+        await rig.stop()
+    }
+
+    @Test("a server that allows no streams is waited for as long as for a connection, then counts as one that failed")
+    func noStreams() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 0)]
+        let log = LogHandlerOfTests()
+        let rig = try await Rig(behaviour, log: log) {
+            withoutDeadlines(&$0)
+            $0.deadlines.connect = .seconds(60)
+        }
+        async let outcome = rig.outcome()
+        for count in 1...3 {
+            await rig.clock.advance(by: .milliseconds(10), until: "connection \(count)") {
+                rig.server.seen.connectionCount == count
+            }
+            await eventually("it is ready") { log.text.components(separatedBy: "stream-limit=0").count == count + 1 }
+            rig.clock.advance(.seconds(60))
+        }
+        #expect(await outcome.error == .unreachable("the server allows no streams"))
+        #expect(rig.server.seen.connectionCount == 3)
+        #expect(rig.server.seen.requests.isEmpty)
+        await rig.stop()
+    }
+
+    @Test("a stream limit of 0 that is raised lets the push go; of a huge one ten thousand are used")
+    func raised() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 0)]
+        let log = LogHandlerOfTests()
+        let rig = try await Rig(behaviour, log: log)
+        async let outcome = rig.outcome()
+        await eventually("ready") { log.text.contains("stream-limit=0") }
+        rig.server.seen.lastConnection?.allow(streams: 1)
+        #expect(await outcome.isAccepted)
+        await rig.stop()
+
+        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 0x7fff_ffff)]
+        let second = try await Rig(behaviour, log: log)
+        #expect(await second.outcome().isAccepted)
+        #expect(log.text.contains("stream-limit=10000\n") || log.text.hasSuffix("stream-limit=10000"))
+        await second.stop()
+    }
+
+    @Test("a second connection that fails does no harm to what waits for the first")
+    func failingSecond() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
+        behaviour.onConnect = { if $0.number > 1 { $0.cut() } }
+        behaviour.onRequest = { if $0.request.body == Rig.request(0).body { $0.accept() } else { $0.putAside() } }
+        let rig = try await Rig(behaviour) {
+            withoutDeadlines(&$0)
+            $0.limits.connectionCount = 2
+        }
+        rig.trust(0..<20)
+        #expect(await rig.outcome(0).isAccepted)
+        async let outcomes = rig.deliver(1..<20)
+        await eventually("five are sent") { rig.server.seen.waiting.count == 5 }
+        await rig.clock.advance(by: .milliseconds(250), until: "five attempts") { rig.server.seen.connectionCount >= 6 }
+        let answering = Task {
+            while !Task.isCancelled {
+                for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+        #expect(await outcomes.allSatisfy { $0.isAccepted })
+        answering.cancel()
+        await rig.stop()
+    }
+
+    @Test(
+        "after a stall nothing is sent that nobody waits for any more, or that has expired", arguments: [false, true])
+    func stale(isDeadline: Bool) async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { if $0.request.body == Rig.request(0).body { $0.putAside() } else { $0.accept() } }
+        // No look at the clock between.
+        let rig = try await Rig(behaviour, clock: ManualClock(tick: .hours(1))) {
+            $0.deadlines.request = isDeadline ? .seconds(30) : .seconds(1_000_000)
+        }
+        async let first = rig.outcome(0)
+        await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
+        let expiration = isDeadline ? nil : Timestamp(secondsSince1970: 1_800_000_000 + 10)
+        async let late = rig.outcome(of: Rig.request(1, expiration: expiration))
+        async let once = rig.outcome(of: Rig.request(2, expiration: Timestamp(secondsSince1970: 0)))
+        let dispatcher = rig.transport.dispatcher
+        while try await dispatcher.eventLoop.submit({ dispatcher.waitingCount }).get() < 2 {
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        rig.clock.advance(.seconds(31))
+        for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
+        #expect(await first.isAccepted)
+        let reason = isDeadline ? "no free stream in time" : "it expired before it could be sent"
+        #expect(await late.error == .unreachable(reason))
+        #expect(await once.isAccepted != isDeadline)
+        #expect(rig.server.seen.requests.count == (isDeadline ? 1 : 2))
+        await rig.stop()
+    }
+
+    @Test("cancelled pushes make room in the queue, wherever they stand")
+    func cancelledInTheMiddle() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { $0.putAside() }
+        let rig = try await Rig(behaviour) { $0.limits.waitingCount = 10 }
+        let first = Task { await rig.outcome(0) }
+        await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
+        func waits(_ count: Int) async {
+            await eventually("\(count) wait") {
+                (try? rig.metrics.expectGauge("push_waiting").lastValue) == Double(count)
+            }
+        }
+        var tasks: [Task<Result<PushAnswer, PushTransportError>, Never>] = []
+        for number in 1...10 {
+            tasks.append(Task { await rig.outcome(number) })
+            await waits(number)
+        }
+        for task in tasks[3..<8] { task.cancel() }
+        await waits(5)
+        for number in 11...15 { tasks.append(Task { await rig.outcome(number) }) }
+        await waits(10)
+        #expect(await rig.outcome(16).error == .overloaded)
+        for task in tasks + [first] { task.cancel() }
+        for task in tasks { #expect(await task.value.error == .cancelled) }
+        await rig.stop()
+    }
+
+    @Test("the last of a connection's stream IDs loses nothing: the next push opens another connection")
+    func streamIDs() async throws {
+        let rig = try await Rig {
+            withoutDeadlines(&$0)
+            $0.limits.firstStreamID = Int32.max - 20
+        }
+        rig.trust(0..<100)
+        #expect(await rig.deliver(0..<100).allSatisfy { $0.isAccepted })
+        #expect(rig.server.seen.requests.count == 100)
+        #expect(rig.server.seen.connectionCount == 10)
+        await rig.stop()
+    }
+}
