@@ -140,6 +140,31 @@ struct WireTests {
         await second.server.stop()
     }
 
+    @Test(
+        "a certificate that has expired, or will within a day, is replaced, together with its root",
+        arguments: [-86_400.0, 3_600.0, 2_592_000.0])
+    func expiredCertificate(secondsLeft: Double) async throws {
+        let folder = try TemporaryFolder()
+        let server = folder.appending("APNs")
+        try FileManager.default.createDirectory(at: server, withIntermediateDirectories: true)
+        let validity = 90 * 86_400.0
+        let old = try ServerCertificate.make(
+            names: [], at: .now.addingTimeInterval(secondsLeft - validity), validity: validity)
+        for (name, text) in [
+            ("root.pem", old.rootPEM), ("server.pem", old.certificatePEM), ("server-key.pem", old.keyPEM),
+        ] {
+            try Data(text.utf8).write(to: server.appending(path: name))
+        }
+        let apns = try await RunningAPNs(in: folder)
+        let isKept = secondsLeft > 86_400
+        let root = try String(contentsOfFile: apns.address.root, encoding: .utf8)
+        let certificate = try String(contentsOf: server.appending(path: "server.pem"), encoding: .utf8)
+        #expect((root == old.rootPEM) == isKept)
+        #expect((certificate == old.certificatePEM) == isKept)
+        #expect(try await apns.works())
+        await apns.server.stop()
+    }
+
     @Test("a request that never ends is reset, and one that is far too long is answered at once")
     func slowAndLong() async throws {
         let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(300) }
