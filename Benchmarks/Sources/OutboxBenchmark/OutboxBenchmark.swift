@@ -38,7 +38,7 @@ struct OutboxBenchmark {
         print("highest memory of the process: \(peakMemoryByteCount() / 1_000_000) MB (floor: under 300 MB)")
     }
 
-    /// Devices whose keys differ, at the cost of one key pair for each thousand: making keys is not what is measured.
+    /// Each device has keys of its own; making them is part of the time.
     private static func register(_ count: Int, in outbox: Outbox) async throws {
         var batch: [RegisteredDevice] = []
         for number in 0..<count {
