@@ -61,24 +61,21 @@ struct Load: Sendable {
     func paced(rate: Int, seconds: Int) async throws -> String {
         let count = rate * seconds
         let start = ContinuousClock.now + .milliseconds(10)
-        let times = await withTaskGroup(of: Double?.self) { group in
+        let times = await withTaskGroup(of: [Double?].self) { group in
             var sentCount = 0
             while sentCount < count {
                 let dueCount = min(count, Int((ContinuousClock.now - start) / .seconds(1) * Double(rate)))
-                for number in sentCount..<max(sentCount, dueCount) {
-                    let due = start + .seconds(Double(number) / Double(rate))
-                    let device = devices[number % devices.count]
+                if dueCount > sentCount {
+                    let numbers = sentCount..<dueCount
+                    sentCount = dueCount
+                    // All that is due, in one step to the transport's thread.
                     group.addTask(executorPreference: transport.taskExecutor) {
-                        guard let payload = try? sealer.seal(content, toUnverified: device.recipient),
-                            await isAccepted(payload, device.token)
-                        else { return nil }
-                        return (ContinuousClock.now - due) / .milliseconds(1)
+                        await latencies(of: numbers) { start + .seconds(Double($0) / Double(rate)) }
                     }
-                    sentCount += 1
                 }
                 usleep(100)
             }
-            return await group.reduce(into: []) { $0.append($1) }
+            return await group.reduce(into: []) { $0 += $1 }
         }
         let elapsed = (ContinuousClock.now - start) / .seconds(1)
         let sorted = times.compactMap { $0 }.sorted()
@@ -86,6 +83,24 @@ struct Load: Sendable {
         return String(
             format: "%.2f %.2f %.2f %.0f %d", quantile(0.5), quantile(0.99), quantile(1), Double(count) / elapsed,
             count - sorted.count)
+    }
+
+    /// Sends these pushes at once: milliseconds from when each was due to its answer; nil where it was not accepted.
+    private func latencies(
+        of numbers: Range<Int>, due: @escaping @Sendable (Int) -> ContinuousClock.Instant
+    ) async -> [Double?] {
+        await withTaskGroup(of: Double?.self) { group in
+            for number in numbers {
+                let device = devices[number % devices.count]
+                group.addTask {
+                    guard let payload = try? sealer.seal(content, toUnverified: device.recipient),
+                        await isAccepted(payload, device.token)
+                    else { return nil }
+                    return (ContinuousClock.now - due(number)) / .milliseconds(1)
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
     }
 
     /// How many pushes a second are accepted, for all devices but the last; that one's token is bad, or nothing is sent to it.
