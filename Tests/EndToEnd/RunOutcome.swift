@@ -52,12 +52,8 @@ package struct RunOutcome: Sendable {
         }
         for finding in findings.sorted(by: { $0.description < $1.description }) { faults.add("plaintext: \(finding)") }
         let memories = [("sender", senderMemory), ("local APNs", serverMemory)]
-        for (name, memory) in memories where memory.growth > Self.growthLimit {
+        for (name, memory) in memories where memory.growth > plan.growthLimit ?? .max {
             faults.add("the \(name) has grown by \(memory.growth / 1_000_000) MB since the first tenth")
         }
     }
-
-    /// Bytes: what the outbox's caches of pages take when they have filled, which is all that grew (16 MB for its writer, 4
-    /// for each of two readers). A leak of 600 bytes with each message is above, as the last sender handles 40 %.
-    package static let growthLimit = 24_000_000
 }

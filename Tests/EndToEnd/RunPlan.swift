@@ -12,6 +12,9 @@ package struct RunPlan: Codable, Sendable {
     package var patience = Patience()
     /// What every message says besides its number.
     package var marker = Marker()
+    /// By how many bytes sender and server may grow after the first tenth; nil where the run is too short to say, or where a
+    /// sanitizer keeps what was freed.
+    package var growthLimit: Int?
 
     package init(messageCount: Int, deviceCount: Int, killCount: Int, seed: UInt64) {
         precondition(messageCount > 0 && deviceCount > 0 && killCount >= 0, "a run has messages and devices")
