@@ -21,6 +21,7 @@ package final class EndToEndRun {
     private var sender: ChildProcess?
     private let start = ContinuousClock.now
     private var lastReport = ContinuousClock.now
+    private var lastSample = ContinuousClock.now
 
     /// How far a run is.
     package struct Progress: Sendable {
@@ -190,6 +191,8 @@ package final class EndToEndRun {
     }
 
     private func watch(_ process: ChildProcess, _ server: ChildProcess, _ devices: ChildProcess) {
+        guard ContinuousClock.now - lastSample > .milliseconds(100) else { return }
+        lastSample = .now
         let progress = Double(outcome.requests.pushes.count) / Double(plan.messageCount)
         outcome.senderMemory.sample(process.identifier, progress: progress)
         outcome.serverMemory.sample(server.identifier, progress: progress)
