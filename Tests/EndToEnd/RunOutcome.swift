@@ -50,6 +50,9 @@ package struct RunOutcome: Sendable {
         if requests.answeredTwiceCount < killsAfterAnswer {
             faults.add("\(killsAfterAnswer) answers were to be lost with the sender, but nothing was sent again")
         }
+        if requests.answeredTwiceCount > plan.acceptedAgainLimit ?? .max {
+            faults.add("\(requests.answeredTwiceCount) pushes were sent again although their answer had come")
+        }
         for finding in findings.sorted(by: { $0.description < $1.description }) { faults.add("plaintext: \(finding)") }
         let memories = [("sender", senderMemory), ("local APNs", serverMemory)]
         for (name, memory) in memories where memory.growth > plan.growthLimit ?? .max {

@@ -15,6 +15,9 @@ package struct RunPlan: Codable, Sendable {
     /// By how many bytes sender and server may grow after the first tenth; nil where the run is too short to say, or where a
     /// sanitizer keeps what was freed.
     package var growthLimit: Int?
+    /// How many pushes may be accepted again although APNs had said that it has them: those whose answer died with a sender,
+    /// and a few that came too late. Nil where so little time is given that a busy machine misses it often.
+    package var acceptedAgainLimit: Int?
 
     package init(messageCount: Int, deviceCount: Int, killCount: Int, seed: UInt64) {
         precondition(messageCount > 0 && deviceCount > 0 && killCount >= 0, "a run has messages and devices")

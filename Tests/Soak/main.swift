@@ -17,6 +17,7 @@ var plan = RunPlan(
 // What the outbox's caches of pages take when they have filled, which is all that grew: 16 MB for its writer, 4 for each of
 // two readers. A leak of 600 bytes with each message is above, as the last sender handles 40 % of them.
 plan.growthLimit = 24_000_000
+plan.acceptedAgainLimit = plan.killCount * plan.patience.inFlightCount + plan.messageCount / 100
 let folder = RunFolder(
     .temporaryDirectory.appending(path: "sealed-push-soak-\(UUID().uuidString)"),
     stateByteCount: 20_000 * plan.messageCount)
