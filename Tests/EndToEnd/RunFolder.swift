@@ -7,24 +7,29 @@ package struct RunFolder: Sendable {
     /// For the devices' keys and ledgers, a file for each message: in memory where there is room for that, since a thousand
     /// phones do not share one disk.
     private let devices: URL
+    /// What is this run's alone, in memory.
+    private let memory: URL?
 
     package init(_ url: URL) {
         self.url = url
         devices = url.appending(path: "Devices")
+        memory = nil
     }
 
     /// - Parameter stateByteCount: what the devices will need.
     package init(_ url: URL, stateByteCount: Int) {
         self.url = url
-        let memory = "/dev/shm"
+        let place = "/dev/shm"
         var status = statvfs()
-        let isThere = FileManager.default.isWritableFile(atPath: memory) && statvfs(memory, &status) == 0
+        let isThere = FileManager.default.isWritableFile(atPath: place) && statvfs(place, &status) == 0
         let isRoomy = isThere && Int(status.f_bavail) * Int(status.f_frsize) > stateByteCount
-        devices = (isRoomy ? URL(filePath: memory).appending(path: url.lastPathComponent) : url)
-            .appending(path: "Devices")
+        memory = isRoomy ? URL(filePath: place).appending(path: url.lastPathComponent) : nil
+        devices = (memory ?? url).appending(path: "Devices")
     }
 
-    package func remove() { for folder in [url, devices] { try? FileManager.default.removeItem(at: folder) } }
+    package func remove() {
+        for folder in [url, memory].compactMap({ $0 }) { try? FileManager.default.removeItem(at: folder) }
+    }
 
     package var outbox: URL { url.appending(path: "outbox.db") }
     package var keyring: URL { devices.appending(path: "Keys") }
