@@ -71,15 +71,24 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// The file is made before SQLite can, for its owner alone; the log beside it gets the same permissions.
+    /// The file is made before SQLite can, for its owner alone; the log beside it gets the same permissions. One that is
+    /// there must be a file, the caller's, and nobody else's to write: who may write it decides what is sent to whom.
     private static func create(_ path: String) throws(OutboxError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
             let code = errno
             guard code != EROFS, code != EACCES else { throw .readOnly }
+            guard code != ELOOP else { throw .cannotOpen("it is a symbolic link") }
             throw code == ENOSPC ? .diskFull : .cannotOpen(String(cString: strerror(code)))
         }
-        close(descriptor)
+        defer { close(descriptor) }
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+            throw .cannotOpen("it is no file")
+        }
+        guard facts.st_uid == geteuid() else { throw .cannotOpen("it belongs to another user") }
+        guard facts.st_mode & 0o022 == 0 else { throw .cannotOpen("others may write it: chmod 600 it") }
+        if facts.st_mode & 0o077 != 0 { fchmod(descriptor, 0o600) }
     }
 
     /// Looks before anything is changed: opening for good switches a file to another kind of log.

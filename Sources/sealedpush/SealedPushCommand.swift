@@ -1,7 +1,9 @@
 internal import ArgumentParser
+internal import Dispatch
+internal import PushCrypto
 
 @main
-struct SealedPushCommand: AsyncParsableCommand {
+struct SealedPushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sealedpush",
         abstract: "Keys and messages for end-to-end encrypted notifications.",
@@ -23,12 +25,29 @@ struct SealedPushCommand: AsyncParsableCommand {
             OutboxCommand.self,
         ])
 
-    static func main() async {
+    static func main() {
         Secrets.refuseInArguments(CommandLine.arguments)
-        await main(nil)
+        do {
+            var command = try parseAsRoot()
+            guard let waiting = command as? any AsyncParsableCommand else { return try command.run() }
+            try wait(for: waiting)
+        } catch { exit(withError: error) }
     }
 
-    func run() async throws {
+    /// Only what waits for a network has tasks. All else stays on the main thread, one system call after another.
+    private static func wait(for command: any AsyncParsableCommand) throws {
+        let isDone = DispatchSemaphore(value: 0)
+        let outcome = Locked<(any Error)?>(nil)
+        nonisolated(unsafe) var command = command
+        Task {
+            do { try await command.run() } catch { outcome.withLock { $0 = error } }
+            isDone.signal()
+        }
+        isDone.wait()
+        if let error = outcome.withLock({ $0 }) { throw error }
+    }
+
+    func run() throws {
         throw ValidationError(
             "Say what to do: keys, trust, authority, seal, open, inspect, doctor, device, send, work or outbox.")
     }

@@ -12,15 +12,15 @@ struct CautionTests {
 
     init() throws { fixture = try Fixture() }
 
-    @Test("a 410 that does not say since when costs no token for good: it is retried, then disabled")
+    @Test("a 410 that does not say since when costs no token: it is tried three times, then kept as refused")
     func goneWithoutTime() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
-        let once = ScriptedTransport(refusing: 410, "Unregistered", times: 2)
-        #expect(try await fixture.deliver(once, until: .empty).acceptedCount == 1)
+        let twice = ScriptedTransport(refusing: 410, "Unregistered", times: 2)
+        #expect(try await fixture.deliver(twice, until: .empty).acceptedCount == 1)
         try await fixture.enqueue("Hello", to: .device("phone"))
         try await fixture.deliver(ScriptedTransport(refusing: 410, "Unregistered"), until: .empty)
-        guard case .disabled = try await fixture.outbox.device("phone")?.token else {
+        guard case .active = try await fixture.outbox.device("phone")?.token else {
             Issue.record("the token was taken away")
             return
         }

@@ -87,6 +87,47 @@ struct FileTests {
         #expect(throws: OutboxError.cannotOpen("Is a directory")) { try Outbox(at: folder.path) }
     }
 
+    @Test(
+        "a file that others may write, a link and what is no file are refused; one that others may read is closed to them"
+    )
+    func exposed() throws {
+        _ = try Outbox(at: path)
+        chmod(path, 0o666)
+        #expect(throws: OutboxError.cannotOpen("others may write it: chmod 600 it")) { try Outbox(at: path) }
+        chmod(path, 0o644)
+        _ = try Outbox(at: path)
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let link = folder.appending("link.db").path
+        symlink(path, link)
+        #expect(throws: OutboxError.cannotOpen("it is a symbolic link")) { try Outbox(at: link) }
+        let pipe = folder.appending("pipe").path
+        mkfifo(pipe, 0o600)
+        #expect(throws: OutboxError.cannotOpen("it is no file")) { try Outbox(at: pipe) }
+    }
+
+    @Test("a row that somebody has spoiled costs its own push, and the others are sent")
+    func spoiled() async throws {
+        let fixture = try Fixture()
+        for number in 0..<5 { try await fixture.addDevice("d\(number)") }
+        try await fixture.enqueue("Hello", to: .everyone)
+        let queue = try DatabaseQueue(path: fixture.path)
+        try await queue.write { db in
+            try db.execute(
+                sql: "UPDATE entries SET collapse_id = ? WHERE device = 1",
+                arguments: [String(repeating: "c", count: 20_000)])
+            try db.execute(sql: "UPDATE entries SET body = zeroblob(100000) WHERE device = 2")
+            try db.execute(sql: "UPDATE devices SET token = zeroblob(101) WHERE id = 3")
+            try db.execute(
+                sql:
+                    "UPDATE queues SET attempts = 9223372036854775807, entry = (SELECT id FROM entries WHERE device = 4) WHERE device = 4"
+            )
+        }
+        let report = try await fixture.deliver(ScriptedTransport(), until: .empty)
+        #expect(report.acceptedCount == 2)
+        #expect(try await fixture.outbox.status().deadLetters == ["malformed": 3])
+    }
+
     @Test("damage in any page gives an error or the truth, and no trap", arguments: 0..<24)
     func damaged(part: Int) async throws {
         let fixture = try Fixture()

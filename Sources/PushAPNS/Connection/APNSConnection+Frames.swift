@@ -22,7 +22,9 @@ extension APNSConnection {
         case .pingAnswer(let number):
             try floodGuard.took(now: lane.clock.now())
             if number == UInt64(self.number) { pingSentAt = nil }
-        case .goAway(let lastStreamID, let code, let data): goAway(lastStreamID, code, data)
+        case .goAway(let lastStreamID, let code, let data):
+            try floodGuard.took(now: lane.clock.now())
+            goAway(lastStreamID, code, data)
         case .windowUpdate(let streamID, let increment): try widen(streamID, by: increment)
         case .other: try floodGuard.took(now: lane.clock.now())
         }

@@ -31,7 +31,7 @@ struct PartialResponse {
         var newByteCount: Int?
         for header in headers {
             switch header.name {
-            case ":status": newStatus = Int(header.value) ?? 0
+            case ":status": newStatus = header.value.utf8.count == 3 ? Int(header.value) ?? 0 : 0
             case "apns-unique-id": newUniqueID = ErrorBody.bounded(header.value)
             case "content-length":
                 guard let count = Int(header.value), count >= 0, count == newByteCount ?? count else {

@@ -108,6 +108,8 @@ public actor Courier {
     /// Once an hour: what can't be sent any more need not be kept until its turn comes. Beside the sending, which it must not
     /// hold up.
     private func purgeIfDue() {
+        // A clock that is far ahead makes all look stale. That APNs takes this run's provider token says that it is not.
+        guard report.acceptedCount > 0 else { return }
         let now = outbox.clock.now()
         if let lastPurge, purging != nil || (lastPurge...lastPurge + Self.purgeInterval).contains(now) { return }
         lastPurge = now

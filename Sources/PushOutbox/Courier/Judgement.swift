@@ -25,19 +25,14 @@ struct Judgement: Sendable, Equatable {
 
     private init(_ refusal: PushRefusal, attempts: Int, delays: RetryDelays, unknownAttempts: Int) {
         switch refusal.advice {
-        case .drop where refusal.status == 410:
-            guard let since = refusal.timestamp else {
-                // Cut off, or not Apple's: not enough to take a token away for good.
-                let isLast = attempts >= unknownAttempts
-                self.init(
-                    isLast
-                        ? .tokenRefused(reason: refusal.name) : .later(delays.afterServerError(attempts: attempts)))
+        case .drop:
+            guard refusal.status == 410, let since = refusal.timestamp else {
+                self.init(.tokenRefused(reason: refusal.name))
                 return
             }
             self.init(
                 .tokenGone(
                     reason: refusal.name, since: since, otherwise: delays.afterTooManyRequests(attempts: attempts)))
-        case .drop: self.init(.tokenRefused(reason: refusal.name))
         // About one app of several, perhaps: the others go on. Many in a row end the run.
         case .fixKeys where refusal.reason == "TopicDisallowed":
             self.init(.later(delays.afterServerError(attempts: attempts)))

@@ -39,11 +39,15 @@ struct EnqueueBatch: Sendable {
 /// What is asked for, the same for all batches.
 struct EnqueueOrder: Sendable {
     let content: Content
+    let topic: Topic
     let audience: Audience
     let priority: PushPriority
     let expiration: Timestamp?
     let includesUnverified: Bool
     let key: IdempotencyKey?
+
+    /// For telling whether a request is repeated for the same ones.
+    var audienceText: String { "\(audience.text) of \(topic)" }
 }
 
 extension EnqueueBatch {

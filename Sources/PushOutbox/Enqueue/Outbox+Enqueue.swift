@@ -31,7 +31,7 @@ extension Outbox {
         progress: (@Sendable (EnqueueReport) -> Void)? = nil
     ) async throws(OutboxError) -> EnqueueReport {
         let order = EnqueueOrder(
-            content: content, audience: audience, priority: priority, expiration: expiration,
+            content: content, topic: sealer.topic, audience: audience, priority: priority, expiration: expiration,
             includesUnverified: includingUnverified, key: key)
         var report = EnqueueReport()
         var position: Int64? = 0

@@ -22,7 +22,7 @@ enum RequestTable {
             db.cachedStatement(sql: "SELECT audience, position, is_complete, enqueued FROM requests WHERE key = ?"),
             arguments: [Data(key.digest)])
         guard let row else { return nil }
-        guard row["audience"] == order.audience.text else { throw OutboxError.keyUsedForOthers }
+        guard row["audience"] == order.audienceText else { throw OutboxError.keyUsedForOthers }
         return Progress(position: row["position"], isComplete: row["is_complete"], enqueuedCount: row["enqueued"])
     }
 
@@ -38,6 +38,6 @@ enum RequestTable {
                 ON CONFLICT(key) DO UPDATE SET position = excluded.position, is_complete = excluded.is_complete,
                     enqueued = enqueued + excluded.enqueued
                 """
-        ).execute(arguments: [Data(key.digest), order.audience.text, position, isComplete, count, now])
+        ).execute(arguments: [Data(key.digest), order.audienceText, position, isComplete, count, now])
     }
 }

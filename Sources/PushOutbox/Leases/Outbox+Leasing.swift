@@ -104,8 +104,14 @@ extension Outbox {
                 try Tally.add(Tally.dead(reason), count, at: now, in: db)
                 return nil
             }
-            let attempts = lastEntry == head ? (row["attempts"] as Int) + 1 : 1
-            guard let request = request(entry) else { throw OutboxError.damaged }
+            let attempts = lastEntry == head ? min(row["attempts"], Self.countedAttempts) + 1 : 1
+            guard let request = request(entry) else {
+                // Somebody has been in the file: it costs this one, not all others.
+                if try EntryTable.bury(head, reason: "malformed", attempts: 0, at: now, in: db) {
+                    try Tally.add(Tally.dead("malformed"), at: now, in: db)
+                }
+                continue
+            }
             try db.cachedStatement(
                 sql: "UPDATE queues SET due = ?, lease = ?, entry = ?, attempts = ? WHERE device = ?"
             ).execute(arguments: [end, number, head, attempts, device])
@@ -120,7 +126,9 @@ extension Outbox {
     private static func request(_ entry: Row) -> PushRequest? {
         guard let data: Data = entry["token"], let token = DeviceToken(data),
             let topic = Topic(parsing: entry["topic"]),
-            let priority = PushPriority(rawValue: entry["priority"])
+            let priority = PushPriority(rawValue: entry["priority"]), (entry["apns_id"] as String).utf8.count == 36,
+            (1...64).contains((entry["collapse_id"] as String).utf8.count),
+            (entry["body"] as Data).count <= SizePlan.maximumPayloadByteCount
         else { return nil }
         var request = PushRequest(
             token: token, body: Array(entry["body"] as Data), topic: topic, apnsID: entry["apns_id"],
@@ -130,6 +138,8 @@ extension Outbox {
         return request
     }
 
+    /// No delay grows beyond this many attempts.
+    private static let countedAttempts = 1_000_000
     /// Longer than any lease or back-off, in milliseconds.
     static let longestDelay: Int64 = Tally.millisecondsPerDay
 }

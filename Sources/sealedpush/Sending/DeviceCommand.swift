@@ -72,7 +72,7 @@ struct DeviceListCommand: AsyncParsableCommand {
                         TerminalText.printable(device.name.description),
                         TerminalText.printable(device.user.description),
                         device.topic.description, device.environment.rawValue, device.shownToken,
-                        device.recipient?.keyID.description ?? "-", device.note ?? "",
+                        device.recipient?.keyID.description ?? "-", TerminalText.printable(device.note ?? ""),
                     ]
                 })
         }

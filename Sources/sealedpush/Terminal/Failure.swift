@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import PushKeyring
 internal import PushOutbox
+internal import SealedPush
 
 /// What ends the program: one line on standard error, and an exit status of sysexits(3).
 struct Failure: Error {
@@ -76,6 +77,6 @@ struct Failure: Error {
     }
 
     static func report(_ message: String) {
-        try? FileHandle.standardError.write(contentsOf: Data("sealedpush: \(message)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("sealedpush: \(TerminalText.printable(message))\n".utf8))
     }
 }
