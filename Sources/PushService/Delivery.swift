@@ -25,21 +25,25 @@ final class Delivery: Sendable {
         self.pending = Locked(pending)
     }
 
-    /// Keeps something better to show, unless it is too late.
-    func keep(_ best: Presentation) {
-        pending.withLock { $0?.best = best }
+    /// Keeps something better to show; false where it is too late.
+    @discardableResult
+    func keep(_ best: Presentation) -> Bool {
+        pending.withLock { pending in
+            pending?.best = best
+            return pending != nil
+        }
     }
 
-    /// Shows the best there is; false where that has happened before.
+    /// Shows the best there is, and says what that is; nil where that has happened before.
     @discardableResult
-    func finish() -> Bool {
+    func finish() -> Presentation? {
         nonisolated(unsafe) var taken: Pending?
         pending.withLock { pending in
             taken = pending
             pending = nil
         }
-        guard let taken else { return false }
+        guard let taken else { return nil }
         taken.handler(taken.best.content(original: taken.original))
-        return true
+        return taken.best
     }
 }

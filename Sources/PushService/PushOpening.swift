@@ -42,7 +42,7 @@ struct PushOpening: Sendable {
         let envelope = field.flatMap { try? Envelope(parsing: $0) }
         do {
             let (opened, answer) = try open(envelope, requestIdentifier: requestIdentifier, at: now)
-            return .opened(opened, isRepeat: answer == .repeated)
+            return .opened(NotificationDraft(opened, isRepeat: answer == .repeated))
         } catch {
             return .safeDefault(
                 configuration.safeDefault, reason: error, envelope: error == .locked ? field : nil)
@@ -80,10 +80,15 @@ struct PushOpening: Sendable {
 
     func logOutOfTime() { writeLog(.outOfTime, nil, at: now()) }
 
+    /// A stage's part that is missing from what is shown.
+    func logFailure(of stage: any ServiceStage, _ error: any Error) {
+        log?.append(ServiceLog.Entry(time: now(), stage: "\(type(of: stage))", failure: error))
+    }
+
     /// When the push has been shown: tells the app under which key it opened, and once in a while forgets what is no
     /// longer needed.
     func tidy(after shown: Presentation) {
-        if case .opened(let opened, isRepeat: false) = shown { markKey(of: opened) }
+        if case .opened(let draft) = shown, !draft.isRepeat { markKey(of: draft.opened) }
         guard SecureRandom.bytes(count: 1)[0] < Self.tidyChance else { return }
         ledger?.purge(at: now())
     }

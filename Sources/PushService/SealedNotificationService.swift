@@ -9,7 +9,8 @@ public import UserNotifications
 ///
 /// It opens each push, puts the content in place of the alert, and shows the safe default whenever that fails. iOS may
 /// run several requests at once in one process and on one instance: all state is kept per request. Opening takes about
-/// a millisecond, and a few more for the ledger's syncs; below 6 MB of memory of its own.
+/// a millisecond, and a few more for the ledger's syncs; below 6 MB of memory of its own. The stages have 25 seconds
+/// from the call; what is ready by then is shown.
 ///
 /// Not promised: anything where iOS does not run the extension at all (alerts switched off, a push without
 /// `mutable-content`), or where the process crashes: then iOS shows the text of the wire.
@@ -25,38 +26,25 @@ open class SealedNotificationService: UNNotificationServiceExtension {
     package var environment = DeviceEnvironment.system
     /// Open as long as something is tidied up, after the handler was called.
     package let tidying = DispatchGroup()
-    private let outstanding = Locked<[ObjectIdentifier: Outstanding]>([:])
-
-    private struct Outstanding: Sendable {
-        let delivery: Delivery
-        let opening: PushOpening
-    }
+    private let outstanding = Locked<[ObjectIdentifier: ServiceRun]>([:])
 
     /// Starts opening and returns; the handler is called once, with the content or with the safe default.
     open override func didReceive(
         _ request: UNNotificationRequest,
         withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
-        let opening = PushOpening(configuration, environment: environment)
-        let field = request.content.userInfo["custom-encrypted-message"] as? String
-        let identifier = request.identifier
-        let delivery = Delivery(request, best: opening.presentOutOfTime(), handler: contentHandler)
-        outstanding.withLock { $0[ObjectIdentifier(delivery)] = Outstanding(delivery: delivery, opening: opening) }
         tidying.enter()
-        DispatchQueue.global(qos: .userInitiated).async { [outstanding, tidying] in
-            let presentation = opening.present(field: field, requestIdentifier: identifier)
-            delivery.keep(presentation)
-            delivery.finish()
-            outstanding.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(delivery)) }
-            opening.tidy(after: presentation)
+        let run = ServiceRun(request, configuration, environment, handler: contentHandler) {
+            [outstanding, tidying] run in
+            outstanding.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(run)) }
             tidying.leave()
         }
+        outstanding.withLock { $0[ObjectIdentifier(run)] = run }
+        StageExecutor.queue().async { run.run() }
     }
 
     /// Shows for every request what there is, at once.
     open override func serviceExtensionTimeWillExpire() {
-        for expired in outstanding.withLock({ Array($0.values) }) where expired.delivery.finish() {
-            expired.opening.logOutOfTime()
-        }
+        for run in outstanding.withLock({ Array($0.values) }) { run.expire() }
     }
 }

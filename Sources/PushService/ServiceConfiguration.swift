@@ -19,6 +19,8 @@ public struct ServiceConfiguration: Sendable {
     public let allowsAnonymous: Bool
     /// Whether a push without the field passes unchanged, as a push of its own kind.
     public let receivesPlainPushes: Bool
+    /// What is done with content that has opened, within the time there is.
+    public let stages: [any ServiceStage]
 
     /// - Parameters:
     ///   - topic: the app's bundle ID.
@@ -31,10 +33,12 @@ public struct ServiceConfiguration: Sendable {
     ///   - allowsAnonymous: false unless anybody may send to this app.
     ///   - receivesPlainPushes: false unless this app also gets pushes that are not sealed. Anybody on the way can make
     ///     one, so a plain push proves nothing.
+    ///   - stages: what is done with content that has opened: attachments, charts, receipts, the app's own steps. Without
+    ///     them its text is shown, and nothing is fetched.
     public init(
         topic: Topic, keys: KeySource, trusting senders: [Sender], authorities: [Authority] = [],
         safeDefault: SafeDefault, container: SharedContainer, allowsAnonymous: Bool = false,
-        receivesPlainPushes: Bool = false
+        receivesPlainPushes: Bool = false, stages: [any ServiceStage] = []
     ) {
         self.topic = topic
         self.keys = keys
@@ -44,6 +48,7 @@ public struct ServiceConfiguration: Sendable {
         self.container = container
         self.allowsAnonymous = allowsAnonymous
         self.receivesPlainPushes = receivesPlainPushes
+        self.stages = stages
     }
 }
 

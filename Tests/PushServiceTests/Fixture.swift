@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PushSender
 import SealedPush
@@ -21,12 +22,23 @@ struct Fixture {
     var keys: InMemoryKeyStore { InMemoryKeyStore([DeviceKey(phone, created: now)]) }
 
     func configuration(
-        keys: (any KeyStore)? = nil, allowsAnonymous: Bool = false, receivesPlainPushes: Bool = false
+        keys: (any KeyStore)? = nil, allowsAnonymous: Bool = false, receivesPlainPushes: Bool = false,
+        stages: [any ServiceStage] = []
     ) -> ServiceConfiguration {
         ServiceConfiguration(
             topic: Self.topic, keys: .store(keys ?? self.keys), trusting: [sender.sender],
             safeDefault: SafeDefault(title: "App", body: "local default"), container: .folder(folder.url),
-            allowsAnonymous: allowsAnonymous, receivesPlainPushes: receivesPlainPushes)
+            allowsAnonymous: allowsAnonymous, receivesPlainPushes: receivesPlainPushes, stages: stages)
+    }
+
+    /// Where stages make their files.
+    var scratchRoot: URL { folder.appending("tmp") }
+
+    var environment: DeviceEnvironment {
+        let keys = keys
+        let container = folder.url
+        return DeviceEnvironment(
+            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: scratchRoot, allowsLoopback: true)
     }
 
     var ledger: FileLedger { FileLedger(folder: folder.appending("SealedPush").appending(path: "ledger")) }
@@ -79,6 +91,15 @@ func receive(_ request: UNNotificationRequest, _ service: SealedNotificationServ
         service.didReceive(request) { content in
             nonisolated(unsafe) let content = content
             continuation.resume(returning: content)
+        }
+    }
+}
+
+extension SealedNotificationService {
+    /// Waits until nothing is left to tidy up, without holding a thread.
+    func tidied() async {
+        await withCheckedContinuation { continuation in
+            tidying.notify(queue: DispatchQueue(label: "tidied")) { continuation.resume() }
         }
     }
 }

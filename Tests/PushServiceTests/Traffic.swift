@@ -167,7 +167,8 @@ struct Traffic {
         let shown = opening.present(field: message.envelope.text, requestIdentifier: flight.identifier)
         opening.tidy(after: shown)
         switch shown {
-        case .opened(let opened, let isRepeat):
+        case .opened(let draft):
+            let (opened, isRepeat) = (draft.opened, draft.isRepeat)
             #expect(opened.recipient == message.recipient)
             if isRepeat { counts.repeats += 1 } else { messages[flight.message].openCount += 1 }
             if firstOpened[opened.recipient] == nil { firstOpened[opened.recipient] = now }

@@ -5,15 +5,22 @@ package import SealedPush
 package struct DeviceEnvironment: Sendable {
     let keychain: @Sendable (_ accessGroup: String) -> any KeyStore
     let appGroup: @Sendable (_ identifier: String) -> URL?
+    /// Where files are made that are not finished.
+    let scratchRoot: URL
+    /// Whether `http` and loopback addresses are reached.
+    let allowsLoopback: Bool
     let now: @Sendable () -> Timestamp
 
     package init(
         keychain: @escaping @Sendable (_ accessGroup: String) -> any KeyStore,
         appGroup: @escaping @Sendable (_ identifier: String) -> URL?,
+        scratchRoot: URL = .temporaryDirectory, allowsLoopback: Bool = false,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.keychain = keychain
         self.appGroup = appGroup
+        self.scratchRoot = scratchRoot
+        self.allowsLoopback = allowsLoopback
         self.now = now
     }
 
@@ -25,13 +32,16 @@ package struct DeviceEnvironment: Sendable {
     }
 
     /// Nil where the system knows no such app group.
+    func root(_ container: SharedContainer) -> URL? {
+        switch container {
+        case .appGroup(let identifier): appGroup(identifier)
+        case .folder(let folder): folder
+        }
+    }
+
+    /// The service module's own folder, likewise.
     func folder(_ container: SharedContainer) -> URL? {
-        let root: URL? =
-            switch container {
-            case .appGroup(let identifier): appGroup(identifier)
-            case .folder(let folder): folder
-            }
-        return root?.appending(path: SharedContainer.subfolderName, directoryHint: .isDirectory)
+        root(container)?.appending(path: SharedContainer.subfolderName, directoryHint: .isDirectory)
     }
 
     #if canImport(Security)

@@ -24,6 +24,10 @@ public struct ServiceLog: Sendable {
         public let recipientKeyID: String?
         /// The trusted sender's key, likewise.
         public let senderKeyID: String?
+        /// Where the line is about a stage that has failed: which.
+        public let stage: String?
+        /// And its code.
+        public let failure: String?
     }
 
     /// The log of this app; nil where the system knows no such app group.
@@ -80,10 +84,40 @@ public struct ServiceLog: Sendable {
 }
 
 extension ServiceLog.Entry {
+    /// What became of a push.
+    init(time: Timestamp, reason: OpenError?, recipientKeyID: String?, senderKeyID: String?) {
+        self.init(
+            time: time, reason: reason, recipientKeyID: recipientKeyID, senderKeyID: senderKeyID, stage: nil,
+            failure: nil)
+    }
+
+    /// A stage's part that is missing from what is shown: the error's code, or `failed`, and nothing else of it.
+    init(time: Timestamp, stage: String, failure: any Error) {
+        let code = (failure as? any StageError)?.code ?? (failure is CancellationError ? "cancelled" : "failed")
+        self.init(
+            time: time, reason: nil, recipientKeyID: nil, senderKeyID: nil, stage: Self.word(stage),
+            failure: Self.word(code))
+    }
+
+    /// At most 32 letters, digits and hyphens; anything else is dropped.
+    private static func word(_ text: String) -> String {
+        let kept = text.utf8.filter { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
+        }
+        return String(decoding: kept.prefix(32), as: UTF8.self)
+    }
+
     fileprivate var line: [UInt8] {
         var writer = JSONWriter(reservingByteCount: 160)
         writer.object { object in
             object.integer("time", time.secondsSince1970)
+            if let stage {
+                object.string("outcome", "stage-failed")
+                object.string("stage", stage)
+                object.string("reason", failure)
+                return
+            }
             object.string("outcome", reason == nil ? "opened" : "safe-default")
             object.string("reason", reason?.rawValue)
             object.string("recipient", recipientKeyID)
@@ -97,6 +131,11 @@ extension ServiceLog.Entry {
             let time = members["time"]?.integer.flatMap(Timestamp.init(secondsSince1970:))
         else { return nil }
         let code = members["reason"]?.string
+        if let stage = members["stage"]?.string {
+            self.init(
+                time: time, reason: nil, recipientKeyID: nil, senderKeyID: nil, stage: stage, failure: code)
+            return
+        }
         let reason = code.flatMap(OpenError.init(rawValue:))
         guard code == nil || reason != nil else { return nil }
         self.init(

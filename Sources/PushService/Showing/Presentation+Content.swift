@@ -6,28 +6,29 @@ extension Presentation {
     /// The notification's content: new and empty, then filled. `original` is used for plain pushes only.
     func content(original: UNNotificationContent) -> UNNotificationContent {
         switch self {
-        case .opened(let opened, let isRepeat): Self.content(opened, isRepeat: isRepeat)
+        case .opened(let draft): Self.content(draft)
         case .safeDefault(let safeDefault, let reason, let envelope):
             Self.content(safeDefault, reason: reason, envelope: envelope)
         case .plain: Self.withoutClaim(original)
         }
     }
 
-    private static func content(_ opened: OpenedContent, isRepeat: Bool) -> UNNotificationContent {
-        let sealed = opened.content
+    private static func content(_ draft: NotificationDraft) -> UNNotificationContent {
         let shown = UNMutableNotificationContent()
-        shown.title = sealed.alert.title ?? ""
-        shown.subtitle = sealed.alert.subtitle ?? ""
-        shown.body = sealed.alert.body ?? ""
-        shown.threadIdentifier = sealed.threadID ?? ""
-        shown.categoryIdentifier = sealed.category ?? ""
-        shown.relevanceScore = sealed.relevanceScore ?? 0
-        shown.interruptionLevel = isRepeat ? .passive : (sealed.interruptionLevel ?? .active).system
-        if !isRepeat {
-            shown.badge = sealed.badge.map { NSNumber(value: $0) }
-            shown.sound = sealed.sound?.system
+        shown.title = draft.title
+        shown.subtitle = draft.subtitle
+        shown.body = draft.body
+        shown.threadIdentifier = draft.threadID
+        shown.categoryIdentifier = draft.category
+        shown.relevanceScore = draft.relevanceScore
+        // A repeat replaces itself on the screen, silently.
+        shown.interruptionLevel = draft.isRepeat ? .passive : draft.interruptionLevel.system
+        if !draft.isRepeat {
+            shown.badge = draft.badge.map { NSNumber(value: $0) }
+            shown.sound = draft.sound?.system
         }
-        shown.userInfo = [SealedNotification.key: userInfo(opened)]
+        shown.attachments = draft.attachments.compactMap(\.system)
+        shown.userInfo = [SealedNotification.key: userInfo(draft)]
         return shown
     }
 
@@ -44,12 +45,19 @@ extension Presentation {
         return shown
     }
 
-    private static func userInfo(_ opened: OpenedContent) -> [String: Any] {
+    private static func userInfo(_ draft: NotificationDraft) -> [String: Any] {
+        let opened = draft.opened
         var members: [String: Any] = ["outcome": "opened", "id": opened.id.description]
         members["sender"] = opened.sender?.description
-        members["data"] = opened.content.data.map(SealedNotification.text)
+        members["data"] = draft.data.map(SealedNotification.text)
         if !opened.content.other.isEmpty {
             members["other"] = SealedNotification.text(.object(opened.content.other))
+        }
+        let addresses = draft.attachments.compactMap { attachment in
+            attachment.remoteURL.map { (attachment.identifier, $0.absoluteString) }
+        }
+        if !addresses.isEmpty {
+            members["attachments"] = Dictionary(addresses) { first, _ in first }
         }
         return members
     }
@@ -84,5 +92,22 @@ extension Content.Sound {
         case .critical(let name, let volume):
             .criticalSoundNamed(UNNotificationSoundName(name), withAudioVolume: Float(volume))
         }
+    }
+}
+
+extension DraftAttachment {
+    /// Nil where the system does not take the file: the text is shown without it.
+    fileprivate var system: UNNotificationAttachment? {
+        var options: [String: Any] = [:]
+        options[UNNotificationAttachmentOptionsTypeHintKey] = type
+        if let thumbnail {
+            options[UNNotificationAttachmentOptionsThumbnailHiddenKey] = thumbnail.isHidden
+            options[UNNotificationAttachmentOptionsThumbnailTimeKey] = thumbnail.time
+            options[UNNotificationAttachmentOptionsThumbnailClippingRectKey] = thumbnail.clip.map { clip in
+                // What `CGRect.dictionaryRepresentation` makes of a rectangle.
+                ["X": clip.x, "Y": clip.y, "Width": clip.width, "Height": clip.height]
+            }
+        }
+        return try? UNNotificationAttachment(identifier: identifier, url: file, options: options)
     }
 }

@@ -2,8 +2,7 @@ import SealedPush
 
 /// What is shown for one push, made of opened content or of the safe default alone. Source: Specification 6.6.
 enum Presentation: Sendable {
-    /// A repeat replaces itself on the screen, silently.
-    case opened(OpenedContent, isRepeat: Bool)
+    case opened(NotificationDraft)
     /// The envelope is kept only where the device was locked, so that the app can open it after unlock.
     case safeDefault(SafeDefault, reason: OpenError, envelope: String? = nil)
     /// A push that was never sealed, in an app that has said that it gets such.

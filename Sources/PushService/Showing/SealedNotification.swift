@@ -1,3 +1,4 @@
+public import Foundation
 public import SealedPush
 
 /// What the service module tells the app about a notification, read from its user info.
@@ -18,6 +19,8 @@ public struct SealedNotification: Hashable, Sendable {
     public let other: [String: JSONValue]
     /// The envelope's text, where the device was locked: see ``ServiceConfiguration/open(envelope:requestIdentifier:)``.
     public let envelope: String?
+    /// Where the attachments came from, by their identifiers.
+    public let attachmentURLs: [String: URL]
 
     /// Nil unless this user info was made by the service module: then it holds one key and nothing else.
     ///
@@ -35,6 +38,7 @@ public struct SealedNotification: Hashable, Sendable {
         data = (members["data"] as? String).flatMap(Self.value)
         other = (members["other"] as? String).flatMap(Self.value)?.members ?? [:]
         envelope = members["envelope"] as? String
+        attachmentURLs = (members["attachments"] as? [String: String] ?? [:]).compactMapValues(URL.init(string:))
     }
 
     static let key = "sealed-push"

@@ -1,0 +1,132 @@
+import Dispatch
+import Foundation
+internal import PushCrypto
+import SealedPush
+internal import UserNotifications
+
+/// One request from its arrival to its end: opened, improved by the stages, shown once, tidied up after.
+final class ServiceRun: Sendable {
+    private let delivery: Delivery
+    private let opening: PushOpening
+    private let stages: [any ServiceStage]
+    private let scratch: ScratchFolder
+    private let scratchRoot: URL
+    private let context: StageContext
+    private let start: ContinuousClock.Instant
+    private let field: String?
+    private let identifier: String
+    private let work = Locked(Work())
+    private let onEnd: @Sendable (ServiceRun) -> Void
+
+    private struct Work {
+        var stop: (@Sendable () -> Void)?
+        var isOver = false
+    }
+
+    /// - Parameter onEnd: is called when nothing is left to do, after the handler.
+    init(
+        _ request: UNNotificationRequest, _ configuration: ServiceConfiguration, _ environment: DeviceEnvironment,
+        handler: @escaping (UNNotificationContent) -> Void, onEnd: @escaping @Sendable (ServiceRun) -> Void
+    ) {
+        start = .now
+        opening = PushOpening(configuration, environment: environment)
+        field = request.content.userInfo["custom-encrypted-message"] as? String
+        identifier = request.identifier
+        delivery = Delivery(request, best: opening.presentOutOfTime(), handler: handler)
+        stages = configuration.stages
+        scratchRoot = environment.scratchRoot
+        scratch = ScratchFolder(in: scratchRoot)
+        context = StageContext(
+            deadline: start + Self.timeBudget, container: environment.root(configuration.container),
+            ownFolder: environment.folder(configuration.container), scratch: scratch,
+            allowsLoopback: environment.allowsLoopback, now: environment.now)
+        self.onEnd = onEnd
+    }
+
+    /// Opens, on the calling thread; the stages go on after it has returned.
+    func run() {
+        let presentation = opening.present(field: field, requestIdentifier: identifier)
+        guard delivery.keep(presentation), case .opened(let draft) = presentation, !stages.isEmpty else {
+            finish()
+            return
+        }
+        ScratchFolder.sweep(scratchRoot)
+        let run = StageRun(
+            draft, stages: stages, context: context,
+            keep: { [delivery] in delivery.keep(.opened($0)) },
+            fail: { [opening] in opening.logFailure(of: $0, $1) },
+            drop: { [scratch] in scratch.remove($0.attachments.map(\.file)) })
+        // A dispatch source may be used from any thread, and is not marked so.
+        nonisolated(unsafe) let timer = DispatchSource.makeTimerSource(queue: StageExecutor.queue())
+        timer.schedule(deadline: .now() + context.timeLeft / .seconds(1))
+        timer.setEventHandler { [self] in finish() }
+        timer.resume()
+        let task = Task(executorPreference: StageExecutor.shared) { [self] in
+            await run.run()
+            finish()
+        }
+        let isOver = work.withLock { work in
+            work.stop = {
+                timer.cancel()
+                task.cancel()
+            }
+            return work.isOver
+        }
+        if isOver { stop() }
+    }
+
+    /// The system's time is up.
+    func expire() {
+        guard let shown = finish() else { return }
+        if shown.reason == .outOfTime { opening.logOutOfTime() }
+    }
+
+    /// Shows the best there is, unless that has happened before; stops what is still under way, and tidies up.
+    @discardableResult
+    private func finish() -> Presentation? {
+        guard let shown = delivery.finish() else { return nil }
+        let elapsed = ContinuousClock.now - start
+        work.withLock { $0.isOver = true }
+        stop()
+        if case .opened(let draft) = shown {
+            scratch.close(keeping: draft.attachments.map(\.file))
+        } else {
+            scratch.close(keeping: [])
+        }
+        afterwards(shown, elapsed: elapsed)
+        return shown
+    }
+
+    private func stop() {
+        let stop = work.withLock { work in
+            defer { work.stop = nil }
+            return work.stop
+        }
+        stop?()
+    }
+
+    private func afterwards(_ shown: Presentation, elapsed: Duration) {
+        let result: StageResult
+        switch shown {
+        case .plain:
+            onEnd(self)
+            return
+        case .opened(let draft): result = .opened(draft, elapsed: elapsed)
+        case .safeDefault(_, let reason, _): result = .safeDefault(reason)
+        }
+        opening.tidy(after: shown)
+        guard !stages.isEmpty else {
+            onEnd(self)
+            return
+        }
+        Task(executorPreference: StageExecutor.shared) { [self] in
+            await withTaskGroup(of: Void.self) { group in
+                for stage in stages { group.addTask { [context] in await stage.finished(result, in: context) } }
+            }
+            onEnd(self)
+        }
+    }
+
+    /// From the extension's call; the process may have started a few seconds before. iOS has 30 s for both.
+    static let timeBudget = Duration.seconds(25)
+}

@@ -1,0 +1,40 @@
+public import Foundation
+public import SealedPush
+
+/// What a stage has to work with, for one notification.
+public struct StageContext: Sendable {
+    /// What is ready after this moment is not shown.
+    public let deadline: ContinuousClock.Instant
+    /// The folder that app and extension share; nil where the system knows no such app group.
+    public let container: URL?
+    /// The service module's own folder in it. It may not exist yet.
+    public let ownFolder: URL?
+    /// The device's clock.
+    public let now: @Sendable () -> Timestamp
+    /// Whether `http` and loopback addresses are reached: in the simulator only.
+    package let allowsLoopback: Bool
+
+    private let scratchFolder: ScratchFolder
+
+    package init(
+        deadline: ContinuousClock.Instant, container: URL?, ownFolder: URL?, scratch: ScratchFolder,
+        allowsLoopback: Bool, now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.deadline = deadline
+        self.container = container
+        self.ownFolder = ownFolder
+        scratchFolder = scratch
+        self.allowsLoopback = allowsLoopback
+        self.now = now
+    }
+
+    /// A new path in a folder of this notification's own, which is removed afterwards: for files that are not finished.
+    ///
+    /// What the draft's attachments point to is handed to the system, which moves it away.
+    ///
+    /// - Parameter name: the file's last part, such as `picture.png`. Anything but letters, digits, `.`, `-` and `_` is replaced.
+    public func scratchFile(named name: String) throws -> URL { try scratchFolder.file(named: name) }
+
+    /// How much time is left; never less than zero.
+    public var timeLeft: Duration { max(.zero, deadline - ContinuousClock.now) }
+}

@@ -1,0 +1,243 @@
+import Dispatch
+import Foundation
+import PushCrypto
+import SealedPush
+import TestSupport
+import Testing
+import UserNotifications
+
+@testable import PushService
+
+@Suite("Stages")
+struct StageTests {
+    /// A stage made of closures.
+    struct Step: ServiceStage {
+        typealias Work = @Sendable (inout NotificationDraft, StageContext) async throws -> Void
+
+        var pace = StagePace.slow
+        var pieces: [Step] = []
+        var end: @Sendable (StageResult) -> Void = { _ in }
+        var work: Work
+
+        init(pace: StagePace = .slow, _ work: @escaping Work) {
+            self.pace = pace
+            self.work = work
+        }
+
+        init(pieces: [Step]) {
+            self.pieces = pieces
+            work = { _, _ in }
+        }
+
+        func parts(of draft: NotificationDraft) -> [any ServiceStage] { pieces.isEmpty ? [self] : pieces }
+
+        func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
+            var draft = draft
+            try await work(&draft, context)
+            return draft
+        }
+
+        func finished(_ result: StageResult, in context: StageContext) async { end(result) }
+    }
+
+    struct Broken: StageError { let code = "broken" }
+
+    private func show(
+        _ stages: [any ServiceStage], body: String = "text", expiringAfter expiry: Duration? = nil
+    ) async throws -> (UNNotificationContent, Fixture) {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        let service = TestedService(fixture.configuration(stages: stages))
+        service.environment = fixture.environment
+        if let expiry {
+            // As iOS does it: on another thread.
+            nonisolated(unsafe) let service = service
+            DispatchQueue(label: "expiry").asyncAfter(deadline: .now() + expiry / .seconds(1)) {
+                service.serviceExtensionTimeWillExpire()
+            }
+        }
+        let field = try fixture.seal(Content(title: "Nina", body: body))
+        let shown = await receive(Fixture.request(field: field), service)
+        await service.tidied()
+        return (shown, fixture)
+    }
+
+    @Test("first stages come before quick ones, those before slow ones, and each sees what came before it")
+    func order() async throws {
+        func append(_ text: String, _ pace: StagePace) -> Step {
+            Step(pace: pace) { draft, _ in draft.body += text }
+        }
+        let (shown, _) = try await show([
+            append(" slow", .slow), append(" quick", .quick), append(" again", .quick), append(" first", .first),
+        ])
+        #expect(shown.body == "text first quick again slow")
+    }
+
+    @Test("slow stages run at once, and none undoes what another has done")
+    func atOnce() async throws {
+        let meeting = Locked(0)
+        /// Waits until all three are there: one after the other they never would be.
+        func meet(_ change: @escaping @Sendable (inout NotificationDraft) -> Void) -> Step {
+            Step { draft, _ in
+                meeting.withLock { $0 += 1 }
+                while meeting.withLock({ $0 }) < 3 { try await Task.sleep(for: .milliseconds(1)) }
+                change(&draft)
+            }
+        }
+        let (shown, _) = try await show([
+            meet { $0.title = "other title" }, meet { $0.subtitle = "subtitle" }, meet { $0.badge = 3 },
+        ])
+        #expect(shown.title == "other title")
+        #expect(shown.subtitle == "subtitle")
+        #expect(shown.badge == 3)
+        #expect(shown.body == "text")
+    }
+
+    @Test("a stage that fails costs only its own part, and the log has its code")
+    func failure() async throws {
+        let (shown, fixture) = try await show([
+            Step(pace: .quick) { draft, _ in
+                draft.body = "half done"
+                throw Broken()
+            },
+            Step { draft, _ in draft.subtitle = "fine" },
+        ])
+        #expect(shown.body == "text")
+        #expect(shown.subtitle == "fine")
+        let log = ServiceLog(folder: fixture.folder.appending("SealedPush")).entries()
+        #expect(log.compactMap { $0.failure } == ["broken"])
+        #expect(log.compactMap { $0.stage } == ["Step"])
+        #expect(log.contains { $0.stage == nil && $0.reason == nil })
+    }
+
+    @Test("a quick stage that hangs is given up, and the next one runs")
+    func lateQuickStage() async throws {
+        let (shown, _) = try await show([
+            Step(pace: .quick) { _, _ in while true { try? await Task.sleep(for: .seconds(60)) } },
+            Step(pace: .quick) { draft, _ in draft.subtitle = "next" },
+        ])
+        #expect(shown.subtitle == "next")
+    }
+
+    @Test("on expiry what is ready is shown, and the others are cancelled, even those that block their threads")
+    func expiry() async throws {
+        let wasCancelled = Locked(false)
+        let gate = DispatchSemaphore(value: 0)
+        defer { for _ in 0..<8 { gate.signal() } }
+        let hanging = (0..<8).map { _ in Step { _, _ in Self.block(gate) } }
+        let (shown, _) = try await show(
+            hanging + [
+                Step { draft, _ in draft.subtitle = "ready" },
+                Step { draft, _ in
+                    do { try await Task.sleep(for: .seconds(600)) } catch {
+                        wasCancelled.withLock { $0 = true }
+                        throw error
+                    }
+                    draft.body = "too late"
+                },
+            ], expiringAfter: .milliseconds(300))
+        #expect(shown.body == "text")
+        #expect(shown.subtitle == "ready")
+        let deadline = ContinuousClock.now + .seconds(60)
+        while !wasCancelled.withLock({ $0 }), ContinuousClock.now < deadline { usleep(1_000) }
+        #expect(wasCancelled.withLock { $0 })
+    }
+
+    private static func block(_ gate: DispatchSemaphore) { gate.wait() }
+
+    @Test("parts of a stage are kept one by one")
+    func parts() async throws {
+        let (shown, _) = try await show(
+            [
+                Step(pieces: [
+                    Step { draft, _ in draft.title = "one" },
+                    Step { _, _ in try await Task.sleep(for: .seconds(600)) },
+                    Step { _, _ in throw Broken() },
+                    Step { draft, _ in draft.subtitle = "four" },
+                ])
+            ], expiringAfter: .milliseconds(300))
+        #expect(shown.title == "one")
+        #expect(shown.subtitle == "four")
+    }
+
+    @Test("a stage can't take the text away")
+    func emptied() async throws {
+        let (shown, _) = try await show([
+            Step(pace: .quick) { draft, _ in (draft.title, draft.subtitle, draft.body, draft.badge) = ("", "", " ", 7) }
+        ])
+        #expect(shown.title == "Nina")
+        #expect(shown.body == "text")
+        #expect(shown.badge == 7)
+    }
+
+    @Test("files that are handed over stay; all others are removed, those that come too late too")
+    func files() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let lateFile = Locked<URL?>(nil)
+        let png = Data([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+        let (shown, fixture) = try await show(
+            [
+                Step { draft, context in
+                    let file = try context.scratchFile(named: "a b/../c.png")
+                    try png.write(to: file)
+                    try png.write(to: context.scratchFile(named: "leftover.png"))
+                    draft.attachments = [DraftAttachment(identifier: "one", file: file)]
+                },
+                Step { draft, context in
+                    let file = try context.scratchFile(named: "late.png")
+                    Self.block(gate)
+                    try png.write(to: file)
+                    lateFile.withLock { $0 = file }
+                    draft.attachments = [DraftAttachment(identifier: "late", file: file)]
+                },
+            ], expiringAfter: .milliseconds(300))
+        #expect(shown.attachments.map { $0.identifier } == ["one"])
+        gate.signal()
+        let deadline = ContinuousClock.now + .seconds(60)
+        var names: [String] = []
+        while ContinuousClock.now < deadline {
+            names = try FileManager.default.subpathsOfDirectory(atPath: fixture.scratchRoot.path).filter {
+                $0.hasSuffix(".png")
+            }
+            if names.count == 1, lateFile.withLock({ $0 }) != nil { break }
+            usleep(2_000)
+        }
+        #expect(names.count == 1)
+        #expect(names.first?.hasSuffix("-a_b_.._c.png") == true)
+    }
+
+    @Test("what a killed process has left is swept, and what is in use is not")
+    func sweeping() throws {
+        let folder = try TemporaryFolder()
+        let root = folder.appending("sealed-push")
+        for (name, age) in [("old", 700.0), ("new", 5.0), ("empty", 100.0)] {
+            let url = root.appending(path: name)
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            if name != "empty" { try Data("x".utf8).write(to: url.appending(path: "file")) }
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date().addingTimeInterval(-age)], ofItemAtPath: url.path)
+        }
+        ScratchFolder.sweep(folder.url)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: root.path) == ["new"])
+    }
+
+    @Test("stages are told how it ended, once, opened or not")
+    func endings() async throws {
+        let results = Locked<[String]>([])
+        var step = Step { draft, _ in draft.subtitle = "improved" }
+        step.end = { result in
+            results.withLock { results in
+                switch result {
+                case .opened(let draft, let elapsed): results.append("opened \(draft.subtitle) \(elapsed > .zero)")
+                case .safeDefault(let reason): results.append(reason.rawValue)
+                }
+            }
+        }
+        let (_, fixture) = try await show([step])
+        let service = TestedService(fixture.configuration(stages: [step]))
+        service.environment = fixture.environment
+        _ = await receive(Fixture.request(field: "AQ"), service)
+        await service.tidied()
+        #expect(results.withLock { $0 } == ["opened improved true", "malformed"])
+    }
+}
