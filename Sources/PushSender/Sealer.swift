@@ -87,14 +87,8 @@ public final class Sealer: Sendable {
     ///
     /// For devices without signed records, where the app's login alone guards that list. Otherwise as the other one.
     public func seal(_ content: Content, toUnverified recipient: Recipient) throws(SealError) -> SealedPayload {
-        guard content.topic == nil || content.topic == topic else { throw .otherTopic }
-        var content = content
-        let id = content.id ?? .random()
-        content.id = id
-        content.topic = topic
-        content.sent = content.sent ?? clock()
-        do { try content.checkForSealing() } catch { throw .content(error) }
-
+        let content = try completed(content)
+        guard let id = content.id else { throw .content(.missing("id")) }
         let envelope = seal(try plaintext(of: content), to: recipient)
         var json: [UInt8] = []
         json.reserveCapacity(SizePlan.maximumPayloadByteCount)
@@ -112,6 +106,17 @@ public final class Sealer: Sendable {
     public func forget(_ recipient: Recipient) {
         guard case .authenticated(let contexts) = mode else { return }
         contexts.forget(recipient)
+    }
+
+    /// The content with `id`, `topic` and `sent`, checked.
+    func completed(_ content: Content) throws(SealError) -> Content {
+        guard content.topic == nil || content.topic == topic else { throw .otherTopic }
+        var content = content
+        content.id = content.id ?? .random()
+        content.topic = topic
+        content.sent = content.sent ?? clock()
+        do { try content.checkForSealing() } catch { throw .content(error) }
+        return content
     }
 
     private func seal(_ plaintext: [UInt8], to recipient: Recipient) -> Envelope {

@@ -20,7 +20,7 @@ struct SealedPushCommand: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            KeysCommand.self, TrustCommand.self, AuthorityCommand.self, SealCommand.self, OpenCommand.self,
+            KeysCommand.self, TrustCommand.self, AuthorityCommand.self, AttachCommand.self, SealCommand.self, OpenCommand.self,
             InspectCommand.self, DoctorCommand.self, DeviceCommand.self, SendCommand.self, WorkCommand.self,
             OutboxCommand.self,
         ])
@@ -49,6 +49,6 @@ struct SealedPushCommand: ParsableCommand {
 
     func run() throws {
         throw ValidationError(
-            "Say what to do: keys, trust, authority, seal, open, inspect, doctor, device, send, work or outbox.")
+            "Say what to do: keys, trust, authority, attach, seal, open, inspect, doctor, device, send, work or outbox.")
     }
 }

@@ -14,6 +14,7 @@ extension Content {
         for (name, value) in other where Self.knownKeys.contains(name) || !value.isSealable(depth: 2) {
             throw .invalid(name)
         }
+        try checkAttachments()
         for (name, value) in reserved where !value.isSealable(depth: 2) { throw .invalid(name) }
     }
 

@@ -98,7 +98,7 @@ package enum DurableFiles {
     }
 
     /// From where the descriptor stands to the end, at most `limit` bytes.
-    static func readAll(_ descriptor: Int32, limit: Int) throws(Failure) -> [UInt8] {
+    package static func readAll(_ descriptor: Int32, limit: Int) throws(Failure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
         var count = 0
         while count < limit {
@@ -156,14 +156,19 @@ package enum DurableFiles {
     }
 
     package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
-        var written = 0
-        while written < bytes.count {
-            let length = bytes.withUnsafeBytes { buffer in
-                systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: buffer[written...]))
-            }
+        let result = bytes.withUnsafeBytes { bytes -> Result<Void, Failure> in
+            do throws(Failure) { return .success(try writeAll(bytes, to: descriptor)) } catch { return .failure(error) }
+        }
+        try result.get()
+    }
+
+    package static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(Failure) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let length = systemWrite(descriptor, rest)
             if length < 0, errno == EINTR { continue }
-            guard length >= 0 else { throw Failure(code: errno) }
-            written += length
+            guard length > 0 else { throw Failure(code: length < 0 ? errno : EIO) }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(length))
         }
     }
 

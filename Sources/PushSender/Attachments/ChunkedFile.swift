@@ -1,0 +1,76 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+internal import SealedPush
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// A file that is read in chunks of 65,536 bytes; only the last is shorter.
+struct ChunkedFile: ~Copyable {
+    private let descriptor: Int32
+
+    init(_ file: URL) throws(AttachmentError) {
+        descriptor = open(file.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .unreadable }
+    }
+
+    /// Empty at the end.
+    func next() throws(AttachmentError) -> [UInt8] {
+        do throws(DurableFiles.Failure) {
+            return try DurableFiles.readAll(descriptor, limit: SealedFileLayout.chunkByteCount)
+        } catch {
+            throw .unreadable
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+}
+
+/// A file that is there only when it is whole, and was not there before.
+struct NewFile: ~Copyable {
+    private let file: URL
+    private let unfinished: URL
+    private let descriptor: Int32
+
+    init(_ file: URL) throws(AttachmentError) {
+        self.file = file
+        unfinished = file.deletingLastPathComponent().appending(path: ".\(UUID().uuidString).unfinished")
+        var status = stat()
+        let isThere = lstat(file.path(percentEncoded: false), &status) == 0
+        descriptor =
+            isThere
+            ? -1 : open(unfinished.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard !isThere else { throw .exists }
+        guard descriptor >= 0 else { throw .notWritable }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(AttachmentError) {
+        do throws(DurableFiles.Failure) { try DurableFiles.writeAll(bytes, to: descriptor) } catch {
+            throw .notWritable
+        }
+    }
+
+    /// Puts it in place, also through a crash.
+    func finish() throws(AttachmentError) {
+        guard fsync(descriptor) == 0 else { throw .notWritable }
+        let status = link(unfinished.path(percentEncoded: false), file.path(percentEncoded: false))
+        let code = errno
+        guard status == 0 else { throw code == EEXIST ? .exists : .notWritable }
+        do throws(DurableFiles.Failure) { try DurableFiles.sync(folder: file.deletingLastPathComponent()) } catch {
+            throw .notWritable
+        }
+    }
+
+    deinit {
+        if descriptor >= 0 {
+            close(descriptor)
+            unlink(unfinished.path(percentEncoded: false))
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+internal import PushCrypto
+import SealedPush
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// One file's way from the web to whoever takes it: fetched, checked and decrypted as it arrives, in memory that does not
+/// depend on its length.
+final class FileDownload: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    // What is not behind the lock is touched by the session's delegate queue only, which makes one call at a time.
+    private let file: RemoteFile
+    private let rules: NetworkRules
+    private let take: @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
+    private var opening: RemoteFileOpening?
+    private var redirectCount = 0
+    private var failure: MediaError?
+    private let waiting = Locked<CheckedContinuation<MediaError?, Never>?>(nil)
+
+    private init(
+        _ file: RemoteFile, _ rules: NetworkRules,
+        _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
+    ) {
+        self.file = file
+        self.rules = rules
+        self.take = take
+        opening = RemoteFileOpening(file)
+    }
+
+    /// Fetches `file` and lends its content to `take`, piece by piece, in order, on one thread at a time. What was taken is
+    /// to be believed only once this has returned. Cancelling the task ends the connection.
+    static func run(
+        _ file: RemoteFile, rules: NetworkRules, timeLeft: Duration,
+        _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
+    ) async throws(MediaError) {
+        try rules.check(file.url)
+        try rules.lookUp(file.url)
+        let download = FileDownload(file, rules, take)
+        let session = URLSession(
+            configuration: configuration(timeLeft: timeLeft), delegate: download, delegateQueue: DownloadQueue())
+        defer { session.finishTasksAndInvalidate() }
+        var request = URLRequest(url: file.url)
+        // What is hashed is what is stored: nothing may unpack it on the way.
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        request.setValue("sealed-push", forHTTPHeaderField: "User-Agent")
+        let task = session.dataTask(with: request)
+        let failure = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                download.waiting.withLock { $0 = continuation }
+                task.resume()
+            }
+        } onCancel: {
+            cancel(task)
+        }
+        if let failure { throw failure }
+    }
+
+    /// Nothing is kept, nothing but the request is told.
+    private static func configuration(timeLeft: Duration) -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        configuration.timeoutIntervalForRequest = min(10, max(1, timeLeft / .seconds(1)))
+        configuration.timeoutIntervalForResource = max(1, timeLeft / .seconds(1))
+        return configuration
+    }
+
+    private func fail(_ error: MediaError, _ task: URLSessionTask) {
+        if failure == nil { failure = error }
+        Self.cancel(task)
+    }
+
+    /// On a thread of its own: Linux's loader may be waiting for the very delegate that cancels.
+    private static func cancel(_ task: URLSessionTask) { StageExecutor.queue().async { task.cancel() } }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+        redirectCount += 1
+        do throws(MediaError) {
+            guard redirectCount <= Self.maximumRedirectCount else { throw .tooManyRedirects }
+            guard let url = request.url else { throw .addressRefused }
+            try rules.check(url)
+            try rules.lookUp(url)
+        } catch {
+            fail(error, task)
+            return completionHandler(nil)
+        }
+        completionHandler(request)
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        do throws(MediaError) {
+            guard let http = response as? HTTPURLResponse else { throw .network }
+            guard http.statusCode == 200 else { throw .status(http.statusCode) }
+            let encoding = http.value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity"
+            guard encoding == "identity" else { throw .file(.altered) }
+            let length = http.expectedContentLength
+            if length >= 0, length != Int64(file.byteCount) {
+                throw .file(length > Int64(file.byteCount) ? .tooLarge : .cut)
+            }
+        } catch {
+            fail(error, dataTask)
+            return completionHandler(.cancel)
+        }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        guard failure == nil else { return }
+        do throws(AttachmentError) {
+            try data.lend { (bytes) throws(AttachmentError) in try opening?.take(bytes, take) }
+        } catch {
+            fail(.file(error), dataTask)
+        }
+    }
+
+    #if !canImport(FoundationNetworking)
+        /// Apple tells which addresses there were connections to; Linux's Foundation does not.
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            for transaction in metrics.transactionMetrics where !transaction.isProxyConnection {
+                guard let address = transaction.remoteAddress.flatMap(IPAddress.init(text:)) else { continue }
+                do throws(MediaError) { try rules.check(address) } catch { failure = failure ?? error }
+            }
+        }
+    #endif
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        var result = failure
+        if result == nil, error != nil { result = .network }
+        if let opening = opening.take(), result == nil {
+            do throws(AttachmentError) { try opening.finish() } catch { result = .file(error) }
+        }
+        let continuation = waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        continuation?.resume(returning: result)
+    }
+
+    private static let maximumRedirectCount = 3
+}
+
+extension Data {
+    /// Lends the bytes to what throws a typed error.
+    fileprivate func lend(_ body: (UnsafeRawBufferPointer) throws(AttachmentError) -> Void) throws(AttachmentError) {
+        let result = withUnsafeBytes { bytes -> Result<Void, AttachmentError> in
+            do throws(AttachmentError) { return .success(try body(bytes)) } catch { return .failure(error) }
+        }
+        try result.get()
+    }
+}

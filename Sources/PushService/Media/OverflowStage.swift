@@ -1,0 +1,31 @@
+internal import PushCrypto
+internal import SealedPush
+
+/// Fetches the whole content where a message was too large for one push; its first part is shown where that fails.
+///
+/// Before all other stages, in half of the time at most. Source: Specification 14.5.
+public struct OverflowStage: ServiceStage {
+    private let allowsPrivateAddresses: Bool
+
+    /// - Parameter allowsPrivateAddresses: true where the files lie on a private network that the phone is in. Still `https`.
+    public init(allowsPrivateAddresses: Bool = false) { self.allowsPrivateAddresses = allowsPrivateAddresses }
+
+    public var pace: StagePace { .first }
+
+    public func parts(of draft: NotificationDraft) -> [any ServiceStage] {
+        draft.opened.content.overflow == nil ? [] : [self]
+    }
+
+    public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
+        guard let overflow = draft.opened.content.overflow else { return draft }
+        let rules = NetworkRules(
+            allowsPrivateAddresses: allowsPrivateAddresses, allowsLoopback: context.allowsLoopback)
+        // At most 64 KiB: the length was checked when the overflow was read.
+        let bytes = Locked<[UInt8]>([])
+        try await FileDownload.run(overflow.file, rules: rules, timeLeft: context.timeLeft / 2) {
+            (piece) throws(AttachmentError) in bytes.withLock { $0.append(contentsOf: piece) }
+        }
+        guard let opened = draft.opened.completed(by: bytes.withLock { $0 }) else { throw MediaError.otherContent }
+        return NotificationDraft(opened, isRepeat: draft.isRepeat)
+    }
+}

@@ -1,0 +1,21 @@
+/// Content that was too large for one push, as an encrypted file on the web. Source: Specification 14.5.
+public struct Overflow: Hashable, Sendable {
+    /// Always encrypted.
+    public var file: RemoteFile
+
+    public init(file: RemoteFile) { self.file = file }
+
+    /// The content in it has at most so many bytes.
+    public static let maximumContentByteCount = 65_536
+}
+
+extension Overflow {
+    init?(_ value: JSONValue) {
+        guard case .object(let members) = value, let file = RemoteFile(members), file.key != nil,
+            let byteCount = file.contentByteCount, (1...Self.maximumContentByteCount).contains(byteCount)
+        else { return nil }
+        self.init(file: file)
+    }
+
+    var json: JSONValue { .object(file.members) }
+}

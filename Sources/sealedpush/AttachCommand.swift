@@ -1,0 +1,161 @@
+public import ArgumentParser
+internal import Foundation
+internal import PushSender
+public import SealedPush
+
+/// `sealedpush attach`
+struct AttachCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "attach",
+        abstract: "Encrypts a picture, sound or movie, and adds it to a message's content.",
+        discussion: """
+            Writes the encrypted FILE, to be stored at --url by any server for files, and the attachment's entry: into the
+            content with --content, or into a file of its own with --entry. The entry holds the file's key: keep it as
+            secret as the content. iOS shows pictures of at most 10 MB, sounds of 5 MB and movies of 50 MB.
+
+            Example:
+              sealedpush attach photo.jpg --url https://files.example.com/9f2c --output 9f2c --content content.json
+              sealedpush seal content.json --from newsroom --to alice-phone --topic com.example.app --keyring Keys
+
+            Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files.
+            """)
+
+    @Argument(help: ArgumentHelp("The picture, sound or movie.", valueName: "file"))
+    var file: String
+
+    @Option(help: "Where the encrypted file will lie: https://…")
+    var url: String
+
+    @Option(help: "A new file for what is to be stored there.")
+    var output: String
+
+    @Option(help: "A file with content JSON, which gets the attachment added.")
+    var content: String?
+
+    @Option(help: "A new file for the entry alone, readable by you only.")
+    var entry: String?
+
+    @Option(help: "The attachment's identifier in its message; otherwise the file's name.")
+    var id: String?
+
+    @Option(help: "The kind of file, such as image/png; otherwise what its name says.")
+    var type: MediaType?
+
+    @Flag(help: "Store the file as it is: everybody on the way can see it.")
+    var plain = false
+
+    @Flag(help: "Encrypt a file of any kind and length, for the app to fetch by itself; with --entry.")
+    var any = false
+
+    @Flag(help: "Print one JSON object: the output's name, length and hash, without the key.")
+    var json = false
+
+    func validate() throws {
+        guard (content == nil) != (entry == nil) else { throw ValidationError("Give either --content or --entry.") }
+        guard !any || entry != nil else { throw ValidationError("--any goes with --entry.") }
+        guard let url = URL(string: url), ["https", "http"].contains(url.scheme?.lowercased()), url.host() != nil else {
+            throw ValidationError("--url is an address such as https://files.example.com/9f2c.")
+        }
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            // Read first: a content that can't be read must not leave an encrypted file behind.
+            let before = try content.map(ContentFile.read)
+            try checkNew(entry)
+            let sealed = try seal()
+            let remote: RemoteFile
+            switch sealed {
+            case .file(let file):
+                remote = file
+                try writeEntry(file.entry)
+            case .attachment(let attachment):
+                remote = attachment.file
+                if var content = before, let file = self.content {
+                    content.attachments.append(attachment)
+                    try replace(file, with: content)
+                } else {
+                    try writeEntry(attachment.entry)
+                }
+            }
+            try report(remote)
+        }
+    }
+
+    private enum Sealed {
+        case attachment(Content.Attachment)
+        case file(RemoteFile)
+    }
+
+    private func seal() throws -> Sealed {
+        let source = URL(filePath: file)
+        guard let url = URL(string: url) else { throw Failure.usage("--url is no address") }
+        let length = (try? source.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0
+        var progress = Progress()
+        defer { progress.end() }
+        let show = { (done: Int) in
+            progress.show("\(Progress.number(done / 1_000_000)) of \(Progress.number(length / 1_000_000)) MB")
+        }
+        do throws(AttachmentError) {
+            if any {
+                return .file(
+                    try Sealer.sealFile(source, to: URL(filePath: output), at: url, isPlain: plain, progress: show))
+            }
+            return .attachment(
+                try Sealer.sealAttachment(
+                    source, to: URL(filePath: output), at: url, id: id ?? String(source.lastPathComponent.prefix(64)), type: type, isPlain: plain,
+                    progress: show))
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: AttachmentError) -> Failure {
+        switch error {
+        case .exists, .notWritable: .file("\(output): \(error)")
+        case .unreadable: .file("\(file): \(error)")
+        case .wrongType where type == nil && MediaType(filenameExtension: URL(filePath: file).pathExtension) == nil:
+            .input("\(file): iOS shows no files of this kind; name it with --type, or say --any")
+        case .tooLarge, .cut, .altered, .wrongType, .empty: .input("\(file): \(error)")
+        }
+    }
+
+    private func checkNew(_ file: String?) throws {
+        guard let file, FileManager.default.fileExists(atPath: file) else { return }
+        throw Failure.file("\(file) exists already, and is not overwritten")
+    }
+
+    private func writeEntry(_ json: [UInt8]) throws {
+        guard let entry else { return }
+        do throws(DurableFiles.Failure) {
+            let file = URL(filePath: entry)
+            guard try DurableFiles.create(file, holding: json, staging: file.deletingLastPathComponent()) else {
+                throw DurableFiles.Failure(code: 17)
+            }
+        } catch {
+            throw Failure.file("\(entry): \(error.message)")
+        }
+    }
+
+    /// At once: whoever reads the content sees it with the attachment or without.
+    private func replace(_ name: String, with content: Content) throws {
+        do throws(ContentError) { try content.checkForSealing() } catch { throw Failure.input("\(name): \(error)") }
+        do { try Data(content.json + [UInt8(ascii: "\n")]).write(to: URL(filePath: name), options: .atomic) } catch {
+            throw Failure.file("\(name) can't be written")
+        }
+    }
+
+    private func report(_ file: RemoteFile) throws {
+        if json {
+            return try Output.json([
+                "output": .string(output), "bytes": .integer(Int64(file.byteCount)),
+                "hash": .string(Hex.encode(file.hash)), "url": .string(file.url.absoluteString),
+                "encrypted": .bool(file.key != nil),
+            ])
+        }
+        try Output.line("Store \(output) (\(Progress.number(file.byteCount)) bytes) at \(file.url.absoluteString).")
+        try Output.line("The entry, with the file's key, is in \(content ?? entry ?? "").")
+    }
+}
+
+extension MediaType: ExpressibleByArgument {}

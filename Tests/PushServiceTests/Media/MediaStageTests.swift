@@ -1,0 +1,226 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+import UserNotifications
+
+@testable import PushService
+
+@Suite("Attachments on the device")
+struct MediaStageTests {
+    /// A phone, a web server, and a message with attachments.
+    final class Scene {
+        let fixture: Fixture
+        let server: MisbehavingServer
+        private(set) var content = Content(title: "Nina", body: "Look!")
+
+        init() throws {
+            fixture = try Fixture()
+            try fixture.beginLedger()
+            server = try MisbehavingServer()
+        }
+
+        /// Adds an attachment that lies at `path`; gives the stored file's bytes.
+        @discardableResult
+        func attach(
+            _ path: String, _ bytes: [UInt8] = MediaStageTests.png(), type: MediaType = .png, isPlain: Bool = false,
+            manner: (([UInt8]) -> MisbehavingServer.Manner)? = nil, change: (inout Content.Attachment) -> Void = { _ in }
+        ) throws -> [UInt8] {
+            let file = fixture.folder.appending("\(path).original")
+            let stored = fixture.folder.appending("\(path).stored")
+            try Data(bytes).write(to: file)
+            let url = server.url(path, .hangs)
+            var attachment = try Sealer.sealAttachment(
+                file, to: stored, at: url, id: path, type: type, isPlain: isPlain)
+            let sealed = [UInt8](try Data(contentsOf: stored))
+            _ = server.url(path, manner?(sealed) ?? .serves(sealed))
+            change(&attachment)
+            content.attachments.append(attachment)
+            return sealed
+        }
+
+        func show(
+            _ stages: [any ServiceStage] = [MediaStage()], expiringAfter expiry: Duration? = nil
+        ) async throws -> UNNotificationContent {
+            let service = TestedService(fixture.configuration(stages: stages))
+            service.environment = fixture.environment
+            if let expiry {
+                nonisolated(unsafe) let service = service
+                DispatchQueue(label: "expiry").asyncAfter(deadline: .now() + expiry / .seconds(1)) {
+                    service.serviceExtensionTimeWillExpire()
+                }
+            }
+            let shown = await receive(Fixture.request(field: try fixture.seal(content)), service)
+            await service.tidied()
+            return shown
+        }
+
+        /// The codes of what the stages could not do.
+        var failures: [String] {
+            ServiceLog(folder: fixture.folder.appending("SealedPush")).entries().compactMap { $0.failure }
+        }
+
+        /// Files that stages have left.
+        var leftFiles: [String] {
+            get throws {
+                try FileManager.default.subpathsOfDirectory(atPath: fixture.scratchRoot.path).filter {
+                    $0.contains(".") || $0.contains("unfinished")
+                }
+            }
+        }
+
+        /// Waits until files are gone and connections closed, since both end a moment after the handler was called.
+        func waitUntilQuiet(files: Int) async throws -> Bool {
+            let deadline = ContinuousClock.now + .seconds(60)
+            while ContinuousClock.now < deadline {
+                if try leftFiles.count == files, server.connectionCount == 0 { return true }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            return false
+        }
+    }
+
+    static func png(byteCount: Int = 100_000, seed: UInt8 = 7) -> [UInt8] {
+        var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+        var state = UInt32(seed) &+ 1
+        while bytes.count < byteCount {
+            state = state &* 1_664_525 &+ 1_013_904_223
+            bytes.append(UInt8(truncatingIfNeeded: state >> 24))
+        }
+        return bytes
+    }
+
+    @Test("sealed and plain files are fetched, checked and attached in the content's order")
+    func several() async throws {
+        let scene = try Scene()
+        try scene.attach("first", Self.png(byteCount: 200_000, seed: 1)) {
+            .drips($0, after: $0.count - 40, every: .milliseconds(5))
+        } change: {
+            $0.thumbnail = AttachmentThumbnail(isHidden: true, time: 2)
+        }
+        try scene.attach("second", Self.png(byteCount: 65_536, seed: 2))
+        try scene.attach("third", Self.png(byteCount: 9, seed: 3), isPlain: true)
+        let shown = try await scene.show()
+        #expect(shown.body == "Look!")
+        #expect(shown.attachments.map { $0.identifier } == ["first", "second", "third"])
+        #expect(shown.attachments.map { $0.type } == ["public.png", "public.png", "public.png"])
+        #expect(try Data(contentsOf: shown.attachments[0].url) == Data(Self.png(byteCount: 200_000, seed: 1)))
+        #expect(try Data(contentsOf: shown.attachments[1].url) == Data(Self.png(byteCount: 65_536, seed: 2)))
+        #expect(try Data(contentsOf: shown.attachments[2].url) == Data(Self.png(byteCount: 9, seed: 3)))
+        let read = try #require(SealedNotification(userInfo: shown.userInfo))
+        #expect(read.attachmentURLs["second"]?.path == "/second")
+        #expect(scene.failures == [])
+        #expect(try scene.leftFiles.count == 3)
+    }
+
+    @Test(
+        "whatever a server does, the text is shown once, with the picture that is right, and no file is left",
+        arguments: [
+            ("altered", "altered"), ("altered-plain", "altered"), ("cut", "network"), ("short", "cut"), ("long", "too-large"),
+            ("flood", "too-large"), ("gzip", "altered"), ("loop", "too-many-redirects"), ("missing", "status-404"),
+            ("babble", "network"), ("wrong-type", "wrong-type"), ("wrong-key", "altered"), ("elsewhere", "not-secure"),
+            ("into-the-house", "address-refused"),
+        ])
+    func badServers(kind: String, code: String) async throws {
+        let scene = try Scene()
+        try scene.attach("good")
+        switch kind {
+        case "altered", "altered-plain":
+            try scene.attach(kind, isPlain: kind == "altered-plain") { sealed in
+                var bytes = sealed
+                bytes[sealed.count / 2] ^= 1
+                return .serves(bytes)
+            }
+        case "cut": try scene.attach(kind) { .cuts($0, after: $0.count / 2) }
+        case "short": try scene.attach(kind) { .serves(Array($0.dropLast())) }
+        case "long": try scene.attach(kind) { .lies($0 + $0, contentLength: $0.count * 2) }
+        case "flood": try scene.attach(kind, isPlain: true) { _ in .floods }
+        case "gzip": try scene.attach(kind) { .servesWith($0, header: "Content-Encoding: gzip") }
+        case "loop": try scene.attach(kind) { _ in .redirects(to: "/loop") }
+        case "missing": try scene.attach(kind) { _ in .answers(status: 404) }
+        case "babble": try scene.attach(kind) { _ in .babbles }
+        case "wrong-type": try scene.attach(kind, [UInt8]("GIF89a not a picture at all".utf8), type: .gif) { change in .serves(change) } change: {
+            $0.type = .jpeg
+        }
+        case "wrong-key": try scene.attach(kind) { .serves($0) } change: { $0.file.key = AttachmentKey() }
+        case "elsewhere": try scene.attach(kind) { _ in .redirects(to: "http://192.0.2.1/") }
+        default: try scene.attach(kind) { _ in .redirects(to: "https://192.168.1.1/router") }
+        }
+        let shown = try await scene.show()
+        #expect(shown.title == "Nina")
+        #expect(shown.attachments.map { $0.identifier } == ["good"])
+        #expect(scene.failures == [code])
+        #expect(try await scene.waitUntilQuiet(files: 1))
+    }
+
+    @Test("on expiry what is there is delivered, and the other connections are closed")
+    func expiry() async throws {
+        let scene = try Scene()
+        try scene.attach("one")
+        try scene.attach("hanging") { _ in .hangs }
+        try scene.attach("dripping") { .drips($0, after: 100, every: .seconds(1)) }
+        try scene.attach("four")
+        try scene.attach("lying") { .lies(Array($0.prefix(50_000)), contentLength: $0.count) }
+        let shown = try await scene.show(expiringAfter: .seconds(2))
+        #expect(shown.attachments.map { $0.identifier } == ["one", "four"])
+        #expect(try await scene.waitUntilQuiet(files: 2))
+    }
+
+    @Test("an anonymous message fetches nothing")
+    func anonymous() async throws {
+        let scene = try Scene()
+        try scene.attach("one")
+        let service = TestedService(scene.fixture.configuration(allowsAnonymous: true, stages: [MediaStage()]))
+        service.environment = scene.fixture.environment
+        let sealer = Sealer(anonymousFor: Fixture.topic, safeDefault: "wire default")
+        let payload = try sealer.seal(scene.content, toUnverified: scene.fixture.phone.recipient)
+        let shown = await receive(Fixture.request(field: payload.envelope.text), service)
+        #expect(shown.body == "Look!")
+        #expect(shown.attachments.isEmpty)
+        #expect(scene.server.requests.isEmpty)
+    }
+
+    @Test("content too large for a push is fetched first; where that fails its first part is shown")
+    func overflow() async throws {
+        let scene = try Scene()
+        let picture = try scene.attach("picture")
+        #expect(!picture.isEmpty)
+        var content = scene.content
+        content.alert.body = String(repeating: "long text äöü ", count: 1_000)
+        content.data = ["for": "the app"]
+        let url = scene.server.url("overflow", .hangs)
+        let moved = try #require(try scene.fixture.sealer.moveOverflow(of: content, at: url))
+        #expect(moved.content.alert.body?.hasSuffix("…") == true)
+        let stages: [any ServiceStage] = [MediaStage(), OverflowStage()]
+        for (manner, isWhole) in [
+            (MisbehavingServer.Manner.serves(moved.file), true), (.serves(moved.file.reversed()), false),
+            (.answers(status: 500), false),
+        ] {
+            _ = scene.server.url("overflow", manner)
+            let service = TestedService(scene.fixture.configuration(stages: stages))
+            service.environment = scene.fixture.environment
+            let shown = await receive(Fixture.request(field: try scene.fixture.seal(moved.content)), service)
+            #expect(shown.title == "Nina")
+            #expect((shown.body == content.alert.body) == isWhole)
+            #expect(shown.attachments.count == (isWhole ? 1 : 0))
+            #expect((SealedNotification(userInfo: shown.userInfo)?.data == content.data) == isWhole)
+        }
+    }
+
+    @Test("content in a file that is another message's is not shown")
+    func otherContent() async throws {
+        let scene = try Scene()
+        let long = Content(title: "Other", body: String(repeating: "x", count: 9_000))
+        let first = try #require(try scene.fixture.sealer.moveOverflow(of: long, at: scene.server.url("a", .hangs)))
+        let second = try #require(try scene.fixture.sealer.moveOverflow(of: long, at: scene.server.url("b", .hangs)))
+        _ = scene.server.url("b", .serves(second.file))
+        var mixed = first.content
+        mixed.overflow = second.content.overflow
+        let service = TestedService(scene.fixture.configuration(stages: [OverflowStage()]))
+        service.environment = scene.fixture.environment
+        let shown = await receive(Fixture.request(field: try scene.fixture.seal(mixed)), service)
+        #expect(shown.body == first.content.alert.body)
+        #expect(scene.failures == ["other-content"])
+    }
+}
