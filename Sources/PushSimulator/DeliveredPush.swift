@@ -9,6 +9,8 @@ public struct DeliveredPush: Sendable {
     public let reason: String?
     /// What happened, where it was not the extension that decided.
     public let note: String?
+    /// What the extension did wrong besides: an attachment that is not shown, a handler called twice.
+    public var remarks: [String] = []
     /// From the extension's start; nil where it was not started.
     public var elapsed: Duration?
     /// The extension's own memory at its highest, in bytes; nil where it was not started.
@@ -32,8 +34,16 @@ public struct DeliveredPush: Sendable {
         self.note = note
     }
 
-    /// What an extension has returned.
-    init(showing content: ShownNotification) {
+    /// What an extension has returned, once its attachments were looked at and taken.
+    init(showing returned: ShownNotification, attachments: AttachmentStore, identifier: String) {
+        var content = returned
+        let files = attachments.take(returned.attachments, for: identifier)
+        content.attachments = files.kept
+        self.init(showing: content)
+        remarks = files.remarks
+    }
+
+    private init(showing content: ShownNotification) {
         let members = Self.sealedPush(content)
         switch members?["outcome"] as? String {
         case "opened": self.init(outcome: .opened, shown: content)
@@ -51,10 +61,12 @@ public struct DeliveredPush: Sendable {
         }
         return [
             "file": file, "identifier": identifier, "outcome": outcome.rawValue, "reason": reason ?? NSNull(),
-            "note": note ?? NSNull(), "title": text(shown?.title), "subtitle": text(shown?.subtitle),
+            "note": note ?? NSNull(), "remarks": remarks, "title": text(shown?.title),
+            "subtitle": text(shown?.subtitle),
             "body": text(shown?.body), "badge": shown?.badge ?? NSNull(), "sound": text(shown?.sound),
             "thread": text(shown?.thread), "category": text(shown?.category),
             "interruptionLevel": text(shown?.interruptionLevel), "targetContent": text(shown?.targetContent),
+            "attachments": shown?.attachments.map(\.jsonObject) ?? [],
             "data": shown.flatMap(Self.data) ?? NSNull(),
             "userInfoKeys": shown.map(Self.userInfo)?.keys.sorted() ?? [],
             "elapsedMilliseconds": milliseconds ?? NSNull(), "peakMemoryBytes": peakMemoryByteCount ?? NSNull(),

@@ -9,11 +9,13 @@ public struct PushDelivery: Sendable {
     private let device: SimulatedDevice
     private let process: ExtensionProcess
     private let standard: StandardConfiguration?
+    private let attachments: AttachmentStore
 
     public init(device: SimulatedDevice, process: ExtensionProcess, standard: StandardConfiguration?) {
         self.device = device
         self.process = process
         self.standard = standard
+        attachments = AttachmentStore(of: device, bundle: process.bundle)
     }
 
     /// Makes the container of a new device, as an app does when it is first started: with a ledger whose floor lies just
@@ -55,27 +57,34 @@ public struct PushDelivery: Sendable {
         let original = ShownNotification(WireNotification(push.payload).content)
         switch WakeRule.decide(push, pushType: pushType) {
         case .showsNothing(let reason): return DeliveredPush(outcome: .notShown, shown: nil, note: reason)
-        case .showsOriginal(let reason): return DeliveredPush(outcome: .original, shown: original, note: reason)
+        case .showsOriginal(let reason):
+            attachments.remove(identifier)
+            return DeliveredPush(outcome: .original, shown: original, note: reason)
         case .wakes: break
         }
         let request = ExtensionRequest(
             identifier: identifier, payload: push.json, device: device, standard: standard)
         let result = try process.run(request)
-        var delivered =
-            switch result.ending {
-            case .returned(let content) where content.hasText: DeliveredPush(showing: content)
-            // Apple, `didReceive(_:withContentHandler:)`: without alert text the changes are ignored.
-            case .returned:
-                DeliveredPush(outcome: .original, shown: original, note: "the extension returned no alert text")
-            case .ended(let ending):
-                DeliveredPush(
-                    outcome: .original, shown: original, note: "the extension ended without an answer (\(ending))")
-            case .timedOut:
-                DeliveredPush(outcome: .original, shown: original, note: "the extension did not finish in time")
-            }
+        var delivered = delivered(result.ending, original: original, identifier: identifier)
         delivered.elapsed = result.elapsed
         delivered.peakMemoryByteCount = result.peakMemoryByteCount
         return delivered
+    }
+
+    private func delivered(
+        _ ending: ExtensionProcess.Ending, original: ShownNotification, identifier: String
+    ) -> DeliveredPush {
+        let note: String
+        switch ending {
+        case .returned(let content) where content.hasText:
+            return DeliveredPush(showing: content, attachments: attachments, identifier: identifier)
+        // Apple, `didReceive(_:withContentHandler:)`: without alert text the changes are ignored.
+        case .returned: note = "the extension returned no alert text"
+        case .ended(let ending): note = "the extension ended without an answer (\(ending))"
+        case .timedOut: note = "the extension did not finish in time"
+        }
+        attachments.remove(identifier)
+        return DeliveredPush(outcome: .original, shown: original, note: note)
     }
 }
 

@@ -1,13 +1,15 @@
 internal import Foundation
 
 /// A file format the system shows as an attachment (Apple, UNNotificationAttachment: the table of file types).
-struct AttachmentFormat: Hashable {
+package struct AttachmentFormat: Hashable {
     /// The uniform type identifier.
-    let type: String
+    package let type: String
     /// The largest file the system takes; "MB" is read the strict way, as a million bytes.
-    let maximumByteCount: Int
+    package let maximumByteCount: Int
     /// The extensions of files that get this format without a type hint.
     let filenameExtensions: [String]
+    /// The one that a file of this format usually has.
+    package var filenameExtension: String { filenameExtensions.first ?? "" }
 
     /// The format the type hint names or else, without a hint, the one of the file's extension.
     init?(of url: URL, options: [AnyHashable: Any]) {
@@ -19,7 +21,7 @@ struct AttachmentFormat: Hashable {
         self.init(type: type)
     }
 
-    init?(type: String) {
+    package init?(type: String) {
         guard let format = Self.accepted.first(where: { $0.type == type }) else { return nil }
         self = format
     }

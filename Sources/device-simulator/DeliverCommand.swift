@@ -178,10 +178,7 @@ extension DeliverCommand {
     }
 
     private func printScreen(_ push: DeliveredPush) throws {
-        for line in LockScreen.box(title: deviceOptions.device, LockScreen.paragraphs(push)) { try printLine(line) }
-        let detail = [push.outcome.rawValue, push.reason, push.note].compactMap { $0 }.joined(separator: ": ")
-        let time = push.elapsed.map { ", \($0.formatted(.units(allowed: [.milliseconds])))" } ?? ""
-        try printLine("  \(TerminalText.printable(detail))\(time)")
+        for line in LockScreen.lines(push, on: deviceOptions.device) { try printLine(line) }
     }
 
     /// An error where standard output can't be written, so that no script takes silence for success.

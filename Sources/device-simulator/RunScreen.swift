@@ -33,7 +33,7 @@ final class RunScreen: Sendable {
         object["device"] = device
         object["apnsID"] = notification.apnsID
         object["replaced"] = replaced
-        write(object, push.lines(on: device))
+        write(object, LockScreen.lines(push, on: device))
     }
 
     /// - Parameter lines: for people; laying out a lock screen takes long, and is left out where nobody looks.
@@ -54,16 +54,6 @@ final class RunScreen: Sendable {
             }
         }
         return String(decoding: writer.bytes, as: UTF8.self)
-    }
-}
-
-extension DeliveredPush {
-    fileprivate func lines(on device: String) -> [String] {
-        let detail = [outcome.rawValue, reason, note].compactMap { $0 }.joined(separator: ": ")
-        let time = elapsed.map { ", \($0.formatted(.units(allowed: [.milliseconds])))" } ?? ""
-        return LockScreen.box(title: device, LockScreen.paragraphs(self)) + [
-            "  \(TerminalText.printable(detail))\(time)"
-        ]
     }
 }
 

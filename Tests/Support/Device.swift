@@ -60,5 +60,7 @@ package struct Device {
         package var title: String? { object["title"] as? String }
         package var body: String? { object["body"] as? String }
         package var note: String? { object["note"] as? String }
+        package var remarks: [String] { object["remarks"] as? [String] ?? [] }
+        package var attachments: [[String: Any]] { object["attachments"] as? [[String: Any]] ?? [] }
     }
 }

@@ -19,8 +19,11 @@ package final class ChildProcess: Sendable {
 
     /// Starts a program with the given descriptors as its standard input, output and errors; those of the caller's own
     /// that are marked close-on-exec stay with the caller.
+    ///
+    /// - Parameter environment: added to the caller's own.
     package init(
-        _ program: URL, arguments: [String], input: Int32 = 0, output: Int32 = 1, errors: Int32 = 2
+        _ program: URL, arguments: [String], input: Int32 = 0, output: Int32 = 1, errors: Int32 = 2,
+        environment: [String: String] = [:]
     ) throws(NotRunnable) {
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -44,7 +47,17 @@ package final class ChildProcess: Sendable {
         var words = ([path] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var identifier: pid_t = 0
-        let code = posix_spawn(&identifier, path, &actions, &attributes, &words, environ)
+        var settings: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") }
+        let addedCount = settings.count
+        defer { for setting in settings[..<addedCount] { free(setting) } }
+        var inherited = environ
+        while let setting = inherited.pointee {
+            let name = String(cString: setting).prefix { $0 != "=" }
+            if environment[String(name)] == nil { settings.append(setting) }
+            inherited += 1
+        }
+        settings.append(nil)
+        let code = posix_spawn(&identifier, path, &actions, &attributes, &words, settings)
         guard code == 0 else { throw NotRunnable(code: code) }
         self.identifier = identifier
     }

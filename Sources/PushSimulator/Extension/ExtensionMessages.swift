@@ -32,6 +32,9 @@ public struct SimulatedDevice: Codable, Sendable {
     /// Not unlocked since it started: the keychain can't be read.
     public var isLocked: Bool
 
+    /// The extension's own temporary folder: what it leaves there is found there.
+    public var temporaryFolder: URL { container.absoluteURL.appending(path: "tmp", directoryHint: .isDirectory) }
+
     public init(keyring: URL, name: String, keyFile: URL? = nil, container: URL, isLocked: Bool) {
         self.keyring = keyring
         self.name = name

@@ -19,6 +19,9 @@ public struct ExtensionProcess: Sendable {
         self.timeLimit = timeLimit
     }
 
+    /// Where the app's bundle would be.
+    var bundle: URL { program.deletingLastPathComponent() }
+
     /// How long an extension has, after it was told that its time is up, before it is killed.
     public static let grace = Duration.seconds(1)
 
@@ -44,11 +47,14 @@ public struct ExtensionProcess: Sendable {
         signal(SIGPIPE, SIG_IGN)
         guard let input = ChildPipe(), let output = ChildPipe() else { throw .notRunnable(program) }
         defer { close(output.readEnd) }
+        try? FileManager.default.createDirectory(at: request.device.temporaryFolder, withIntermediateDirectories: true)
         let clock = ContinuousClock()
         let start = clock.now
         let process: ChildProcess
         do {
-            process = try ChildProcess(program, arguments: arguments, input: input.readEnd, output: output.writeEnd)
+            process = try ChildProcess(
+                program, arguments: arguments, input: input.readEnd, output: output.writeEnd,
+                environment: ["TMPDIR": request.device.temporaryFolder.path(percentEncoded: false)])
         } catch {
             for end in [input.readEnd, input.writeEnd, output.writeEnd] { close(end) }
             throw .notRunnable(program)

@@ -10,6 +10,7 @@ internal import UserNotifications
 package final class InProcessExtension: @unchecked Sendable {
     // An extension class is not Sendable, and iOS calls it from any thread all the same: so does this.
     private let service: SealedNotificationService
+    private let attachments: AttachmentStore
 
     /// - Parameters:
     ///   - keys: the device's, read for each notification.
@@ -19,6 +20,7 @@ package final class InProcessExtension: @unchecked Sendable {
     package init?(_ standard: StandardConfiguration, keys: any KeyStore, container: URL) {
         guard let configuration = standard.configuration(container: container) else { return nil }
         service = StandardService(configuration)
+        attachments = AttachmentStore(container: container, temporary: .temporaryDirectory, bundle: nil)
         service.environment = DeviceEnvironment(keychain: { _ in keys }, appGroup: { _ in container })
     }
 
@@ -56,7 +58,7 @@ package final class InProcessExtension: @unchecked Sendable {
             return DeliveredPush(
                 outcome: .original, shown: ShownNotification(original), note: "the extension did not finish in time")
         }
-        var delivered = DeliveredPush(showing: shown)
+        var delivered = DeliveredPush(showing: shown, attachments: attachments, identifier: identifier)
         delivered.elapsed = ContinuousClock.now - start
         return delivered
     }

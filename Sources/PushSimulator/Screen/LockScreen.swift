@@ -1,3 +1,6 @@
+internal import Foundation
+internal import SealedPush
+
 /// A lock screen as text: what a person sees, in a box.
 public enum LockScreen {
     /// The lines of a box of `width` columns around the given paragraphs. Wide characters count as they are counted by
@@ -12,9 +15,23 @@ public enum LockScreen {
         ]
     }
 
+    /// A box around what one push shows, then what became of it and what went wrong.
+    public static func lines(_ push: DeliveredPush, on device: String) -> [String] {
+        let detail = [push.outcome.rawValue, push.reason, push.note].compactMap { $0 }.joined(separator: ": ")
+        let time = push.elapsed.map { ", \($0.formatted(.units(allowed: [.milliseconds])))" } ?? ""
+        return box(title: device, paragraphs(push)) + ["  \(TerminalText.printable(detail))\(time)"]
+            + push.remarks.map { "  \(TerminalText.printable($0))" }
+    }
+
     /// What one push looks like.
-    public static func paragraphs(_ push: DeliveredPush) -> [String] {
+    static func paragraphs(_ push: DeliveredPush) -> [String] {
         guard let shown = push.shown else { return ["(nothing is shown)"] }
-        return [shown.title, shown.subtitle, shown.body].filter { !$0.isEmpty }
+        return [shown.title, shown.subtitle, shown.body].filter { !$0.isEmpty } + shown.attachments.map { line($0) }
+    }
+
+    private static func line(_ attachment: ShownAttachment) -> String {
+        let size =
+            attachment.byteCount < 1_000 ? "\(attachment.byteCount) bytes" : "\(attachment.byteCount / 1_000) kB"
+        return "[\(attachment.kind.rawValue) \(attachment.name), \(size)]"
     }
 }

@@ -15,6 +15,8 @@ public struct ShownNotification: Codable, Equatable, Sendable {
     public var interruptionLevel: String
     public var relevanceScore: Double
     public var targetContent: String?
+    /// In their order; in the device's own data store.
+    public var attachments: [ShownAttachment]
     /// The user info as JSON; `{}` where it is not of JSON's types.
     public var userInfo: Data
 
@@ -32,6 +34,7 @@ public struct ShownNotification: Codable, Equatable, Sendable {
         interruptionLevel = Self.name(content.interruptionLevel)
         relevanceScore = content.relevanceScore
         targetContent = content.targetContentIdentifier
+        attachments = content.attachments.map { ShownAttachment($0) }
         let userInfo = content.userInfo as? [String: Any] ?? [:]
         let isJSON = JSONSerialization.isValidJSONObject(userInfo)
         self.userInfo = (isJSON ? try? JSONSerialization.data(withJSONObject: userInfo) : nil) ?? Data("{}".utf8)

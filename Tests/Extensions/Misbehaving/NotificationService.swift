@@ -24,6 +24,9 @@ final class NotificationService: UNNotificationServiceExtension, @unchecked Send
             contentHandler(content)
             contentHandler(UNNotificationContent())
         case "late": lateHandler = contentHandler
+        case let what where what.hasPrefix("attach "):
+            content.attachments = Attaching(request).attachments(String(what.dropFirst(7)))
+            contentHandler(content)
         default: contentHandler(content)
         }
     }

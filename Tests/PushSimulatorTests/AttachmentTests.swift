@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PushSimulator
+
+@Suite("Attachments, after the extension has returned", .serialized)
+struct AttachmentTests {
+    private let device: Device
+
+    init() throws { device = try Device() }
+
+    private func deliver(_ what: String, _ more: [String] = []) throws -> Device.Delivered {
+        let outside = device.folder.appending("Outside")
+        let payload = #"{"aps":{"alert":"attach \#(what)","mutable-content":1},"outside":"\#(outside.path)"}"#
+        return try device.deliver(
+            try device.folder.write(payload, to: "push"),
+            ["--extension", Program("misbehaving-extension").executable.path] + more)
+    }
+
+    private var stored: [String] {
+        let store = device.folder.appending("State").appending(path: "attachments")
+        let found = FileManager.default.enumerator(at: store, includingPropertiesForKeys: [.isRegularFileKey])
+        return (found?.compactMap { $0 as? URL } ?? []).filter { !$0.hasDirectoryPath }.map(\.path).sorted()
+    }
+
+    @Test("a good file is moved into the device's own store, and shown with all that was said about it")
+    func good() throws {
+        let shown = try deliver("good")
+        #expect(shown.outcome == "modified")
+        let attachment = try #require(shown.attachments.first)
+        #expect(attachment["identifier"] as? String == "picture")
+        #expect(attachment["type"] as? String == "public.png")
+        #expect(attachment["kind"] as? String == "image")
+        #expect(attachment["name"] as? String == "good.png")
+        #expect(attachment["bytes"] as? Int == 12)
+        #expect(attachment["thumbnailHidden"] as? Bool == true)
+        #expect(attachment["thumbnailTime"] as? Double == 3)
+        #expect(stored == [attachment["file"] as? String])
+        #expect(shown.remarks.isEmpty)
+        // Moved, not copied.
+        let left = FileManager.default.enumerator(atPath: device.folder.appending("State/tmp").path)
+        #expect(left?.contains { ($0 as? String)?.hasSuffix("good.png") == true } == false)
+    }
+
+    @Test(
+        "a bad file costs only itself: the text is shown, and why the file is not",
+        arguments: [
+            ("missing", "no such file"), ("large", "10000001 bytes"), ("empty", "empty"), ("text", "does not begin"),
+            ("jpeg", "does not begin"), ("link", "no regular file"), ("folder", "no regular file"),
+            ("pipe", "no regular file"), ("outside", "outside the folders"),
+        ])
+    func bad(what: String, reason: String) throws {
+        let shown = try deliver(what)
+        #expect(shown.outcome == "modified")
+        #expect(shown.body == "from the extension")
+        #expect(shown.attachments.isEmpty)
+        #expect(shown.remarks.count == 1)
+        #expect(shown.remarks.first?.contains(reason) == true, "\(shown.remarks)")
+        #expect(stored.isEmpty)
+    }
+
+    @Test("the largest file that is allowed is shown")
+    func largest() throws {
+        #expect(try deliver("largest").attachments.first?["bytes"] as? Int == 10_000_000)
+    }
+
+    @Test("of several the good ones are shown in their order; one file can't be shown twice")
+    func several() throws {
+        let several = try deliver("several")
+        #expect(several.attachments.map { $0["identifier"] as? String } == ["picture", "picture"])
+        #expect(several.attachments.map { ($0["file"] as? String)?.hasSuffix("1.png") } == [true, false])
+        #expect(several.remarks.count == 1)
+        let twice = try deliver("one-file-twice")
+        #expect(twice.attachments.count == 1)
+        #expect(twice.remarks.count == 1)
+    }
+
+    @Test("a notification that replaces another takes its files away; others' files stay, and are nobody else's")
+    func replacing() throws {
+        _ = try deliver("good", ["--identifier", "other"])
+        let first = try deliver("good", ["--identifier", "one"]).attachments.first?["file"] as? String
+        let second = try deliver("good", ["--identifier", "one"]).attachments.first?["file"] as? String
+        #expect(first != second)
+        #expect(stored.count == 2)
+        #expect(stored.contains(try #require(second)))
+        #expect(try deliver("missing", ["--identifier", "one"]).attachments.isEmpty)
+        #expect(stored.count == 1)
+        let others = try deliver("another's")
+        #expect(others.remarks.count == 1)
+        #expect(others.remarks.first?.contains("outside the folders") == true)
+        #expect(stored.count == 1)
+    }
+
+    @Test("the text screen shows attachments as lines, and no name moves the terminal's cursor")
+    func screen() throws {
+        let content = ShownNotification(
+            WireNotification(["aps": ["alert": "b"], "x": 1]).content)
+        var shown = content
+        shown.attachments = [
+            ShownAttachment(
+                identifier: "a", type: "public.png", file: URL(filePath: "/f"), name: "a\u{1b}[2J.png",
+                byteCount: 12_345, thumbnail: .init())
+        ]
+        let lines = LockScreen.lines(DeliveredPush(outcome: .opened, shown: shown), on: "phone")
+        #expect(lines.contains { $0.contains("[image a [2J.png, 12 kB]") }, "\(lines)")
+        #expect(!lines.joined().contains("\u{1b}"))
+    }
+
+    @Test("each type is known by its first bytes, and by no other's")
+    func contents() {
+        let samples: [(String, [UInt8])] = [
+            ("public.jpeg", [0xff, 0xd8, 0xff, 0xe1]), ("com.compuserve.gif", Array("GIF89a".utf8)),
+            ("public.png", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+            ("public.aiff-audio", Array("FORM....AIFF".utf8)),
+            ("com.microsoft.waveform-audio", Array("RIFF....WAVE".utf8)), ("public.avi", Array("RIFF....AVI ".utf8)),
+            ("public.mp3", Array("ID3".utf8)), ("public.mp3", [0xff, 0xfb, 0x90]),
+            ("public.mpeg-4", Array("....ftypisom".utf8)), ("public.mpeg", [0, 0, 1, 0xba]),
+        ]
+        let alike = [["public.mpeg-4", "public.mpeg-4-audio"], ["public.mpeg", "public.mpeg-2-video"]]
+        for (type, bytes) in samples {
+            for (other, _) in samples {
+                let isSame = type == other || alike.contains { $0.contains(type) && $0.contains(other) }
+                #expect(AttachmentContent.begins(bytes, as: other) == isSame, "\(type) as \(other)")
+            }
+            for count in 0..<2 { #expect(!AttachmentContent.begins(Array(bytes.prefix(count)), as: type)) }
+        }
+    }
+}
