@@ -1,10 +1,14 @@
-import Foundation
-
-/// What a person gets to see of one push, and why.
+/// What a person gets to see and hear of one push, and why.
 public struct DeliveredPush: Sendable {
     public let outcome: Outcome
     /// Nil where nothing is shown.
     public let shown: ShownNotification?
+    /// The new number on the app's icon, 0 for none; nil where it stays.
+    public let badge: Int?
+    /// What is heard; nil for nothing.
+    public let ring: Ring?
+    /// Whether the screen lights up.
+    public let lightsScreen: Bool
     /// The code, where the safe default is shown.
     public let reason: String?
     /// What happened, where it was not the extension that decided.
@@ -27,11 +31,36 @@ public struct DeliveredPush: Sendable {
         case notShown = "not-shown"
     }
 
-    init(outcome: Outcome, shown: ShownNotification?, reason: String? = nil, note: String? = nil) {
+    /// A sound that a device makes.
+    public struct Ring: Equatable, Sendable {
+        /// A file's name, or `default`.
+        public let sound: String
+        /// Heard on a muted device too.
+        public let isCritical: Bool
+    }
+
+    init(outcome: Outcome, shown: ShownNotification, reason: String? = nil, note: String? = nil) {
         self.outcome = outcome
         self.shown = shown
         self.reason = reason
         self.note = note
+        badge = shown.badge
+        // Apple, `UNNotificationInterruptionLevel.passive`: no light, no sound.
+        lightsScreen = shown.interruptionLevel != "passive"
+        ring = lightsScreen ? shown.ring : nil
+    }
+
+    /// Nothing is shown; a badge or a sound may come without a text all the same.
+    package init(notShownBecause note: String) { self.init(notShownBecause: note, silent: nil) }
+
+    init(notShownBecause note: String, silent: ShownNotification?) {
+        outcome = .notShown
+        shown = nil
+        reason = nil
+        self.note = note
+        badge = silent?.badge
+        ring = silent?.ring
+        lightsScreen = false
     }
 
     /// What an extension has returned, once its attachments were looked at and taken.
@@ -44,7 +73,7 @@ public struct DeliveredPush: Sendable {
     }
 
     private init(showing content: ShownNotification) {
-        let members = Self.sealedPush(content)
+        let members = content.sealedPush
         switch members?["outcome"] as? String {
         case "opened": self.init(outcome: .opened, shown: content)
         case "safe-default":
@@ -52,40 +81,10 @@ public struct DeliveredPush: Sendable {
         default: self.init(outcome: .modified, shown: content)
         }
     }
+}
 
-    /// One object for `--json`: absent values are null.
-    public func jsonObject(file: String, identifier: String) -> [String: Any] {
-        func text(_ value: String?) -> Any { value.flatMap { $0.isEmpty ? nil : $0 } ?? NSNull() }
-        let milliseconds = elapsed.map {
-            $0.components.seconds * 1_000 + $0.components.attoseconds / 1_000_000_000_000_000
-        }
-        return [
-            "file": file, "identifier": identifier, "outcome": outcome.rawValue, "reason": reason ?? NSNull(),
-            "note": note ?? NSNull(), "remarks": remarks, "title": text(shown?.title),
-            "subtitle": text(shown?.subtitle),
-            "body": text(shown?.body), "badge": shown?.badge ?? NSNull(), "sound": text(shown?.sound),
-            "thread": text(shown?.thread), "category": text(shown?.category),
-            "interruptionLevel": text(shown?.interruptionLevel), "targetContent": text(shown?.targetContent),
-            "attachments": shown?.attachments.map(\.jsonObject) ?? [],
-            "data": shown.flatMap(Self.data) ?? NSNull(),
-            "userInfoKeys": shown.map(Self.userInfo)?.keys.sorted() ?? [],
-            "elapsedMilliseconds": milliseconds ?? NSNull(), "peakMemoryBytes": peakMemoryByteCount ?? NSNull(),
-        ]
-    }
-
-    /// The service module hands JSON over as text.
-    private static func data(_ content: ShownNotification) -> Any? {
-        guard let text = sealedPush(content)?["data"] as? String else { return nil }
-        return try? JSONSerialization.jsonObject(with: Data(text.utf8), options: [.fragmentsAllowed])
-    }
-
-    private static func userInfo(_ content: ShownNotification) -> [String: Any] {
-        (try? JSONSerialization.jsonObject(with: content.userInfo)) as? [String: Any] ?? [:]
-    }
-
-    private static func sealedPush(_ content: ShownNotification) -> [String: Any]? {
-        // Specification 6.7: with anything beside it, the claim is the wire's own.
-        let userInfo = userInfo(content)
-        return userInfo.count == 1 ? userInfo["sealed-push"] as? [String: Any] : nil
+extension ShownNotification {
+    fileprivate var ring: DeliveredPush.Ring? {
+        sound.map { DeliveredPush.Ring(sound: $0, isCritical: isSoundCritical) }
     }
 }

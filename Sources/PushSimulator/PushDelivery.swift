@@ -56,7 +56,9 @@ public struct PushDelivery: Sendable {
     ) throws(ExtensionProcessError) -> DeliveredPush {
         let original = ShownNotification(WireNotification(push.payload).content)
         switch WakeRule.decide(push, pushType: pushType) {
-        case .showsNothing(let reason): return DeliveredPush(outcome: .notShown, shown: nil, note: reason)
+        case .showsNothing(let reason):
+            return DeliveredPush(
+                notShownBecause: reason, silent: pushType == "alert" ? original : nil)
         case .showsOriginal(let reason):
             attachments.remove(identifier)
             return DeliveredPush(outcome: .original, shown: original, note: reason)
@@ -70,6 +72,9 @@ public struct PushDelivery: Sendable {
         delivered.peakMemoryByteCount = result.peakMemoryByteCount
         return delivered
     }
+
+    /// Removes the files of a notification that is no longer on the screen.
+    public func forget(_ identifier: String) { attachments.remove(identifier) }
 
     private func delivered(
         _ ending: ExtensionProcess.Ending, original: ShownNotification, identifier: String

@@ -53,6 +53,9 @@ struct DeliverCommand: ParsableCommand {
     @Option(help: "What apns-push-type says.")
     var pushType = "alert"
 
+    @Flag(help: "Show at the end what is on the screen, by conversation, and the badge.")
+    var screen = false
+
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
@@ -83,6 +86,7 @@ struct DeliverCommand: ParsableCommand {
         defer { if throwaway { try? FileManager.default.removeItem(at: container) } }
         let device = try OwnedDevice(deviceOptions)
         let delivery = try delivery(to: device, container: container)
+        var shown = DeviceScreen()
         for (file, push) in pushes {
             let identifier = identifier ?? UUID().uuidString
             let delivered: DeliveredPush
@@ -91,15 +95,19 @@ struct DeliverCommand: ParsableCommand {
             } catch {
                 throw Failure(status: 74, message: "\(error)")
             }
+            let change = shown.show(delivered, identifier: identifier, at: Date())
+            for identifier in change.removed { delivery.forget(identifier) }
             let confirmed = throwaway ? nil : confirm(device, delivery)
             if json {
                 var object = delivered.jsonObject(file: file, identifier: identifier)
+                object["replaced"] = change.isReplacement
                 object["confirmed"] = confirmed ?? NSNull()
                 try printJSON(object)
             } else {
-                try printScreen(delivered)
+                try printPush(delivered)
             }
         }
+        if screen { try printScreen(shown) }
         if delivery.asksForNewKey {
             report("the ledger was missing or copied; the app should make a new key")
         }
@@ -177,7 +185,12 @@ extension DeliverCommand {
         try printLine(TerminalText.json(String(decoding: data, as: UTF8.self)))
     }
 
-    private func printScreen(_ push: DeliveredPush) throws {
+    private func printScreen(_ screen: DeviceScreen) throws {
+        guard !json else { return try printJSON(screen.jsonObject) }
+        for line in LockScreen.lines(screen, on: deviceOptions.device) { try printLine(line) }
+    }
+
+    private func printPush(_ push: DeliveredPush) throws {
         for line in LockScreen.lines(push, on: deviceOptions.device) { try printLine(line) }
     }
 

@@ -83,7 +83,7 @@ struct RunCommand: ParsableCommand {
             let phone = try RunningDevice(self)
             let worker = DispatchQueue(label: "extension")
             let holder = ReceiverHolder()
-            let identifiers = Locked<Set<String>>([])
+            let shown = Locked(DeviceScreen())
             let receiver = DeviceReceiver(
                 folder: URL(filePath: apns), apps: [DeviceReceiver.App(name: device.device, topic: device.topic)]
             ) { event in
@@ -94,9 +94,11 @@ struct RunCommand: ParsableCommand {
                 case .arrived(let arrival):
                     worker.async {
                         let push = phone.deliver(arrival.notification)
-                        let isNew = identifiers.withLock { $0.insert(arrival.notification.identifier).inserted }
-                        screen.show(
-                            device.device, arrival.notification, push, replaced: push.shown != nil && !isNew)
+                        let change = shown.withLock {
+                            $0.show(push, identifier: arrival.notification.identifier, at: Date())
+                        }
+                        for identifier in change.removed { phone.forget(identifier) }
+                        screen.show(device.device, arrival.notification, push, replaced: change.isReplacement)
                         holder.receiver?.acknowledge(arrival)
                     }
                 }

@@ -47,6 +47,9 @@ struct RunningDevice {
         return delivered
     }
 
+    /// Removes the files of a notification that is no longer on the screen.
+    func forget(_ identifier: String) { delivery.forget(identifier) }
+
     /// One of `--count` devices, which is called NAME-number and has a folder of that name.
     static func member(_ command: RunCommand, number: Int) throws -> DeviceFleet.Member {
         var options = command.device

@@ -31,11 +31,11 @@ package final class InProcessExtension: @unchecked Sendable {
         payload: [UInt8], pushType: String, identifier: String, timeLimit: Duration = .seconds(30)
     ) -> DeliveredPush {
         guard let push = try? PushFile(parsing: Data(payload)) else {
-            return DeliveredPush(outcome: .notShown, shown: nil, note: "the payload is no JSON object")
+            return DeliveredPush(notShownBecause: "the payload is no JSON object")
         }
         let original = WireNotification(push.payload).content
         switch WakeRule.decide(push, pushType: pushType) {
-        case .showsNothing(let reason): return DeliveredPush(outcome: .notShown, shown: nil, note: reason)
+        case .showsNothing(let reason): return DeliveredPush(notShownBecause: reason)
         case .showsOriginal(let reason):
             return DeliveredPush(outcome: .original, shown: ShownNotification(original), note: reason)
         case .wakes: break
@@ -62,9 +62,4 @@ package final class InProcessExtension: @unchecked Sendable {
         delivered.elapsed = ContinuousClock.now - start
         return delivered
     }
-}
-
-extension DeliveredPush {
-    /// Nothing came of it.
-    package init(notShownBecause note: String) { self.init(outcome: .notShown, shown: nil, note: note) }
 }

@@ -20,13 +20,40 @@ public enum LockScreen {
         let detail = [push.outcome.rawValue, push.reason, push.note].compactMap { $0 }.joined(separator: ": ")
         let time = push.elapsed.map { ", \($0.formatted(.units(allowed: [.milliseconds])))" } ?? ""
         return box(title: device, paragraphs(push)) + ["  \(TerminalText.printable(detail))\(time)"]
+            + [effects(push)].compactMap { $0 }.map { "  \(TerminalText.printable($0))" }
             + push.remarks.map { "  \(TerminalText.printable($0))" }
+    }
+
+    /// All conversations, one box for each, and the number on the app's icon.
+    public static func lines(_ screen: DeviceScreen, on device: String) -> [String] {
+        let badge = screen.badge == 0 ? "" : " (\(screen.badge))"
+        return screen.groups.flatMap { group in
+            let title = group.thread.isEmpty ? "\(device)\(badge)" : "\(device)\(badge) · \(group.thread)"
+            return box(title: title, group.entries.flatMap { paragraphs($0.shown) })
+        }
+    }
+
+    /// What is heard, and what is unusual about it; nil for a silent notification like most.
+    private static func effects(_ push: DeliveredPush) -> String? {
+        var effects: [String] = []
+        if let ring = push.ring { effects.append("rings: \(ring.sound)\(ring.isCritical ? ", even when muted" : "")") }
+        if let badge = push.badge { effects.append("badge \(badge)") }
+        if let shown = push.shown {
+            if !shown.thread.isEmpty { effects.append("thread \(shown.thread)") }
+            if !shown.category.isEmpty { effects.append("category \(shown.category)") }
+            if shown.interruptionLevel != "active" { effects.append(shown.interruptionLevel) }
+            if shown.relevanceScore != 0 { effects.append("relevance \(shown.relevanceScore)") }
+        }
+        return effects.isEmpty ? nil : effects.joined(separator: " · ")
     }
 
     /// What one push looks like.
     static func paragraphs(_ push: DeliveredPush) -> [String] {
-        guard let shown = push.shown else { return ["(nothing is shown)"] }
-        return [shown.title, shown.subtitle, shown.body].filter { !$0.isEmpty } + shown.attachments.map { line($0) }
+        push.shown.map { paragraphs($0) } ?? ["(nothing is shown)"]
+    }
+
+    private static func paragraphs(_ shown: ShownNotification) -> [String] {
+        [shown.title, shown.subtitle, shown.body].filter { !$0.isEmpty } + shown.attachments.map { line($0) }
     }
 
     private static func line(_ attachment: ShownAttachment) -> String {

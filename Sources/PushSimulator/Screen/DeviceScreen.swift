@@ -1,0 +1,95 @@
+public import Foundation
+
+/// What one app has on a device's screen: the list of its notifications, and the number on its icon.
+///
+/// A value: whoever has several deliveries at once keeps it behind a lock. One call takes time in proportion to the list.
+public struct DeviceScreen: Sendable {
+    /// The newest first.
+    public private(set) var notifications: [Entry] = []
+    /// 0 for none.
+    public private(set) var badge = 0
+
+    public struct Entry: Sendable {
+        /// The request's: a notification with the same one replaces this one.
+        public let identifier: String
+        public let shown: ShownNotification
+        public let arrived: Date
+    }
+
+    /// The notifications of one conversation.
+    public struct Group: Sendable {
+        /// Empty for those that name none; iOS groups these by the app.
+        public let thread: String
+        /// The newest first.
+        public let entries: [Entry]
+    }
+
+    /// What came of one arrival, besides what is shown.
+    public struct Change: Sendable {
+        /// Whether it took the place of one with its identifier.
+        public let isReplacement: Bool
+        /// Identifiers of those that fell off the list, whose files nobody needs any more.
+        public let removed: [String]
+    }
+
+    /// As many are kept; what Apple's limit is, it does not say.
+    public static let maximumCount = 1_000
+
+    public init() {}
+
+    /// Puts what a push shows at the top of the list, in place of a notification with the same identifier, and sets the
+    /// badge.
+    ///
+    /// Source: Apple, `UNNotificationRequest.identifier`; `UNNotificationContent.badge`: nil leaves the number, 0 removes it.
+    @discardableResult
+    public mutating func show(_ push: DeliveredPush, identifier: String, at time: Date) -> Change {
+        if let badge = push.badge { self.badge = max(0, badge) }
+        guard let shown = push.shown else { return Change(isReplacement: false, removed: []) }
+        let previousCount = notifications.count
+        notifications.removeAll { $0.identifier == identifier }
+        let isReplacement = notifications.count < previousCount
+        notifications.insert(Entry(identifier: identifier, shown: shown, arrived: time), at: 0)
+        let removed = notifications.dropFirst(Self.maximumCount).map(\.identifier)
+        notifications.removeLast(removed.count)
+        return Change(isReplacement: isReplacement, removed: removed)
+    }
+
+    /// What a person has swiped away.
+    public mutating func remove(_ identifier: String) { notifications.removeAll { $0.identifier == identifier } }
+
+    /// By conversation; the group with the newest notification first.
+    ///
+    /// Source: Apple, `UNNotificationContent.threadIdentifier`.
+    public var groups: [Group] {
+        var order: [String] = []
+        var entries: [String: [Entry]] = [:]
+        for entry in notifications {
+            if entries[entry.shown.thread] == nil { order.append(entry.shown.thread) }
+            entries[entry.shown.thread, default: []].append(entry)
+        }
+        return order.map { Group(thread: $0, entries: entries[$0] ?? []) }
+    }
+
+    /// As a scheduled summary orders them: by relevance, then the newest first. The first is the featured one.
+    ///
+    /// Source: Apple, `UNNotificationContent.relevanceScore`. Time-sensitive and critical ones are not held back for a
+    /// summary (Apple, `UNNotificationInterruptionLevel`).
+    public var summary: [Entry] {
+        let held = notifications.filter { ["active", "passive"].contains($0.shown.interruptionLevel) }
+        return held.enumerated().sorted { one, other in
+            let scores = (one.element.shown.relevanceScore, other.element.shown.relevanceScore)
+            return scores.0 == scores.1 ? one.offset < other.offset : scores.0 > scores.1
+        }.map(\.element)
+    }
+
+    /// One object for `--json`.
+    public var jsonObject: [String: Any] {
+        [
+            "event": "screen", "badge": badge,
+            "groups": groups.map { group in
+                ["thread": group.thread, "identifiers": group.entries.map(\.identifier)] as [String: Any]
+            },
+            "summary": summary.map(\.identifier),
+        ]
+    }
+}
