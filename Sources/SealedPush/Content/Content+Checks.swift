@@ -16,6 +16,7 @@ extension Content {
         }
         try checkAttachments()
         for (name, value) in reserved where !value.isSealable(depth: 2) { throw .invalid(name) }
+        try checkChartForSealing()
     }
 
     private static let knownKeys: Set<String> = reservedKeys.union([

@@ -58,7 +58,7 @@ struct ContentChecksTests {
     func depth(levels: Int) {
         let deep = (0..<levels).reduce(JSONValue.integer(1)) { value, _ in [value] }
         let changes: [(inout Content) -> Void] = [
-            { $0.data = deep }, { $0.other = ["new": deep] }, { $0.reserved = ["chart": deep] },
+            { $0.data = deep }, { $0.other = ["new": deep] },
             { $0.data = (0..<levels).reduce(JSONValue.integer(1)) { value, _ in ["a": value] } },
         ]
         for change in changes {

@@ -21,7 +21,8 @@ struct ContentJSONTests {
         content.relevanceScore = 0.25
         content.data = ["nothing": .null, "list": [1, 2.5, true], "text": "x"]
         content.other = ["future": ["a": .null], "x": 1]
-        content.reserved = ["attachments": [["url": "u"]], "receipt": .null, "chart": 1, "overflow": "o"]
+        content.reserved = ["attachments": [["url": "u"]], "receipt": .null, "overflow": "o"]
+        content.chart = Chart(.line, points: [1, nil])
         return content
     }
 
@@ -49,8 +50,8 @@ struct ContentJSONTests {
             "alert":{"title":"Title","subtitle":"Subtitle","body":"Body \\"quoted\\"\\n😀"},"badge":3,\
             "sound":{"critical":1,"name":"bell.caf","volume":0.5},"thread-id":"thread","category":"category",\
             "interruption-level":"time-sensitive","relevance-score":0.25,\
-            "data":{"list":[1,2.5,true],"nothing":null,"text":"x"},"attachments":[{"url":"u"}],"chart":1,\
-            "overflow":"o","receipt":null,"future":{"a":null},"x":1}
+            "data":{"list":[1,2.5,true],"nothing":null,"text":"x"},"attachments":[{"url":"u"}],\
+            "chart":{"kind":"line","points":[1,null]},"overflow":"o","receipt":null,"future":{"a":null},"x":1}
             """
         #expect(String(decoding: Self.full.json, as: UTF8.self) == expected)
     }

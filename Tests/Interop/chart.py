@@ -1,0 +1,55 @@
+"""Charts in the content (Specification, section 15): what reads, and what it is read as."""
+
+import math
+import re
+
+KINDS = ("line", "area", "bar", "sparkline")
+MOST_POINTS = 1024
+MOST_LABELS = 16
+LONGEST_LABEL = 48
+LONGEST_AFFIX = 16
+COLOR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
+
+
+def read(value):
+    """The chart with every member there (15.1), or None where it breaks a rule."""
+    if not isinstance(value, dict):
+        return None
+    points, labels, color = value.get("points"), value.get("labels", []), value.get("color", "accent")
+    prefix, suffix, axes = value.get("prefix", ""), value.get("suffix", ""), value.get("axes", True)
+    fits = (
+        value.get("kind") in KINDS
+        and _is_list(points, MOST_POINTS)
+        and all(point is None or _is_number(point) for point in points)
+        and any(point is not None for point in points)
+        and _is_list(labels, MOST_LABELS)
+        and all(_is_text(label, LONGEST_LABEL) for label in labels)
+        and _is_text(prefix, LONGEST_AFFIX)
+        and _is_text(suffix, LONGEST_AFFIX)
+        and isinstance(color, str)
+        and (color in ("accent", "trend") or COLOR.fullmatch(color))
+        and isinstance(axes, bool)
+    )
+    if not fits:
+        return None
+    return {
+        "kind": value["kind"],
+        "points": points,
+        "labels": labels,
+        "prefix": prefix,
+        "suffix": suffix,
+        "color": color.lower(),
+        "axes": axes,
+    }
+
+
+def _is_list(value, most):
+    return isinstance(value, list) and len(value) <= most
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_text(value, longest):
+    return isinstance(value, str) and len(value.encode("utf-8", "surrogatepass")) <= longest

@@ -1,0 +1,107 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SealedPush
+
+@Suite("A chart in the content")
+struct ChartTests {
+    static let full = Chart(
+        .bar, points: [1, 2.5, nil, -3, 1e300], labels: ["Mon", "日曜"], prefix: "$", suffix: " km",
+        color: .rgb(Chart.RGB(red: 10, green: 132, blue: 255)), hasAxes: false)
+
+    @Test("comes back the same, whichever its kind and color")
+    func roundTrip() throws {
+        for kind in Chart.Kind.allCases {
+            for color in [Chart.Color.accent, .trend, .rgb(Chart.RGB(red: 0, green: 1, blue: 255))] {
+                var content = Content(title: "a")
+                content.chart = Self.full
+                content.chart?.kind = kind
+                content.chart?.color = color
+                try content.checkForSealing()
+                let read = try Content(parsing: content.json)
+                #expect(read == content)
+                #expect(read.chart?.kind == kind)
+                #expect(read.chart?.color == color)
+                #expect(read.chart?.points == Self.full.points)
+            }
+        }
+    }
+
+    @Test("is written as the Specification says, what is usual left out")
+    func json() {
+        var content = Content(title: "a")
+        content.chart = Chart(.line, points: [1, 2.5, nil, 3.0])
+        #expect(text(content) == #"{"alert":{"title":"a"},"chart":{"kind":"line","points":[1,2.5,null,3]}}"#)
+        content.chart = Self.full
+        #expect(
+            text(content)
+                == ##"{"alert":{"title":"a"},"chart":{"axes":false,"color":"#0a84ff","kind":"bar","labels":["Mon","日曜"],"##
+                + #""points":[1,2.5,null,-3,1e+300],"prefix":"$","suffix":" km"}}"#)
+        content.chart = nil
+        #expect(text(content) == #"{"alert":{"title":"a"}}"#)
+    }
+
+    @Test("that breaks a limit can't be sealed")
+    func limits() throws {
+        let changes: [(inout Chart) -> Void] = [
+            { $0.points = [] }, { $0.points = [nil] }, { $0.points = [.nan] }, { $0.points = [.infinity, 1] },
+            { $0.points = Array(repeating: 1, count: 1_025) }, { $0.labels = Array(repeating: "x", count: 17) },
+            { $0.labels = [String(repeating: "x", count: 49)] }, { $0.prefix = String(repeating: "x", count: 17) },
+            { $0.suffix = String(repeating: "é", count: 9) },
+        ]
+        for change in changes {
+            var content = Content(title: "a")
+            var chart = Self.full
+            change(&chart)
+            content.chart = chart
+            #expect(throws: ContentError.invalid("chart")) { try content.checkForSealing() }
+        }
+        var content = Content(title: "a")
+        content.chart = Chart(.line, points: Array(repeating: 1, count: 1_024))
+        try content.checkForSealing()
+    }
+
+    @Test("that can't be read costs only itself, and can't be sealed")
+    func unreadable() throws {
+        let content = try Content(parsing: Array(#"{"alert":{"title":"a"},"chart":{"kind":"pie"}}"#.utf8))
+        #expect(content.alert.title == "a")
+        #expect(content.chart == nil)
+        #expect(throws: ContentError.invalid("chart")) { try content.checkForSealing() }
+    }
+
+    @Test("reads, or does not, as each file of Tests/Vectors/Charts says")
+    func vectors() throws {
+        var counts: [String: Int] = [:]
+        for file in try Checkout.files(in: "Tests/Vectors/Charts", ending: ".txt") {
+            let vector = try NamedLines(file)
+            let outcome = try vector.required("outcome")
+            counts[outcome, default: 0] += 1
+            // Not within content, which has a limit of its own.
+            let chart = try value(try vector.required("chart")).flatMap(Chart.init)
+            guard outcome == "reads" else {
+                #expect(chart == nil, "\(vector.testDescription)")
+                continue
+            }
+            let found = try #require(chart, "\(vector.testDescription)")
+            let read = try #require(try value(try vector.required("read")))
+            #expect(found == Chart(read), "\(vector.testDescription)")
+            #expect(found == Chart(found.json), "\(vector.testDescription)")
+            #expect(withUsualValues(found.json) == read, "\(vector.testDescription)")
+        }
+        #expect(counts == ["reads": 15, "unreadable": 28])
+    }
+
+    private func value(_ text: String) throws -> JSONValue? {
+        let bytes = Array("{\"value\":\(text)}".utf8)
+        return try #require(JSONReader.object(bytes, maximumByteCount: 65_536))["value"]
+    }
+
+    private func withUsualValues(_ chart: JSONValue) -> JSONValue {
+        guard case .object(let members) = chart else { return chart }
+        let usual: [String: JSONValue] = ["labels": [], "prefix": "", "suffix": "", "color": "accent", "axes": true]
+        return .object(members.merging(usual) { given, _ in given })
+    }
+
+    private func text(_ content: Content) -> String { String(decoding: content.json, as: UTF8.self) }
+}
