@@ -46,8 +46,10 @@ let server: [Target.Dependency] = [
     ]
     let libsodium: Target.Dependency = "Clibsodium"
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
+    let drawing: [Target.Dependency] = ["Ccairo"]
     let platformTargets: [Target] = [
         .systemLibrary(name: "Clibsodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "Ccairo", pkgConfig: "cairo", providers: [.apt(["libcairo2-dev"])]),
         .target(name: "UserNotifications", swiftSettings: settings),
         .testTarget(name: "UserNotificationsTests", dependencies: ["UserNotifications"], swiftSettings: settings),
         .target(
@@ -92,6 +94,13 @@ let server: [Target.Dependency] = [
                 "TestSupport",
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "PushChartsTests",
+            dependencies: [
+                "PushCharts", "PushService", "PushSender", "SealedPush", "PushCrypto", "UserNotifications",
+                "TestSupport", "Ccairo",
+            ],
+            exclude: ["Golden"], swiftSettings: settings),
         .testTarget(
             name: "PushKeyringTests", dependencies: ["PushKeyring", "SealedPush", "PushCrypto", "TestSupport"],
             swiftSettings: settings),
@@ -157,6 +166,7 @@ let server: [Target.Dependency] = [
     let platformProducts: [Product] = []
     let libsodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
     let userNotifications: [Target.Dependency] = []
+    let drawing: [Target.Dependency] = []
     let platformTargets: [Target] = []
 #endif
 
@@ -169,6 +179,7 @@ let package = Package(
         .library(name: "PushOutbox", targets: ["PushOutbox"]),
         .library(name: "PushAPNS", targets: ["PushAPNS"]),
         .library(name: "PushService", targets: ["PushService"]),
+        .library(name: "PushCharts", targets: ["PushCharts"]),
         .library(name: "PushKeyring", targets: ["PushKeyring"]),
         .executable(name: "sealedpush", targets: ["sealedpush"]),
     ] + platformProducts,
@@ -206,6 +217,8 @@ let package = Package(
         .target(
             name: "PushService", dependencies: ["SealedPush", "PushCrypto"] + userNotifications,
             swiftSettings: settings),
+        .target(
+            name: "PushCharts", dependencies: ["PushService", "SealedPush"] + drawing, swiftSettings: settings),
         .executableTarget(
             name: "sealedpush",
             dependencies: [

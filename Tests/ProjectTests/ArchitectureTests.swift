@@ -16,6 +16,7 @@ struct ArchitectureTests {
             "JWTKit", "Logging", "Metrics", "ServiceLifecycle",
         ],
         "PushService": ["PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch"],
+        "PushCharts": ["SealedPush", "PushService", "Ccairo", "CoreGraphics", "CoreText", "ImageIO"],
         "UserNotifications": [],
         "PushSimulator": [
             "PushCrypto", "SealedPush", "PushService", "PushKeyring", "UserNotifications", "Dispatch",

@@ -84,18 +84,22 @@ struct DocumentTests {
                 files.append(try folder.write("\(match.2)\n", to: "Block\(files.count + 1).swift"))
             }
         }
-        #expect(files.count == 9)
+        #expect(files.count == 11)
         #expect(leftOut == ["part of a manifest", "a manifest", "needs APNSwift"])
         // One module of all blocks: the host in one of them runs the extension in another.
         let products = Program("sealedpush").executable.deletingLastPathComponent()
         let modules = products.appending(path: "Modules")
-        let libsodium = Checkout.folder.appending(path: "Sources/Clibsodium")
+        let libraries = ["Clibsodium", "Ccairo"].flatMap {
+            ["-I", Checkout.folder.appending(path: "Sources/\($0)").path]
+        }
+        let flags = try Program(at: "/usr/bin/pkg-config").run("--cflags", "cairo").trimmed.split(separator: " ")
         let compiler = [
             "swiftc", "-typecheck", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors",
-            "-I", modules.path, "-I", libsodium.path,
+            "-I", modules.path,
         ]
         let maps = try Self.moduleMaps(products).flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
-        let result = try Program(at: "/usr/bin/env").run(compiler + maps + files)
+        let result = try Program(at: "/usr/bin/env").run(
+            compiler + libraries + flags.flatMap { ["-Xcc", String($0)] } + maps + files)
         #expect(result.status == 0, "\(result.errors)")
     }
 

@@ -1,0 +1,47 @@
+internal import Foundation
+public import PushService
+internal import SealedPush
+
+/// Draws the content's chart, and puts the picture first among the attachments.
+///
+/// Nothing is drawn unless an app has this in its configuration's stages. A notification without a chart, or with one that
+/// this version can't read, passes unchanged; where drawing fails, its text stands. Takes about 20 milliseconds and 6 MB
+/// of memory at 3x, given back before any slow stage begins. Source: Specification 15.
+public struct ChartStage: ServiceStage {
+    private let style: ChartStyle
+
+    public init(style: ChartStyle = ChartStyle()) { self.style = style }
+
+    /// No network, and memory that the slow ones need.
+    public var pace: StagePace { .quick }
+
+    public func improve(
+        _ draft: NotificationDraft, in context: StageContext
+    ) async throws -> NotificationDraft {
+        guard let chart = draft.opened.content.chart else { return draft }
+        let picture = try ChartPicture(chart, style: style, decimalSeparator: Self.decimalSeparator)
+        let file = try context.scratchFile(named: "chart.png")
+        try Data(picture.png).write(to: file)
+        var draft = draft
+        draft.attachments.append(
+            DraftAttachment(
+                identifier: Self.identifier, file: file, type: "public.png",
+                thumbnail: AttachmentThumbnail(clip: picture.thumbnail), position: Self.position))
+        return draft
+    }
+
+    /// The attachment's, by which the app and its content extension find the picture.
+    public static let identifier = "chart"
+
+    /// Before all others: the first attachment is the one that is seen at once.
+    private static let position = -1
+
+    private static var decimalSeparator: String {
+        #if canImport(Darwin)
+            Locale.current.decimalSeparator ?? "."
+        #else
+            // Another one would load a megabyte of the world's locales.
+            "."
+        #endif
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import PushCrypto
+import PushSender
+import TestSupport
+import Testing
+import UserNotifications
+
+@testable import PushCharts
+@testable import PushService
+@testable import SealedPush
+
+@Suite("The chart stage")
+struct ChartStageTests {
+    private static let topic: Topic = "com.example.app"
+    private let sender = SenderKey()
+    private let phone = Identity()
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func seal(_ change: (inout Content) -> Void) throws -> Envelope {
+        var content = Content(title: "Nina", body: "The week")
+        change(&content)
+        let sealer = Sealer(sender: sender, topic: Self.topic, safeDefault: "wire default")
+        return try sealer.seal(content, toUnverified: phone.recipient).envelope
+    }
+
+    private func draft(_ change: (inout Content) -> Void) throws -> NotificationDraft {
+        let keys = InMemoryKeyStore([DeviceKey(phone, created: Timestamp.now().advanced(bySeconds: -60))])
+        let opener = Opener(topic: Self.topic, keys: keys, trusting: [sender.sender])
+        return NotificationDraft(try opener.open(try seal(change), at: .now()), isRepeat: false)
+    }
+
+    private func context() -> StageContext {
+        StageContext(
+            deadline: .now + .seconds(120), container: folder.url, ownFolder: nil,
+            scratch: ScratchFolder(in: folder.appending("tmp")), allowsLoopback: false, now: { .now() })
+    }
+
+    private func files() throws -> [URL] { try Checkout.allFiles(in: folder.url) }
+
+    @Test("puts a picture of the content's chart before what else is attached, with its newest part as thumbnail")
+    func picture() async throws {
+        var draft = try draft { $0.chart = Chart(.line, points: [1, 2, 3]) }
+        draft.attachments = [DraftAttachment(identifier: "photo", file: folder.appending("photo.png"))]
+        let improved = try await ChartStage().improve(draft, in: context())
+        let added = try #require(improved.attachments.first { $0.identifier == ChartStage.identifier })
+        #expect(improved.attachments.count == 2)
+        #expect(added.position < 0)
+        #expect(added.type == "public.png")
+        let picture = try Pixels(Array(try Data(contentsOf: added.file)))
+        #expect((picture.width, picture.height) == (1_080, 540))
+        let clip = try #require(added.thumbnail?.clip)
+        #expect(clip.x > 0 && clip.y >= 0 && clip.x + clip.width <= 1 && clip.y + clip.height <= 1)
+        // A square, in pixels.
+        #expect(abs(clip.width * 1_080 - clip.height * 540) < 1)
+        #expect(improved.body == draft.body)
+    }
+
+    @Test("leaves a notification without a chart, or with one that can't be read, as it is, and writes no file")
+    func unchanged() async throws {
+        let draft = try draft { $0.data = 1 }
+        let improved = try await ChartStage().improve(draft, in: context())
+        #expect(improved.attachments.isEmpty)
+        #expect(try files().isEmpty)
+    }
+
+    @Test("heeds its cancellation, and writes no file")
+    func cancelled() async throws {
+        let draft = try draft { $0.chart = Chart(.bar, points: Array(repeating: 1, count: 1_024)) }
+        let context = context()
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await ChartStage().improve(draft, in: context)
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try files().isEmpty)
+    }
+
+    private final class Service: SealedNotificationService {
+        private let fixed: ServiceConfiguration
+
+        init(_ configuration: ServiceConfiguration) { fixed = configuration }
+
+        override var configuration: ServiceConfiguration { fixed }
+    }
+
+    @Test("costs no text where its picture can't be written", arguments: [true, false])
+    func textStands(canWrite: Bool) async throws {
+        let keys = InMemoryKeyStore([DeviceKey(phone, created: Timestamp.now().advanced(bySeconds: -60))])
+        let ledger = FileLedger(folder: folder.appending("SealedPush").appending(path: "ledger"))
+        try ledger.begin(floor: Timestamp.now().advanced(bySeconds: -60), asksForNewKey: false)
+        // A file where the folder would have to be.
+        if !canWrite { try folder.write("", to: "tmp") }
+        let service = Service(
+            ServiceConfiguration(
+                topic: Self.topic, keys: .store(keys), trusting: [sender.sender],
+                safeDefault: SafeDefault(body: "local default"), container: .folder(folder.url),
+                stages: [ChartStage(style: ChartStyle(scale: .two))]))
+        let container = folder.url
+        service.environment = DeviceEnvironment(
+            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: folder.appending("tmp"),
+            allowsLoopback: false)
+        let content = UNMutableNotificationContent()
+        content.userInfo["custom-encrypted-message"] =
+            try seal { $0.chart = Chart(.area, points: [1, nil, 3]) }.text
+        let request = UNNotificationRequest(identifier: "1", content: content, trigger: nil)
+        let shown = await withCheckedContinuation { continuation in
+            service.didReceive(request) { content in
+                nonisolated(unsafe) let content = content
+                continuation.resume(returning: (content.body, content.attachments.map(\.identifier)))
+            }
+        }
+        #expect(shown.0 == "The week")
+        #expect(shown.1 == (canWrite ? ["chart"] : []))
+    }
+}
