@@ -69,6 +69,9 @@ let server: [Target.Dependency] = [
             name: "messages-example", dependencies: ["PushService", "PushSimulator"], path: "Examples/Messages",
             swiftSettings: strict),
         .executableTarget(
+            name: "dynamic-chart-example", dependencies: ["PushCharts", "PushService", "PushSimulator"],
+            path: "Examples/DynamicChart", exclude: ["README.md"], swiftSettings: strict),
+        .executableTarget(
             name: "xcode-template-extension", dependencies: ["PushSimulator", "UserNotifications"],
             path: "Tests/Extensions/XcodeTemplate", swiftSettings: strict),
         .executableTarget(
@@ -108,7 +111,7 @@ let server: [Target.Dependency] = [
             name: "PushSimulatorTests",
             dependencies: [
                 "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "TestSupport", "device-simulator",
-                "misbehaving-extension", "xcode-template-extension", "messages-example",
+                "misbehaving-extension", "xcode-template-extension", "messages-example", "dynamic-chart-example",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,0 +1,20 @@
+import Foundation
+import PushCharts
+import PushService
+
+/// A fitness app's notification service: the server seals numbers, the phone draws them.
+///
+/// The text of the message is ready before the drawing begins, and is shown without a picture whenever that fails or takes
+/// too long.
+final class NotificationService: SealedNotificationService {
+    override var configuration: ServiceConfiguration {
+        ServiceConfiguration(
+            topic: "com.example.app",
+            keys: .keychain(accessGroup: "ABCDE12345.com.example.shared"),
+            trusting: ["pushsender159w574d8l6hmv0r2z6kk55535xn84f5fh0u0rredej5frj2kvclqxvm9wj"],
+            safeDefault: SafeDefault(body: String(localized: "There is news about your training.")),
+            container: .appGroup("group.com.example"),
+            stages: [ChartStage()]
+        )
+    }
+}
