@@ -8,20 +8,7 @@ struct ClearIdentifiers: ~Copyable, Sendable {
     private let key: GuardedSecret
 
     /// K = HKDF-SHA256(sender secret, "sealedpush/v1 ids").
-    init(sender: SenderKey) {
-        let zeros = [UInt8](repeating: 0, count: HKDF.pseudorandomKeyByteCount)
-        let info = Array("sealedpush/v1 ids".utf8)
-        let extracted = WipedBytes(count: HKDF.pseudorandomKeyByteCount) { output in
-            sender.secretKey.withBytes { secret in
-                zeros.withUnsafeBytes { HKDF.extract(salt: $0, inputKeyMaterial: secret, into: output) }
-            }
-        }
-        key = GuardedSecret(count: Self.keyByteCount) { output in
-            extracted.withBytes { extracted in
-                info.withUnsafeBytes { HKDF.expand(extracted, info: $0, into: output) }
-            }
-        }
-    }
+    init(sender: SenderKey) { key = sender.derived("sealedpush/v1 ids") }
 
     /// For senders without a key of their own: random, so stable for as long as the sealer lives.
     init() {

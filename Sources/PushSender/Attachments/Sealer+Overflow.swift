@@ -23,8 +23,8 @@ extension Sealer {
     /// - Throws: ``SealError/tooLarge(byteCountOver:)`` for content of more than 65,536 bytes, and where not even a cut part
     ///   fits beside the file's entry: the body is what is cut, so there must be one.
     public func moveOverflow(of content: Content, at url: URL) throws(SealError) -> MovedContent? {
-        let content = try completed(content)
-        guard content.json.count > sizePlan.maximumContentByteCount else { return nil }
+        let content = try completed(content, for: nil)
+        guard content.json.count + receiptByteCount > sizePlan.maximumContentByteCount else { return nil }
         let json = content.json
         guard json.count <= Overflow.maximumContentByteCount else {
             throw .tooLarge(byteCountOver: json.count - Overflow.maximumContentByteCount)
@@ -38,7 +38,7 @@ extension Sealer {
         part.other = [:]
         part.overflow = Overflow(file: remote)
         do { try part.checkForSealing() } catch { throw .content(error) }
-        let excess = part.json.count - sizePlan.maximumContentByteCount
+        let excess = part.json.count + receiptByteCount - sizePlan.maximumContentByteCount
         if excess > 0 {
             guard let shorter = part.truncated(by: excess) else { throw .tooLarge(byteCountOver: excess) }
             part = shorter

@@ -27,6 +27,8 @@ extension OpenedContent {
         else { return nil }
         // Not nested: what it says about a further file is not followed.
         whole.overflow = nil
+        // One file may serve many devices; a receipt is one device's.
+        whole.receipt = content.receipt
         return OpenedContent(
             content: whole, id: id, topic: topic, sent: sent, sender: sender, recipient: recipient,
             ledgerKey: ledgerKey, keyCreated: keyCreated)

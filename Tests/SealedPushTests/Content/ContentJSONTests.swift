@@ -21,8 +21,11 @@ struct ContentJSONTests {
         content.relevanceScore = 0.25
         content.data = ["nothing": .null, "list": [1, 2.5, true], "text": "x"]
         content.other = ["future": ["a": .null], "x": 1]
-        content.reserved = ["attachments": [["url": "u"]], "receipt": .null, "overflow": "o"]
+        content.reserved = ["attachments": [["url": "u"]], "overflow": "o"]
         content.chart = Chart(.line, points: [1, nil])
+        content.receipt = ReceiptRequest(
+            address: ReceiptAddress(parsing: "https://a/r")!, id: ReceiptID([UInt8](repeating: 0, count: 16)),
+            key: [UInt8](repeating: 0, count: 32))
         return content
     }
 
@@ -51,7 +54,8 @@ struct ContentJSONTests {
             "sound":{"critical":1,"name":"bell.caf","volume":0.5},"thread-id":"thread","category":"category",\
             "interruption-level":"time-sensitive","relevance-score":0.25,\
             "data":{"list":[1,2.5,true],"nothing":null,"text":"x"},"attachments":[{"url":"u"}],\
-            "chart":{"kind":"line","points":[1,null]},"overflow":"o","receipt":null,"future":{"a":null},"x":1}
+            "chart":{"kind":"line","points":[1,null]},"overflow":"o","receipt":{"id":"AAAAAAAAAAAAAAAAAAAAAA",\
+            "key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","url":"https://a/r"},"future":{"a":null},"x":1}
             """
         #expect(String(decoding: Self.full.json, as: UTF8.self) == expected)
     }

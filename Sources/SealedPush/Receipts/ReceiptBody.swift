@@ -1,0 +1,57 @@
+internal import PushCrypto
+
+/// The bytes of a receipt as they are posted: always 128, so that their number tells nothing. Source: Specification 16.2.
+package struct ReceiptBody: Hashable, Sendable {
+    package let id: ReceiptID
+    /// 16 bytes, the same for each receipt about one message: what comes twice is counted once.
+    package let number: [UInt8]
+    package let created: Timestamp
+    package let elapsedMilliseconds: UInt32
+    /// By ``OpenError/receiptNumber``, from 1.
+    package let counts: [UInt16]
+
+    package init(
+        id: ReceiptID, number: [UInt8], created: Timestamp, elapsedMilliseconds: UInt32, counts: [UInt16]
+    ) {
+        precondition(number.count == Self.numberByteCount && counts.count == Self.reasonCount)
+        self.id = id
+        self.number = number
+        self.created = created
+        self.elapsedMilliseconds = elapsedMilliseconds
+        self.counts = counts
+    }
+
+    /// The number of the receipt about a message: BLAKE2b-128(key, "sealedpush/v1 receipt number" ‖ 0 ‖ message ID).
+    package static func number(of message: MessageID, key: [UInt8]) -> [UInt8] {
+        let bytes = Array("sealedpush/v1 receipt number".utf8) + [0] + message.text
+        return key.withUnsafeBytes { BLAKE2b.hash(bytes, key: $0, byteCount: numberByteCount) }
+    }
+
+    /// The 128 bytes, MACed under the key that the message has named.
+    package func bytes(key: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = [Self.version]
+        bytes.reserveCapacity(Self.byteCount)
+        bytes += id.bytes
+        bytes += number
+        bytes += Self.bigEndian(UInt64(created.secondsSince1970))
+        bytes.append(Self.opened)
+        bytes += Self.bigEndian(elapsedMilliseconds)
+        for count in counts { bytes += Self.bigEndian(count) }
+        return bytes + key.withUnsafeBytes { Self.mac(of: bytes, key: $0) }
+    }
+
+    static func mac(of bytes: [UInt8], key: UnsafeRawBufferPointer) -> [UInt8] {
+        BLAKE2b.hash(Array("sealedpush/v1 receipt".utf8) + [0] + bytes, key: key, byteCount: macByteCount)
+    }
+
+    private static func bigEndian(_ value: some FixedWidthInteger) -> [UInt8] {
+        withUnsafeBytes(of: value.bigEndian) { Array($0) }
+    }
+
+    package static let byteCount = 128
+    package static let reasonCount = 25
+    package static let numberByteCount = 16
+    static let macByteCount = 32
+    static let version: UInt8 = 1
+    static let opened: UInt8 = 1
+}
