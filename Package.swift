@@ -87,6 +87,11 @@ let server: [Target.Dependency] = [
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "PushReceiptsTests",
+            dependencies: [
+                "PushReceipts", "PushOutbox", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "TestSupport",
+            ], swiftSettings: settings),
         .executableTarget(
             name: "outbox-worker", dependencies: ["PushOutbox", "PushSender", "SealedPush"],
             path: "Tests/OutboxWorker", swiftSettings: settings),
@@ -218,6 +223,12 @@ let package = Package(
             name: "PushAPNS", dependencies: ["PushSender", "SealedPush", "PushCrypto"] + nio + server,
             swiftSettings: settings),
         .target(
+            name: "PushReceipts",
+            dependencies: [
+                "PushOutbox", "PushSender", "SealedPush", "PushCrypto", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: settings),
+        .target(
             name: "PushService", dependencies: ["SealedPush", "PushCrypto"] + userNotifications,
             swiftSettings: settings),
         .target(
@@ -225,8 +236,8 @@ let package = Package(
         .executableTarget(
             name: "sealedpush",
             dependencies: [
-                "PushAPNS", "PushOutbox", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", argumentParser,
-                "Clibqrencode", .product(name: "Logging", package: "swift-log"),
+                "PushAPNS", "PushReceipts", "PushOutbox", "PushKeyring", "PushSender", "SealedPush", "PushCrypto",
+                argumentParser, "Clibqrencode", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .executableTarget(

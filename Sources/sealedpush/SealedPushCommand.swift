@@ -20,9 +20,9 @@ struct SealedPushCommand: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            KeysCommand.self, TrustCommand.self, AuthorityCommand.self, AttachCommand.self, SealCommand.self, OpenCommand.self,
-            InspectCommand.self, DoctorCommand.self, DeviceCommand.self, SendCommand.self, WorkCommand.self,
-            OutboxCommand.self,
+            KeysCommand.self, TrustCommand.self, AuthorityCommand.self, AttachCommand.self, SealCommand.self,
+            OpenCommand.self, InspectCommand.self, DoctorCommand.self, DeviceCommand.self, SendCommand.self, WorkCommand.self,
+            OutboxCommand.self, ReceiptsCommand.self,
         ])
 
     static func main() {
@@ -49,6 +49,9 @@ struct SealedPushCommand: ParsableCommand {
 
     func run() throws {
         throw ValidationError(
-            "Say what to do: keys, trust, authority, attach, seal, open, inspect, doctor, device, send, work or outbox.")
+            """
+            Say what to do: keys, trust, authority, attach, seal, open, inspect, doctor, device, send, work, outbox or \
+            receipts.
+            """)
     }
 }

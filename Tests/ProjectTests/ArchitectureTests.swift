@@ -15,6 +15,9 @@ struct ArchitectureTests {
             "PushCrypto", "SealedPush", "PushSender", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP2", "NIOHPACK",
             "JWTKit", "Logging", "Metrics", "ServiceLifecycle",
         ],
+        "PushReceipts": [
+            "PushCrypto", "SealedPush", "PushSender", "PushOutbox", "NIOCore", "NIOPosix", "NIOHTTP1",
+        ],
         "PushService": ["PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch"],
         "PushCharts": ["SealedPush", "PushService", "Ccairo", "CoreGraphics", "CoreText", "ImageIO"],
         "UserNotifications": [],
@@ -27,7 +30,8 @@ struct ArchitectureTests {
             "Crypto",
         ],
         "sealedpush": [
-            "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushOutbox", "PushAPNS", "ArgumentParser",
+            "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushOutbox", "PushAPNS", "PushReceipts",
+            "ArgumentParser",
             "Clibqrencode", "Logging", "Dispatch",
         ],
         "device-simulator": [

@@ -27,7 +27,7 @@ enum Schema {
         try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
     }
 
-    private static let migrations = [
+    static let migrations = [
         // 1. Times are milliseconds since 1970, but for what a record or a header counts in seconds.
         """
         CREATE TABLE devices(
@@ -115,6 +115,28 @@ enum Schema {
             count INTEGER NOT NULL,
             PRIMARY KEY(day, outcome)
         ) STRICT, WITHOUT ROWID;
+        """,
+        // 2. Receipts: what was counted, by the day it came; whose they were; and which came, so that none counts twice.
         """
+        CREATE TABLE receipt_tallies(
+            day INTEGER NOT NULL,
+            outcome TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY(day, outcome)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE receipt_devices(
+            id BLOB PRIMARY KEY,
+            last INTEGER NOT NULL,
+            shown INTEGER NOT NULL,
+            failed INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE receipt_numbers(
+            number BLOB PRIMARY KEY,
+            day INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX receipt_numbers_by_day ON receipt_numbers(day);
+        """,
     ]
 }

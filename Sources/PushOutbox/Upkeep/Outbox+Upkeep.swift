@@ -53,6 +53,7 @@ extension Outbox {
             try db.execute(
                 sql: "DELETE FROM tallies WHERE day < ?",
                 arguments: [(now - 2 * Self.lifetime) / Tally.millisecondsPerDay])
+            try ReceiptTable.purge(at: now, in: db)
         }
         // The second condition is the index's own: those that are to live shorter than the 30 days. The others are at the
         // front of the table, since they come in order.

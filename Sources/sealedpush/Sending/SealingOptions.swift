@@ -23,10 +23,22 @@ struct SealingOptions: ParsableArguments {
     @Option(help: "What happens to content that is too large: error or truncate (its body is cut).")
     var fit = FitPolicy.error
 
+    @Option(help: "Ask devices for receipts, which they post there: an https URL.")
+    var receipts: String?
+
     func validate() throws {
         guard anonymous != (from != nil) else { throw ValidationError("Give either --from NAME or --anonymous.") }
         guard Topic(parsing: topic) != nil else {
             throw ValidationError("--topic is a bundle ID, such as com.example.app.")
+        }
+        guard receipts == nil || !anonymous else {
+            throw ValidationError(
+                "--receipts needs a sender: no device sends a receipt for what anybody may have sealed.")
+        }
+        guard receipts.map({ ReceiptAddress(parsing: $0) != nil }) ?? true else {
+            throw ValidationError(
+                "--receipts is an https URL of at most 256 bytes; http only to localhost, 127.0.0.1 or [::1], for the simulator."
+            )
         }
     }
 
@@ -39,7 +51,7 @@ struct SealingOptions: ParsableArguments {
         guard let from else { return Sealer(anonymousFor: topic, safeDefault: alert, padding: padding, fit: fit) }
         return Sealer(
             sender: try keys.senderKey(named: options.name(from)), topic: topic, safeDefault: alert, padding: padding,
-            fit: fit, contexts: contexts)
+            fit: fit, contexts: contexts, receipts: receipts.flatMap(ReceiptAddress.init(parsing:)))
     }
 }
 

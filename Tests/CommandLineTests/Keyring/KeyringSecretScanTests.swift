@@ -106,7 +106,11 @@ struct KeyringSecretScanTests {
                 ["device", "enrol", "alice-phone", "--token", "ab"], ["device", "enrol", "--list", secret],
                 ["device", "enrol", "bob-phone", "--token", secret], ["device", "list"],
                 ["device", "remove", "bob-phone", "--yes"], ["outbox", "status", "--refused"], ["outbox", "retry"],
-                ["outbox", "purge"], ["work", "--apns", secret],
+                ["outbox", "purge"], ["receipts", "show"],
+                ["receipts", "show", "--devices", "--from", "newsroom"],
+                // Where nobody can listen: with the keys read, it ends.
+                ["receipts", "listen", "--from", "newsroom", "--port", "0", "--host", "192.0.2.1"],
+                ["work", "--apns", secret],
                 ["work", "--provider-key", secret, "--key-id", "ABCDE12345", "--team-id", "FGHIJ67890"],
             ].map { $0 + outbox }
             + [["send", secret, "--all"] + send, ["send", "/dev/null", "--user", "alice-phone"] + send]

@@ -1,0 +1,88 @@
+public import SealedPush
+
+/// What devices' receipts add up to, at one moment.
+public struct ReceiptReport: Hashable, Sendable {
+    /// Devices that have sent a receipt in this time. A device that rotates its key counts twice.
+    public let deviceCount: Int
+    /// Those of them that had something that did not open.
+    public let failingDeviceCount: Int
+    /// Devices that are registered, for comparison: one where nothing opens sends no receipts.
+    public let registeredDeviceCount: Int
+    /// Days on which there was something, oldest first.
+    public let days: [ReceiptDay]
+
+    /// All days in one.
+    public var total: ReceiptDay { Self.sum(days) }
+
+    /// The days of one in one.
+    public static func sum(_ days: some Sequence<ReceiptDay>) -> ReceiptDay {
+        var total: ReceiptDay?
+        for day in days {
+            if total == nil { total = day } else { total?.add(day) }
+        }
+        return total ?? ReceiptDay(number: 0)
+    }
+}
+
+/// What came on one day, UTC, by the server's clock.
+public struct ReceiptDay: Hashable, Sendable {
+    /// The day's first second.
+    public let start: Timestamp
+    /// Pushes that APNs has taken: what the shown ones are a part of. Devices that are off, or whose owner has switched
+    /// notifications off, show nothing.
+    public internal(set) var acceptedCount = 0
+    /// Messages that were shown, each counted once.
+    public private(set) var shownCount = 0
+    /// Receipts that came again.
+    public private(set) var repeatedCount = 0
+    /// What did not open, by its code; `other` for codes of a later version.
+    public private(set) var failures: [String: Int] = [:]
+    /// Receipts that were not believed, by their code.
+    public private(set) var refusals: [String: Int] = [:]
+    /// Of those shown, how many took so long, for each of ``speedLimits``; what took longer than all is in none.
+    public private(set) var shownWithin: [Duration: Int] = [:]
+
+    /// The bounds of the counts in ``shownWithin``, from the call of the extension.
+    public static let speedLimits: [Duration] = [
+        .milliseconds(250), .seconds(1), .seconds(5), .seconds(15),
+    ]
+
+    init(number: Int64) { start = Timestamp(clamping: number * 86_400) }
+
+    /// All that did not open.
+    public var failedCount: Int { failures.values.reduce(0, +) }
+    /// All that were not believed.
+    public var refusedCount: Int { refusals.values.reduce(0, +) }
+
+    mutating func add(_ outcome: String, _ count: Int) {
+        let parts = outcome.split(separator: ":", maxSplits: 1).map(String.init)
+        switch (parts.first, parts.dropFirst().first) {
+        case (ReceiptTable.shown, nil): shownCount += count
+        case (ReceiptTable.repeated, nil): repeatedCount += count
+        case ("failed", let reason?): failures[reason, default: 0] += count
+        case ("refused", let reason?): refusals[reason, default: 0] += count
+        case ("within", let limit?):
+            guard let limit = Int64(limit) else { return }
+            for bound in Self.speedLimits where bound >= .milliseconds(limit) {
+                shownWithin[bound, default: 0] += count
+            }
+        default: break
+        }
+    }
+
+    mutating func add(_ other: ReceiptDay) {
+        acceptedCount += other.acceptedCount
+        shownCount += other.shownCount
+        repeatedCount += other.repeatedCount
+        failures.merge(other.failures, uniquingKeysWith: +)
+        refusals.merge(other.refusals, uniquingKeysWith: +)
+        shownWithin.merge(other.shownWithin, uniquingKeysWith: +)
+    }
+}
+
+/// What one device has told.
+public struct ReceiptDevice: Hashable, Sendable {
+    public let last: Timestamp
+    public let shownCount: Int
+    public let failedCount: Int
+}

@@ -1,0 +1,127 @@
+import Foundation
+import GRDB
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushOutbox
+
+@Suite("Receipts in the outbox")
+struct ReceiptTests {
+    private let fixture: Fixture
+    private let devices = ReceivedReceipts()
+
+    init() throws { fixture = try Fixture() }
+
+    @Test("are counted once each, with what failed before them, by reason and device")
+    func counted() async throws {
+        let now = fixture.now
+        let first = try devices.receipt("a", failures: [.unknownRecipient: 3, .rejected: 1], at: now)
+        #expect(try await fixture.outbox.count(first))
+        #expect(try await !fixture.outbox.count(first))
+        #expect(try await !fixture.reopened().count(first))
+        let more = try [devices.receipt("a", at: now), devices.receipt("b", elapsed: .seconds(4), at: now)]
+        #expect(try await fixture.outbox.count(more + more, refused: [.rejected: 5]) == [true, true, false, false])
+        let report = try await fixture.outbox.receipts()
+        #expect(report.deviceCount == 2)
+        #expect(report.failingDeviceCount == 1)
+        #expect(report.total.shownCount == 3)
+        #expect(report.total.repeatedCount == 4)
+        #expect(report.total.failures == ["unknown-recipient": 3, "rejected": 1])
+        #expect(report.total.refusals == ["rejected": 5])
+        #expect(report.total.shownWithin[.seconds(1)] == 2)
+        #expect(report.total.shownWithin[.seconds(5)] == 3)
+        #expect(try await fixture.outbox.receipts(of: first.id)?.shownCount == 2)
+        #expect(try await fixture.outbox.receipts(of: first.id)?.failedCount == 4)
+        #expect(try await fixture.outbox.receipts(of: ReceiptID([UInt8](repeating: 0, count: 16))) == nil)
+    }
+
+    @Test("of one message, made anew with other counts, are counted once")
+    func madeAnew() async throws {
+        let message = MessageID.random()
+        let first = try devices.receipt("a", message: message, at: fixture.now)
+        let again = try devices.receipt("a", failures: [.expired: 2], message: message, at: fixture.now)
+        #expect(try await fixture.outbox.count([first, again]) == [true, false])
+        #expect(try await fixture.outbox.receipts().total.failedCount == 0)
+    }
+
+    @Test("stand under the day on which they came, beside what APNs took then")
+    func days() async throws {
+        try await fixture.addDevice("phone")
+        for day in 0..<3 {
+            try await fixture.enqueue("\(day)", to: .everyone)
+            try await fixture.deliver(ScriptedTransport())
+            for number in 0...day {
+                let receipt = try devices.receipt("\(number)", failures: [.tooOld: 1], at: fixture.now)
+                try await fixture.outbox.count(receipt)
+            }
+            if day < 2 { fixture.time.advance(by: .seconds(86_400)) }
+        }
+        let report = try await fixture.outbox.receipts()
+        #expect(report.days.map { $0.shownCount } == [1, 2, 3])
+        #expect(report.days.map { $0.failedCount } == [1, 2, 3])
+        #expect(report.days.map { $0.acceptedCount } == [1, 1, 1])
+        #expect(report.registeredDeviceCount == 1)
+        #expect(try await fixture.outbox.receipts(days: 1).total.shownCount == 3)
+        #expect(try await fixture.outbox.receipts(days: 2).total.shownCount == 5)
+    }
+
+    @Test("are forgotten, numbers once nobody would believe them, days and devices after 60 days")
+    func purged() async throws {
+        let start = fixture.now
+        let receipt = try devices.receipt("a", at: start)
+        try await fixture.outbox.count(receipt)
+        // As long as a copy would be believed, it is known.
+        fixture.time.advance(by: .seconds(7 * 86_400))
+        try await fixture.outbox.purge(.stale)
+        let receiver = ReceiptReceiver(keys: [devices.key])
+        #expect(try await !fixture.outbox.count(receiver.receive(devices.bytes("a", of: receipt), at: fixture.now)))
+        fixture.time.advance(by: .seconds(2 * 86_400))
+        #expect(throws: ReceiptError.tooOld) { try receiver.receive(devices.bytes("a", of: receipt), at: fixture.now) }
+        try await fixture.outbox.purge(.stale)
+        #expect(try await fixture.outbox.count(receipt))
+        fixture.time.advance(by: .seconds(61 * 86_400))
+        try await fixture.outbox.purge(.stale)
+        #expect(try await fixture.outbox.receipts(days: 60).days.isEmpty)
+        #expect(try await fixture.outbox.receipts(of: receipt.id) == nil)
+    }
+
+    @Test("come into a file of the version before, which is brought up to date")
+    func migration() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.appending("old.db").path
+        try makeFirstVersion(at: path)
+        let outbox = try Outbox(at: path)
+        #expect(try await outbox.count(devices.receipt("a", at: .now())))
+        #expect(try await outbox.receipts().total.shownCount == 1)
+    }
+
+    private func makeFirstVersion(at path: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { db in
+            try db.execute(sql: Schema.migrations[0])
+            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 1")
+        }
+        try queue.close()
+    }
+
+    @Test("of many devices at once lose no count")
+    func crowd() async throws {
+        let (outbox, other, now) = (fixture.outbox, try fixture.reopened(), fixture.now)
+        let receipts = try (0..<200).map { try devices.receipt("\($0 % 7)", failures: [.locked: 1], at: now) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for start in stride(from: 0, to: 200, by: 10) {
+                let part = Array(receipts[start..<(start + 10)])
+                group.addTask { try await outbox.count(part) }
+                group.addTask { try await other.count(part) }
+            }
+            try await group.waitForAll()
+        }
+        let report = try await outbox.receipts()
+        #expect(report.total.shownCount == 200)
+        #expect(report.total.repeatedCount == 200)
+        #expect(report.total.failures == ["locked": 200])
+        #expect(report.deviceCount == 7)
+    }
+}

@@ -1,0 +1,74 @@
+import Dispatch
+import Foundation
+import Glibc
+
+/// A connection to a port of this machine that writes and reads bytes, well-formed or not.
+final class RawClient: Sendable {
+    private let descriptor: Int32
+
+    init(port: Int) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port).bigEndian)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        var time = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    func write(_ text: String, _ body: [UInt8] = []) {
+        let bytes = Array(text.utf8) + body
+        _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    }
+
+    /// Up to the end of the next head; nil where the connection is closed before.
+    func head() async -> String? { await waiting { self.readHead() } }
+
+    /// The status of the next answer, without its body.
+    func status() async -> Int? { await head().flatMap { Int($0.split(separator: " ")[1]) } }
+
+    /// Everything until the other side closes.
+    func rest() async -> String { await waiting { self.readRest() } }
+
+    /// On a thread that may block: those of tasks are few, and the server needs them.
+    private func waiting<Answer: Sendable>(_ body: @escaping @Sendable () -> Answer) async -> Answer {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: body()) }
+        }
+    }
+
+    private func readHead() -> String? {
+        var text = ""
+        while !text.hasSuffix("\r\n\r\n") {
+            var byte: UInt8 = 0
+            guard recv(descriptor, &byte, 1, 0) == 1 else { return nil }
+            text.unicodeScalars.append(Unicode.Scalar(byte))
+        }
+        return text
+    }
+
+    private func readRest() -> String {
+        var text = ""
+        var byte: UInt8 = 0
+        while recv(descriptor, &byte, 1, 0) == 1 { text.unicodeScalars.append(Unicode.Scalar(byte)) }
+        return text
+    }
+
+    deinit { close(descriptor) }
+}
+
+/// Whether something comes true within two minutes.
+func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
+    let end = ContinuousClock.now + .seconds(120)
+    while ContinuousClock.now < end {
+        if try await condition() { return true }
+        try? await Task.sleep(for: .milliseconds(10))
+    }
+    return false
+}

@@ -1,0 +1,61 @@
+internal import PushCrypto
+package import PushSender
+package import SealedPush
+
+/// Receipts of devices that are known by a letter, as a server gets them.
+package struct ReceivedReceipts: Sendable {
+    package let key: ReceiptKey
+    private let recipients = Locked<[String: Recipient]>([:])
+    private let address = ReceiptAddress(parsing: "https://push.example.com/r")!
+
+    package init(_ sender: SenderKey = SenderKey()) { key = ReceiptKey(of: sender) }
+
+    /// What a message to this device says.
+    package func request(_ device: String) -> ReceiptRequest {
+        let recipient = recipients.withLock { recipients in
+            let recipient = recipients[device] ?? Identity().recipient
+            recipients[device] = recipient
+            return recipient
+        }
+        return key.request(recipient, to: address)
+    }
+
+    package func bytes(
+        _ device: String, failures: [OpenError: Int] = [:], elapsed: Duration = .milliseconds(200),
+        message: MessageID = .random(), at created: Timestamp
+    ) -> [UInt8] {
+        bytes(request(device), failures: failures, elapsed: elapsed, message: message, at: created)
+    }
+
+    /// What a device posts that was told this.
+    package func bytes(
+        _ request: ReceiptRequest, failures: [OpenError: Int] = [:], elapsed: Duration = .milliseconds(200),
+        message: MessageID = .random(), at created: Timestamp
+    ) -> [UInt8] {
+        var counts = [UInt16](repeating: 0, count: ReceiptBody.reasonCount)
+        for (reason, count) in failures { counts[Int(reason.receiptNumber) - 1] = UInt16(count) }
+        let (seconds, attoseconds) = elapsed.components
+        return ReceiptBody(
+            id: request.id, number: ReceiptBody.number(of: message, key: request.key), created: created,
+            elapsedMilliseconds: UInt32(seconds * 1_000 + attoseconds / 1_000_000_000_000_000), counts: counts
+        ).bytes(key: request.key)
+    }
+
+    /// The bytes that a receipt without failures came as.
+    package func bytes(_ device: String, of receipt: ShownReceipt) -> [UInt8] {
+        let request = request(device)
+        return ReceiptBody(
+            id: request.id, number: receipt.number, created: receipt.created,
+            elapsedMilliseconds: UInt32(receipt.elapsed / .milliseconds(1)),
+            counts: [UInt16](repeating: 0, count: ReceiptBody.reasonCount)
+        ).bytes(key: request.key)
+    }
+
+    package func receipt(
+        _ device: String, failures: [OpenError: Int] = [:], elapsed: Duration = .milliseconds(200),
+        message: MessageID = .random(), at created: Timestamp
+    ) throws -> ShownReceipt {
+        let bytes = bytes(device, failures: failures, elapsed: elapsed, message: message, at: created)
+        return try ReceiptReceiver(keys: [key]).receive(bytes, at: created)
+    }
+}
