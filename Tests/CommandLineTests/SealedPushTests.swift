@@ -128,7 +128,7 @@ struct SealedPushCommandTests {
         expect(try run("inspect", "/no/such/file"), 74, "No such file")
         expect(try run("inspect", folder.path), 74, "directory")
         expect(try run("inspect", "/dev/zero"), 65, "more than")
-        expect(try run(), 64, "keys, trust, authority, seal")
+        expect(try run(), 64, "keys, trust, authority, attach, seal")
         expect(try run("keys"), 64, "keys --help")
         expect(try run("keys", "generate", "sender", "x", "--keyring", ""), 64, "empty")
         expect(try run("inspect", "-", input: "{}"), 65, "malformed")

@@ -18,7 +18,9 @@ struct ArchitectureTests {
         "PushReceipts": [
             "PushCrypto", "SealedPush", "PushSender", "PushOutbox", "NIOCore", "NIOPosix", "NIOHTTP1",
         ],
-        "PushService": ["PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch"],
+        "PushService": [
+            "PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch", "FoundationNetworking",
+        ],
         "PushCharts": ["SealedPush", "PushService", "Ccairo", "CoreGraphics", "CoreText", "ImageIO"],
         "UserNotifications": [],
         "PushSimulator": [

@@ -15,8 +15,8 @@ public final class MisbehavingServer: Sendable {
         case hangs
         /// Says another length than it sends, then goes on until the client has enough.
         case lies([UInt8], contentLength: Int)
-        /// Says no length and sends without end.
-        case floods
+        /// Says no length and sends this again and again, without end.
+        case floods([UInt8])
         /// Closes in the middle.
         case cuts([UInt8], after: Int)
         case redirects(to: String)
@@ -89,8 +89,7 @@ public final class MisbehavingServer: Sendable {
         case .hangs?: waitForEnd(connection)
         case .lies(let body, let length)?:
             if send(connection, head(200, length) + body) { waitForEnd(connection) }
-        case .floods?:
-            let piece = [UInt8](repeating: 0x61, count: 65_536)
+        case .floods(let piece)?:
             guard send(connection, Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8)) else { return }
             while send(connection, piece) {}
         case .cuts(let body, let count)?: send(connection, head(200, body.count) + body.prefix(count))

@@ -40,14 +40,24 @@ struct MediaStageTests {
             return sealed
         }
 
+        /// - Parameter count: as many finished files must be there before time is up; nil where it never is.
         func show(
-            _ stages: [any ServiceStage] = [MediaStage()], expiringAfter expiry: Duration? = nil
+            _ stages: [any ServiceStage] = [MediaStage()], expiringWhenReady count: Int? = nil
         ) async throws -> UNNotificationContent {
             let service = TestedService(fixture.configuration(stages: stages))
             service.environment = fixture.environment
-            if let expiry {
+            if let count {
                 nonisolated(unsafe) let service = service
-                DispatchQueue(label: "expiry").asyncAfter(deadline: .now() + expiry / .seconds(1)) {
+                let root = fixture.scratchRoot.path
+                Thread.detachNewThread {
+                    let deadline = ContinuousClock.now + .seconds(20)
+                    while ContinuousClock.now < deadline {
+                        let names = (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? []
+                        if names.count(where: { $0.hasSuffix(".png") }) == count { break }
+                        usleep(5_000)
+                    }
+                    // What is there has been kept a moment later.
+                    usleep(300_000)
                     service.serviceExtensionTimeWillExpire()
                 }
             }
@@ -135,7 +145,7 @@ struct MediaStageTests {
         case "cut": try scene.attach(kind) { .cuts($0, after: $0.count / 2) }
         case "short": try scene.attach(kind) { .serves(Array($0.dropLast())) }
         case "long": try scene.attach(kind) { .lies($0 + $0, contentLength: $0.count * 2) }
-        case "flood": try scene.attach(kind, isPlain: true) { _ in .floods }
+        case "flood": try scene.attach(kind, isPlain: true) { .floods($0) }
         case "gzip": try scene.attach(kind) { .servesWith($0, header: "Content-Encoding: gzip") }
         case "loop": try scene.attach(kind) { _ in .redirects(to: "/loop") }
         case "missing": try scene.attach(kind) { _ in .answers(status: 404) }
@@ -162,7 +172,7 @@ struct MediaStageTests {
         try scene.attach("dripping") { .drips($0, after: 100, every: .seconds(1)) }
         try scene.attach("four")
         try scene.attach("lying") { .lies(Array($0.prefix(50_000)), contentLength: $0.count) }
-        let shown = try await scene.show(expiringAfter: .seconds(2))
+        let shown = try await scene.show(expiringWhenReady: 2)
         #expect(shown.attachments.map { $0.identifier } == ["one", "four"])
         #expect(try await scene.waitUntilQuiet(files: 2))
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import SealedPush
@@ -21,7 +22,9 @@ struct ContentJSONTests {
         content.relevanceScore = 0.25
         content.data = ["nothing": .null, "list": [1, 2.5, true], "text": "x"]
         content.other = ["future": ["a": .null], "x": 1]
-        content.reserved = ["attachments": [["url": "u"]], "overflow": "o"]
+        let file = RemoteFile(
+            url: URL(string: "https://a/f")!, byteCount: 9, hash: [UInt8](repeating: 0, count: 32), key: nil)
+        content.attachments = [Content.Attachment(id: "a", file: file, type: .png)]
         content.chart = Chart(.line, points: [1, nil])
         content.receipt = ReceiptRequest(
             address: ReceiptAddress(parsing: "https://a/r")!, id: ReceiptID([UInt8](repeating: 0, count: 16)),
@@ -53,8 +56,10 @@ struct ContentJSONTests {
             "alert":{"title":"Title","subtitle":"Subtitle","body":"Body \\"quoted\\"\\n😀"},"badge":3,\
             "sound":{"critical":1,"name":"bell.caf","volume":0.5},"thread-id":"thread","category":"category",\
             "interruption-level":"time-sensitive","relevance-score":0.25,\
-            "data":{"list":[1,2.5,true],"nothing":null,"text":"x"},"attachments":[{"url":"u"}],\
-            "chart":{"kind":"line","points":[1,null]},"overflow":"o","receipt":{"id":"AAAAAAAAAAAAAAAAAAAAAA",\
+            "data":{"list":[1,2.5,true],"nothing":null,"text":"x"},\
+            "attachments":[{"hash":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","id":"a","plain":true,"size":9,\
+            "type":"image/png","url":"https://a/f"}],\
+            "chart":{"kind":"line","points":[1,null]},"receipt":{"id":"AAAAAAAAAAAAAAAAAAAAAA",\
             "key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","url":"https://a/r"},"future":{"a":null},"x":1}
             """
         #expect(String(decoding: Self.full.json, as: UTF8.self) == expected)

@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+@testable import SealedPush
+
+@Suite("An attachment's entry")
+struct AttachmentEntryTests {
+    private static let hash = String(repeating: "A", count: 43)
+    private static let entry =
+        #"{"id":"a","url":"https://example.com/f","size":141,"hash":"\#(hash)","key":"\#(hash)","type":"image/png"}"#
+
+    private static func content(_ attachments: String) -> Content? {
+        try? Content(parsing: Array(#"{"alert":{"body":"b"},"attachments":\#(attachments)}"#.utf8))
+    }
+
+    @Test("comes back the same, with all that it can say")
+    func roundTrip() throws {
+        let file = RemoteFile(
+            url: URL(string: "https://example.com/a%20b?c=d")!, byteCount: 141, hash: (0..<32).map { $0 },
+            key: AttachmentKey())
+        var content = Content(body: "b")
+        content.attachments = [
+            Content.Attachment(
+                id: "é", file: file, type: .jpeg,
+                thumbnail: AttachmentThumbnail(
+                    isHidden: true, clip: .init(x: 0, y: 0.25, width: 1, height: 0.5), time: 1.5)),
+            Content.Attachment(
+                id: "plain",
+                file: RemoteFile(url: file.url, byteCount: 5_000_000, hash: file.hash, key: nil), type: .mp3),
+        ]
+        content.overflow = Overflow(file: file)
+        let read = try Content(parsing: content.json)
+        #expect(read.attachments == content.attachments)
+        #expect(read.overflow == content.overflow)
+        #expect(throws: Never.self) { try read.checkForSealing() }
+    }
+
+    @Test(
+        "that can't be read costs itself, and can't be sealed",
+        arguments: [
+            (#""id":"a""#, #""id":"""#), (#""id":"a","#, ""), (#""size":141"#, #""size":0"#), (#""size":141,"#, ""),
+            (#""size":141,"#, #""size":40,"#), (#""size":141,"#, #""size":99999999,"#), ("https://", "ftp://"),
+            ("https://", "https://u:p@"), ("https://example.com/f", "https:///f"), ("image/png", "image/webp"),
+            (#""key""#, #""kex""#), (#""key":"A"#, #""plain":true,"key":"A"#), (#""key":""#, #""key":"A"#),
+            (#""hash":""#, #""hash":"B"#), (#""type""#, #""thumbnail":{"clip":[0,0,2,1]},"type""#),
+            (#""type""#, #""thumbnail":1,"type""#), (#""type""#, #""thumbnail":{"time":-1},"type""#),
+        ])
+    func unreadable(part: String, change: String) throws {
+        let broken = Self.entry.replacingOccurrences(of: part, with: change)
+        #expect(broken != Self.entry)
+        let second = Self.entry.replacingOccurrences(of: #""id":"a""#, with: #""id":"second""#)
+        let content = try #require(Self.content("[\(broken),\(second)]"))
+        #expect(content.attachments.map { $0.id } == ["second"], "\(broken)")
+        #expect(throws: ContentError.invalid("attachments")) { try content.checkForSealing() }
+        #expect(content.alert.body == "b")
+    }
+
+    @Test("of the same ID as another, or beyond the sixteenth, is left out")
+    func tooMany() throws {
+        let twice = try #require(Self.content("[\(Self.entry),\(Self.entry)]"))
+        #expect(twice.attachments.count == 1)
+        #expect(throws: ContentError.invalid("attachments")) { try twice.checkForSealing() }
+        let file = try #require(twice.attachments.first)
+        var many = Content(body: "b")
+        many.attachments = (0..<17).map {
+            Content.Attachment(id: "\($0)", file: RemoteFile(url: file.file.url, byteCount: 9, hash: file.file.hash, key: nil), type: .gif)
+        }
+        #expect(many.attachments.count == 16)
+        #expect(throws: ContentError.invalid("attachments")) { try many.checkForSealing() }
+    }
+
+    @Test("that is no list, or holds what is no entry, costs nothing else", arguments: ["1", "null", "{}", "[1,null,[]]", "\"x\""])
+    func noList(text: String) throws {
+        let content = try #require(Self.content(text))
+        #expect(content.attachments.isEmpty)
+        #expect(content.alert.body == "b")
+        #expect(throws: ContentError.invalid("attachments")) { try content.checkForSealing() }
+    }
+
+    @Test("an overflow that is not encrypted, or too large, is none")
+    func overflow() throws {
+        func overflow(_ text: String) throws -> Overflow? {
+            try Content(parsing: Array(#"{"alert":{"body":"b"},"overflow":\#(text)}"#.utf8)).overflow
+        }
+        let good = #"{"url":"https://example.com/f","size":65577,"hash":"\#(Self.hash)","key":"\#(Self.hash)"}"#
+        #expect(try overflow(good)?.file.contentByteCount == 65_536)
+        #expect(try overflow(good.replacingOccurrences(of: "65577", with: "65595")) == nil)
+        #expect(try overflow(good.replacingOccurrences(of: #""key":"\#(Self.hash)""#, with: #""plain":true"#)) == nil)
+    }
+
+    @Test("each kind of file is known by its name, and by its first bytes alone")
+    func kinds() {
+        let starts: [(MediaType, [UInt8])] = [
+            (.png, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]), (.gif, Array("GIF89a......".utf8)),
+            (.jpeg, [0xff, 0xd8, 0xff, 0xe0, 0, 16, 74, 70, 73, 70, 0, 1]), (.wave, Array("RIFF....WAVE".utf8)),
+            (.avi, Array("RIFF....AVI ".utf8)), (.aiff, Array("FORM....AIFC".utf8)), (.mp3, Array("ID3.........".utf8)),
+            (.mp3, [0xff, 0xfb, 0x90, 0x64, 0, 0, 0, 0, 0, 0, 0, 0]), (.mpeg4, Array("....ftypisom".utf8)),
+            (.mpeg4Audio, Array("....ftypM4A ".utf8)), (.mpeg, [0, 0, 1, 0xba, 0x44, 0, 0, 0, 0, 0, 0, 0]),
+            (.mpeg2, [0, 0, 1, 0xb3, 0x44, 0, 0, 0, 0, 0, 0, 0]),
+        ]
+        for (type, start) in starts {
+            #expect(type.matches(start), "\(type)")
+            for other in MediaType.allCases where other != type && other.matches(start) {
+                // These two pairs share their containers.
+                let pairs: [Set<MediaType>] = [[.mpeg, .mpeg2], [.mpeg4, .mpeg4Audio]]
+                #expect(pairs.contains([type, other]), "\(type) passes for \(other)")
+            }
+            for type in MediaType.allCases { #expect(!type.matches([])) }
+            for name in type.filenameExtensions { #expect(MediaType(filenameExtension: name.uppercased()) == type) }
+        }
+        #expect(MediaType(filenameExtension: "webp") == nil)
+    }
+}
