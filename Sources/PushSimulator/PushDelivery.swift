@@ -7,15 +7,20 @@ public import SealedPush
 /// it.
 public struct PushDelivery: Sendable {
     private let device: SimulatedDevice
-    private let process: ExtensionProcess
-    private let standard: StandardConfiguration?
+    private let session: ExtensionSession
     private let attachments: AttachmentStore
+    private let rules: ExtensionRules
 
-    public init(device: SimulatedDevice, process: ExtensionProcess, standard: StandardConfiguration?) {
+    /// - Parameter standard: what the simulator's own extension is configured with; an app's has its own configuration.
+    public init(
+        device: SimulatedDevice, program: ExtensionProgram, standard: StandardConfiguration?,
+        rules: ExtensionRules = ExtensionRules()
+    ) {
         self.device = device
-        self.process = process
-        self.standard = standard
-        attachments = AttachmentStore(of: device, bundle: process.bundle)
+        self.rules = rules
+        session = ExtensionSession(
+            program, setting: ExtensionSetting(device: device, standard: standard), rules: rules)
+        attachments = AttachmentStore(of: device, bundle: program.bundle)
     }
 
     /// Makes the container of a new device, as an app does when it is first started: with a ledger whose floor lies just
@@ -64,30 +69,39 @@ public struct PushDelivery: Sendable {
             return DeliveredPush(outcome: .original, shown: original, note: reason)
         case .wakes: break
         }
-        let request = ExtensionRequest(
-            identifier: identifier, payload: push.json, device: device, standard: standard)
-        let result = try process.run(request)
+        let result = try session.run(identifier: identifier, payload: push.json)
         var delivered = delivered(result.ending, original: original, identifier: identifier)
         delivered.elapsed = result.elapsed
         delivered.peakMemoryByteCount = result.peakMemoryByteCount
+        delivered.remarks += result.remarks
         return delivered
     }
+
+    /// Ends the extension's process, once it has tidied up. Gives what it did wrong after its answers.
+    public func end() -> [String] { session.end() }
 
     /// Removes the files of a notification that is no longer on the screen.
     public func forget(_ identifier: String) { attachments.remove(identifier) }
 
     private func delivered(
-        _ ending: ExtensionProcess.Ending, original: ShownNotification, identifier: String
+        _ ending: ExtensionResult.Ending, original: ShownNotification, identifier: String
     ) -> DeliveredPush {
         let note: String
         switch ending {
         case .returned(let content) where content.hasText:
             return DeliveredPush(showing: content, attachments: attachments, identifier: identifier)
+        // Apple, `com.apple.developer.usernotifications.filtering`.
+        case .returned(let content) where rules.hasFilteringEntitlement && content.isEmpty:
+            return DeliveredPush(notShownBecause: "the extension has filtered it out")
         // Apple, `didReceive(_:withContentHandler:)`: without alert text the changes are ignored.
         case .returned: note = "the extension returned no alert text"
         case .ended(let ending): note = "the extension ended without an answer (\(ending))"
         case .timedOut: note = "the extension did not finish in time"
+        case .overMemory: note = "the extension used more than \(rules.memoryLimit >> 20) MB"
+        case .killedForAnother(let reason): note = "the extension was killed: \(reason)"
         }
+        // Seen by element-hq/element-x-ios: with the entitlement, a process that ends shows nothing.
+        if case .ended = ending, rules.hasFilteringEntitlement { return DeliveredPush(notShownBecause: note) }
         attachments.remove(identifier)
         return DeliveredPush(outcome: .original, shown: original, note: note)
     }

@@ -1,5 +1,7 @@
 internal import ArgumentParser
+internal import Dispatch
 internal import Foundation
+internal import PushCrypto
 internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
@@ -11,7 +13,8 @@ struct DeliverCommand: ParsableCommand {
         abstract: "Delivers pushes from files to one device and shows what a person would see.",
         discussion: """
             FILE is what Xcode and `xcrun simctl push` take: a payload, optionally with "Simulator Target Bundle". Each is
-            run through the extension in a process of its own, with 30 seconds and no more.
+            run through the extension, under iOS's rules: 30 seconds, 24 MB, and a process that serves several. An
+            attachment that the system would not show is left out, and said to be.
 
             Whom the device believes is what --trust names; without it, what `sealedpush trust` has listed for the topic.
             A new key of the device (`sealedpush keys rotate`) is confirmed by the first message that opens under it, where
@@ -35,20 +38,13 @@ struct DeliverCommand: ParsableCommand {
     @Option(help: "The request's identifier (the collapse ID); otherwise each delivery has one of its own.")
     var identifier: String?
 
-    @Option(name: .customLong("default"), help: "The safe default that the device's app shows.")
-    var safeDefault = "You have a new message!"
-
-    @Flag(help: "The app opens anonymous messages too.")
-    var allowAnonymous = false
+    @OptionGroup var extensionOptions: ExtensionOptions
 
     @Flag(help: "The device has not been unlocked since it started.")
     var locked = false
 
-    @Option(name: .customLong("extension"), help: "An app's own extension: a program that calls ExtensionHost.run.")
-    var program: String?
-
-    @Option(help: "Seconds that the extension has, from its start.")
-    var timeLimit: Double = 30
+    @Option(help: "Deliver this many files at once.")
+    var parallel = 1
 
     @Option(help: "What apns-push-type says.")
     var pushType = "alert"
@@ -60,13 +56,10 @@ struct DeliverCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard timeLimit > 0, timeLimit <= 600 else {
-            throw ValidationError("--time-limit is more than 0 and at most 600 seconds.")
-        }
+        guard (1...64).contains(parallel) else { throw ValidationError("--parallel is 1 to 64.") }
         guard identifier.map({ (1...64).contains($0.utf8.count) }) ?? true else {
             throw ValidationError("--identifier has 1 to 64 bytes, like a collapse ID.")
         }
-        guard VisibleText.isVisible(safeDefault) else { throw ValidationError("--default has no visible text.") }
     }
 
     func run() throws {
@@ -85,9 +78,10 @@ struct DeliverCommand: ParsableCommand {
         let container = deviceOptions.container
         defer { if throwaway { try? FileManager.default.removeItem(at: container) } }
         let device = try OwnedDevice(deviceOptions)
-        let delivery = try delivery(to: device, container: container)
-        var shown = DeviceScreen()
-        for (file, push) in pushes {
+        let delivery = try extensionOptions.delivery(
+            to: device, deviceOptions, container: container, isLocked: locked)
+        let screen = Locked(DeviceScreen())
+        try deliverAll(pushes) { file, push in
             let identifier = identifier ?? UUID().uuidString
             let delivered: DeliveredPush
             do {
@@ -95,22 +89,61 @@ struct DeliverCommand: ParsableCommand {
             } catch {
                 throw Failure(status: 74, message: "\(error)")
             }
-            let change = shown.show(delivered, identifier: identifier, at: Date())
-            for identifier in change.removed { delivery.forget(identifier) }
-            let confirmed = throwaway ? nil : confirm(device, delivery)
-            if json {
+            // One at a time from here: what is on the screen is what was printed.
+            try screen.withLock { screen in
+                let change = screen.show(delivered, identifier: identifier, at: Date())
+                for identifier in change.removed { delivery.forget(identifier) }
+                let confirmed = throwaway ? nil : confirm(device, delivery)
+                guard json else { return try printPush(delivered) }
                 var object = delivered.jsonObject(file: file, identifier: identifier)
                 object["replaced"] = change.isReplacement
                 object["confirmed"] = confirmed ?? NSNull()
                 try printJSON(object)
-            } else {
-                try printPush(delivered)
             }
         }
-        if screen { try printScreen(shown) }
+        for remark in delivery.end() { report(remark) }
+        // Of several at once, the last one's marker may have come after its answer.
+        if !throwaway { _ = confirm(device, delivery) }
+        if self.screen { try printScreen(screen.withLock { $0 }) }
         if delivery.asksForNewKey {
             report("the ledger was missing or copied; the app should make a new key")
         }
+    }
+
+    /// In order, or several at once; the first error ends it.
+    private func deliverAll(
+        _ pushes: [(file: String, push: PushFile)], _ deliver: @escaping (String, PushFile) throws -> Void
+    ) throws {
+        guard parallel > 1 else {
+            for (file, push) in pushes { try deliver(file, push) }
+            return
+        }
+        // Pushes are read only, and what is called takes turns where it has to.
+        nonisolated(unsafe) let work = (pushes: pushes, deliver: deliver)
+        let state = Locked<(next: Int, failure: (any Error)?)>((0, nil))
+        let workers = DispatchGroup()
+        let worker: @Sendable () -> Void = {
+            while true {
+                let index: Int? = state.withLock { state in
+                    guard state.failure == nil, state.next < work.pushes.count else { return nil }
+                    defer { state.next += 1 }
+                    return state.next
+                }
+                guard let index else { return workers.leave() }
+                do {
+                    try work.deliver(work.pushes[index].file, work.pushes[index].push)
+                } catch {
+                    state.withLock { $0.failure = $0.failure ?? error }
+                }
+            }
+        }
+        // Threads of their own: each waits for an extension, and a queue has no more of them than there are cores.
+        for _ in 0..<min(parallel, pushes.count) {
+            workers.enter()
+            Thread.detachNewThread(worker)
+        }
+        workers.wait()
+        if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
     /// Acts as the app: a key under which the extension has opened a message is in use from now on. Gives its ID.
@@ -126,32 +159,6 @@ struct DeliverCommand: ParsableCommand {
             if error != .nothingToConfirm(device.name) { report("the new key can't be confirmed: \(error)") }
             return nil
         }
-    }
-
-    private func delivery(to device: OwnedDevice, container: URL) throws -> PushDelivery {
-        do {
-            try PushDelivery.prepareContainer(container, keyCreated: device.created.secondsSince1970)
-        } catch {
-            throw Failure(status: 74, message: "\(container.path(percentEncoded: false)) can't be made")
-        }
-        let trusted = try device.trusted()
-        if trusted == TrustedSenders([]), program == nil {
-            report(
-                "no sender is trusted: name one with --trust, or list one for \(deviceOptions.topic) with `sealedpush trust add`"
-            )
-        }
-        let simulated = SimulatedDevice(
-            keyring: device.keyring.folder, name: device.name.description, keyFile: deviceOptions.keyFileURL,
-            container: container, isLocked: locked)
-        let ownProgram = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        let process = ExtensionProcess(
-            program: program.map { URL(filePath: $0) } ?? ownProgram,
-            arguments: program == nil ? ["host-extension"] : [], timeLimit: .seconds(timeLimit))
-        let standard = StandardConfiguration(
-            topic: deviceOptions.topic, senders: trusted.senders.map(\.description),
-            authorities: trusted.authorities.map(\.description), safeDefault: safeDefault,
-            allowsAnonymous: allowAnonymous)
-        return PushDelivery(device: simulated, process: process, standard: standard)
     }
 
     private func read(_ file: String) throws -> PushFile {
@@ -176,10 +183,6 @@ struct DeliverCommand: ParsableCommand {
 }
 
 extension DeliverCommand {
-    private func report(_ message: String) {
-        try? FileHandle.standardError.write(contentsOf: Data("device-simulator: \(message)\n".utf8))
-    }
-
     private func printJSON(_ object: [String: Any]) throws {
         let data = try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
         try printLine(TerminalText.json(String(decoding: data, as: UTF8.self)))
@@ -192,14 +195,5 @@ extension DeliverCommand {
 
     private func printPush(_ push: DeliveredPush) throws {
         for line in LockScreen.lines(push, on: deviceOptions.device) { try printLine(line) }
-    }
-
-    /// An error where standard output can't be written, so that no script takes silence for success.
-    private func printLine(_ text: String) throws {
-        do {
-            try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
-        } catch {
-            throw Failure(status: 74, message: "standard output can't be written")
-        }
     }
 }

@@ -14,8 +14,8 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "A simulated device that stays on: registers with a local APNs and shows what arrives.",
         discussion: """
-            Each notification is run through the extension in a process of its own. With --count, NAME-1 to NAME-N are \
-            devices of one process, without a process for each notification.
+            Each notification is run through the extension, whose process is used again. With --count, NAME-1 to NAME-N are \
+            devices of one process, which runs the extension too.
 
             SIGUSR1 takes the device offline, SIGUSR2 brings it back; Ctrl-C ends it. It reconnects when the server \
             comes back. What it was shown and had not acknowledged comes again, and replaces itself.
@@ -39,17 +39,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "Run this many devices, called by the device's name with -1, -2 and so on.")
     var count: Int?
 
-    @Option(name: .customLong("default"), help: "The safe default that the device's app shows.")
-    var safeDefault = "You have a new message!"
-
-    @Flag(help: "The app opens anonymous messages too.")
-    var allowAnonymous = false
-
-    @Option(name: .customLong("extension"), help: "An app's own extension: a program that calls ExtensionHost.run.")
-    var program: String?
-
-    @Option(help: "Seconds that the extension has, from its start.")
-    var timeLimit: Double = 30
+    @OptionGroup var extensionOptions: ExtensionOptions
 
     @Flag(help: "Print one JSON object a line.")
     var json = false
@@ -59,14 +49,10 @@ struct RunCommand: ParsableCommand {
         guard device.state != nil else {
             throw ValidationError("--state is needed: a device that stays on has a folder.")
         }
-        guard timeLimit > 0, timeLimit <= 600 else {
-            throw ValidationError("--time-limit is more than 0 and at most 600 seconds.")
-        }
         guard count.map({ (1...10_000).contains($0) }) ?? true else { throw ValidationError("--count is 1 to 10000.") }
-        guard count == nil || program == nil else {
+        guard count == nil || extensionOptions.program == nil else {
             throw ValidationError("--count runs the simulator's own extension: leave out --extension.")
         }
-        guard VisibleText.isVisible(safeDefault) else { throw ValidationError("--default has no visible text.") }
     }
 
     func run() throws {
@@ -112,7 +98,12 @@ struct RunCommand: ParsableCommand {
             receiver.stop()
             await running
             // What has been begun is finished.
-            await withCheckedContinuation { continuation in worker.async { continuation.resume() } }
+            await withCheckedContinuation { continuation in
+                worker.async {
+                    for remark in phone.end() { report(remark) }
+                    continuation.resume()
+                }
+            }
             withExtendedLifetime(switches) {}
         }
     }

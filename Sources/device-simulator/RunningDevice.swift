@@ -11,18 +11,8 @@ struct RunningDevice {
 
     init(_ command: RunCommand) throws {
         owned = try OwnedDevice(command.device)
-        let container = command.device.container
-        let standard = try Self.standard(command, owned)
-        try Self.prepare(container, owned)
-        let ownProgram = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        let process = ExtensionProcess(
-            program: command.program.map { URL(filePath: $0) } ?? ownProgram,
-            arguments: command.program == nil ? ["host-extension"] : [], timeLimit: .seconds(command.timeLimit))
-        delivery = PushDelivery(
-            device: SimulatedDevice(
-                keyring: owned.keyring.folder, name: owned.name.description, keyFile: command.device.keyFileURL,
-                container: container, isLocked: false),
-            process: process, standard: standard)
+        delivery = try command.extensionOptions.delivery(
+            to: owned, command.device, container: command.device.container, isLocked: false)
     }
 
     /// Runs one notification through the extension, then acts as the app: a key under which a message has opened is
@@ -47,6 +37,9 @@ struct RunningDevice {
         return delivered
     }
 
+    /// Ends the extension's process. Gives what it did wrong after its answers.
+    func end() -> [String] { delivery.end() }
+
     /// Removes the files of a notification that is no longer on the screen.
     func forget(_ identifier: String) { delivery.forget(identifier) }
 
@@ -60,7 +53,7 @@ struct RunningDevice {
         let member: DeviceFleet.Member?
         do {
             member = try DeviceFleet.Member(
-                name: options.device, standard: try standard(command, owned),
+                name: options.device, standard: try command.extensionOptions.standard(owned, options),
                 keys: KeyringStore(owned.keyring, device: owned.name), keyCreated: owned.created, container: container)
         } catch let failure as Failure {
             throw failure
@@ -69,24 +62,5 @@ struct RunningDevice {
         }
         guard let member else { throw Failure(status: 64, message: "the device's configuration is not usable") }
         return member
-    }
-
-    private static func prepare(_ container: URL, _ owned: OwnedDevice) throws {
-        do {
-            try PushDelivery.prepareContainer(container, keyCreated: owned.created.secondsSince1970)
-        } catch {
-            throw Failure(status: 74, message: "\(container.path(percentEncoded: false)) can't be made")
-        }
-    }
-
-    private static func standard(_ command: RunCommand, _ owned: OwnedDevice) throws -> StandardConfiguration {
-        let trusted = try owned.trusted()
-        if trusted == TrustedSenders([]), command.program == nil {
-            report("no sender is trusted: name one with --trust, or list one with `sealedpush trust add`")
-        }
-        return StandardConfiguration(
-            topic: command.device.topic, senders: trusted.senders.map(\.description),
-            authorities: trusted.authorities.map(\.description), safeDefault: command.safeDefault,
-            allowsAnonymous: command.allowAnonymous)
     }
 }

@@ -4,6 +4,8 @@ import SealedPush
 import TestSupport
 import Testing
 
+@testable import PushSimulator
+
 @Suite("Extensions under iOS's rules", .serialized)
 struct ExtensionTests {
     private let device: Device
@@ -25,12 +27,54 @@ struct ExtensionTests {
 
     @Test(
         "an extension that crashes, exits, returns no text or nothing at all: the original is shown",
-        arguments: ["crash", "exit", "empty", "never", "hang"])
-    func misbehaving(what: String) throws {
+        arguments: [
+            ("crash", "signal 6"), ("exit 3", "status 3"), ("exit 0", "status 0"), ("close", "it closed its output"),
+            ("empty", "no alert text"), ("sound", "no alert text"), ("never", "did not finish in time"),
+            ("hang", "did not finish in time"), ("hog fast 60", "more than 24 MB"),
+        ])
+    func misbehaving(what: String, note: String) throws {
         let shown = try deliver("misbehaving-extension", body: what, ["--time-limit", "0.5"])
         #expect(shown.outcome == "original")
         #expect(shown.body == what)
-        #expect(shown.note != nil)
+        #expect(shown.note?.contains(note) == true, "\(shown.note ?? "")")
+    }
+
+    @Test("with the filtering entitlement an empty content shows nothing, and so does a process that ends")
+    func filtering() throws {
+        func deliver(_ what: String) throws -> Device.Delivered {
+            try self.deliver(
+                "misbehaving-extension", body: what, ["--time-limit", "0.3", "--filtering-entitlement"])
+        }
+        for what in ["empty", "crash", "exit 0"] {
+            let shown = try deliver(what)
+            #expect(shown.outcome == "not-shown")
+            #expect(shown.object["rings"] is NSNull)
+            #expect(shown.object["lightsScreen"] as? Bool == false)
+        }
+        // A sound makes it no longer empty; and a hang is no filter.
+        for what in ["sound", "never", "hog fast 60"] { #expect(try deliver(what).outcome == "original") }
+        #expect(try deliver("anything").outcome == "modified")
+    }
+
+    @Test("files at once go through one process; each line says which file it is of")
+    func parallel() throws {
+        let files = try (0..<6).map { number in
+            try device.folder.write(
+                #"{"aps":{"alert":"meet 6","mutable-content":1,"badge":\#(number)}}"#, to: "\(number)")
+        }
+        let arguments =
+            device.arguments(files[0], files.dropFirst() + ["--parallel", "6", "--screen", "--extension"])
+            + [Program("misbehaving-extension").executable.path]
+        let result = try Program("device-simulator").run(arguments)
+        #expect(result.status == 0, "\(result.errors)")
+        let pushes = result.objects.dropLast()
+        #expect(Set(pushes.map { $0["file"] as? String }) == Set(files))
+        #expect(Set(pushes.map { $0["body"] as? String }).count == 1)
+        let screen = try #require(result.objects.last)
+        #expect(screen["event"] as? String == "screen")
+        let group = (screen["groups"] as? [[String: Any]])?.first
+        let identifiers = pushes.map { $0["identifier"] as? String }
+        #expect((group?["identifiers"] as? [String])?.reversed().map { $0 } == identifiers.compactMap { $0 })
     }
 
     @Test("an extension that hands a carrier's claim through is not believed")
@@ -50,9 +94,51 @@ struct ExtensionTests {
         #expect(shown.body == "at the last moment")
     }
 
-    @Test("of two answers the first one counts")
+    @Test("of two answers the first one counts, and the second is remarked on; of many, whichever comes first")
     func twice() throws {
-        #expect(try deliver("misbehaving-extension", body: "twice").body == "from the extension")
+        let shown = try deliver("misbehaving-extension", body: "twice")
+        #expect(shown.body == "from the extension")
+        #expect(shown.remarks == ["the extension called its handler a second time: ignored"])
+        let runs = try ExtensionRuns()
+        let result = try runs.run("threads 20")
+        #expect(result.body?.hasPrefix("from thread") == true)
+        #expect(result.remarks.count == 19)
+    }
+
+    @Test("what goes wrong after the answer changes nothing that was shown")
+    func afterwards() throws {
+        let runs = try ExtensionRuns()
+        #expect(try runs.run("crash-after").body == "from the extension")
+        #expect(try runs.run("hang-after").body == "from the extension")
+        #expect(try runs.run("process").body?.hasSuffix(" 2") == true)
+    }
+
+    @Test(
+        "a process that uses too much memory of its own is killed, however it does; other memory is no matter",
+        arguments: [
+            ("slow 200", 24, false), ("fast 60", 24, false), ("brief 60", 24, false), ("fast 16", 24, true),
+            ("fast 16", 12, false), ("mapped 60", 24, true), ("fast 60", 100, true),
+        ])
+    func memory(how: String, limit: Int, isShown: Bool) throws {
+        let runs = try ExtensionRuns("misbehaving-extension", ExtensionRules(memoryLimit: limit << 20))
+        let result = try runs.run("hog \(how)")
+        guard ProcessMemory.isMeaningful else { return }
+        if isShown {
+            #expect(result.body == "from the extension")
+        } else {
+            #expect(result.ending == .overMemory)
+        }
+        if how.hasPrefix("fast") { #expect(result.peakMemoryByteCount > 8 << 20) }
+        if how.hasPrefix("mapped") { #expect(result.peakMemoryByteCount < 8 << 20) }
+    }
+
+    @Test("the limit is the command's to set, and said in words")
+    func memoryFlag() throws {
+        let shown = try deliver("misbehaving-extension", body: "hog fast 16", ["--memory-limit", "12"])
+        guard ProcessMemory.isMeaningful else { return }
+        #expect(shown.outcome == "original")
+        #expect(shown.note == "the extension used more than 12 MB")
+        #expect(try deliver("misbehaving-extension", body: "hog fast 16").outcome == "modified")
     }
 
     @Test("an extension may print, and what it prints is not taken for an answer")

@@ -24,8 +24,8 @@ public enum ExtensionHost {
 
     /// The simulator's own extension: `SealedNotificationService`, configured by the simulator's flags.
     public static func runStandard() -> Never {
-        serve { request in
-            guard let configuration = request.standard?.configuration(container: request.device.container) else {
+        serve { setting in
+            guard let configuration = setting.standard?.configuration(container: setting.device.container) else {
                 try? FileHandle.standardError.write(
                     contentsOf: Data("device-simulator: no usable configuration\n".utf8))
                 exit(64)
@@ -34,22 +34,24 @@ public enum ExtensionHost {
         }
     }
 
-    private static func serve(_ makeExtension: (ExtensionRequest) -> UNNotificationServiceExtension) -> Never {
+    private static func serve(_ makeExtension: (ExtensionSetting) -> UNNotificationServiceExtension) -> Never {
         // The answers have standard output for themselves.
-        let answers = dup(1)
+        let reports = ReportWriter(dup(1))
         dup2(2, 1)
+        var setting: ExtensionSetting?
         var hosted: HostedExtension?
         while let line = readLine() {
             guard let command = try? JSONDecoder().decode(ExtensionCommand.self, from: Data(line.utf8)) else {
                 exit(65)
             }
             switch command {
+            case .begin(let given): setting = given
             case .deliver(let request):
-                let current = hosted ?? HostedExtension(makeExtension(request), answers: answers)
+                guard let setting else { exit(65) }
+                let current = hosted ?? HostedExtension(makeExtension(setting), on: setting.device, reports)
                 hosted = current
                 current.deliver(request)
-            case .expire:
-                hosted?.expire()
+            case .expire: hosted?.expire()
             }
         }
         hosted?.finishTidying()
@@ -57,34 +59,57 @@ public enum ExtensionHost {
     }
 }
 
-/// One instance of an extension; called on threads of the system's choice, as iOS does.
+/// One instance of an extension, for all requests of its process; each call comes on a thread of its own, so that one that
+/// hangs keeps no other from its time.
+///
+/// Source: element-hq/element-x-ios, `NotificationServiceExtension.swift`: `didReceive` may be called for a second request
+/// while the first is under way, on another thread, on the same instance or not. The same is the harder case.
 private final class HostedExtension: @unchecked Sendable {
     // An extension class is not Sendable, and iOS calls it from any thread all the same: so does this.
     private let service: UNNotificationServiceExtension
-    private let answers: Int32
+    private let reports: ReportWriter
 
-    init(_ service: UNNotificationServiceExtension, answers: Int32) {
+    init(_ service: UNNotificationServiceExtension, on device: SimulatedDevice, _ reports: ReportWriter) {
         self.service = service
-        self.answers = answers
+        self.reports = reports
+        if let sealed = service as? SealedNotificationService { sealed.environment = device.environment }
     }
 
     func deliver(_ request: ExtensionRequest) {
         let payload = (try? JSONSerialization.jsonObject(with: request.payload)) as? [String: Any] ?? [:]
-        if let sealed = service as? SealedNotificationService { sealed.environment = request.device.environment }
         let notification = UNNotificationRequest(
             identifier: request.identifier, content: WireNotification(payload).content,
             trigger: UNPushNotificationTrigger())
-        let callCount = Locked(0)
+        let calls = Locked((count: 0, hasReturned: false))
         nonisolated(unsafe) let handedOver = notification
-        DispatchQueue.global(qos: .userInitiated).async { [self] in
+        Thread.detachNewThread { [self] in
             service.didReceive(handedOver) { [self] content in
-                let number = callCount.withLock { count in
-                    count += 1
-                    return count
+                let call = calls.withLock { calls in
+                    calls.count += 1
+                    return calls
                 }
-                answer(ShownNotification(content), callNumber: number)
+                reports.write(
+                    .answer(
+                        ExtensionAnswer(
+                            number: request.number, content: ShownNotification(content), callNumber: call.count,
+                            memoryByteCount: ProcessMemory.current)))
+                if call.hasReturned, call.count == 1 { settle(request.number) }
             }
+            let call = calls.withLock { calls in
+                calls.hasReturned = true
+                return calls
+            }
+            if call.count > 0 { settle(request.number) }
         }
+    }
+
+    /// Says so once nothing is left to be tidied up.
+    private func settle(_ number: Int) {
+        guard let tidying = (service as? SealedNotificationService)?.tidying else {
+            reports.write(.settled(number: number))
+            return
+        }
+        tidying.notify(queue: .global(qos: .userInitiated)) { [reports] in reports.write(.settled(number: number)) }
     }
 
     /// Gives what is still tidied up a moment, as iOS mostly does before it suspends a process.
@@ -94,15 +119,20 @@ private final class HostedExtension: @unchecked Sendable {
 
     /// On another thread: Apple, `serviceExtensionTimeWillExpire()`.
     func expire() {
-        DispatchQueue.global(qos: .userInteractive).async { [self] in service.serviceExtensionTimeWillExpire() }
+        Thread.detachNewThread { [self] in service.serviceExtensionTimeWillExpire() }
     }
+}
 
-    private func answer(_ content: ShownNotification, callNumber: Int) {
-        let answer = ExtensionAnswer(
-            content: content, callNumber: callNumber, memoryByteCount: ProcessMemory.byteCount(of: "self"))
-        guard var line = try? JSONEncoder().encode(answer) else { return }
-        line.append(UInt8(ascii: "\n"))
-        try? FileHandle(fileDescriptor: answers, closeOnDealloc: false).write(contentsOf: line)
+/// Writes one report a line, from any thread.
+private final class ReportWriter: Sendable {
+    private let descriptor: Int32
+    private let lock = Locked(())
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    func write(_ report: ExtensionReport) {
+        guard let line = try? JSONEncoder().encode(report) else { return }
+        lock.withLock { _ in try? DurableFiles.writeAll(Array(line) + [UInt8(ascii: "\n")], to: descriptor) }
     }
 }
 

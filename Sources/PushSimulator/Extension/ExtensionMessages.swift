@@ -2,21 +2,46 @@ public import Foundation
 
 /// What the simulator tells an extension's process: one JSON object a line, on its standard input.
 enum ExtensionCommand: Codable {
+    /// First of all: where it is.
+    case begin(ExtensionSetting)
     case deliver(ExtensionRequest)
     /// The system's time is up.
     case expire
 }
 
-/// One notification to be worked on, and the device it is on.
-public struct ExtensionRequest: Codable, Sendable {
-    /// What `UNNotificationRequest.identifier` is.
-    public var identifier: String
-    /// The payload's JSON.
-    public var payload: Data
-    /// The device.
-    public var device: SimulatedDevice
+/// What holds for all requests of a process.
+struct ExtensionSetting: Codable, Sendable {
+    var device: SimulatedDevice
     /// What the simulator's own extension is configured with; an app's has its own configuration.
-    public var standard: StandardConfiguration?
+    var standard: StandardConfiguration?
+}
+
+/// One notification to be worked on.
+struct ExtensionRequest: Codable, Sendable {
+    /// Of this process's requests; every answer carries it.
+    var number: Int
+    /// What `UNNotificationRequest.identifier` is.
+    var identifier: String
+    /// The payload's JSON.
+    var payload: Data
+}
+
+/// What an extension's process tells the simulator: one JSON object a line, on what was its standard output.
+enum ExtensionReport: Codable {
+    case answer(ExtensionAnswer)
+    /// The handler was called, `didReceive` has returned, and nothing is left to be tidied up.
+    case settled(number: Int)
+}
+
+struct ExtensionAnswer: Codable, Sendable {
+    /// The request's.
+    var number: Int
+    /// What the content handler was called with.
+    var content: ShownNotification
+    /// 1 for the first call of the handler; a second one is the extension's mistake.
+    var callNumber: Int
+    /// The process's own memory at that moment: anonymous and resident.
+    var memoryByteCount: Int
 }
 
 /// A device: its keys and its shared container.
@@ -61,14 +86,4 @@ public struct StandardConfiguration: Codable, Sendable {
         self.safeDefault = safeDefault
         self.allowsAnonymous = allowsAnonymous
     }
-}
-
-/// What an extension's process answers: one JSON object a line, on what was its standard output.
-struct ExtensionAnswer: Codable, Sendable {
-    /// What the content handler was called with.
-    var content: ShownNotification
-    /// 1 for the first call of the handler; a second one is the extension's mistake.
-    var callNumber: Int
-    /// The process's own memory at that moment: anonymous and resident.
-    var memoryByteCount: Int
 }

@@ -22,6 +22,9 @@ public struct ShownNotification: Codable, Equatable, Sendable {
 
     public var hasText: Bool { [title, subtitle, body].contains { !$0.isEmpty } }
 
+    /// As the filtering entitlement counts it: no text, no sound, no attachment.
+    var isEmpty: Bool { !hasText && sound == nil && attachments.isEmpty }
+
     init(_ content: UNNotificationContent) {
         title = content.title
         subtitle = content.subtitle

@@ -1,0 +1,87 @@
+public import Foundation
+
+/// What iOS gives an extension: time, memory, and a process that may be used again.
+public struct ExtensionRules: Sendable {
+    /// From the process's start for its first request, from the call for later ones.
+    ///
+    /// Sources: Apple, `didReceive(_:withContentHandler:)`: no more than 30 seconds. Apple's forum, thread 807554: a process
+    /// is killed because it "used its runtime in starting up". For a process that runs already there is no start to count.
+    public var timeLimit: Duration
+    /// Of the extension's own memory, in bytes: anonymous and resident.
+    ///
+    /// Apple does not print it. Crash reports of several apps name 24 MB (nextcloud/talk-ios 1223), older devices had 12
+    /// (vector-im/element-ios 3868).
+    public var memoryLimit: Int
+    /// Whether one process serves notification after notification, and several at once.
+    ///
+    /// Source: element-hq/element-x-ios, `NotificationServiceExtension.swift`: seen to happen, and never promised.
+    public var reusesProcess: Bool
+    /// Whether the app has `com.apple.developer.usernotifications.filtering`: then an empty content shows nothing.
+    public var hasFilteringEntitlement: Bool
+
+    /// How long a process without work is kept. What iOS does is not known, and differs.
+    package var idleTime = Duration.seconds(10)
+
+    public init(
+        timeLimit: Duration = .seconds(30), memoryLimit: Int = 24 << 20, reusesProcess: Bool = true,
+        hasFilteringEntitlement: Bool = false
+    ) {
+        self.timeLimit = timeLimit
+        self.memoryLimit = memoryLimit
+        self.reusesProcess = reusesProcess
+        self.hasFilteringEntitlement = hasFilteringEntitlement
+    }
+
+    /// How long an extension has, after it was told that its time is up, before it is killed. What iOS gives is not known.
+    public static let grace = Duration.seconds(1)
+    /// How long a process is waited for that is tidying up after its answer.
+    static let tidyTime = Duration.milliseconds(500)
+}
+
+/// A program that calls ``ExtensionHost``.
+public struct ExtensionProgram: Sendable {
+    public let file: URL
+    public let arguments: [String]
+
+    public init(_ file: URL, arguments: [String] = []) {
+        self.file = file
+        self.arguments = arguments
+    }
+
+    /// Where the app's bundle would be.
+    var bundle: URL { file.deletingLastPathComponent() }
+}
+
+/// Why an extension's program could not be started.
+public enum ExtensionProcessError: Error, Sendable, CustomStringConvertible {
+    case notRunnable(URL)
+
+    public var description: String {
+        switch self {
+        case .notRunnable(let program): "\(program.path(percentEncoded: false)) can't be run as an extension"
+        }
+    }
+}
+
+/// What became of one request.
+struct ExtensionResult: Sendable {
+    var ending: Ending
+    /// Until the answer, or until there would be none.
+    var elapsed: Duration
+    /// The process's own memory at its highest during this request, in bytes.
+    var peakMemoryByteCount: Int
+    /// What else the extension did wrong.
+    var remarks: [String] = []
+
+    enum Ending: Equatable, Sendable {
+        case returned(ShownNotification)
+        /// The process ended, by itself or by a signal, before the handler was called: how, in words.
+        case ended(String)
+        /// The handler was not called in time; the process was killed.
+        case timedOut
+        /// The process used too much memory, and was killed.
+        case overMemory
+        /// The process was killed for what another request did: in words.
+        case killedForAnother(String)
+    }
+}

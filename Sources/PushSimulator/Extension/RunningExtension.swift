@@ -1,0 +1,223 @@
+internal import Dispatch
+internal import Foundation
+internal import Glibc
+internal import PushCrypto
+
+/// One process of an extension, and the thread that watches it: its answers, its time, its memory and its end.
+///
+/// Safe from several threads. Everything is read and written by the watching thread alone, so that nobody who hands over a
+/// request can be held up by an extension that does not read.
+final class RunningExtension: Sendable {
+    private let process: ChildProcess
+    private let pipes: ExtensionPipes
+    private let rules: ExtensionRules
+    private let state: Locked<State>
+    private let isOver = DispatchGroup()
+
+    private struct State {
+        var requests: OutstandingRequests
+        var outgoing: [UInt8] = []
+        /// No further request is taken; the process ends once there is none.
+        var isClosed = false
+        var idleSince: ContinuousClock.Instant
+    }
+
+    static let neverBegun = ExtensionResult(
+        ending: .ended("it had ended before"), elapsed: .zero, peakMemoryByteCount: 0)
+
+    init(
+        _ program: ExtensionProgram, setting: ExtensionSetting, rules: ExtensionRules
+    ) throws(ExtensionProcessError) {
+        // An extension that ends early must not end the simulator with it.
+        signal(SIGPIPE, SIG_IGN)
+        let temporary = setting.device.temporaryFolder
+        try? FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+        let start = ContinuousClock.now
+        guard let input = ChildPipe(), let output = ChildPipe(), let wake = ChildPipe() else {
+            throw .notRunnable(program.file)
+        }
+        pipes = ExtensionPipes(input: input.writeEnd, output: output.readEnd, wake: wake)
+        do {
+            process = try ChildProcess(
+                program.file, arguments: program.arguments, input: input.readEnd, output: output.writeEnd,
+                environment: ["TMPDIR": temporary.path(percentEncoded: false)])
+        } catch {
+            for end in [input.readEnd, output.writeEnd] { Glibc.close(end) }
+            pipes.close()
+            throw .notRunnable(program.file)
+        }
+        // Nobody here may hold the child's ends open, or no end would ever come.
+        for end in [input.readEnd, output.writeEnd] { Glibc.close(end) }
+        self.rules = rules
+        state = Locked(
+            State(
+                requests: OutstandingRequests(processStart: start, timeLimit: rules.timeLimit),
+                outgoing: Self.line(.begin(setting)), idleSince: start))
+        isOver.enter()
+        Thread.detachNewThread { [self] in watch() }
+    }
+
+    var identifier: pid_t { process.identifier }
+
+    /// What came after its request was finished.
+    var lateRemarks: [String] { state.withLock { $0.requests.lateRemarks } }
+
+    /// Hands over a request; nil where the process takes none any more.
+    func submit(identifier: String, payload: Data) -> ExtensionTicket? {
+        let ticket: ExtensionTicket? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            let ticket = ExtensionTicket()
+            let number = state.requests.add(identifier, ticket, at: .now)
+            let request = ExtensionRequest(number: number, identifier: identifier, payload: payload)
+            state.outgoing += Self.line(.deliver(request))
+            return ticket
+        }
+        pipes.wakeUp()
+        return ticket
+    }
+
+    /// Takes no further request; once all are finished, the process ends.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        pipes.wakeUp()
+    }
+
+    /// Closes, waits until it has ended, and gives what came too late.
+    func end() -> [String] {
+        close()
+        isOver.wait()
+        return lateRemarks
+    }
+
+    private static func line(_ command: ExtensionCommand) -> [UInt8] {
+        guard let line = try? JSONEncoder().encode(command) else { return [] }
+        return Array(line) + [UInt8(ascii: "\n")]
+    }
+}
+
+extension RunningExtension {
+    /// Why nothing more will come.
+    private enum End {
+        case byItself
+        case killed(ExtensionResult.Ending)
+        /// It was told to end, and has had its time.
+        case tidiedUp
+    }
+
+    private func watch() {
+        let memory = ProcessMemory(of: String(process.identifier))
+        var closedInputAt: ContinuousClock.Instant?
+        var end: End?
+        while end == nil {
+            let hadEnded = process.hasEnded
+            let (isBusy, hasOutgoing) = state.withLock { (!$0.requests.isEmpty, !$0.outgoing.isEmpty) }
+            pipes.wait(
+                milliseconds: hadEnded ? 0 : isBusy ? 1 : closedInputAt == nil ? Self.idlePoll : 2,
+                forWriting: hasOutgoing)
+            // Before its answers are looked at: iOS would not have seen them either.
+            if isBusy, let sample = memory?.sample(), exceeds(sample) {
+                end = .killed(.overMemory)
+                break
+            }
+            let isAtEnd = !receive()
+            if hadEnded || isAtEnd {
+                end = .byItself
+                break
+            }
+            if advance() { end = .killed(.killedForAnother("another notification's time was up")) }
+            send()
+            if let closedInputAt {
+                if .now >= closedInputAt + ExtensionRules.tidyTime { end = .tidiedUp }
+            } else if state.withLock({ isToEnd(&$0) }) {
+                pipes.closeInput()
+                closedInputAt = .now
+            }
+        }
+        finish(end ?? .byItself, wasTold: closedInputAt != nil)
+    }
+
+    /// In milliseconds; a new request ends the wait.
+    private static let idlePoll: Int32 = 20
+
+    /// Whether it has had, or has, more than it may.
+    private func exceeds(_ sample: ProcessMemory.Sample) -> Bool {
+        state.withLock { $0.requests.note(memory: sample.own) }
+        guard ProcessMemory.isMeaningful else { return false }
+        // What nobody saw is inferred, and must not kill by a small error.
+        return sample.own > rules.memoryLimit || sample.past > rules.memoryLimit + 4 << 20
+    }
+
+    /// False at the end of its output, and where that is no output of ours.
+    private func receive() -> Bool {
+        var lines: [[UInt8]] = []
+        let isOpen = pipes.read { lines.append($0) }
+        for line in lines {
+            guard let report = try? JSONDecoder().decode(ExtensionReport.self, from: Data(line)) else { return false }
+            state.withLock { $0.requests.receive(report, at: .now) }
+        }
+        return isOpen
+    }
+
+    /// Whether the process is to be killed.
+    private func advance() -> Bool {
+        state.withLock { state in
+            let demand = state.requests.advance(to: .now)
+            if demand.expires { state.outgoing += Self.line(.expire) }
+            return demand.kills
+        }
+    }
+
+    private func send() {
+        state.withLock { state in
+            guard !state.outgoing.isEmpty else { return }
+            state.outgoing.removeFirst(pipes.write(state.outgoing))
+        }
+    }
+
+    /// Whether it has been told, or has had nothing to do for long.
+    private func isToEnd(_ state: inout State) -> Bool {
+        guard state.requests.isEmpty else {
+            state.idleSince = .now
+            return false
+        }
+        if .now >= state.idleSince + rules.idleTime { state.isClosed = true }
+        return state.isClosed && state.outgoing.isEmpty
+    }
+
+    private func finish(_ end: End, wasTold: Bool) {
+        if case .byItself = end {
+            // The pipe may be closed a moment before the process is gone.
+            let deadline = ContinuousClock.now + .milliseconds(200)
+            while !process.hasEnded, ContinuousClock.now < deadline { usleep(1_000) }
+        }
+        let endedByItself = process.hasEnded
+        process.kill()
+        let how = process.wait()
+        if case .byItself = end { _ = receive() }
+        state.withLock { state in
+            state.isClosed = true
+            let now = ContinuousClock.now
+            switch end {
+            case .killed(let ending): state.requests.finishAll(ending, at: now)
+            case .tidiedUp: state.requests.finishAll(.ended("it had to end"), at: now)
+            case .byItself:
+                let words = endedByItself ? how.words : "it closed its output"
+                if state.requests.isEmpty, !(wasTold && how == .exited(0)) {
+                    state.requests.remark("the extension ended after its answer (\(words))")
+                }
+                state.requests.finishAll(.ended(words), at: now)
+            }
+        }
+        pipes.close()
+        isOver.leave()
+    }
+}
+
+extension ChildProcess.Ending {
+    fileprivate var words: String {
+        switch self {
+        case .exited(let status): "status \(status)"
+        case .signalled(let signal): "signal \(signal)"
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PushSimulator
+
+@Suite("The time and the answers of requests")
+struct OutstandingRequestsTests {
+    private let start = ContinuousClock.now
+
+    private func requests() -> OutstandingRequests {
+        OutstandingRequests(processStart: start, timeLimit: .seconds(30))
+    }
+
+    private func answer(_ number: Int, call: Int = 1, body: String = "b") -> ExtensionReport {
+        let content = ShownNotification(WireNotification(["aps": ["alert": body]]).content)
+        return .answer(ExtensionAnswer(number: number, content: content, callNumber: call, memoryByteCount: 7))
+    }
+
+    @Test("the first request's time counts from the process's start, a later one's from its call")
+    func deadlines() {
+        var requests = requests()
+        _ = requests.add("first", ExtensionTicket(), at: start + .seconds(4))
+        #expect(requests.advance(to: start + .milliseconds(29_999)) == .init())
+        #expect(requests.advance(to: start + .seconds(30)) == .init(expires: true))
+        // Told once.
+        #expect(requests.advance(to: start + .milliseconds(30_001)) == .init())
+        requests.receive(answer(1), at: start + .milliseconds(30_500))
+        requests.receive(.settled(number: 1), at: start + .milliseconds(30_500))
+        #expect(requests.isEmpty)
+        _ = requests.add("second", ExtensionTicket(), at: start + .seconds(40))
+        #expect(requests.advance(to: start + .milliseconds(69_999)) == .init())
+        #expect(requests.advance(to: start + .seconds(70)) == .init(expires: true))
+    }
+
+    @Test("who does not answer after being told is out of time, and the process is killed; the others go with it")
+    func killing() {
+        var requests = requests()
+        let (late, other) = (ExtensionTicket(), ExtensionTicket())
+        _ = requests.add("late", late, at: start)
+        _ = requests.add("other", other, at: start + .seconds(10))
+        #expect(requests.advance(to: start + .seconds(30)) == .init(expires: true))
+        #expect(requests.advance(to: start + .milliseconds(30_999)) == .init())
+        #expect(requests.advance(to: start + .seconds(31)) == .init(kills: true))
+        requests.finishAll(.killedForAnother("why"), at: start + .seconds(31))
+        #expect(late.wait().ending == .timedOut)
+        #expect(late.wait().elapsed == .seconds(31))
+        #expect(other.wait().ending == .killedForAnother("why"))
+    }
+
+    @Test("a second call is ignored and remarked on, before its request is finished and after")
+    func secondCall() {
+        var requests = requests()
+        let ticket = ExtensionTicket()
+        _ = requests.add("a", ticket, at: start)
+        requests.receive(answer(1), at: start + .seconds(1))
+        requests.receive(answer(1, call: 2, body: "other"), at: start + .seconds(1))
+        requests.receive(.settled(number: 1), at: start + .seconds(2))
+        requests.receive(answer(1, call: 3, body: "third"), at: start + .seconds(3))
+        let result = ticket.wait()
+        #expect(result.body == "b")
+        #expect(result.elapsed == .seconds(1))
+        #expect(result.remarks == ["the extension called its handler a second time: ignored"])
+        #expect(requests.lateRemarks == ["the extension called the handler of a a second time: ignored"])
+    }
+
+    @Test("a call after time was up is ignored and remarked on")
+    func lateCall() {
+        var requests = requests()
+        let ticket = ExtensionTicket()
+        _ = requests.add("a", ticket, at: start)
+        _ = requests.advance(to: start + .seconds(30))
+        _ = requests.advance(to: start + .seconds(31))
+        requests.receive(answer(1), at: start + .seconds(32))
+        #expect(ticket.wait().ending == .timedOut)
+        #expect(requests.lateRemarks == ["the extension called the handler of a after its time was up: ignored"])
+    }
+
+    @Test("who is alone is waited for until it has tidied up, but not for long; in a crowd nobody is")
+    func settling() {
+        var requests = requests()
+        let alone = ExtensionTicket()
+        _ = requests.add("alone", alone, at: start)
+        requests.receive(answer(1), at: start)
+        #expect(!requests.isEmpty)
+        _ = requests.advance(to: start + .milliseconds(499))
+        #expect(!requests.isEmpty)
+        _ = requests.advance(to: start + .milliseconds(500))
+        #expect(requests.isEmpty)
+        #expect(alone.wait().elapsed == .zero)
+        let one = ExtensionTicket()
+        _ = requests.add("one", one, at: start)
+        _ = requests.add("two", ExtensionTicket(), at: start)
+        requests.receive(answer(2), at: start)
+        #expect(one.wait().body == "b")
+    }
+
+    @Test("what answers a request that never was changes nothing, and what was answered survives the process's end")
+    func strangers() {
+        var requests = requests()
+        let ticket = ExtensionTicket()
+        _ = requests.add("a", ticket, at: start)
+        requests.receive(answer(9), at: start)
+        requests.receive(.settled(number: 1), at: start)
+        #expect(!requests.isEmpty)
+        requests.receive(answer(1), at: start)
+        requests.finishAll(.ended("signal 6"), at: start + .seconds(1))
+        #expect(ticket.wait().body == "b")
+        #expect(requests.lateRemarks.isEmpty)
+    }
+}
