@@ -50,6 +50,19 @@ let server: [Target.Dependency] = [
     let platformTargets: [Target] = [
         .systemLibrary(name: "Clibsodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "Ccairo", pkgConfig: "cairo", providers: [.apt(["libcairo2-dev"])]),
+        .systemLibrary(
+            name: "Cpangocairo", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"])]),
+        .systemLibrary(name: "Cturbojpeg", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+        .target(
+            name: "LockScreenPicture", dependencies: ["PushSimulator", "SealedPush", "Cpangocairo", "Cturbojpeg"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LockScreenPictureTests",
+            dependencies: [
+                "LockScreenPicture", "PushSimulator", "PushSender", "SealedPush", "UserNotifications", "TestSupport",
+                "Cpangocairo", "Cturbojpeg", "device-simulator",
+            ],
+            swiftSettings: settings),
         .target(name: "UserNotifications", swiftSettings: settings),
         .testTarget(name: "UserNotificationsTests", dependencies: ["UserNotifications"], swiftSettings: settings),
         .target(
@@ -63,7 +76,8 @@ let server: [Target.Dependency] = [
             ] + localAPNs,
             swiftSettings: settings),
         .executableTarget(
-            name: "device-simulator", dependencies: ["SimulatedAPNs", "PushSimulator", argumentParser],
+            name: "device-simulator",
+            dependencies: ["SimulatedAPNs", "PushSimulator", "LockScreenPicture", argumentParser],
             swiftSettings: settings),
         .executableTarget(
             name: "messages-example", dependencies: ["PushService", "PushSimulator"], path: "Examples/Messages",

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import Foundation
+internal import LockScreenPicture
 internal import PushCrypto
 internal import PushKeyring
 internal import PushSimulator
@@ -19,6 +20,8 @@ struct DeliverCommand: ParsableCommand {
             Whom the device believes is what --trust names; without it, what `sealedpush trust` has listed for the topic.
             A new key of the device (`sealedpush keys rotate`) is confirmed by the first message that opens under it, where
             --state keeps the device.
+
+            --picture and --html show the lock screen with all the pushes of one run, and beside the phone what became of each.
 
             Examples:
               device-simulator deliver push.apns --device alice-phone --trust newsroom \\
@@ -52,6 +55,8 @@ struct DeliverCommand: ParsableCommand {
     @Flag(help: "Show at the end what is on the screen, by conversation, and the badge.")
     var screen = false
 
+    @OptionGroup(title: "Pictures of the lock screen") var pictures: PictureOptions
+
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
@@ -74,6 +79,7 @@ struct DeliverCommand: ParsableCommand {
     private func deliver() throws {
         // Every file is read before anything runs: a typing error in the last one leaves nothing half done.
         let pushes = try files.map { (file: $0, push: try read($0)) }
+        try pictures.checkFiles()
         let throwaway = deviceOptions.state == nil
         let container = deviceOptions.container
         defer { if throwaway { try? FileManager.default.removeItem(at: container) } }
@@ -81,6 +87,7 @@ struct DeliverCommand: ParsableCommand {
         let delivery = try extensionOptions.delivery(
             to: device, deviceOptions, container: container, isLocked: locked)
         let screen = Locked(DeviceScreen())
+        let deliveries = Locked<[LockScreenPicture.Delivery]>([])
         try deliverAll(pushes) { file, push in
             let identifier = identifier ?? UUID().uuidString
             let delivered: DeliveredPush
@@ -91,6 +98,11 @@ struct DeliverCommand: ParsableCommand {
             }
             // One at a time from here: what is on the screen is what was printed.
             try screen.withLock { screen in
+                if pictures.isAsked {
+                    deliveries.withLock {
+                        $0.append(LockScreenPicture.Delivery(name: file, identifier: identifier, push: delivered))
+                    }
+                }
                 let change = screen.show(delivered, identifier: identifier, at: Date())
                 for identifier in change.removed { delivery.forget(identifier) }
                 let confirmed = throwaway ? nil : confirm(device, delivery)
@@ -105,6 +117,7 @@ struct DeliverCommand: ParsableCommand {
         // Of several at once, the last one's marker may have come after its answer.
         if !throwaway { _ = confirm(device, delivery) }
         if self.screen { try printScreen(screen.withLock { $0 }) }
+        try pictures.write(deliveries.withLock { $0 }, topic: deviceOptions.topic)
         if delivery.asksForNewKey {
             report("the ledger was missing or copied; the app should make a new key")
         }

@@ -26,6 +26,7 @@ struct ArchitectureTests {
         "PushSimulator": [
             "PushCrypto", "SealedPush", "PushService", "PushKeyring", "UserNotifications", "Dispatch",
         ],
+        "LockScreenPicture": ["SealedPush", "PushSimulator", "Cpangocairo", "Cturbojpeg"],
         "SimulatedAPNs": [
             "PushCrypto", "SealedPush", "PushService", "PushKeyring", "PushSimulator", "UserNotifications", "Dispatch",
             "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "X509", "SwiftASN1",
@@ -37,7 +38,8 @@ struct ArchitectureTests {
             "Clibqrencode", "Logging", "Dispatch",
         ],
         "device-simulator": [
-            "PushCrypto", "SealedPush", "PushKeyring", "PushSimulator", "SimulatedAPNs", "ArgumentParser", "Dispatch",
+            "PushCrypto", "SealedPush", "PushKeyring", "PushSimulator", "SimulatedAPNs", "LockScreenPicture",
+            "ArgumentParser", "Dispatch",
         ],
     ]
     private static let system: Set<String> = ["Foundation", "FoundationEssentials", "Glibc", "Darwin"]

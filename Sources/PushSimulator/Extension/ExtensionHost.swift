@@ -141,7 +141,9 @@ extension SimulatedDevice {
     fileprivate var environment: DeviceEnvironment {
         let keychain: any KeyStore = isLocked ? LockedKeychain() : store
         let container = container
-        return DeviceEnvironment(keychain: { _ in keychain }, appGroup: { _ in container })
+        return DeviceEnvironment(
+            keychain: { _ in keychain }, appGroup: { _ in container }, scratchRoot: container.appending(path: "tmp"),
+            allowsLoopback: true)
     }
 
     private var store: any KeyStore {
@@ -185,6 +187,6 @@ extension StandardConfiguration {
         return ServiceConfiguration(
             topic: topic, keys: .keychain(accessGroup: "simulated"), trusting: trusted,
             authorities: pinned, safeDefault: SafeDefault(body: safeDefault), container: .folder(container),
-            allowsAnonymous: allowsAnonymous)
+            allowsAnonymous: allowsAnonymous, stages: [OverflowStage(), MediaStage()])
     }
 }

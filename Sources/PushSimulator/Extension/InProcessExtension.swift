@@ -21,7 +21,9 @@ package final class InProcessExtension: @unchecked Sendable {
         guard let configuration = standard.configuration(container: container) else { return nil }
         service = StandardService(configuration)
         attachments = AttachmentStore(container: container, temporary: .temporaryDirectory, bundle: nil)
-        service.environment = DeviceEnvironment(keychain: { _ in keys }, appGroup: { _ in container })
+        service.environment = DeviceEnvironment(
+            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: container.appending(path: "tmp"),
+            allowsLoopback: true)
     }
 
     /// Does with a notification what iOS does, and waits until the handler was called.

@@ -1,0 +1,91 @@
+internal import Cpangocairo
+internal import Foundation
+
+/// A surface to paint on, in points, two pixels each.
+final class Canvas {
+    let context: OpaquePointer
+    private let surface: OpaquePointer
+
+    init(width: Double, height: Double) throws(LockScreenPictureError) {
+        guard let surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, Int32(width * 2), Int32(height * 2)) else {
+            throw .notDrawn
+        }
+        guard cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS, let context = cairo_create(surface) else {
+            cairo_surface_destroy(surface)
+            throw .notDrawn
+        }
+        self.surface = surface
+        self.context = context
+        cairo_scale(context, 2, 2)
+    }
+
+    deinit {
+        cairo_destroy(context)
+        cairo_surface_destroy(surface)
+    }
+
+    func png() throws(LockScreenPictureError) -> Data {
+        guard cairo_status(context) == CAIRO_STATUS_SUCCESS, let file = PNGImage.file(surface) else {
+            throw .notDrawn
+        }
+        return file
+    }
+
+    func fill(_ ink: Ink) {
+        cairo_set_source_rgba(context, ink.red, ink.green, ink.blue, ink.alpha)
+        cairo_fill(context)
+    }
+
+    /// From one corner to the other of the rectangle.
+    func fill(_ inks: [Ink], from start: (x: Double, y: Double), to end: (x: Double, y: Double)) {
+        let gradient = cairo_pattern_create_linear(start.x, start.y, end.x, end.y)
+        defer { cairo_pattern_destroy(gradient) }
+        for (index, ink) in inks.enumerated() {
+            let place = Double(index) / Double(max(1, inks.count - 1))
+            cairo_pattern_add_color_stop_rgba(gradient, place, ink.red, ink.green, ink.blue, ink.alpha)
+        }
+        cairo_set_source(context, gradient)
+        cairo_fill(context)
+    }
+
+    func rectangle(x: Double, y: Double, width: Double, height: Double, radius: Double = 0) {
+        cairo_new_path(context)
+        guard radius > 0 else {
+            cairo_rectangle(context, x, y, width, height)
+            return
+        }
+        let quarter = Double.pi / 2
+        cairo_arc(context, x + width - radius, y + radius, radius, -quarter, 0)
+        cairo_arc(context, x + width - radius, y + height - radius, radius, 0, quarter)
+        cairo_arc(context, x + radius, y + height - radius, radius, quarter, 2 * quarter)
+        cairo_arc(context, x + radius, y + radius, radius, 2 * quarter, 3 * quarter)
+        cairo_close_path(context)
+    }
+
+    func curve(
+        from start: (x: Double, y: Double), to end: (x: Double, y: Double), _ control1: (x: Double, y: Double),
+        _ control2: (x: Double, y: Double)
+    ) {
+        cairo_new_path(context)
+        cairo_move_to(context, start.x, start.y)
+        cairo_curve_to(context, control1.x, control1.y, control2.x, control2.y, end.x, end.y)
+    }
+
+    func stroke(_ ink: Ink, width: Double) {
+        cairo_set_source_rgba(context, ink.red, ink.green, ink.blue, ink.alpha)
+        cairo_set_line_width(context, width)
+        cairo_stroke(context)
+    }
+
+    /// Keeps everything that `body` paints within the last path.
+    func clipped(_ body: () -> Void) {
+        cairo_save(context)
+        cairo_clip(context)
+        body()
+        cairo_restore(context)
+    }
+
+    func text(_ text: String, _ style: TextStyle, width: Double, maximumLineCount: Int = 1) -> TextBlock {
+        TextBlock(text, style, width: width, maximumLineCount: maximumLineCount, on: self)
+    }
+}

@@ -1,0 +1,54 @@
+internal import Cpangocairo
+internal import Foundation
+
+/// PNG files, read and written by Cairo.
+enum PNGImage {
+    /// Nil for anything but a sound PNG file of a size that is read.
+    static func surface(_ bytes: [UInt8]) -> OpaquePointer? {
+        // PNG, third edition, 5.2 and 11.2.1: the signature, then IHDR, which begins with width and height.
+        guard bytes.count > 33, bytes.starts(with: signature) else { return nil }
+        let (width, height) = (number(bytes[16..<20]), number(bytes[20..<24]))
+        guard (1...32_767).contains(width), (1...32_767).contains(height),
+            width * height <= Thumbnail.maximumPixelCount
+        else { return nil }
+        var rest = bytes[...]
+        let surface = withUnsafeMutablePointer(to: &rest) { rest in
+            cairo_image_surface_create_from_png_stream(
+                { closure, data, count in
+                    guard let rest = closure?.assumingMemoryBound(to: ArraySlice<UInt8>.self), let data,
+                        rest.pointee.count >= Int(count)
+                    else { return CAIRO_STATUS_READ_ERROR }
+                    rest.pointee.prefix(Int(count)).withUnsafeBufferPointer { part in
+                        if let start = part.baseAddress { data.update(from: start, count: part.count) }
+                    }
+                    rest.pointee = rest.pointee.dropFirst(Int(count))
+                    return CAIRO_STATUS_SUCCESS
+                }, rest)
+        }
+        guard cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS else {
+            cairo_surface_destroy(surface)
+            return nil
+        }
+        return surface
+    }
+
+    static func file(_ surface: OpaquePointer) -> Data? {
+        var bytes = Data()
+        let status = withUnsafeMutablePointer(to: &bytes) { bytes in
+            cairo_surface_write_to_png_stream(
+                surface,
+                { closure, data, count in
+                    guard let bytes = closure?.assumingMemoryBound(to: Data.self), let data else {
+                        return CAIRO_STATUS_WRITE_ERROR
+                    }
+                    bytes.pointee.append(data, count: Int(count))
+                    return CAIRO_STATUS_SUCCESS
+                }, bytes)
+        }
+        return status == CAIRO_STATUS_SUCCESS ? bytes : nil
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
+
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+}

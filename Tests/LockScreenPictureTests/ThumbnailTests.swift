@@ -1,0 +1,82 @@
+import Cpangocairo
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LockScreenPicture
+@testable import PushSimulator
+
+@Suite("A thumbnail")
+struct ThumbnailTests {
+    private let folder: TemporaryFolder
+    private static let red: [UInt8] = [250, 10, 10]
+    private static let blue: [UInt8] = [10, 10, 250]
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func thumbnail(_ file: Data, clip: CGRect? = nil) throws -> Raster? {
+        let url = folder.appending(UUID().uuidString)
+        try file.write(to: url)
+        return try Thumbnail(of: Pushes.attachment(url, clip: clip)).map { try Raster($0.surface) }
+    }
+
+    private func isNear(_ color: [UInt8], _ other: [UInt8]) -> Bool {
+        zip(color, other).allSatisfy { abs(Int($0) - Int($1)) < 40 }
+    }
+
+    @Test("is the middle square of a picture, or of the part that the extension names", arguments: ["png", "jpeg"])
+    func square(kind: String) throws {
+        // Red, blue, red, and wider than high.
+        let picture = Raster(width: 800, height: 200, stripes: [Self.red, Self.blue, Self.blue, Self.red])
+        let file = try #require(kind == "png" ? picture.png : picture.jpeg)
+        let middle = try #require(try thumbnail(file))
+        #expect((middle.width, middle.height) == (132, 132))
+        for x in [4, 66, 127] { #expect(isNear(middle[x, 66], Self.blue)) }
+        let left = try #require(try thumbnail(file, clip: CGRect(x: 0, y: 0, width: 0.25, height: 1)))
+        for x in [4, 66, 127] { #expect(isNear(left[x, 66], Self.red)) }
+        for clip in [
+            CGRect(x: -1, y: 0, width: 1, height: 1), CGRect(x: 0, y: 0, width: 0, height: 0),
+            CGRect(x: 2, y: 2, width: 9, height: 9), CGRect(x: Double.nan, y: 0, width: 1, height: 1),
+        ] {
+            let whole = try #require(try thumbnail(file, clip: clip))
+            #expect(isNear(whole[66, 66], Self.blue), "\(clip)")
+        }
+    }
+
+    @Test("of a tiny picture is made larger")
+    func tiny() throws {
+        let file = try #require(Raster(width: 1, height: 1, stripes: [Self.red]).png)
+        #expect(isNear(try #require(try thumbnail(file))[66, 66], Self.red))
+    }
+
+    @Test("is none for a file that is missing, empty, no picture, or says that it is huge")
+    func none() throws {
+        #expect(Thumbnail(of: Pushes.attachment(folder.appending("missing"))) == nil)
+        #expect(try thumbnail(Data()) == nil)
+        #expect(try thumbnail(Data("GIF89a and more".utf8)) == nil)
+        var huge = try #require(Raster(width: 8, height: 8, stripes: [Self.red]).png)
+        // 60,000 by 60,000 pixels would be 14 GB.
+        for start in [16, 20] { huge.replaceSubrange(start..<start + 4, with: [0, 0, 0xea, 0x60]) }
+        #expect(try thumbnail(huge) == nil)
+        var hugeJPEG = try #require(Raster(width: 8, height: 8, stripes: [Self.red]).jpeg)
+        let frame = try #require(hugeJPEG.firstRange(of: Data([0xff, 0xc2])))
+        hugeJPEG.replaceSubrange(frame.lowerBound + 5..<frame.lowerBound + 9, with: [0xff, 0xff, 0xff, 0xff])
+        #expect(try thumbnail(hugeJPEG) == nil)
+    }
+
+    @Test("of a damaged file traps never: cut anywhere, or with any byte changed")
+    func damaged() throws {
+        var random = SeededGenerator()
+        let picture = Raster(width: 64, height: 48, stripes: (0..<64).map { _ in random.bytes(3) })
+        for file in [try #require(picture.png), try #require(picture.jpeg)] {
+            for _ in 0..<60 {
+                _ = try thumbnail(file.prefix(Int.random(in: 0..<file.count, using: &random)))
+                var changed = file
+                for _ in 0..<3 {
+                    changed[Int.random(in: 8..<file.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+                }
+                _ = try thumbnail(changed)
+            }
+        }
+    }
+}
