@@ -16,6 +16,7 @@ final class FileDownload: NSObject, URLSessionDataDelegate, @unchecked Sendable 
     private var opening: RemoteFileOpening?
     private var redirectCount = 0
     private var failure: MediaError?
+    private let cancelling = TaskCancelling()
     private let waiting = Locked<CheckedContinuation<MediaError?, Never>?>(nil)
 
     private init(
@@ -51,7 +52,7 @@ final class FileDownload: NSObject, URLSessionDataDelegate, @unchecked Sendable 
                 task.resume()
             }
         } onCancel: {
-            cancel(task)
+            download.cancelling.cancel(task)
         }
         if let failure { throw failure }
     }
@@ -68,49 +69,50 @@ final class FileDownload: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         return configuration
     }
 
-    private func fail(_ error: MediaError, _ task: URLSessionTask) {
-        if failure == nil { failure = error }
-        Self.cancel(task)
-    }
-
-    /// On a thread of its own: Linux's loader may be waiting for the very delegate that cancels.
-    private static func cancel(_ task: URLSessionTask) { StageExecutor.queue().async { task.cancel() } }
-
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
     ) {
-        redirectCount += 1
-        do throws(MediaError) {
-            guard redirectCount <= Self.maximumRedirectCount else { throw .tooManyRedirects }
-            guard let url = request.url else { throw .addressRefused }
-            try rules.check(url)
-            try rules.lookUp(url)
-        } catch {
-            fail(error, task)
-            return completionHandler(nil)
+        // Without a new request, the redirect itself is the response: refused as that.
+        cancelling.answer(completionHandler, refusal: nil) {
+            do throws(MediaError) {
+                redirectCount += 1
+                guard redirectCount <= Self.maximumRedirectCount else { throw .tooManyRedirects }
+                guard let url = request.url else { throw .addressRefused }
+                try rules.check(url)
+                try rules.lookUp(url)
+                return request
+            } catch {
+                failure = failure ?? error
+                return nil
+            }
         }
-        completionHandler(request)
     }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        do throws(MediaError) {
-            guard let http = response as? HTTPURLResponse else { throw .network }
-            guard http.statusCode == 200 else { throw .status(http.statusCode) }
-            let encoding = http.value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity"
-            guard encoding == "identity" else { throw .file(.altered) }
-            let length = http.expectedContentLength
-            if length >= 0, length != Int64(file.byteCount) {
-                throw .file(length > Int64(file.byteCount) ? .tooLarge : .cut)
+        cancelling.answer(completionHandler, refusal: .cancel) {
+            do throws(MediaError) {
+                try check(response)
+                return failure == nil ? .allow : .cancel
+            } catch {
+                failure = failure ?? error
+                return .cancel
             }
-        } catch {
-            fail(error, dataTask)
-            return completionHandler(.cancel)
         }
-        completionHandler(.allow)
+    }
+
+    private func check(_ response: URLResponse) throws(MediaError) {
+        guard let http = response as? HTTPURLResponse else { throw .network }
+        guard http.statusCode == 200 else { throw .status(http.statusCode) }
+        let encoding = http.value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity"
+        guard encoding == "identity" else { throw .file(.altered) }
+        let length = http.expectedContentLength
+        if length >= 0, length != Int64(file.byteCount) {
+            throw .file(length > Int64(file.byteCount) ? .tooLarge : .cut)
+        }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -118,7 +120,8 @@ final class FileDownload: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         do throws(AttachmentError) {
             try data.lend { (bytes) throws(AttachmentError) in try opening?.take(bytes, take) }
         } catch {
-            fail(.file(error), dataTask)
+            failure = .file(error)
+            cancelling.cancel(dataTask)
         }
     }
 

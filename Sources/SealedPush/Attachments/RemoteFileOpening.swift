@@ -34,15 +34,19 @@ package struct RemoteFileOpening: ~Copyable {
     /// Whether all of it came, and was what was announced.
     package consuming func finish() throws(AttachmentError) {
         guard received == file.byteCount else { throw .cut }
-        guard let digest = hash.take()?.finish(), ConstantTime.areEqual(digest, file.hash) else { throw .altered }
-        // The last chunk's tag was checked where it lies, at the announced length.
-    }
+        // Only the final chunk says that nothing is missing.
+        if file.key != nil {
+            guard let chunks = chunks.take(), chunks.isOver else { throw .altered }
+        }
+        guard let digest = hash.take()?.finish(), ConstantTime.areEqual(digest, file.hash) else { throw .altered }    }
 }
 
 /// The header and the chunks of an encrypted file, taken out of bytes that come in any portions.
 private struct SealedChunks: ~Copyable {
     private let key: AttachmentKey
     private var rest: Int
+    /// Whether the final chunk has opened.
+    private(set) var isOver = false
     private var stream: SecretStream.Opening?
     private var buffer: PieceBuffer?
 
@@ -93,6 +97,7 @@ private struct SealedChunks: ~Copyable {
         let tag = try stream.open(piece, body)
         // Specification 14.2: the last chunk, and no other, is final.
         guard let tag, (tag == .final) == (rest == 0) else { throw .altered }
+        isOver = tag == .final
         self.stream = consume stream
     }
 }
