@@ -15,6 +15,7 @@ let package = Package(
             name: "benchmarks",
             dependencies: ["CRawSodium", .product(name: "PushSender", package: "sealed-push")],
             path: "Sources/Benchmarks"),
+        .executableTarget(name: "media-benchmark", dependencies: ["CRawSodium"], path: "Sources/MediaBenchmark"),
         .executableTarget(
             name: "outbox-benchmark",
             dependencies: [
