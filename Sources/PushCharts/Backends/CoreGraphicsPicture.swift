@@ -46,9 +46,8 @@
         }
 
         private static func color(_ color: Drawing.Color, _ space: CGColorSpace) -> CGColor {
-            let components: [CGFloat] = [color.red, color.green, color.blue, color.alpha]
-            return CGColor(colorSpace: space, components: components)
-                ?? CGColor(gray: 0.5, alpha: color.alpha)
+            let components = [color.red, color.green, color.blue, color.alpha].map { CGFloat($0) }
+            return CGColor(colorSpace: space, components: components) ?? CGColor(gray: 0.5, alpha: components[3])
         }
 
         private static func outline(_ path: Path) -> CGPath {
