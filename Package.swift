@@ -91,6 +91,9 @@ let server: [Target.Dependency] = [
         .executableTarget(
             name: "misbehaving-extension", dependencies: ["PushSimulator", "UserNotifications"],
             path: "Tests/Extensions/Misbehaving", swiftSettings: strict),
+        .executableTarget(
+            name: "expanding-extension", dependencies: ["PushService", "PushSimulator", "SealedPush"],
+            path: "Tests/Extensions/Expanding", swiftSettings: strict),
         .testTarget(
             name: "PushSenderTests", dependencies: ["PushSender", "SealedPush", "PushCrypto", "TestSupport"],
             swiftSettings: settings),
@@ -130,7 +133,8 @@ let server: [Target.Dependency] = [
             name: "PushSimulatorTests",
             dependencies: [
                 "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "TestSupport", "device-simulator",
-                "misbehaving-extension", "xcode-template-extension", "messages-example", "dynamic-chart-example",
+                "misbehaving-extension", "expanding-extension", "xcode-template-extension", "messages-example",
+                "dynamic-chart-example",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -7,7 +7,7 @@ extension DeliveredPush {
         let milliseconds = elapsed.map {
             $0.components.seconds * 1_000 + $0.components.attoseconds / 1_000_000_000_000_000
         }
-        return [
+        var object: [String: Any] = [
             "file": file, "identifier": identifier, "outcome": outcome.rawValue, "reason": reason ?? NSNull(),
             "note": note ?? NSNull(), "remarks": remarks, "title": text(shown?.title),
             "subtitle": text(shown?.subtitle), "body": text(shown?.body), "badge": badge ?? NSNull(),
@@ -18,6 +18,8 @@ extension DeliveredPush {
             "data": shown?.data ?? NSNull(), "userInfoKeys": shown?.userInfoObject.keys.sorted() ?? [],
             "elapsedMilliseconds": milliseconds ?? NSNull(), "peakMemoryBytes": peakMemoryByteCount ?? NSNull(),
         ]
+        object["expanded"] = expansion?.jsonObject
+        return object
     }
 }
 

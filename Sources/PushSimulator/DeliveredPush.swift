@@ -15,6 +15,8 @@ public struct DeliveredPush: Sendable {
     public let note: String?
     /// What the extension did wrong besides: an attachment that is not shown, a handler called twice.
     public var remarks: [String] = []
+    /// What a person sees who expands it; nil where nobody has.
+    public var expansion: ShownExpansion?
     /// From the extension's start; nil where it was not started.
     public var elapsed: Duration?
     /// The extension's own memory at its highest, in bytes; nil where it was not started.

@@ -7,6 +7,7 @@ public import SealedPush
 /// it.
 public struct PushDelivery: Sendable {
     private let device: SimulatedDevice
+    private let program: ExtensionProgram
     private let session: ExtensionSession
     private let attachments: AttachmentStore
     private let rules: ExtensionRules
@@ -17,6 +18,7 @@ public struct PushDelivery: Sendable {
         rules: ExtensionRules = ExtensionRules()
     ) {
         self.device = device
+        self.program = program
         self.rules = rules
         session = ExtensionSession(
             program, setting: ExtensionSetting(device: device, standard: standard), rules: rules)
@@ -79,6 +81,15 @@ public struct PushDelivery: Sendable {
 
     /// Ends the extension's process, once it has tidied up. Gives what it did wrong after its answers.
     public func end() -> [String] { session.end() }
+
+    /// What a person sees who expands a notification that is shown, in a process of the app's content extension; then,
+    /// where an action is given, what follows that.
+    public func expand(
+        _ shown: ShownNotification, identifier: String, action: String? = nil, text: String? = nil, at time: Date
+    ) throws(ExtensionProcessError) -> ShownExpansion {
+        try ExpansionProcess(program: program, device: device).expand(
+            ExpansionRequest(identifier: identifier, shown: shown, arrived: time, action: action, text: text))
+    }
 
     /// Removes the files of a notification that is no longer on the screen.
     public func forget(_ identifier: String) { attachments.remove(identifier) }

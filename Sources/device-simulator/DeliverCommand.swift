@@ -57,6 +57,12 @@ struct DeliverCommand: ParsableCommand {
 
     @OptionGroup(title: "Pictures of the lock screen") var pictures: PictureOptions
 
+    @Flag(help: "Expand each notification that is shown, as the app's content extension does.")
+    var expanded = false
+
+    @Option(help: ArgumentHelp("Choose an action of the expanded notification.", valueName: "id or id=text"))
+    var action: String?
+
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
@@ -90,9 +96,10 @@ struct DeliverCommand: ParsableCommand {
         let deliveries = Locked<[LockScreenPicture.Delivery]>([])
         try deliverAll(pushes) { file, push in
             let identifier = identifier ?? UUID().uuidString
-            let delivered: DeliveredPush
+            var delivered: DeliveredPush
             do {
                 delivered = try delivery.deliver(push, identifier: identifier, pushType: pushType)
+                delivered.expansion = try delivered.shown.flatMap { try expand($0, identifier, delivery) }
             } catch {
                 throw Failure(status: 74, message: "\(error)")
             }
@@ -121,6 +128,16 @@ struct DeliverCommand: ParsableCommand {
         if delivery.asksForNewKey {
             report("the ledger was missing or copied; the app should make a new key")
         }
+    }
+
+    /// Nil unless that is asked for.
+    private func expand(
+        _ shown: ShownNotification, _ identifier: String, _ delivery: PushDelivery
+    ) throws -> ShownExpansion? {
+        guard expanded || action != nil else { return nil }
+        let parts = (action ?? "").split(separator: "=", maxSplits: 1).map(String.init)
+        return try delivery.expand(
+            shown, identifier: identifier, action: parts.first, text: parts.count > 1 ? parts[1] : nil, at: Date())
     }
 
     /// In order, or several at once; the first error ends it.
@@ -208,5 +225,7 @@ extension DeliverCommand {
 
     private func printPush(_ push: DeliveredPush) throws {
         for line in LockScreen.lines(push, on: deviceOptions.device) { try printLine(line) }
+        guard let shown = push.shown, let expansion = push.expansion else { return }
+        for line in LockScreen.lines(expansion, of: shown, on: deviceOptions.device) { try printLine(line) }
     }
 }

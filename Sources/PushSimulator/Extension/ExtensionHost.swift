@@ -3,7 +3,7 @@ import Foundation
 internal import Glibc
 internal import PushCrypto
 internal import PushKeyring
-internal import PushService
+public import PushService
 internal import SealedPush
 public import UserNotifications
 
@@ -18,13 +18,17 @@ public import UserNotifications
 public enum ExtensionHost {
     /// Serves the simulator on standard input and output until input ends; what the extension prints goes to standard
     /// error. Never returns.
-    public static func run(_ makeExtension: @escaping () -> UNNotificationServiceExtension) -> Never {
-        serve { _ in makeExtension() }
+    ///
+    /// - Parameter expandedViews: what the app's content extension shows, for `device-simulator deliver … --expanded`.
+    public static func run(
+        expandedViews: [any ExpandedView] = [], _ makeExtension: @escaping () -> UNNotificationServiceExtension
+    ) -> Never {
+        serve(expandedViews) { _ in makeExtension() }
     }
 
     /// The simulator's own extension: `SealedNotificationService`, configured by the simulator's flags.
     public static func runStandard() -> Never {
-        serve { setting in
+        serve([]) { setting in
             guard let configuration = setting.standard?.configuration(container: setting.device.container) else {
                 try? FileHandle.standardError.write(
                     contentsOf: Data("device-simulator: no usable configuration\n".utf8))
@@ -34,10 +38,23 @@ public enum ExtensionHost {
         }
     }
 
-    private static func serve(_ makeExtension: (ExtensionSetting) -> UNNotificationServiceExtension) -> Never {
+    private static func serve(
+        _ views: [any ExpandedView],
+        _ makeExtension: @escaping (ExtensionSetting) -> UNNotificationServiceExtension
+    ) -> Never {
         // The answers have standard output for themselves.
         let reports = ReportWriter(dup(1))
         dup2(2, 1)
+        // One thread reads, and calls what it is given here alone; the main thread is the main actor's.
+        nonisolated(unsafe) let make = makeExtension
+        Thread.detachNewThread { read(views, make, reports) }
+        dispatchMain()
+    }
+
+    private static func read(
+        _ views: [any ExpandedView], _ makeExtension: (ExtensionSetting) -> UNNotificationServiceExtension,
+        _ reports: ReportWriter
+    ) -> Never {
         var setting: ExtensionSetting?
         var hosted: HostedExtension?
         while let line = readLine() {
@@ -52,6 +69,7 @@ public enum ExtensionHost {
                 hosted = current
                 current.deliver(request)
             case .expire: hosted?.expire()
+            case .expand(let request): reports.write(.expanded(ExpansionHost(views: views).expand(request)))
             }
         }
         hosted?.finishTidying()

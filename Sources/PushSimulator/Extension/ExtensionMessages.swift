@@ -7,6 +7,8 @@ enum ExtensionCommand: Codable {
     case deliver(ExtensionRequest)
     /// The system's time is up.
     case expire
+    /// Of a content extension's process, the only one.
+    case expand(ExpansionRequest)
 }
 
 /// What holds for all requests of a process.
@@ -31,6 +33,7 @@ enum ExtensionReport: Codable {
     case answer(ExtensionAnswer)
     /// The handler was called, `didReceive` has returned, and nothing is left to be tidied up.
     case settled(number: Int)
+    case expanded(ShownExpansion)
 }
 
 struct ExtensionAnswer: Codable, Sendable {

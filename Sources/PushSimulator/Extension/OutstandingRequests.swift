@@ -44,6 +44,8 @@ struct OutstandingRequests {
         switch report {
         case .answer(let answer): receive(answer, at: now)
         case .settled(let number): if requests[number]?.answer != nil { finish(number) }
+        // Of another process.
+        case .expanded: break
         }
     }
 

@@ -7,7 +7,7 @@ public enum LockScreen {
     /// ``TextWidth``.
     public static func box(title: String, _ paragraphs: [String], width: Int = 38) -> [String] {
         let inner = max(8, width - 4)
-        let heading = TextWidth.clipped(title, to: inner)
+        let heading = TextWidth.clipped(TerminalText.printable(title), to: inner)
         let rule = String(repeating: "─", count: inner - TextWidth.columns(of: heading))
         let lines = paragraphs.flatMap { TextWidth.wrapped($0, to: inner) }
         return ["╭ \(heading) \(rule)╮"] + lines.map { "│ \(TextWidth.padded($0, to: inner)) │" } + [
@@ -31,6 +31,28 @@ public enum LockScreen {
             let title = group.thread.isEmpty ? "\(device)\(badge)" : "\(device)\(badge) · \(group.thread)"
             return box(title: title, group.entries.flatMap { paragraphs($0.shown) })
         }
+    }
+
+    /// A notification that a person has expanded: the view's rows, with a rule above its actions.
+    public static func lines(_ expansion: ShownExpansion, of shown: ShownNotification, on device: String) -> [String] {
+        let text =
+            expansion.hidesDefaultContent ? [] : [shown.title, shown.subtitle, shown.body].filter { !$0.isEmpty }
+        let rows = expansion.rows.flatMap { row -> [String] in
+            switch row.kind {
+            case "facts":
+                let facts = row.facts ?? []
+                return stride(from: 0, to: facts.count - 1, by: 2).map { "\(facts[$0]): \(facts[$0 + 1])" }
+            case "picture", "player": return ["[\(row.kind) \(row.attachment ?? "")]"]
+            default: return [row.text ?? ""]
+            }
+        }
+        let actions = expansion.actions.map { action in
+            "( \(action.title)\(action.placeholder == nil ? "" : " …") )\(action.isDestructive ? " !" : "")"
+        }
+        let title = "\(device), expanded\(expansion.isSystem ? "" : " · \(shown.category)")"
+        let answer = expansion.answer.map { ["  after the action: \($0)"] } ?? []
+        let note = expansion.note.map { ["  \(TerminalText.printable($0))"] } ?? []
+        return box(title: title, text + rows + actions) + answer + note
     }
 
     /// What is heard, and what is unusual about it; nil for a silent notification like most.

@@ -1,0 +1,106 @@
+public import Foundation
+internal import PushService
+
+/// What a person sees who expands a notification. Travels as JSON from the content extension's process.
+public struct ShownExpansion: Codable, Equatable, Sendable {
+    /// Whether it is the system's own view: no extension of the app's is for this category, or none was able to.
+    public var isSystem = true
+    /// The height at first, in widths.
+    public var initialSizeRatio = 1.0
+    /// Whether title and body are left out above.
+    public var hidesDefaultContent = false
+    public var rows: [Row] = []
+    public var actions: [Action] = []
+    /// What followed an action: `show`, `dismiss`, `forward`; nil where there was none.
+    public var answer: String?
+    /// Why it is the system's own view, where the app has one.
+    public var note: String?
+
+    public struct Row: Codable, Equatable, Sendable {
+        /// `heading`, `text`, `facts`, `picture` or `player`.
+        public var kind: String
+        /// Of a heading or text.
+        public var text: String?
+        /// Name and value by turns.
+        public var facts: [String]?
+        /// Of a picture or player: in the device's own data store.
+        public var file: URL?
+        public var attachment: String?
+    }
+
+    public struct Action: Codable, Equatable, Sendable {
+        public var identifier: String
+        public var title: String
+        public var isDestructive: Bool
+        public var needsUnlock: Bool
+        public var opensApp: Bool
+        /// What the empty field shows, where a person types something first.
+        public var placeholder: String?
+    }
+
+    /// As the system expands a notification by itself: the pictures large, title and body above.
+    init(system shown: ShownNotification, note: String? = nil) {
+        self.note = note
+        rows = shown.attachments.map { attachment in
+            Row(
+                kind: attachment.kind == .image ? "picture" : "player", file: attachment.file,
+                attachment: attachment.identifier)
+        }
+    }
+
+    init(_ view: any ExpandedView, rows: [ExpandedRow]) {
+        isSystem = false
+        // What is no height is the system's.
+        initialSizeRatio = view.initialSizeRatio > 0 ? min(view.initialSizeRatio, 10) : 1
+        hidesDefaultContent = view.hidesDefaultContent
+        self.rows = rows.map { Row($0) }
+        actions = view.actions.map { Action($0) }
+    }
+
+    /// One object for `--json`.
+    var jsonObject: [String: Any] {
+        [
+            "system": isSystem, "initialSizeRatio": initialSizeRatio, "hidesDefaultContent": hidesDefaultContent,
+            "rows": rows.map(\.jsonObject), "actions": actions.map(\.jsonObject), "answer": answer ?? NSNull(),
+            "note": note ?? NSNull(),
+        ]
+    }
+}
+
+extension ShownExpansion.Row {
+    fileprivate init(_ row: ExpandedRow) {
+        switch row {
+        case .heading(let text): self.init(kind: "heading", text: text)
+        case .text(let text): self.init(kind: "text", text: text)
+        case .facts(let facts): self.init(kind: "facts", facts: facts.flatMap { [$0.name, $0.value] })
+        case .picture(let attachment):
+            self.init(kind: "picture", file: attachment.file, attachment: attachment.identifier)
+        case .player(let attachment):
+            self.init(kind: "player", file: attachment.file, attachment: attachment.identifier)
+        }
+    }
+
+    fileprivate var jsonObject: [String: Any] {
+        var object: [String: Any] = ["kind": kind]
+        object["text"] = text
+        object["facts"] = facts
+        object["file"] = file?.path(percentEncoded: false)
+        object["attachment"] = attachment
+        return object
+    }
+}
+
+extension ShownExpansion.Action {
+    fileprivate init(_ action: ExpandedAction) {
+        self.init(
+            identifier: action.identifier, title: action.title, isDestructive: action.isDestructive,
+            needsUnlock: action.needsUnlock, opensApp: action.opensApp, placeholder: action.textInput?.placeholder)
+    }
+
+    fileprivate var jsonObject: [String: Any] {
+        [
+            "identifier": identifier, "title": title, "destructive": isDestructive, "needsUnlock": needsUnlock,
+            "opensApp": opensApp, "textInput": placeholder ?? NSNull(),
+        ]
+    }
+}

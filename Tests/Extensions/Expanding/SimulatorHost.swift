@@ -1,0 +1,6 @@
+import PushSimulator
+
+@main
+struct SimulatorHost {
+    static func main() { ExtensionHost.run(expandedViews: [StockView()]) { NotificationService() } }
+}
