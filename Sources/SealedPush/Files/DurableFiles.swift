@@ -39,18 +39,22 @@ package enum DurableFiles {
 
     /// Removes what processes that were killed have left: `tmp.` files that nobody has touched for some seconds.
     package static func removeUnfinished(in folder: URL, untouchedFor seconds: Int64) {
-        let now = Int64(time(nil))
         for name in (try? names(in: folder)) ?? [] where name.hasPrefix("tmp.") {
-            let path = folder.appending(path: name).path(percentEncoded: false)
-            var status = stat()
-            guard lstat(path, &status) == 0 else { continue }
-            #if canImport(Darwin)
-                let modified = Int64(status.st_mtimespec.tv_sec)
-            #else
-                let modified = Int64(status.st_mtim.tv_sec)
-            #endif
-            if now - modified > seconds { unlink(path) }
+            let file = folder.appending(path: name)
+            if let age = secondsUntouched(file), age > seconds { unlink(file.path(percentEncoded: false)) }
         }
+    }
+
+    /// For how long nobody has changed a file, or what is in a folder; nil where there is none.
+    package static func secondsUntouched(_ file: URL) -> Int64? {
+        var status = stat()
+        guard lstat(file.path(percentEncoded: false), &status) == 0 else { return nil }
+        #if canImport(Darwin)
+            let modified = Int64(status.st_mtimespec.tv_sec)
+        #else
+            let modified = Int64(status.st_mtim.tv_sec)
+        #endif
+        return Int64(time(nil)) - modified
     }
 
     /// Makes an empty file in place, for one whose own inode matters; does nothing where it exists.

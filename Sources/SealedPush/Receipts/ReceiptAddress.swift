@@ -4,6 +4,8 @@
 public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
     /// The URL, as it was given.
     public let description: String
+    /// The server's name or address, in small letters.
+    package let host: String
 
     /// Nil unless the text is `https://HOST…`, or `http://` with a loopback host: visible ASCII that needs no escape, without
     /// user, password and fragment.
@@ -14,10 +16,14 @@ public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
         let authority = text.dropFirst(isSecure ? 8 : 7).prefix { $0 != "/" && $0 != "?" }
         guard let host = Self.host(authority), isSecure || Self.loopbackHosts.contains(host) else { return nil }
         description = text
+        self.host = host
     }
 
     /// Whether it goes over the network, and so is encrypted.
     package var isSecure: Bool { description.hasPrefix("https://") }
+
+    /// Whether it is on this machine, by its name.
+    package var isLoopback: Bool { Self.loopbackHosts.contains(host) }
 
     /// Nil where there is none, or anything but a port stands behind it.
     private static func host(_ authority: Substring) -> String? {

@@ -55,3 +55,11 @@ package struct ReceiptBody: Hashable, Sendable {
     static let version: UInt8 = 1
     static let opened: UInt8 = 1
 }
+
+extension ReceiptBody {
+    /// What the bytes of a receipt say, believed by whoever made them.
+    package static func createdAndNumber(of bytes: [UInt8]) -> (secondsSince1970: UInt64, number: [UInt8]) {
+        precondition(bytes.count == byteCount)
+        return (bytes[33..<41].reduce(0) { $0 << 8 | UInt64($1) }, Array(bytes[17..<33]))
+    }
+}

@@ -1,0 +1,163 @@
+package import Foundation
+package import SealedPush
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Receipts that wait, and counts of what did not open, as files: for any number of processes at once, each of which may be
+/// killed or suspended at any moment, and without a lock.
+///
+/// - `failures`: one byte for each push that did not open.
+/// - `making.ID/`: a receipt while it is made. The counts are moved into it first, so that each is in one receipt at most.
+/// - `TIME.NUMBER/receipt`: a finished one, without any key. It was renamed into place as a whole, its counts with it.
+/// - `gone.ID/`: one that is being removed.
+///
+/// What may be lost: the counts of a receipt that was never taken, and one count that is written while another process
+/// takes them. Nothing is counted twice. Source: Specification 16.7.
+package struct ReceiptQueue: Sendable {
+    let folder: URL
+
+    /// - Parameter root: the folder `SealedPush` of the shared container.
+    package init(in root: URL) { folder = root.appending(path: "receipts", directoryHint: .isDirectory) }
+
+    /// Counts a push that did not open. Costs one write; at most 65,535 are counted between two receipts.
+    package func count(_ reason: OpenError) {
+        guard ensureFolder() else { return }
+        let descriptor = open(
+            path("failures"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_size < Self.maximumFailureCount
+        else { return }
+        try? DurableFiles.writeAll([reason.receiptNumber], to: descriptor)
+    }
+
+    /// Makes room, and puts a receipt in, unless there is one about the same message.
+    func add(_ receipt: ReceiptDraft, due: Timestamp, takingFailures: Bool, at now: Timestamp) {
+        guard ensureFolder() else { return }
+        tidy()
+        let waiting = waiting()
+        guard !waiting.contains(where: { $0.hasSuffix(Hex.encode(receipt.number)) }) else { return }
+        // The newest stay.
+        for name in waiting.dropLast(Self.maximumCount - 1) { remove(name) }
+        for takesFailures in takingFailures ? [true, false] : [false] {
+            // The second time without counts: somebody took them over while this process was suspended.
+            if make(receipt, due: due, takingFailures: takesFailures) { return }
+        }
+    }
+
+    /// The names of those that wait, oldest first.
+    package func waiting() -> [String] { names().filter(WaitingReceipt.isName).sorted() }
+
+    /// Nil for one that is gone; one that is damaged is removed.
+    func receipt(named name: String) -> WaitingReceipt? {
+        do throws(DurableFiles.Failure) {
+            if let receipt = try read(name) { return receipt }
+        } catch {
+            // Not yet readable, or out of descriptors: later.
+            guard [ENOENT, EINVAL, ELOOP].contains(error.code) else { return nil }
+        }
+        remove(name)
+        return nil
+    }
+
+    /// Takes one out as a whole, then its files away.
+    func remove(_ name: String) {
+        let gone = "gone.\(UUID().uuidString)"
+        guard rename(path(name), path(gone)) == 0 else { return }
+        removeFiles(of: gone)
+    }
+
+    /// False where another process has taken over what this one made.
+    private func make(_ receipt: ReceiptDraft, due: Timestamp, takingFailures: Bool) -> Bool {
+        let making = "making.\(UUID().uuidString)"
+        guard begin(making, takingFailures: takingFailures) else { return true }
+        let body = receipt.bytes(counts: counts(in: making))
+        let waiting = WaitingReceipt(address: receipt.request.address, due: due, body: body)
+        do throws(DurableFiles.Failure) {
+            try DurableFiles.write(waiting.json, to: folder.appending(path: "\(making)/receipt"), mode: 0o600)
+        } catch {
+            // On a full disk the counts stay where they are, for later.
+            return error.code != ENOENT
+        }
+        // Where it is not there any more, another process has put it into place.
+        _ = rename(path(making), path(waiting.name))
+        return true
+    }
+
+    /// Makes the folder of a new receipt, or takes over one that a killed process has left with its counts.
+    private func begin(_ making: String, takingFailures: Bool) -> Bool {
+        guard takingFailures else { return mkdir(path(making), 0o700) == 0 }
+        for left in abandoned() where rename(path(left), path(making)) == 0 {
+            unlink(path("\(making)/receipt"))
+            return true
+        }
+        guard mkdir(path(making), 0o700) == 0 else { return false }
+        _ = rename(path("failures"), path("\(making)/failures"))
+        return true
+    }
+
+    private func counts(in making: String) -> [UInt16] {
+        let file = folder.appending(path: "\(making)/failures")
+        let bytes = (try? DurableFiles.read(file, limit: Self.maximumFailureCount)) ?? []
+        var counts = [UInt16](repeating: 0, count: ReceiptBody.reasonCount)
+        let known = Set(OpenError.allCases.map { $0.receiptNumber })
+        for byte in bytes where known.contains(byte) { counts[Int(byte) - 1] += 1 }
+        return counts
+    }
+
+    /// Puts into place what was finished by a process that was killed in the next moment, and ends what was being removed.
+    private func tidy() {
+        for name in names() where name.hasPrefix("gone.") { removeFiles(of: name) }
+        for left in abandoned() {
+            if let receipt = try? read(left) { _ = rename(path(left), path(receipt.name)) }
+        }
+    }
+
+    /// What nobody has touched for a minute: oldest first.
+    private func abandoned() -> [String] {
+        let old = names().filter { $0.hasPrefix("making.") }.compactMap { name -> (String, Int64)? in
+            guard let age = DurableFiles.secondsUntouched(folder.appending(path: name)) else { return nil }
+            return age > Self.abandonedSeconds ? (name, age) : nil
+        }
+        return old.sorted { $0.1 > $1.1 }.map { $0.0 }
+    }
+
+    /// Nil where it does not read.
+    private func read(_ name: String) throws(DurableFiles.Failure) -> WaitingReceipt? {
+        WaitingReceipt(
+            parsing: try DurableFiles.read(
+                folder.appending(path: "\(name)/receipt"), limit: WaitingReceipt.maximumByteCount))
+    }
+
+    private func removeFiles(of name: String) {
+        for file in ["receipt", "failures"] { unlink(path("\(name)/\(file)")) }
+        rmdir(path(name))
+    }
+
+    private func names() -> [String] { (try? DurableFiles.names(in: folder)) ?? [] }
+
+    private func path(_ name: String) -> String { folder.appending(path: name).path(percentEncoded: false) }
+
+    /// What is made in it can be read before the first unlock, as the folder itself.
+    private func ensureFolder() -> Bool {
+        if access(folder.path(percentEncoded: false), F_OK) == 0 { return true }
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            #if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
+                try FileManager.default.setAttributes(
+                    [.protectionKey: FileProtectionType.none], ofItemAtPath: folder.path(percentEncoded: false))
+            #endif
+            return true
+        } catch { return false }
+    }
+
+    package static let maximumCount = 32
+    package static let maximumFailureCount = 65_535
+    private static let abandonedSeconds: Int64 = 60
+}

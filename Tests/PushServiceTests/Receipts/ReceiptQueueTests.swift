@@ -1,0 +1,220 @@
+import Foundation
+import Glibc
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushService
+
+@Suite("The queue of receipts")
+struct ReceiptQueueTests {
+    private let folder: TemporaryFolder
+    private let queue: ReceiptQueue
+    private let now = Timestamp.now()
+    private static let request = ReceiptRequest(
+        address: ReceiptAddress(parsing: "https://push.example.com/r")!, id: ReceiptID(Array(0..<16)),
+        key: Array(50..<82))
+
+    init() throws {
+        folder = try TemporaryFolder()
+        queue = ReceiptQueue(in: folder.appending("SealedPush"))
+    }
+
+    private func draft(_ message: MessageID = .random(), after seconds: Int64 = 0) -> ReceiptDraft {
+        ReceiptDraft(
+            request: Self.request, message: message, created: now.advanced(bySeconds: seconds),
+            elapsed: .milliseconds(300))
+    }
+
+    private func add(_ draft: ReceiptDraft? = nil, takingFailures: Bool = true) {
+        queue.add(draft ?? self.draft(), due: now, takingFailures: takingFailures, at: now)
+    }
+
+    /// What the receipts that wait say did not open.
+    private func counts() throws -> [[OpenError: Int]] {
+        try queue.waiting().map { name in
+            let waiting = try #require(queue.receipt(named: name))
+            let body = try Self.request.key.withUnsafeBytes { try ReceiptBody(parsing: waiting.body, key: $0) }
+            var counts: [OpenError: Int] = [:]
+            for (index, count) in body.counts.enumerated() where count > 0 {
+                counts[try #require(OpenError(receiptNumber: UInt8(index + 1)))] = Int(count)
+            }
+            return counts
+        }
+    }
+
+    private func path(_ name: String) -> String { queue.folder.appending(path: name).path }
+
+    private func age(_ name: String, seconds: Int = 120) {
+        var times = [timeval](repeating: timeval(tv_sec: time(nil) - seconds, tv_usec: 0), count: 2)
+        #expect(utimes(path(name), &times) == 0)
+    }
+
+    @Test("keeps receipts in their order, with no key, each with the counts since the last")
+    func order() throws {
+        queue.count(.expired)
+        queue.count(.expired)
+        queue.count(.unknownRecipient)
+        add(draft(after: 0))
+        add(draft(after: 1))
+        queue.count(.locked)
+        add(draft(after: 2), takingFailures: false)
+        add(draft(after: 3))
+        #expect(try counts() == [[.expired: 2, .unknownRecipient: 1], [:], [:], [.locked: 1]])
+        let key = Data(Self.request.key)
+        for file in try Checkout.allFiles(in: folder.url) {
+            let bytes = try Data(contentsOf: file)
+            #expect(bytes.range(of: key) == nil)
+            #expect(bytes.range(of: Data(Base64URL.encode(Self.request.key).utf8)) == nil)
+        }
+    }
+
+    @Test("holds one receipt a message")
+    func once() throws {
+        let message = MessageID.random()
+        queue.count(.locked)
+        add(draft(message))
+        queue.count(.expired)
+        add(draft(message, after: 5))
+        #expect(try counts() == [[.locked: 1]])
+        add()
+        #expect(try counts().contains([.expired: 1]))
+    }
+
+    @Test("holds 32, and lets the oldest go first")
+    func bounded() throws {
+        let drafts = (0..<40).map { draft(after: Int64($0)) }
+        for draft in drafts { add(draft) }
+        #expect(queue.waiting().count == 32)
+        #expect(queue.waiting().first?.hasSuffix(Hex.encode(drafts[8].number)) == true)
+        #expect(queue.waiting().last?.hasSuffix(Hex.encode(drafts[39].number)) == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: queue.folder.path).count == 32)
+    }
+
+    @Test("counts no more than fits, and holds on")
+    func saturated() throws {
+        queue.count(.malformed)
+        let bytes = [UInt8](repeating: OpenError.malformed.receiptNumber, count: 65_534)
+        try DurableFiles.append(bytes, to: queue.folder.appending(path: "failures"))
+        for _ in 0..<5 { queue.count(.expired) }
+        add()
+        #expect(try counts() == [[.malformed: 65_535]])
+        // Bytes that are no reason's are nothing.
+        try Data([0, 17, 200, 255, 2]).write(to: queue.folder.appending(path: "failures"))
+        add(draft(after: 1))
+        #expect(try counts()[1] == [.unknownRecipient: 1])
+    }
+
+    @Test("carries on with what a process that was killed at any step has left")
+    func abandoned() throws {
+        for step in 0..<4 {
+            let queue = ReceiptQueue(in: folder.appending("killed-\(step)"))
+            let test = try ReceiptQueueTests(queue)
+            queue.count(.locked)
+            queue.count(.locked)
+            // As far as it came: the folder; the counts in it; half a receipt; a whole one that is not in its place.
+            mkdir(test.path("making.x"), 0o700)
+            if step >= 1 { rename(test.path("failures"), test.path("making.x/failures")) }
+            let whole = WaitingReceipt(
+                address: Self.request.address, due: now,
+                body: test.draft().bytes(counts: [0, 0, 2] + [UInt16](repeating: 0, count: 22)))
+            if step == 2 { try Data(whole.json.prefix(40)).write(to: URL(filePath: test.path("making.x/receipt"))) }
+            if step == 3 { try Data(whole.json).write(to: URL(filePath: test.path("making.x/receipt"))) }
+            queue.count(.expired)
+            // Somebody may still be at it.
+            test.add(test.draft(after: 1), takingFailures: step >= 1)
+            test.age("making.x")
+            test.add(test.draft(after: 2))
+            test.add(test.draft(after: 3))
+            let total = try test.counts().reduce(into: [OpenError: Int]()) { $0.merge($1, uniquingKeysWith: +) }
+            #expect(total == [.locked: 2, .expired: 1], "step \(step)")
+            #expect(queue.waiting().count == (step == 3 ? 4 : 3), "step \(step)")
+            let names = try FileManager.default.contentsOfDirectory(atPath: queue.folder.path)
+            #expect(!names.contains { $0.hasPrefix("making.") }, "step \(step): \(names)")
+        }
+    }
+
+    @Test("removes for good what was being removed when a process was killed")
+    func halfRemoved() throws {
+        add()
+        let name = try #require(queue.waiting().first)
+        rename(path(name), path("gone.x"))
+        unlink(path("gone.x/receipt"))
+        #expect(queue.waiting().isEmpty)
+        add()
+        #expect(access(path("gone.x"), F_OK) != 0)
+        #expect(queue.waiting().count == 1)
+    }
+
+    @Test("throws away what is damaged, and nothing else in the folder")
+    func damaged() throws {
+        for (index, bytes) in [
+            Data(), Data("{}".utf8), Data(repeating: 0x7b, count: 5_000),
+            Data(#"{"url":"http://evil.example/","due":1,"body":"AA"}"#.utf8), nil,
+        ].enumerated() {
+            add(draft(after: Int64(index)))
+            let name = try #require(queue.waiting().last)
+            if let bytes {
+                try bytes.write(to: URL(filePath: path("\(name)/receipt")))
+            } else {
+                unlink(path("\(name)/receipt"))
+                mkfifo(path("\(name)/receipt"), 0o600)
+            }
+            #expect(queue.receipt(named: name) == nil)
+        }
+        #expect(queue.waiting().isEmpty)
+        mkdir(path("other"), 0o700)
+        add()
+        #expect(access(path("other"), F_OK) == 0)
+        #expect(queue.receipt(named: "000000000000.\(String(repeating: "0", count: 32))") == nil)
+    }
+
+    @Test("changes nothing where the folder can't be made, is a file, or failures is a link or a pipe")
+    func hostileFolder() throws {
+        let blocked = ReceiptQueue(in: folder.appending("file"))
+        try Data("x".utf8).write(to: folder.appending("file"))
+        blocked.count(.locked)
+        blocked.add(draft(), due: now, takingFailures: true, at: now)
+        #expect(blocked.waiting().isEmpty)
+        queue.count(.locked)
+        let victim = folder.appending("victim")
+        try Data("victim".utf8).write(to: victim)
+        for make in [{ symlink(victim.path, path("failures")) }, { mkfifo(path("failures"), 0o600) }] {
+            unlink(path("failures"))
+            #expect(make() == 0)
+            queue.count(.locked)
+        }
+        #expect(try Data(contentsOf: victim) == Data("victim".utf8))
+        add()
+        #expect(try counts() == [[:]])
+    }
+
+    @Test("of many processes' threads at once loses no receipt and counts nothing twice")
+    func crowd() async throws {
+        let (queue, now) = (queue, now)
+        let drafts = (0..<24).map { draft(after: Int64($0)) }
+        await withTaskGroup(of: Void.self) { group in
+            for draft in drafts {
+                group.addTask {
+                    for _ in 0..<10 { queue.count(.rejected) }
+                    queue.add(draft, due: now, takingFailures: true, at: now)
+                }
+            }
+        }
+        add(draft(after: 100))
+        #expect(queue.waiting().count == 25)
+        let total = try counts().reduce(0) { $0 + ($1[.rejected] ?? 0) }
+        // A count that is written while they are taken may be lost; none is counted twice.
+        #expect(total <= 240 && total > 200)
+    }
+}
+
+extension ReceiptQueueTests {
+    /// The same helpers for another queue.
+    fileprivate init(_ queue: ReceiptQueue) throws {
+        folder = try TemporaryFolder()
+        self.queue = queue
+        queue.count(.locked)
+        unlink(queue.folder.appending(path: "failures").path)
+    }
+}

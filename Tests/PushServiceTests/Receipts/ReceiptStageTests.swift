@@ -1,0 +1,252 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+import UserNotifications
+
+@testable import PushService
+
+@Suite("The receipt stage")
+struct ReceiptStageTests {
+    private let fixture: Fixture
+    private let server: ReceiptServerStub
+    private var queue: ReceiptQueue { ReceiptQueue(in: fixture.folder.appending("SealedPush")) }
+
+    init() throws {
+        fixture = try Fixture()
+        try fixture.beginLedger()
+        server = try ReceiptServerStub()
+    }
+
+    private func sealer(_ url: String? = nil) -> Sealer {
+        Sealer(
+            sender: fixture.sender, topic: Fixture.topic, safeDefault: "wire default",
+            receipts: ReceiptAddress(parsing: url ?? server.url))
+    }
+
+    private func field(_ url: String? = nil, _ content: Content = Content(body: "Hello")) throws -> String {
+        try sealer(url).seal(content, toUnverified: fixture.phone.recipient).envelope.text
+    }
+
+    /// One notification, from its arrival until nothing is left to do.
+    @discardableResult
+    private func show(
+        _ field: String, identifier: String = UUID().uuidString, stage: ReceiptStage = ReceiptStage(hosts: []),
+        environment: DeviceEnvironment? = nil
+    ) async -> UNNotificationContent {
+        let service = TestedService(fixture.configuration(stages: [stage]))
+        service.environment = environment ?? fixture.environment
+        let shown = await receive(Fixture.request(field: field, identifier: identifier), service)
+        await service.tidied()
+        return shown
+    }
+
+    private func receipts() throws -> [ShownReceipt] {
+        let receiver = ReceiptReceiver(keys: [ReceiptKey(of: fixture.sender)])
+        return try server.bodies.map { try receiver.receive($0, at: .now()) }
+    }
+
+    @Test("tells the server that a message was shown, and what did not open before it, by reason")
+    func posted() async throws {
+        for _ in 0..<3 { await show("garbage") }
+        let stranger = Sealer(sender: SenderKey(), topic: Fixture.topic, safeDefault: "x")
+        await show(try stranger.seal(Content(body: "x"), toUnverified: fixture.phone.recipient).envelope.text)
+        #expect(server.bodies.isEmpty)
+        #expect(await show(try field()).body == "Hello")
+        let receipt = try #require(try receipts().first)
+        #expect(receipt.failures == [.malformed: 3, .unknownSender: 1])
+        #expect(receipt.id == ReceiptKey(of: fixture.sender).id(of: fixture.phone.recipient))
+        #expect(receipt.elapsed > .zero && receipt.elapsed < .seconds(120))
+        await show(try field())
+        #expect(try receipts().map { $0.failures.isEmpty } == [false, true])
+        #expect(queue.waiting().isEmpty)
+        let names = try FileManager.default.contentsOfDirectory(atPath: queue.folder.path)
+        #expect(names.isEmpty, "\(names)")
+    }
+
+    @Test("says nothing about app, system, language or person, and has no content in it")
+    func request() async throws {
+        await show(try field(nil, Content(title: "Nina", body: "Lunch at one?", data: ["table": 7])))
+        let head = try #require(server.heads.first)
+        #expect(head.hasPrefix("POST /r HTTP/1.1\r\n"))
+        let lines = head.split(separator: "\r\n").dropFirst().map { $0.lowercased() }
+        let names = Set(lines.map { $0.prefix { $0 != ":" } })
+        #expect(
+            names.isSubset(of: [
+                "host", "accept", "content-type", "content-length", "user-agent", "accept-encoding", "accept-language",
+                "connection",
+            ]), "\(head)")
+        #expect(lines.contains("user-agent: sealed-push"))
+        #expect(!lines.contains { $0.hasPrefix("accept-language:") && $0 != "accept-language: *" })
+        #expect(server.bodies[0].count == 128)
+    }
+
+    @Test("posts to no host but the app's own, and never without TLS on a device")
+    func hosts() async throws {
+        let stage = ReceiptStage(hosts: ["push.example.com"])
+        for url in ["https://elsewhere.example/r", "https://push.example.com.evil.example/", "https://10.0.0.1/"] {
+            await show(try field(url), stage: stage)
+            #expect(queue.waiting().isEmpty, "\(url)")
+        }
+        // Loopback is the simulator's.
+        let container = fixture.folder.url
+        let keys = fixture.keys
+        let device = DeviceEnvironment(
+            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: fixture.scratchRoot)
+        await show(try field(), stage: ReceiptStage(hosts: ["127.0.0.1"]), environment: device)
+        #expect(queue.waiting().isEmpty)
+        #expect(server.heads.isEmpty)
+    }
+
+    @Test("counts failures while no message asks for receipts, and costs nothing else")
+    func noRequest() async throws {
+        await show("garbage")
+        await show(try fixture.seal())
+        #expect(server.heads.isEmpty)
+        #expect(queue.waiting().isEmpty)
+        await show(try field())
+        #expect(try receipts().map { $0.failures } == [[.malformed: 1]])
+    }
+
+    @Test("sends no receipt for what anybody may have sealed")
+    func anonymous() async throws {
+        var content = Content(body: "Hello")
+        content.receipt = ReceiptKey(of: fixture.sender).request(
+            fixture.phone.recipient, to: ReceiptAddress(parsing: server.url)!)
+        let sealer = Sealer(anonymousFor: Fixture.topic, safeDefault: "x")
+        let field = try sealer.seal(content, toUnverified: fixture.phone.recipient).envelope.text
+        let service = TestedService(
+            fixture.configuration(allowsAnonymous: true, stages: [ReceiptStage(hosts: [])]))
+        service.environment = fixture.environment
+        #expect(await receive(Fixture.request(field: field), service).body == "Hello")
+        await service.tidied()
+        #expect(server.heads.isEmpty)
+    }
+
+    @Test("counts a message once, however often the extension is called for it")
+    func repeated() async throws {
+        let field = try field()
+        await show("garbage")
+        for _ in 0..<3 { #expect(await show(field, identifier: "same").body == "Hello") }
+        let receipts = try receipts()
+        #expect(Set(receipts.map { $0.number }).count == 1)
+        #expect(receipts.map { $0.failures } == [[.malformed: 1], [:], [:]])
+        // Under another identifier it is a replay: a failure, not shown.
+        await show(field, identifier: "other")
+        await show(try self.field())
+        #expect(try self.receipts().last?.failures == [.replayed: 1])
+    }
+
+    @Test(
+        "keeps a receipt where the server fails, and posts it with the next notification",
+        arguments: [500, 503, 429, 408, 301, 999])
+    func failing(status: Int) async throws {
+        server.behave(.answers(status))
+        #expect(await show(try field()).body == "Hello")
+        #expect(queue.waiting().count == 1)
+        server.behave(.answers(204))
+        await show(try field())
+        #expect(queue.waiting().isEmpty)
+        let receipts = try receipts()
+        #expect(receipts.count == 3)
+        #expect(Set(receipts.map { $0.number }).count == 2)
+    }
+
+    @Test("lets a receipt go that was refused for good", arguments: [400, 403, 404, 410, 413])
+    func refused(status: Int) async throws {
+        server.behave(.answers(status))
+        await show(try field())
+        #expect(queue.waiting().isEmpty)
+    }
+
+    @Test("keeps a receipt where the server closes or sends elsewhere; and heeds a status, whatever follows it")
+    func misbehaving() async throws {
+        server.behave(.closes)
+        await show(try field())
+        #expect(queue.waiting().count == 1)
+        server.behave(.redirects)
+        await show(try field())
+        #expect(queue.waiting().count == 2)
+        #expect(server.heads.allSatisfy { $0.hasPrefix("POST /r ") })
+        server.behave(.floods)
+        await show(try field())
+        #expect(queue.waiting().isEmpty)
+    }
+
+    @Test("keeps a receipt where nobody is there, and asks each address once in a run")
+    func nobody() async throws {
+        let port = try ReceiptServerStub().port
+        let nobody = "http://127.0.0.1:\(port)/r"
+        await show(try field(nobody))
+        await show(try field(nobody))
+        #expect(queue.waiting().count == 2)
+        // Others are served all the same.
+        await show(try field())
+        #expect(try receipts().count == 1)
+        #expect(queue.waiting().count == 2)
+    }
+
+    @Test("delays nothing where the server hangs: the handler was called before")
+    func hanging() async throws {
+        server.behave(.hangs)
+        let service = TestedService(fixture.configuration(stages: [ReceiptStage(hosts: [])]))
+        service.environment = fixture.environment
+        // Shown although the server has not answered: it never does.
+        #expect(await receive(Fixture.request(field: try field()), service).body == "Hello")
+        while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(queue.waiting().count == 1)
+    }
+
+    @Test("waits at random where the app wants that, and then goes with a later notification")
+    func delayed() async throws {
+        let stage = ReceiptStage(hosts: [], maximumDelay: .seconds(86_400))
+        await show(try field(), stage: stage)
+        try #require(queue.waiting().count == 1, "a chance of 1 in 8,640")
+        #expect(server.heads.isEmpty)
+        let (container, keys) = (fixture.folder.url, fixture.keys)
+        let tomorrow = DeviceEnvironment(
+            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: fixture.scratchRoot,
+            allowsLoopback: true, now: { .now().advanced(bySeconds: 86_400) })
+        await stage.postWaiting(in: .folder(container), environment: tomorrow)
+        #expect(try receipts().count == 1)
+        #expect(queue.waiting().isEmpty)
+    }
+
+    @Test("forgets a receipt that nobody took for a week")
+    func old() async throws {
+        server.behave(.answers(500))
+        await show(try field())
+        server.behave(.answers(204))
+        let (container, keys) = (fixture.folder.url, fixture.keys)
+        let later = DeviceEnvironment(
+            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: fixture.scratchRoot,
+            allowsLoopback: true, now: { .now().advanced(bySeconds: 7 * 86_400 + 60) })
+        await ReceiptStage(hosts: []).postWaiting(in: .folder(container), environment: later)
+        #expect(queue.waiting().isEmpty)
+        #expect(server.heads.count == 1)
+    }
+
+    @Test("posts many at once from one process, each counted once")
+    func parallel() async throws {
+        let service = TestedService(fixture.configuration(stages: [ReceiptStage(hosts: [])]))
+        service.environment = fixture.environment
+        let fields = try (0..<12).map { _ in try field() }
+        for _ in 0..<12 { await show("garbage") }
+        nonisolated(unsafe) let shared = service
+        await withTaskGroup(of: Void.self) { group in
+            for field in fields {
+                group.addTask { #expect(await receive(Fixture.request(field: field), shared).body == "Hello") }
+            }
+        }
+        await service.tidied()
+        for _ in 0..<2 {
+            await ReceiptStage(hosts: []).postWaiting(in: .folder(fixture.folder.url), environment: fixture.environment)
+        }
+        #expect(queue.waiting().isEmpty)
+        let receipts = try receipts()
+        let first = Dictionary(receipts.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        #expect(first.count == 12)
+        #expect(first.values.reduce(0) { $0 + ($1.failures[.malformed] ?? 0) } == 12)
+    }
+}
