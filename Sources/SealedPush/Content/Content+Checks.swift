@@ -17,6 +17,7 @@ extension Content {
         try checkAttachments()
         for (name, value) in reserved where !value.isSealable(depth: 2) { throw .invalid(name) }
         try checkChartForSealing()
+        if let value = reserved["template"], value != .bool(true) { throw .invalid("template") }
         if reserved["receipt"] != nil, receipt == nil { throw .invalid("receipt") }
     }
 

@@ -74,7 +74,7 @@ public struct Content: Hashable, Sendable {
     package static let maximumByteCount = 4_096
     /// The largest content that a tool reads in order to seal it: more than fits, as it may be cut.
     package static let maximumUnsealedByteCount = 1 << 20
-    package static let reservedKeys: Set<String> = ["attachments", "overflow", "chart", "receipt"]
+    package static let reservedKeys: Set<String> = ["attachments", "overflow", "chart", "receipt", "template"]
 }
 
 /// Text that a person sees.

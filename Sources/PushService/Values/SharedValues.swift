@@ -1,0 +1,89 @@
+package import Foundation
+import SealedPush
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Texts that the app leaves in the shared container for its extension, by name: what a message shows and its server does
+/// not know, such as the quote of the day or how the person calls a contact.
+///
+/// They never leave the device. One JSON file, replaced as a whole, so that an extension sees the values before or after a
+/// change; it can be read before the first unlock, and so is protected by the device's own encryption only: for nothing that
+/// a locked screen must not show. At most 64 values, each with 4,096 bytes of UTF-8 at most, and 65,536 bytes of JSON in all. Names have 1 to 64 letters (A to Z), digits,
+/// dots, hyphens and underscores. Safe from many threads; of two that write at once, one's values are there.
+public struct SharedValues: Sendable {
+    private let folder: URL
+
+    /// Nil where the system knows no such app group.
+    public init?(container: SharedContainer) { self.init(container: container, environment: .system) }
+
+    package init?(container: SharedContainer, environment: DeviceEnvironment) {
+        guard let folder = environment.folder(container) else { return nil }
+        self.init(in: folder)
+    }
+
+    /// - Parameter root: the folder `SealedPush` of the shared container.
+    package init(in root: URL) { folder = root.appending(path: "values", directoryHint: .isDirectory) }
+
+    /// Puts these values in place of all that were there. Durable on return; some milliseconds.
+    public func replaceAll(with values: [String: String]) throws(SharedValuesError) {
+        guard values.count <= Self.maximumCount else { throw .tooMany }
+        for (name, value) in values {
+            guard ValueName.isAllowed(name) else { throw .badName }
+            guard value.utf8.count <= Self.maximumValueByteCount else { throw .tooLong(name: name) }
+        }
+        var writer = JSONWriter()
+        writer.value(.object(values.mapValues(JSONValue.string)))
+        guard writer.bytes.count <= Self.maximumFileByteCount else { throw .tooMuch }
+        let temporary = folder.appending(path: "tmp.\(UUID().uuidString)")
+        do {
+            try ensureFolder()
+            DurableFiles.removeUnfinished(in: folder, untouchedFor: 60)
+            try DurableFiles.write(writer.bytes, to: temporary, mode: 0o600)
+            try DurableFiles.rename(temporary, to: file)
+            try DurableFiles.sync(folder: folder)
+        } catch { throw .notWritten }
+    }
+
+    /// What is there; empty where there is nothing, or nothing that reads. Whatever has written the file, no value is longer
+    /// than it may be.
+    public func all() -> [String: String] {
+        guard let bytes = try? DurableFiles.read(file, limit: Self.maximumFileByteCount + 1),
+            let members = JSONReader.object(bytes, maximumByteCount: Self.maximumFileByteCount)
+        else { return [:] }
+        return members.compactMapValues { $0.string.map { Template.cut($0, to: Self.maximumValueByteCount) } }
+    }
+
+    private var file: URL { folder.appending(path: "values.json") }
+
+    /// What is made in it can be read before the first unlock, as the folder itself.
+    private func ensureFolder() throws {
+        if access(folder.path(percentEncoded: false), F_OK) == 0 { return }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        #if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
+            try FileManager.default.setAttributes(
+                [.protectionKey: FileProtectionType.none], ofItemAtPath: folder.path(percentEncoded: false))
+        #endif
+    }
+
+    private static let maximumCount = 64
+    private static let maximumValueByteCount = 4_096
+    private static let maximumFileByteCount = 65_536
+}
+
+/// Why values were not written; those that were there still are.
+public enum SharedValuesError: Error, Equatable, Sendable {
+    /// More than 64.
+    case tooMany
+    /// A name that no placeholder can have.
+    case badName
+    /// More than 4,096 bytes.
+    case tooLong(name: String)
+    /// More than 65,536 bytes of JSON in all.
+    case tooMuch
+    /// The disk is full, or the container is not there.
+    case notWritten
+}

@@ -1,0 +1,212 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+import UserNotifications
+
+@testable import PushService
+
+@Suite("Placeholders")
+struct PlaceholderStageTests {
+    private let fixture: Fixture
+    private let values: SharedValues
+
+    init() throws {
+        fixture = try Fixture()
+        try fixture.beginLedger()
+        values = SharedValues(in: fixture.folder.appending("SealedPush"))
+    }
+
+    private func show(
+        title: String? = nil, subtitle: String? = nil, body: String?, isTemplate: Bool = true,
+        _ stages: [any ServiceStage] = [PlaceholderStage(fallback: "Open the app.")]
+    ) async throws -> UNNotificationContent {
+        var content = Content(title: title, subtitle: subtitle, body: body)
+        content.isTemplate = isTemplate
+        let service = TestedService(fixture.configuration(stages: stages))
+        service.environment = fixture.environment
+        return await receive(Fixture.request(field: try fixture.seal(content)), service)
+    }
+
+    @Test("are filled with the app's values, in title, subtitle and body")
+    func filled() async throws {
+        try values.replaceAll(with: ["quote": "Less, but better.", "name": "Nina", "a.B-c_9": "x"])
+        let shown = try await show(
+            title: "For {{name}}", subtitle: "{{a.B-c_9}}{{name}}", body: "“{{quote}}”, {{name|somebody}} \u{1f600}")
+        #expect(shown.title == "For Nina")
+        #expect(shown.subtitle == "xNina")
+        #expect(shown.body == "“Less, but better.”, Nina \u{1f600}")
+    }
+
+    @Test("are ordinary text in a message that is no template")
+    func noTemplate() async throws {
+        try values.replaceAll(with: ["quote": "Less, but better."])
+        #expect(try await show(body: "{{quote}}", isTemplate: false).body == "{{quote}}")
+    }
+
+    @Test("take what stands in their place where there is no value, or none that a person could see")
+    func inTheirPlace() async throws {
+        try values.replaceAll(with: ["blank": " \u{200b}\n", "zero": ""])
+        let shown = try await show(
+            title: "{{none|Hello}}", subtitle: "{{blank|a|b}}{{zero|}}!", body: "{{none|}}x{{zero|\u{e9}}}")
+        #expect(shown.title == "Hello")
+        #expect(shown.subtitle == "a|b!")
+        #expect(shown.body == "x\u{e9}")
+    }
+
+    @Test("without either cost the title or subtitle that holds them; a body becomes the stage's own")
+    func withoutEither() async throws {
+        let shown = try await show(title: "Dear {{name}}", subtitle: "As it is", body: "{{quote}} for you")
+        #expect(shown.title == "")
+        #expect(shown.subtitle == "As it is")
+        #expect(shown.body == "Open the app.")
+        // Something is always there to see.
+        #expect(try await show(title: "{{name}}", body: nil).body == "Open the app.")
+        #expect(try await show(title: "{{name|}}", body: "{{name|}}").body == "Open the app.")
+    }
+
+    @Test("that are none stay as they are")
+    func none() async throws {
+        try values.replaceAll(with: ["a": "1", "quote": "Q"])
+        let cases = [
+            "{{a": "{{a", "a}}": "a}}", "{a}": "{a}", "{{ a }}": "{{ a }}", "{{}}": "{{}}", "{{|x}}": "{{|x}}",
+            "{{é}}": "{{é}}", "{{{a}}}": "{1}", "{{{{a}}}}": "{{1}}", "{{b{{a}}}}": "{{b1}}", "{{a}}{{": "1{{",
+            "}}{{a}}": "}}1", "{{\(String(repeating: "n", count: 65))}}": "{{\(String(repeating: "n", count: 65))}}",
+            "{{a\n}}{{a}}": "{{a\n}}1", "{{x|{{a}}": "{{x|1", "{{a|b}": "{{a|b}", "{ {a}}": "{ {a}}",
+        ]
+        for (text, expected) in cases {
+            #expect(Template(text).filled(maximumByteCount: 8_192) { values.all()[$0] } == expected, "\(text)")
+        }
+    }
+
+    @Test("in a value are not filled")
+    func noRecursion() async throws {
+        try values.replaceAll(with: ["a": "{{b}}", "b": "{{a}}", "open": "{{", "close": "}}"])
+        #expect(try await show(body: "{{a}} {{b}} {{open}}a{{close}}").body == "{{b}} {{a}} {{a}}")
+    }
+
+    @Test("take no control characters and no turning of text from a value; lines in a body alone")
+    func hostileValues() async throws {
+        try values.replaceAll(with: ["v": "a\u{0}\u{1b}[31m\u{7f}\u{9b}b\u{202e}c\u{2066}d\u{2069}\n\te\u{2028}f"])
+        let shown = try await show(title: "{{v}}", body: "{{v}}")
+        #expect(shown.title == "a[31mbcd  e f")
+        #expect(shown.body == "a[31mbcd\n e f")
+    }
+
+    @Test("end a text that grows too long, between two graphemes")
+    func long() async throws {
+        try values.replaceAll(with: ["v": String(repeating: "👨‍👩‍👧‍👦", count: 163)])
+        let shown = try await show(body: String(repeating: "{{v}}", count: 300))
+        #expect(shown.body.utf8.count <= 8_192)
+        #expect(shown.body.utf8.count > 8_100)
+        #expect(shown.body.dropLast().allSatisfy { $0 == "👨‍👩‍👧‍👦" })
+        #expect(shown.body.last == "…")
+    }
+
+    @Test("of 64 KiB of braces are found in one pass")
+    func braces() {
+        for text in [String(repeating: "{", count: 65_000) + "}}", String(repeating: "{{a}", count: 16_000)] {
+            #expect(Template(text).filled(maximumByteCount: 100_000) { _ in "V" } == text)
+        }
+    }
+
+    @Test("of any text are found without a trap, and a text without braces stays as it is")
+    func anyText() {
+        var random = SeededGenerator()
+        let pieces = ["{{", "}}", "{", "}", "|", "a", "é", "\u{301}", " ", "{{a}}", "{{a|", "\n", "👨‍👩‍👧‍👦"]
+        for _ in 0..<3_000 {
+            let text = (0..<Int.random(in: 0...12, using: &random)).map { _ in pieces.randomElement(using: &random)! }
+                .joined()
+            let filled = Template(text).filled(maximumByteCount: 8_192) { _ in "V" }
+            #expect(filled != nil, "\(text)")
+            if !text.contains("{{") { #expect(filled == text) }
+        }
+    }
+
+    @Test("find the values before the first unlock, and nothing where the file is damaged, huge, a link or a pipe")
+    func damagedFiles() async throws {
+        try values.replaceAll(with: ["v": "value"])
+        let file = fixture.folder.appending("SealedPush").appending(path: "values/values.json")
+        #expect(values.all() == ["v": "value"])
+        for bytes in [
+            Data(), Data("{".utf8), Data("[]".utf8), Data(#"{"v":1}"#.utf8), Data(repeating: 0x7b, count: 1 << 20),
+            Data(#"{"v":"\#(String(repeating: "x", count: 70_000))"}"#.utf8), Data([0xff, 0xfe]),
+        ] {
+            try bytes.write(to: file)
+            #expect(try await show(body: "{{v|in its place}}").body == "in its place")
+        }
+        // A value that some other code has written is cut.
+        try Data(#"{"v":"\#(String(repeating: "x", count: 5_000))","w":null,"x":"y"}"#.utf8).write(to: file)
+        #expect(values.all()["v"]?.utf8.count == 4_096)
+        #expect(values.all()["x"] == "y")
+        try FileManager.default.removeItem(at: file)
+        mkfifo(file.path, 0o600)
+        #expect(try await show(body: "{{v|in its place}}").body == "in its place")
+    }
+}
+
+@Suite("Shared values")
+struct SharedValuesTests {
+    private let folder: TemporaryFolder
+    private let values: SharedValues
+
+    init() throws {
+        folder = try TemporaryFolder()
+        values = SharedValues(in: folder.appending("SealedPush"))
+    }
+
+    @Test("are replaced as a whole, and refused beyond their limits, with the earlier ones kept")
+    func limits() throws {
+        #expect(values.all().isEmpty)
+        try values.replaceAll(with: ["a": "1", "b": ""])
+        let long = String(repeating: "é", count: 2_048)
+        try values.replaceAll(with: ["a": long])
+        #expect(values.all() == ["a": long])
+        #expect(throws: SharedValuesError.tooLong(name: "a")) { try values.replaceAll(with: ["a": long + "x"]) }
+        for name in ["", "a b", "é", "a|b", "a}}", String(repeating: "n", count: 65)] {
+            #expect(throws: SharedValuesError.badName) { try values.replaceAll(with: [name: "x"]) }
+        }
+        let many = Dictionary(uniqueKeysWithValues: (0..<65).map { ("n\($0)", "x") })
+        #expect(throws: SharedValuesError.tooMany) { try values.replaceAll(with: many) }
+        let much = Dictionary(uniqueKeysWithValues: (0..<17).map { ("n\($0)", String(repeating: "x", count: 4_096)) })
+        #expect(throws: SharedValuesError.tooMuch) { try values.replaceAll(with: much) }
+        #expect(values.all() == ["a": long])
+        try values.replaceAll(with: [:])
+        #expect(values.all().isEmpty)
+    }
+
+    @Test("that are written at once by many are one writer's, whole")
+    func atOnce() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for writer in 0..<8 {
+                group.addTask { [values] in
+                    for round in 0..<10 {
+                        let text = "\(writer) \(round)"
+                        try? values.replaceAll(with: ["a": text, "b": text])
+                        let seen = values.all()
+                        #expect(seen["a"] == seen["b"] && seen["a"] != nil)
+                    }
+                }
+            }
+        }
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: folder.appending("SealedPush").appending(path: "values").path)
+        #expect(names == ["values.json"])
+    }
+}
+
+@Suite("A default body")
+struct DefaultBodyStageTests {
+    @Test("is shown where the message has none that a person could see, and nowhere else")
+    func shown() async throws {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        for (body, expected) in [(nil, "Open to see."), (" \u{200b}", "Open to see."), ("Text", "Text")] {
+            let service = TestedService(fixture.configuration(stages: [DefaultBodyStage("Open to see.")]))
+            service.environment = fixture.environment
+            let field = try fixture.seal(Content(title: "A picture", body: body))
+            #expect(await receive(Fixture.request(field: field), service).body == expected)
+        }
+    }
+}
