@@ -86,6 +86,15 @@ let server: [Target.Dependency] = [
             name: "dynamic-chart-example", dependencies: ["PushCharts", "PushService", "PushSimulator"],
             path: "Examples/DynamicChart", exclude: ["README.md"], swiftSettings: strict),
         .executableTarget(
+            name: "daily-quote-example", dependencies: ["PushService", "PushSimulator"], path: "Examples/DailyQuote",
+            exclude: ["README.md"], swiftSettings: strict),
+        .executableTarget(
+            name: "rich-media-example", dependencies: ["PushService", "PushSimulator"], path: "Examples/RichMedia",
+            exclude: ["README.md"], swiftSettings: strict),
+        .executableTarget(
+            name: "image-and-receipt-example", dependencies: ["PushService", "PushSimulator"],
+            path: "Examples/ImageAndReceipt", exclude: ["README.md"], swiftSettings: strict),
+        .executableTarget(
             name: "xcode-template-extension", dependencies: ["PushSimulator", "UserNotifications"],
             path: "Tests/Extensions/XcodeTemplate", swiftSettings: strict),
         .executableTarget(
@@ -134,7 +143,8 @@ let server: [Target.Dependency] = [
             dependencies: [
                 "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "TestSupport", "device-simulator",
                 "misbehaving-extension", "expanding-extension", "xcode-template-extension", "messages-example",
-                "dynamic-chart-example",
+                "dynamic-chart-example", "daily-quote-example", "image-and-receipt-example", "rich-media-example",
+                "sealedpush", "PushService",
             ],
             swiftSettings: settings),
         .testTarget(

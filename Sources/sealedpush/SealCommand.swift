@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import PushKeyring
 internal import PushSender
 internal import SealedPush
@@ -31,10 +32,28 @@ struct SealCommand: ParsableCommand {
     @Option(help: "A new file for the payload; otherwise it is printed.")
     var output: String?
 
+    @Option(
+        help: """
+            Where content that is too large for one push will lie, encrypted: https://…; its first part goes with the push.
+            """)
+    var overflow: String?
+
+    @Option(help: "With --overflow: a new file for what is to be stored there; made only where it is needed.")
+    var overflowOutput: String?
+
     @Flag(help: "Print one JSON object: the payload as text, and what goes into the request's headers.")
     var json = false
 
     @OptionGroup var keyring: KeyringOptions
+
+    func validate() throws {
+        guard (overflow == nil) == (overflowOutput == nil) else {
+            throw ValidationError("--overflow and --overflow-output go together.")
+        }
+        guard overflow == nil || overflow.flatMap(URL.init(string:))?.host() != nil else {
+            throw ValidationError("--overflow is an address such as https://files.example.com/9f2c.")
+        }
+    }
 
     func run() throws {
         try Failure.reporting {
@@ -42,7 +61,7 @@ struct SealCommand: ParsableCommand {
             let recipient = try recipient(in: keys)
             // One message and the program ends: nothing to keep a context for.
             let sealer = try sealing.sealer(keys, keyring, contexts: .perMessage)
-            let content = try ContentFile.read(file)
+            let content = try moved(ContentFile.read(file), sealer)
             let payload: SealedPayload
             do throws(SealError) {
                 payload = try sealer.seal(content, toUnverified: recipient)
@@ -54,6 +73,19 @@ struct SealCommand: ParsableCommand {
             if json { return try Output.json(payload.facts) }
             if output == nil { try Output.write(payload.json + [UInt8(ascii: "\n")], to: nil) }
         }
+    }
+
+    /// The content, or its first part where it is too large and the rest may lie elsewhere.
+    private func moved(_ content: Content, _ sealer: Sealer) throws -> Content {
+        guard let overflowOutput, let url = overflow.flatMap(URL.init(string:)) else { return content }
+        let moved: MovedContent?
+        do throws(SealError) { moved = try sealer.moveOverflow(of: content, at: url) } catch {
+            throw Failure.input("\(error)")
+        }
+        guard let moved else { return content }
+        try Output.write(moved.file, to: overflowOutput)
+        Failure.report("the content is too large for one push: store \(overflowOutput) at \(url.absoluteString) first")
+        return moved.content
     }
 
     /// A name whose key a record vouches for, or, said by name, any key.
@@ -76,7 +108,7 @@ struct SealCommand: ParsableCommand {
 
     private func hint(_ error: SealError) -> String {
         switch error {
-        case .tooLarge where sealing.fit == .error: "; --fit truncate cuts the body"
+        case .tooLarge where sealing.fit == .error: "; --fit truncate cuts the body, --overflow moves it into a file"
         case .tooLarge, .content, .otherTopic: ""
         }
     }

@@ -205,6 +205,6 @@ extension StandardConfiguration {
         return ServiceConfiguration(
             topic: topic, keys: .keychain(accessGroup: "simulated"), trusting: trusted,
             authorities: pinned, safeDefault: SafeDefault(body: safeDefault), container: .folder(container),
-            allowsAnonymous: allowsAnonymous, stages: [OverflowStage(), MediaStage()])
+            allowsAnonymous: allowsAnonymous, stages: [OverflowStage(), MediaStage(), ReceiptStage(hosts: [])])
     }
 }

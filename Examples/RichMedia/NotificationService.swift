@@ -1,0 +1,18 @@
+import Foundation
+import PushService
+
+/// A news app's notification service: a story with its pictures, sound and movie, all of them encrypted.
+///
+/// All are fetched at once. What is there when time is up is shown; what is not, is left out; the text stands in any case.
+final class NotificationService: SealedNotificationService {
+    override var configuration: ServiceConfiguration {
+        ServiceConfiguration(
+            topic: "com.example.app",
+            keys: .keychain(accessGroup: "ABCDE12345.com.example.shared"),
+            trusting: ["pushsender159w574d8l6hmv0r2z6kk55535xn84f5fh0u0rredej5frj2kvclqxvm9wj"],
+            safeDefault: SafeDefault(body: String(localized: "There is news.")),
+            container: .appGroup("group.com.example"),
+            stages: [OverflowStage(), MediaStage()]
+        )
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The example RichMedia, the file an app would ship", .serialized)
+struct RichMediaTests {
+    private let phone: ExamplePhone
+    private let files: MisbehavingServer
+
+    init() throws {
+        phone = try ExamplePhone(running: "rich-media-example")
+        files = try MisbehavingServer()
+    }
+
+    /// Content with four media, of which the second and fourth are served as `slow` says.
+    private func content(_ slow: ([UInt8]) -> MisbehavingServer.Manner) throws -> String {
+        let content = try phone.folder.write(
+            #"{"alert":{"title":"Storm","body":"The harbour."}}"#, to: "\(UUID().uuidString).json")
+        let media: [(name: String, start: [UInt8])] = [
+            ("one.png", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), ("two.mp4", Array("....ftypmp42".utf8)),
+            ("three.mp3", Array("ID3".utf8)), ("four.gif", Array("GIF89a".utf8)),
+        ]
+        for (index, (name, start)) in media.enumerated() {
+            let file = phone.folder.appending(name)
+            try Data(start + (0..<90_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }).write(to: file)
+            let stored = phone.folder.appending(UUID().uuidString)
+            let attached = try Program("sealedpush").run(
+                "attach", file.path, "--url", "http://127.0.0.1:\(files.port)/\(name)", "--output", stored.path,
+                "--content", content)
+            try #require(attached.status == 0, "\(attached.errors)")
+            let bytes = Array(try Data(contentsOf: stored))
+            _ = files.url(name, index.isMultiple(of: 2) ? .serves(bytes) : slow(bytes))
+        }
+        return content
+    }
+
+    private func names(_ shown: [String: Any]) -> [String] {
+        (shown["attachments"] as? [[String: Any]] ?? []).compactMap { $0["identifier"] as? String }
+    }
+
+    @Test("shows all four, in their order, where the servers are quick")
+    func quick() throws {
+        let shown = try phone.show(file: try content { .serves($0) })
+        #expect(shown["outcome"] as? String == "opened")
+        #expect(shown["body"] as? String == "The harbour.")
+        #expect(names(shown) == ["one.png", "two.mp4", "three.mp3", "four.gif"])
+        let memory = try #require(shown["peakMemoryBytes"] as? Int)
+        #expect(memory < 24_000_000)
+    }
+
+    @Test("shows two of four when time is up, with the text, and leaves no file behind")
+    func slow() throws {
+        let shown = try phone.show(
+            file: try content { .drips($0, after: 60_000, every: .seconds(1)) }, deliveredWith: ["--time-limit", "5"])
+        #expect(shown["outcome"] as? String == "opened")
+        #expect(shown["title"] as? String == "Storm")
+        #expect(names(shown) == ["one.png", "three.mp3"])
+        let left = try FileManager.default.subpathsOfDirectory(atPath: phone.state.path).filter {
+            $0.contains("tmp/") && ($0.contains("unfinished") || $0.contains("attachment."))
+        }
+        #expect(left == [])
+    }
+}
