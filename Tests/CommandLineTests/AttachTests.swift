@@ -1,0 +1,136 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("sealedpush attach", .serialized)
+struct AttachTests {
+    private let folder: TemporaryFolder
+    private let program: Program
+    private let picture: [UInt8] =
+        [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + (0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 17) }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        program = Program("sealedpush", in: folder.url)
+        try Data(picture).write(to: folder.appending("photo.png"))
+        _ = try folder.write(#"{"alert":{"body":"b"},"data":1,"future":true}"#, to: "content.json")
+    }
+
+    private func attach(_ more: String...) throws -> Program.Result {
+        try program.run(["attach", "photo.png", "--url", "https://files.example.com/9f2c"] + more)
+    }
+
+    private func python(_ arguments: String...) throws -> Program.Result {
+        let script = Checkout.folder.appending(path: "Tests/Interop/attachments.py").path
+        return try Program(at: "/usr/bin/python3", in: folder.url).run([script] + arguments)
+    }
+
+    private func object(_ name: String) throws -> [String: Any] {
+        let json = try JSONSerialization.jsonObject(with: Data(contentsOf: folder.appending(name)))
+        return try #require(json as? [String: Any])
+    }
+
+    @Test("adds to the content, which keeps what it had, and prints no key")
+    func content() throws {
+        let first = try attach("--output", "one", "--content", "content.json")
+        #expect(first.status == 0, "\(first.errors)")
+        let second = try attach("--output", "two", "--content", "content.json", "--id", "second", "--plain", "--json")
+        #expect(second.objects.first?["encrypted"] as? Bool == false)
+        let content = try object("content.json")
+        #expect(content["future"] as? Bool == true)
+        let entries = try #require(content["attachments"] as? [[String: Any]])
+        #expect(entries.map { $0["id"] as? String } == ["photo.png", "second"])
+        let key = try #require(entries[0]["key"] as? String)
+        #expect(!(first.output + first.errors + second.output).contains(key))
+        #expect(try Data(contentsOf: folder.appending("two")) == Data(picture))
+        #expect(try Data(contentsOf: folder.appending("one")).count == 150_008 + 24 + 3 * 17)
+    }
+
+    @Test("what it encrypts another implementation opens, and the other way round")
+    func interop() throws {
+        #expect(try attach("--output", "stored", "--entry", "entry.json").status == 0)
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.appending("entry.json").path)
+        #expect(mode[.posixPermissions] as? Int == 0o600)
+        let opened = try python("open", "entry.json", "stored")
+        #expect(opened.status == 0, "\(opened.errors)")
+        try #require(
+            try Program(at: "/bin/sh", in: folder.url).run(
+                "-c", "/usr/bin/python3 \"$0\" open entry.json stored | cmp - photo.png",
+                Checkout.folder.appending(path: "Tests/Interop/attachments.py").path
+            ).status == 0)
+
+        let files = try MisbehavingServer()
+        _ = files.url("picture", .hangs)
+        let entry = try python(
+            "seal", "photo.png", "theirs", "http://127.0.0.1:\(files.port)/picture", "pic", "image/png")
+        #expect(entry.status == 0, "\(entry.errors)")
+        _ = files.url("picture", .serves(Array(try Data(contentsOf: folder.appending("theirs")))))
+        _ = try folder.write(#"{"alert":{"body":"b"},"attachments":[\#(entry.trimmed)]}"#, to: "theirs.json")
+        for name in ["device phone", "sender newsroom"] {
+            let words = name.split(separator: " ").map(String.init)
+            _ = try program.run(["keys", "generate"] + words + ["--keyring", "K"])
+        }
+        let sealed = try program.run(
+            "seal", "theirs.json", "--from", "newsroom", "--to", "phone", "--topic", "com.example.app", "--keyring",
+            "K", "--output", "push.apns")
+        #expect(sealed.status == 0, "\(sealed.errors)")
+        let shown = try Program("device-simulator", in: folder.url).run(
+            "deliver", "push.apns", "--device", "phone", "--trust", "newsroom", "--topic", "com.example.app",
+            "--keyring", "K", "--state", "S", "--json")
+        let attachments = try #require(shown.objects.first?["attachments"] as? [[String: Any]])
+        let file = try #require(attachments.first?["file"] as? String)
+        #expect(try Data(contentsOf: URL(filePath: file)) == Data(picture))
+    }
+
+    @Test("leaves alone what exists, what is wrong, and what iOS would not show")
+    func refusals() throws {
+        func expect(_ result: Program.Result, _ status: Int32, _ text: String) {
+            #expect(result.status == status, "\(result.errors)")
+            #expect(result.errors.contains(text), "\(result.errors)")
+        }
+        expect(try attach("--output", "photo.png", "--entry", "e"), 74, "exists")
+        expect(try attach("--output", "o", "--entry", "photo.png"), 74, "exists")
+        expect(try attach("--output", "o", "--content", "photo.png"), 65, "photo.png")
+        expect(try attach("--output", "o", "--entry", "e", "--type", "image/gif"), 65, "kind")
+        expect(try attach("--output", "o"), 64, "--content")
+        expect(try attach("--output", "no/such/o", "--entry", "e"), 74, "written")
+        expect(try attach("--output", "/dev/full", "--entry", "e"), 74, "exists")
+        expect(try program.run("attach", "no.png", "--url", "https://a/b", "--output", "o", "--entry", "e"), 74, "read")
+        expect(try program.run("attach", "photo.png", "--url", "x", "--output", "o", "--entry", "e"), 64, "--url")
+        _ = try folder.write("text", to: "text.txt")
+        expect(try program.run("attach", "text.txt", "--url", "https://a/b", "--output", "o", "--entry", "e"), 65, "--any")
+        try Data(picture + [UInt8](repeating: 0, count: 10_000_000)).write(to: folder.appending("large.png"))
+        expect(
+            try program.run("attach", "large.png", "--url", "https://a/b", "--output", "o", "--entry", "e"), 65, "10 MB")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+        #expect(names == ["content.json", "large.png", "photo.png", "text.txt"])
+    }
+
+    @Test("a story too long for one push goes into a file, which is fetched first")
+    func overflow() throws {
+        let files = try MisbehavingServer()
+        let url = files.url("story", .hangs).absoluteString
+        let body = String(repeating: "long story ", count: 2_000)
+        _ = try folder.write(#"{"alert":{"title":"Storm","body":"\#(body)"}}"#, to: "story.json")
+        for name in ["device phone", "sender newsroom"] {
+            _ = try program.run(["keys", "generate"] + name.split(separator: " ").map(String.init) + ["--keyring", "K"])
+        }
+        func seal(_ name: String, _ more: String...) throws -> Program.Result {
+            try program.run(
+                ["seal", name, "--from", "newsroom", "--to", "phone", "--topic", "com.example.app", "--keyring", "K"]
+                    + more)
+        }
+        #expect(try seal("story.json").errors.contains("--overflow"))
+        let sealed = try seal("story.json", "--overflow", url, "--overflow-output", "o", "--output", "push.apns")
+        #expect(sealed.status == 0, "\(sealed.errors)")
+        #expect(sealed.errors.contains("store o at"))
+        _ = files.url("story", .serves(Array(try Data(contentsOf: folder.appending("o")))))
+        let shown = try Program("device-simulator", in: folder.url).run(
+            "deliver", "push.apns", "--device", "phone", "--trust", "newsroom", "--topic", "com.example.app",
+            "--keyring", "K", "--json")
+        #expect(shown.objects.first?["body"] as? String == body)
+        // Where it fits, nothing is moved.
+        #expect(try seal("content.json", "--overflow", url, "--overflow-output", "p", "--output", "q").status == 0)
+        #expect(!FileManager.default.fileExists(atPath: folder.appending("p").path))
+    }
+}
