@@ -60,4 +60,21 @@ struct RichMediaTests {
         }
         #expect(left == [])
     }
+
+    @Test("shows the text without pictures where the disk is full, and all four in the 12 MB of an old device")
+    func limits() throws {
+        let content = try content { .serves($0) }
+        // No file may grow beyond 50 KB: to a program it is as a full disk.
+        let full = try phone.show(file: content, limitingFilesTo: 100)
+        #expect(full["outcome"] as? String == "opened")
+        #expect(full["title"] as? String == "Storm")
+        #expect(names(full) == [])
+        let small = try phone.show(file: content, deliveredWith: ["--memory-limit", "12"])
+        #expect(small["outcome"] as? String == "opened")
+        #expect(names(small) == ["one.png", "two.mp4", "three.mp3", "four.gif"])
+        let left = try FileManager.default.subpathsOfDirectory(atPath: phone.state.path).filter {
+            $0.contains("unfinished")
+        }
+        #expect(left == [])
+    }
 }

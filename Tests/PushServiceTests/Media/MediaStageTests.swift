@@ -14,7 +14,7 @@ struct MediaStageTests {
     final class Scene {
         let fixture: Fixture
         let server: MisbehavingServer
-        private(set) var content = Content(title: "Nina", body: "Look!")
+        var content = Content(title: "Nina", body: "Look!")
 
         init() throws {
             fixture = try Fixture()
@@ -243,6 +243,33 @@ struct MediaStageTests {
             #expect(shown.attachments.count == (isWhole ? 1 : 0))
             #expect((SealedNotification(userInfo: shown.userInfo)?.data == content.data) == isWhole)
         }
+    }
+
+    @Test(
+        "whatever the server of a long text does, its first part is shown, and nothing is left open",
+        arguments: ["hangs", "drips", "lies", "cuts", "floods", "loops", "goes inside", "is compressed"])
+    func badOverflow(kind: String) async throws {
+        let scene = try Scene()
+        let long = Content(title: "Nina", body: String(repeating: "long ", count: 2_000))
+        let moved = try #require(try scene.fixture.sealer.moveOverflow(of: long, at: scene.server.url("o", .hangs)))
+        let file = moved.file
+        let manner: MisbehavingServer.Manner =
+            switch kind {
+            case "drips": .drips(file, after: 100, every: .seconds(1))
+            case "lies": .lies(Array(file.dropLast(10)), contentLength: file.count)
+            case "cuts": .cuts(file, after: 1_000)
+            case "floods": .floods(file)
+            case "loops": .redirects(to: "/o")
+            case "goes inside": .redirects(to: "https://10.0.0.1/")
+            case "is compressed": .servesWith(file, header: "Content-Encoding: br")
+            default: .hangs
+            }
+        _ = scene.server.url("o", manner)
+        scene.content = moved.content
+        let shown = try await scene.show([OverflowStage(), MediaStage()], expiringAfter: .milliseconds(700))
+        #expect(shown.title == "Nina")
+        #expect(shown.body == moved.content.alert.body)
+        #expect(try await scene.waitUntilQuiet(files: 0))
     }
 
     @Test("content in a file that is another message's is not shown")
