@@ -24,7 +24,7 @@ public struct LockScreenPicture: Sendable {
     }
 
     /// - Parameters:
-    ///   - deliveries: in the order of their arrival. At most 40 conversations are drawn, the newest, and 100 captions.
+    ///   - deliveries: in the order of their arrival. At most 30 conversations are drawn, the newest, and 60 captions.
     ///   - appName: as below the app's icon.
     public init(_ deliveries: [Delivery], appName: String, isDark: Bool) {
         scene = Scene(deliveries, appName: appName, isDark: isDark)

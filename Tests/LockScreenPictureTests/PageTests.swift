@@ -109,14 +109,14 @@ struct PageTests {
             !Pushes.html([Pushes.delivery(Pushes.shown(attachments: [hidden]))]).contains("class=\"preview\""))
     }
 
-    @Test("leaves out what no screen could show: 40 conversations and 100 captions are enough")
+    @Test("leaves out what no screen could show: 30 conversations and 60 captions are enough")
     func many() {
         let deliveries = (0..<150).map { Pushes.delivery(Pushes.shown("T", "b\($0)", thread: "\($0)")) }
         let html = Pushes.html(deliveries)
-        #expect(html.components(separatedBy: "<article").count == 41)
-        #expect(html.components(separatedBy: "<li>").count == 101)
-        #expect(html.contains("and 110 conversations more"))
-        #expect(html.contains("and 50 pushes more"))
+        #expect(html.components(separatedBy: "<article").count == 31)
+        #expect(html.components(separatedBy: "<li>").count == 61)
+        #expect(html.contains("and 120 conversations more"))
+        #expect(html.contains("and 90 pushes more"))
         #expect(html.contains("b149"))
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import UserNotifications
 
 @testable import LockScreenPicture
 @testable import PushSimulator
@@ -77,6 +78,22 @@ struct PainterTests {
         }
         #expect((84...92).contains(green.count))
         #expect((green.first ?? 0) > 700 && (green.last ?? 0) < 836)
+    }
+
+    @Test("can be drawn with as many of the tallest cards and captions as there may be")
+    func largest() throws {
+        // Tibetan stacks: as tall as letters get.
+        let text = String(repeating: "བསྒྲུབས་", count: 400)
+        let deliveries = (0..<70).map { index in
+            Pushes.delivery(
+                Pushes.shown(text, subtitle: text, text, thread: "\(index)", level: .timeSensitive), .original,
+                reason: text,
+                note: text, name: text)
+        }
+        // The height is in the file's header. Cairo's own limit is 32,767.
+        let png = try LockScreenPicture(deliveries, appName: text, isDark: false).png()
+        let height = png[20..<24].reduce(0) { $0 << 8 | Int($1) }
+        #expect((10_000...32_767).contains(height))
     }
 
     @Test("never traps: random text of any script, accents without end, nothing at all")

@@ -8,17 +8,22 @@ import Foundation
 struct Raster {
     let width: Int
     let height: Int
-    /// Red, green, blue for each.
-    private(set) var pixels: [UInt8]
+    /// As Cairo has them: blue, green, red and one byte more for each.
+    private let bytes: [UInt8]
+    private let stride: Int
 
     struct Unreadable: Error {}
 
-    /// Stripes of equal width, from the left.
+    /// Stripes of equal width, from the left: red, green and blue of each.
     init(width: Int, height: Int, stripes: [[UInt8]]) {
         self.width = width
         self.height = height
-        let row = (0..<width).flatMap { stripes[$0 * stripes.count / width] }
-        pixels = Array((0..<height).map { _ in row }.joined())
+        stride = width * 4
+        let row = (0..<width).flatMap { x in
+            let color = stripes[x * stripes.count / width]
+            return [color[2], color[1], color[0], 0]
+        }
+        bytes = Array((0..<height).map { _ in row }.joined())
     }
 
     init(png: Data) throws {
@@ -31,35 +36,24 @@ struct Raster {
         guard let data = cairo_image_surface_get_data(surface) else { throw Raster.Unreadable() }
         width = Int(cairo_image_surface_get_width(surface))
         height = Int(cairo_image_surface_get_height(surface))
-        let stride = Int(cairo_image_surface_get_stride(surface))
-        pixels = []
-        pixels.reserveCapacity(width * height * 3)
-        for y in 0..<height {
-            for x in 0..<width {
-                let start = y * stride + x * 4
-                pixels.append(data[start + 2])
-                pixels.append(data[start + 1])
-                pixels.append(data[start])
-            }
-        }
+        stride = Int(cairo_image_surface_get_stride(surface))
+        bytes = Array(UnsafeBufferPointer(start: data, count: stride * height))
     }
 
-    subscript(x: Int, y: Int) -> [UInt8] { Array(pixels[(y * width + x) * 3..<(y * width + x) * 3 + 3]) }
+    /// Red, green and blue.
+    subscript(x: Int, y: Int) -> [UInt8] {
+        let start = y * stride + x * 4
+        return [bytes[start + 2], bytes[start + 1], bytes[start]]
+    }
 
     var png: Data? {
-        guard let surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, Int32(width), Int32(height)),
-            let data = cairo_image_surface_get_data(surface)
-        else { return nil }
-        defer { cairo_surface_destroy(surface) }
-        let stride = Int(cairo_image_surface_get_stride(surface))
-        for y in 0..<height {
-            for x in 0..<width {
-                let color = self[x, y]
-                for part in 0..<3 { data[y * stride + x * 4 + part] = color[2 - part] }
-            }
+        var bytes = bytes
+        return bytes.withUnsafeMutableBufferPointer { bytes in
+            let surface = cairo_image_surface_create_for_data(
+                bytes.baseAddress, CAIRO_FORMAT_RGB24, Int32(width), Int32(height), Int32(stride))
+            defer { cairo_surface_destroy(surface) }
+            return surface.flatMap { PNGImage.file($0) }
         }
-        cairo_surface_mark_dirty(surface)
-        return PNGImage.file(surface)
     }
 
     var jpeg: Data? {
@@ -67,9 +61,10 @@ struct Raster {
         defer { tjDestroy(encoder) }
         var file: UnsafeMutablePointer<UInt8>?
         var count = UInt(0)
-        let result = pixels.withUnsafeBufferPointer {
+        let result = bytes.withUnsafeBufferPointer {
             tjCompress2(
-                encoder, $0.baseAddress, Int32(width), 0, Int32(height), Int32(TJPF_RGB.rawValue), &file, &count,
+                encoder, $0.baseAddress, Int32(width), Int32(stride), Int32(height), Int32(TJPF_BGRX.rawValue), &file,
+                &count,
                 Int32(TJSAMP_420.rawValue), 85, TJFLAG_PROGRESSIVE)
         }
         defer { tjFree(file) }

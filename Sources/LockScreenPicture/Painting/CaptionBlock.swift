@@ -18,7 +18,7 @@ struct CaptionBlock {
         texts.append((heading, y))
         y += heading.height + 2
         for line in caption.lines {
-            let block = canvas.text(line, TextStyle(size: 13, ink: pale), width: room, maximumLineCount: 3)
+            let block = canvas.text(line, TextStyle(size: 13, ink: pale), width: room, maximumLineCount: 2)
             texts.append((block, y))
             y += block.height + 1
         }

@@ -27,6 +27,8 @@ struct Caption {
         let attachments = push.shown?.attachments ?? []
         if attachments.count > 1 { hints.append("\(attachments.count) attachments") }
         lines = ([delivery.name, place, push.note, hints.joined(separator: " · ")] + push.remarks)
-            .compactMap { $0.map(PictureText.line) }.filter { !$0.isEmpty }
+            .compactMap { $0.map(PictureText.line) }.filter { !$0.isEmpty }.prefix(Self.maximumLineCount).map(\.self)
     }
+
+    private static let maximumLineCount = 6
 }

@@ -46,8 +46,8 @@ struct Scene {
         hiddenCaptionCount = deliveries.count - captions.count
     }
 
-    private static let maximumCardCount = 40
-    private static let maximumCaptionCount = 100
+    private static let maximumCardCount = 30
+    private static let maximumCaptionCount = 60
 }
 
 /// A notification as it lies on the screen, or the top one of a stack.

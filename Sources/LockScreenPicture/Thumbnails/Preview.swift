@@ -8,6 +8,7 @@ enum Preview {
 
     init(_ attachment: ShownAttachment) {
         switch attachment.kind {
+        case .image where attachment.type == "com.compuserve.gif": self = .sign("GIF")
         case .image: self = Thumbnail(of: attachment).map(Preview.picture) ?? .sign("?")
         case .audio: self = .sign("\u{266a}")
         case .movie: self = .sign("\u{25b6}")

@@ -12,7 +12,7 @@ final class Thumbnail: Sendable {
     nonisolated(unsafe) let surface: OpaquePointer
 
     init?(of attachment: ShownAttachment) {
-        guard let bytes = try? DurableFiles.read(attachment.file, limit: Self.maximumByteCount),
+        guard let bytes = try? DurableFiles.read(attachment.file, limit: Self.maximumByteCount + 1),
             bytes.count <= Self.maximumByteCount
         else { return nil }
         let image = PNGImage.surface(bytes) ?? JPEGImage.surface(bytes, side: Self.side)
