@@ -63,6 +63,13 @@ public struct SimulatedDevice: Codable, Sendable {
     /// The extension's own temporary folder: what it leaves there is found there.
     public var temporaryFolder: URL { container.absoluteURL.appending(path: "tmp", directoryHint: .isDirectory) }
 
+    /// What an extension's process finds in its environment, besides the simulator's own.
+    var processEnvironment: [String: String] {
+        // glibc keeps a pool for each thread, some megabytes in all: Apple's allocator does not, and it is not the
+        // extension's doing.
+        ["TMPDIR": temporaryFolder.path(percentEncoded: false), "MALLOC_ARENA_MAX": "1"]
+    }
+
     public init(keyring: URL, name: String, keyFile: URL? = nil, container: URL, isLocked: Bool) {
         self.keyring = keyring
         self.name = name

@@ -40,7 +40,7 @@ final class RunningExtension: Sendable {
         do {
             process = try ChildProcess(
                 program.file, arguments: program.arguments, input: input.readEnd, output: output.writeEnd,
-                environment: ["TMPDIR": temporary.path(percentEncoded: false)])
+                environment: setting.device.processEnvironment)
         } catch {
             for end in [input.readEnd, output.writeEnd] { Glibc.close(end) }
             pipes.close()
