@@ -20,7 +20,7 @@ struct StockView: ExpandedView {
             abort()
         }
         var rows: [ExpandedRow] = [.heading(notification.title)]
-        if case .object(let data) = notification.data, let price = data["price"]?.string {
+        if case .object(let data) = notification.data, case .string(let price)? = data["price"] {
             rows.append(.facts([ExpandedRow.Fact("Price", price)]))
         }
         if let picture = notification.attachment("picture") {
