@@ -1,0 +1,141 @@
+import Foundation
+import PushCrypto
+import TestSupport
+import Testing
+
+@testable import PushSender
+@testable import SealedPush
+
+@Suite("Tests/Vectors/Receipts")
+struct ReceiptVectorTests {
+    /// What a file says, by name.
+    private struct Values {
+        let all: [String: String]
+
+        subscript(_ name: String) -> String? { all[name] }
+
+        func text(_ name: String) throws -> String { try #require(all[name], "\(name)") }
+        func number(_ name: String) throws -> Int64 { try #require(Int64(try text(name))) }
+        func bytes(_ name: String) throws -> [UInt8] { try #require(Hex.decode(try text(name))) }
+
+        var secrets: [String] {
+            all.filter { $0.key.hasPrefix("sender-secret") }.sorted { $0.key < $1.key }.map { $0.value }
+        }
+    }
+
+    /// `name: value` lines; `#` begins a comment.
+    private static func values(_ text: String) -> Values {
+        let pairs = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
+            let colon = line.firstRange(of: ": ") ?? line.firstRange(of: ":") ?? line.endIndex..<line.endIndex
+            return (String(line[..<colon.lowerBound]), String(line[colon.upperBound...]))
+        }
+        return Values(all: Dictionary(pairs, uniquingKeysWith: { first, _ in first }))
+    }
+
+    private static func vectors() throws -> [(name: String, values: Values)] {
+        try Checkout.files(in: "Tests/Vectors/Receipts", ending: ".txt").map {
+            ($0.lastPathComponent, values(try Checkout.text($0)))
+        }
+    }
+
+    private func outcome(_ values: Values) throws -> String {
+        if let request = values["receipt"] {
+            let content = try Content(parsing: Array(#"{"alert":{"body":"x"},"receipt":\#(request)}"#.utf8))
+            #expect(content.alert.body == "x")
+            return content.receipt == nil ? "unreadable" : "reads"
+        }
+        let senders = try values.secrets.map { ReceiptKey(of: try SenderKey(parsing: Array($0.utf8))) }
+        let (body, now) = (try values.bytes("body"), Timestamp(clamping: try values.number("now")))
+        do throws(ReceiptError) {
+            _ = try ReceiptReceiver(keys: senders).receive(body, at: now)
+            return "taken"
+        } catch { return error.rawValue }
+    }
+
+    @Test("each case ends as its file says")
+    func outcomes() throws {
+        var counts: [String: Int] = [:]
+        for (name, values) in try Self.vectors() {
+            let expected = try values.text("outcome")
+            counts[expected, default: 0] += 1
+            #expect(try outcome(values) == expected, "\(name)")
+        }
+        #expect(Set(counts.keys) == Set(ReceiptError.allCases.map { $0.rawValue } + ["taken", "reads", "unreadable"]))
+        #expect(counts.values.reduce(0, +) == 101)
+    }
+
+    @Test("a receipt that is taken is made again from its parts, byte for byte, and so is each value on the way")
+    func parts() throws {
+        var caseCount = 0
+        for (name, values) in try Self.vectors() where values["outcome"] == "taken" {
+            caseCount += 1
+            let secret = try #require(values.secrets.last)
+            let key = ReceiptKey(of: try SenderKey(parsing: Array(secret.utf8)))
+            let recipient = try Recipient(parsing: try values.text("recipient"))
+            let address = try #require(ReceiptAddress(parsing: "https://a"))
+            let request = key.request(recipient, to: address)
+            #expect(request.id.description == values["id"], "\(name)")
+            #expect(Hex.encode(request.key) == values["key"], "\(name)")
+            let message = try #require(MessageID(parsing: try values.text("message")))
+            let number = ReceiptBody.number(of: message, key: request.key)
+            #expect(Hex.encode(number) == values["number"], "\(name)")
+            var counts = [UInt16](repeating: 0, count: ReceiptBody.reasonCount)
+            for pair in try values.text("counts").split(separator: " ") {
+                let parts = pair.split(separator: "=")
+                let index = try #require(Int(parts[0]))
+                counts[index - 1] = try #require(UInt16(parts[1]))
+            }
+            let body = ReceiptBody(
+                id: request.id, number: number,
+                created: Timestamp(clamping: try values.number("created")),
+                elapsedMilliseconds: UInt32(try values.number("elapsed")), counts: counts)
+            #expect(Hex.encode(body.bytes(key: request.key)) == values["body"], "\(name)")
+            #expect(try values.text("body").hasSuffix(values.text("mac")), "\(name)")
+        }
+        #expect(caseCount == 10)
+    }
+
+    private func python(_ arguments: String...) throws -> Program.Result {
+        let script = Checkout.folder.appending(path: "Tests/Interop/receipts.py").path
+        // Debian's own Python, for which the packages are installed.
+        return try Program(at: "/usr/bin/python3").run([script] + arguments)
+    }
+
+    @Test("another implementation, made from the specification, ends each case the same way")
+    func elsewhere() throws {
+        let result = try python("check-vectors", Checkout.folder.appending(path: "Tests/Vectors/Receipts").path)
+        #expect(result.trimmed == "101 vectors, 0 wrong", "\(result.errors)")
+    }
+
+    @Test("a receipt of another implementation's device is taken here, and one of ours is taken there")
+    func bothWays() throws {
+        let (sender, phone) = (SenderKey(), Identity().recipient)
+        let folder = try TemporaryFolder()
+        let address = try #require(ReceiptAddress(parsing: "https://push.example.com/r"))
+        let request = ReceiptKey(of: sender).request(phone, to: address)
+        var writer = JSONWriter()
+        writer.value(request.json)
+        let (message, now) = (MessageID.random(), Timestamp.now())
+        let asked = """
+            receipt: \(String(decoding: writer.bytes, as: UTF8.self))
+            message: \(message)
+            created: \(now.secondsSince1970)
+            elapsed: 87
+            counts: 2=5 12=1
+            """
+        let made = Self.values(try python("make", try folder.write(asked, to: "asked")).output)
+        let body = try made.bytes("body")
+        let receipt = try ReceiptReceiver(keys: [ReceiptKey(of: sender)]).receive(body, at: now)
+        #expect(receipt.failures == [.unknownRecipient: 5, .tooOld: 1])
+        #expect(receipt.elapsed == .milliseconds(87))
+        #expect(receipt.number == ReceiptBody.number(of: message, key: request.key))
+
+        let ours = ReceivedReceipts(sender).bytes(request, failures: [.replayed: 4], message: message, at: now)
+        let secret = sender.withSecretText { String(decoding: $0, as: UTF8.self) }
+        let posted = "sender-secret: \(secret)\nbody: \(Hex.encode(ours))\nnow: \(now.secondsSince1970)"
+        let read = Self.values(try python("read", try folder.write(posted, to: "posted")).output)
+        #expect(read["id"] == request.id.description)
+        #expect(read["counts"] == "14=4")
+        #expect(read["elapsed"] == "200")
+    }
+}
