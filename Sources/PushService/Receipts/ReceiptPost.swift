@@ -6,11 +6,16 @@ import SealedPush
     internal import FoundationNetworking
 #endif
 
-/// One receipt after the other, by HTTP: without cookies, cache, credentials or redirections, and without a word about app,
-/// system or language. Of an answer, the status alone is read.
-final class ReceiptPost: Sendable {
-    private let session: URLSession
-    private let answers = Answers()
+/// One receipt's way to its server, by HTTP: without cookies, cache, credentials or redirections, and without a word about
+/// app, system or language. Of the answer, the status alone is read.
+final class ReceiptPost: NSObject, URLSessionDataDelegate, Sendable {
+    private let cancelling = TaskCancelling()
+    private let waiting = Locked(Waiting())
+
+    private struct Waiting {
+        var continuation: CheckedContinuation<Int?, Never>?
+        var isOver = false
+    }
 
     enum Outcome: Sendable {
         /// Taken, or refused for good.
@@ -18,45 +23,55 @@ final class ReceiptPost: Sendable {
         case later
     }
 
-    init() {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpCookieStorage = nil
-        configuration.httpShouldSetCookies = false
-        configuration.httpCookieAcceptPolicy = .never
-        configuration.urlCache = nil
-        configuration.urlCredentialStorage = nil
-        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        configuration.timeoutIntervalForRequest = Self.seconds
-        configuration.timeoutIntervalForResource = Self.seconds
-        configuration.httpMaximumConnectionsPerHost = 1
-        session = URLSession(configuration: configuration, delegate: answers, delegateQueue: nil)
-    }
-
-    func send(_ receipt: WaitingReceipt) async -> Outcome {
+    static func run(_ receipt: WaitingReceipt) async -> Outcome {
         guard let url = URL(string: receipt.address.description) else { return .settled }
-        var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.seconds)
+        let post = ReceiptPost()
+        let session = URLSession(configuration: configuration, delegate: post, delegateQueue: nil)
+        defer { session.finishTasksAndInvalidate() }
+        var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: seconds)
         request.httpMethod = "POST"
         request.httpShouldHandleCookies = false
         request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         request.setValue("sealed-push", forHTTPHeaderField: "User-Agent")
         request.setValue("*", forHTTPHeaderField: "Accept-Language")
         request.httpBody = Data(receipt.body)
-        let task = session.dataTask(with: request)
-        let timer = Task {
-            try await Task.sleep(for: .seconds(Self.seconds))
-            Answers.cancel(task)
-        }
-        defer { timer.cancel() }
-        let status = await withTaskCancellationHandler {
-            await answers.status(of: task)
-        } onCancel: {
-            Answers.cancel(task)
-        }
-        return Self.outcome(status)
+        return outcome(await post.status(of: session.dataTask(with: request)))
     }
 
-    /// Lets go of the session, which holds its delegate.
-    func end() { session.invalidateAndCancel() }
+    /// Nil where there was no answer in time.
+    private func status(of task: URLSessionDataTask) async -> Int? {
+        let timer = Task {
+            try await Task.sleep(for: .seconds(Self.seconds))
+            stop(task)
+        }
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = waiting.withLock { waiting in
+                    if !waiting.isOver { waiting.continuation = continuation }
+                    return waiting.isOver
+                }
+                if isOver { return continuation.resume(returning: nil) }
+                task.resume()
+            }
+        } onCancel: {
+            stop(task)
+        }
+    }
+
+    private func stop(_ task: URLSessionTask) {
+        settle(nil)
+        cancelling.cancel(task)
+    }
+
+    private func settle(_ status: Int?) {
+        let continuation = waiting.withLock { waiting in
+            waiting.isOver = true
+            defer { waiting.continuation = nil }
+            return waiting.continuation
+        }
+        continuation?.resume(returning: status)
+    }
 
     /// What may go better another time is kept.
     private static func outcome(_ status: Int?) -> Outcome {
@@ -68,48 +83,37 @@ final class ReceiptPost: Sendable {
         }
     }
 
+    /// Nothing is kept, nothing but the request is told.
+    private static var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        configuration.timeoutIntervalForRequest = seconds
+        configuration.timeoutIntervalForResource = seconds
+        return configuration
+    }
+
     private static let seconds = 10.0
-}
-
-/// Waits for each task's status, and ends the task there.
-private final class Answers: NSObject, URLSessionDataDelegate, Sendable {
-    private let waiting = Locked<[Int: CheckedContinuation<Int?, Never>]>([:])
-
-    func status(of task: URLSessionDataTask) async -> Int? {
-        await withCheckedContinuation { continuation in
-            waiting.withLock { $0[task.taskIdentifier] = continuation }
-            task.resume()
-        }
-    }
-
-    /// On a thread of its own: Linux's loader may be waiting for the very delegate that cancels.
-    static func cancel(_ task: URLSessionTask) { StageExecutor.queue().async { task.cancel() } }
-
-    private func settle(_ task: URLSessionTask, _ status: Int?) {
-        let continuation = waiting.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-        continuation?.resume(returning: status)
-    }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        settle(dataTask, (response as? HTTPURLResponse)?.statusCode)
-        // An answer that has nothing more leaves its connection to the next receipt.
-        if response.expectedContentLength != 0 { Self.cancel(dataTask) }
-        completionHandler(.allow)
+        settle((response as? HTTPURLResponse)?.statusCode)
+        cancelling.answer(completionHandler, refusal: .cancel) { .cancel }
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
     ) {
-        settle(task, response.statusCode)
-        completionHandler(nil)
-        Self.cancel(task)
+        // Without a new request, the redirection itself is the answer.
+        cancelling.answer(completionHandler, refusal: nil) { nil }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        settle(task, nil)
+        settle(nil)
     }
 }

@@ -9,8 +9,6 @@ struct ReceiptPosting: Sendable {
     func run(at now: Timestamp) async {
         var silent: Set<ReceiptAddress> = []
         var count = 0
-        let post = ReceiptPost()
-        defer { post.end() }
         for name in queue.waiting() {
             let age = now.secondsSince1970 - WaitingReceipt.created(inName: name)
             guard age <= Self.maximumAge else {
@@ -28,7 +26,7 @@ struct ReceiptPosting: Sendable {
             else { continue }
             guard count < Self.maximumCount, !Task.isCancelled else { return }
             count += 1
-            switch await post.send(receipt) {
+            switch await ReceiptPost.run(receipt) {
             case .settled: queue.remove(name)
             case .later: silent.insert(receipt.address)
             }
