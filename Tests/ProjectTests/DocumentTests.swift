@@ -84,7 +84,7 @@ struct DocumentTests {
                 files.append(try folder.write("\(match.2)\n", to: "Block\(files.count + 1).swift"))
             }
         }
-        #expect(files.count == 13)
+        #expect(files.count == 20)
         #expect(leftOut == ["part of a manifest", "a manifest", "needs UIKit", "needs APNSwift"])
         // One module of all blocks: the host in one of them runs the extension in another.
         let products = Program("sealedpush").executable.deletingLastPathComponent()
@@ -112,7 +112,9 @@ struct DocumentTests {
             .flatMap { package in
                 let sources = package.appending(path: "Sources")
                 let targets = try? FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil)
-                return (targets ?? []).map { $0.appending(path: "include/module.modulemap") }
+                return (targets ?? []).flatMap { target in
+                    ["include/module.modulemap", "module.modulemap"].map { target.appending(path: $0) }
+                }
             }
         return (own + theirs).map(\.path).filter { FileManager.default.fileExists(atPath: $0) }
     }
