@@ -84,7 +84,7 @@ struct DocumentTests {
                 files.append(try folder.write("\(match.2)\n", to: "Block\(files.count + 1).swift"))
             }
         }
-        #expect(files.count == 20)
+        #expect(files.count == 22)
         #expect(leftOut == ["part of a manifest", "a manifest", "needs UIKit", "needs APNSwift"])
         // One module of all blocks: the host in one of them runs the extension in another.
         let products = Program("sealedpush").executable.deletingLastPathComponent()
