@@ -73,7 +73,8 @@
         }
 
         private static func write(_ label: Drawing.Label, in context: OpaquePointer) {
-            cairo_select_font_face(context, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL)
+            // Named, so that a chart looks the same on all machines; where it is missing, another stands in.
+            cairo_select_font_face(context, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL)
             cairo_set_font_size(context, label.size)
             var extents = cairo_text_extents_t()
             cairo_text_extents(context, label.text, &extents)
