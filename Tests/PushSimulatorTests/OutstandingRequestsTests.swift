@@ -43,13 +43,13 @@ struct OutstandingRequestsTests {
         #expect(requests.advance(to: start + .milliseconds(30_999)) == .init())
         #expect(requests.advance(to: start + .seconds(31)) == .init(kills: true))
         requests.finishAll(.killedForAnother("why"), at: start + .seconds(31))
-        #expect(late.wait().ending == .timedOut)
-        #expect(late.wait().elapsed == .seconds(31))
-        #expect(other.wait().ending == .killedForAnother("why"))
+        #expect(late.result?.ending == .timedOut)
+        #expect(late.result?.elapsed == .seconds(31))
+        #expect(other.result?.ending == .killedForAnother("why"))
     }
 
     @Test("a second call is ignored and remarked on, before its request is finished and after")
-    func secondCall() {
+    func secondCall() throws {
         var requests = requests()
         let ticket = ExtensionTicket()
         _ = requests.add("a", ticket, at: start)
@@ -57,7 +57,7 @@ struct OutstandingRequestsTests {
         requests.receive(answer(1, call: 2, body: "other"), at: start + .seconds(1))
         requests.receive(.settled(number: 1), at: start + .seconds(2))
         requests.receive(answer(1, call: 3, body: "third"), at: start + .seconds(3))
-        let result = ticket.wait()
+        let result = try #require(ticket.result)
         #expect(result.body == "b")
         #expect(result.elapsed == .seconds(1))
         #expect(result.remarks == ["the extension called its handler a second time: ignored"])
@@ -72,7 +72,7 @@ struct OutstandingRequestsTests {
         _ = requests.advance(to: start + .seconds(30))
         _ = requests.advance(to: start + .seconds(31))
         requests.receive(answer(1), at: start + .seconds(32))
-        #expect(ticket.wait().ending == .timedOut)
+        #expect(ticket.result?.ending == .timedOut)
         #expect(requests.lateRemarks == ["the extension called the handler of a after its time was up: ignored"])
     }
 
@@ -87,12 +87,12 @@ struct OutstandingRequestsTests {
         #expect(!requests.isEmpty)
         _ = requests.advance(to: start + .milliseconds(500))
         #expect(requests.isEmpty)
-        #expect(alone.wait().elapsed == .zero)
+        #expect(alone.result?.elapsed == .zero)
         let one = ExtensionTicket()
         _ = requests.add("one", one, at: start)
         _ = requests.add("two", ExtensionTicket(), at: start)
         requests.receive(answer(2), at: start)
-        #expect(one.wait().body == "b")
+        #expect(one.result?.body == "b")
     }
 
     @Test("what answers a request that never was changes nothing, and what was answered survives the process's end")
@@ -105,7 +105,7 @@ struct OutstandingRequestsTests {
         #expect(!requests.isEmpty)
         requests.receive(answer(1), at: start)
         requests.finishAll(.ended("signal 6"), at: start + .seconds(1))
-        #expect(ticket.wait().body == "b")
+        #expect(ticket.result?.body == "b")
         #expect(requests.lateRemarks.isEmpty)
     }
 }

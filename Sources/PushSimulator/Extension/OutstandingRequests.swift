@@ -126,19 +126,22 @@ struct OutstandingRequests {
 
 /// What somebody who has handed over a request waits for.
 final class ExtensionTicket: Sendable {
-    private let result = Locked<ExtensionResult?>(nil)
+    private let finished = Locked<ExtensionResult?>(nil)
     private let isDone = DispatchSemaphore(value: 0)
 
     /// Once only.
     func complete(_ result: ExtensionResult) {
-        self.result.withLock { $0 = result }
+        finished.withLock { $0 = result }
         isDone.signal()
     }
 
     func wait() -> ExtensionResult {
         isDone.wait()
-        return result.withLock { $0 } ?? RunningExtension.neverBegun
+        return result ?? RunningExtension.neverBegun
     }
+
+    /// Nil as long as there is none.
+    var result: ExtensionResult? { finished.withLock { $0 } }
 }
 
 extension Int {
