@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PushSender
 import SealedPush
 import TestSupport
@@ -93,9 +94,11 @@ struct ExtensionTests {
         #expect(shown.outcome == "modified")
     }
 
-    @Test("an extension that answers when it is told that time is up is shown")
-    func late() throws {
-        let shown = try deliver("misbehaving-extension", body: "late", ["--time-limit", "0.5"])
+    @Test(
+        "an extension that answers when it is told that time is up is shown; it is told on another thread",
+        arguments: ["late", "late-blocked"])
+    func late(how: String) throws {
+        let shown = try deliver("misbehaving-extension", body: how, ["--time-limit", "0.5"])
         #expect(shown.body == "at the last moment")
     }
 
@@ -122,7 +125,7 @@ struct ExtensionTests {
         "a process that uses too much memory of its own is killed, however it does; other memory is no matter",
         arguments: [
             ("slow 200", 24, false), ("fast 60", 24, false), ("brief 60", 24, false), ("fast 16", 24, true),
-            ("fast 16", 12, false), ("mapped 60", 24, true), ("fast 60", 100, true),
+            ("fast 16", 12, false), ("fast 24", 24, false), ("mapped 60", 24, true), ("fast 60", 100, true),
         ])
     func memory(how: String, limit: Int, isShown: Bool) throws {
         let runs = try ExtensionRuns("misbehaving-extension", ExtensionRules(memoryLimit: limit << 20))
@@ -135,6 +138,21 @@ struct ExtensionTests {
         }
         if how.hasPrefix("fast") { #expect(result.peakMemoryByteCount > 8 << 20) }
         if how.hasPrefix("mapped") { #expect(result.peakMemoryByteCount < 8 << 20) }
+    }
+
+    @Test("memory that was given back before anybody looked is inferred")
+    func pastMemory() throws {
+        let memory = try #require(ProcessMemory(of: "self"))
+        let before = try #require(memory.sample())
+        let byteCount = 64 << 20
+        let pages = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        for offset in stride(from: 0, to: byteCount, by: 4_096) {
+            pages?.storeBytes(of: 1, toByteOffset: offset, as: UInt8.self)
+        }
+        munmap(pages, byteCount)
+        let after = try #require(memory.sample())
+        #expect(after.past >= before.own + 48 << 20)
+        #expect(after.past >= after.own)
     }
 
     @Test("the limit is the command's to set, and said in words")

@@ -51,6 +51,9 @@ final class NotificationService: UNNotificationServiceExtension, @unchecked Send
             answer("from the extension")
             contentHandler(UNNotificationContent())
         case "late": lock.withLock { lateHandlers.append { answer("at the last moment") } }
+        case "late-blocked":
+            lock.withLock { lateHandlers.append { answer("at the last moment") } }
+            while true { sleep(1) }
         case "threads":
             let threads = DispatchGroup()
             for number in 0..<number {
