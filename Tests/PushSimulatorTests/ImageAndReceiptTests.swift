@@ -1,5 +1,4 @@
 import Foundation
-import PushSimulator
 import TestSupport
 import Testing
 
@@ -8,6 +7,7 @@ struct ImageAndReceiptTests {
     private let phone: ExamplePhone
     private let files: MisbehavingServer
     private let picture: URL
+    private static let keys = Checkout.folder.appending(path: "Tests/Keyring").path
 
     init() throws {
         phone = try ExamplePhone(running: "image-and-receipt-example")
@@ -27,40 +27,13 @@ struct ImageAndReceiptTests {
         return content
     }
 
-    /// A server for receipts as the command starts it, until `body` has returned.
-    private func listening(_ body: (_ url: String) throws -> Void) throws {
-        let output = phone.folder.appending(UUID().uuidString)
-        try Data().write(to: output)
-        let keys = Checkout.folder.appending(path: "Tests/Keyring").path
-        let listener = try Program("sealedpush", in: phone.folder.url).start(
-            ["receipts", "listen", "--from", "test-newsroom", "--port", "0", "--json", "--keyring", keys],
-            output: FileHandle(forWritingTo: output))
-        defer {
-            listener.kill()
-            listener.wait()
-        }
-        let end = ContinuousClock.now + .seconds(120)
-        while ContinuousClock.now < end {
-            let object = (try? JSONSerialization.jsonObject(with: Data(contentsOf: output))) as? [String: Any]
-            if let port = object?["port"] as? Int { return try body("http://127.0.0.1:\(port)/r") }
-            usleep(10_000)
-        }
-        Issue.record("the server for receipts did not start")
-    }
-
-    private func counted() throws -> (shown: Int, failures: [String: Int]) {
-        let result = try Program("sealedpush", in: phone.folder.url).run("receipts", "show", "--json")
-        let total = result.objects.first?["total"] as? [String: Any]
-        return (total?["shown"] as? Int ?? 0, total?["failures"] as? [String: Int] ?? [:])
-    }
-
     @Test("shows title, the app's body and the picture, and the server learns of it, and of what did not open before")
     func wholeWay() throws {
         let push = try phone.folder.write(
             #"{"aps":{"alert":"x","mutable-content":1},"custom-encrypted-message":"AAAA"}"#, to: "bad.apns")
         #expect(try phone.deliver(push)["body"] as? String == "You have a new picture!")
-        try listening { url in
-            let shown = try phone.show(file: try content { .serves($0) }, sealedWith: ["--receipts", url])
+        try ReceiptListener.run(in: phone.folder.url, keyring: Self.keys, sender: "test-newsroom") { listener in
+            let shown = try phone.show(file: try content { .serves($0) }, sealedWith: ["--receipts", listener.url])
             #expect(shown["outcome"] as? String == "opened")
             #expect(shown["title"] as? String == "Nina sent a picture")
             #expect(shown["body"] as? String == "Touch and hold to see it.")
@@ -72,11 +45,11 @@ struct ImageAndReceiptTests {
             print("ImageAndReceipt: \(memory) bytes of memory, \(shown["elapsedMilliseconds"] ?? "-") ms")
             // A busy machine may have suspended the process before it had posted: then it goes with the next one.
             var rounds = 0
-            while try counted().shown == 0, rounds < 20 {
+            while try listener.counted().shown == 0, rounds < 20 {
                 rounds += 1
                 _ = try phone.show(#"{"alert":{"body":"another"}}"#)
             }
-            #expect(try counted() == (1, ["malformed": 1]))
+            #expect(try listener.counted() == (1, ["malformed": 1]))
         }
     }
 
