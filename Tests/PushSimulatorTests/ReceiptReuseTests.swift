@@ -1,0 +1,61 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushSimulator
+
+@Suite("Receipts of many notifications in one process", .serialized)
+struct ReceiptReuseTests {
+    @Test("are all counted, and leave neither memory nor descriptors behind")
+    func many() throws {
+        let device = try Device()
+        let keyring = device.folder.appending("Keys")
+        try ReceiptListener.run(in: device.folder.url, keyring: keyring.path) { listener in
+            let address = try #require(ReceiptAddress(parsing: listener.url))
+            let sealer = Sealer(sender: device.sender, topic: Device.topic, safeDefault: "x", receipts: address)
+            let folder = try TemporaryFolder(inMemory: true)
+            let simulated = SimulatedDevice(
+                keyring: keyring, name: "phone", container: folder.appending("State"), isLocked: false)
+            let standard = StandardConfiguration(
+                topic: Device.topic.description, senders: [device.sender.sender.description], safeDefault: "default",
+                allowsAnonymous: false)
+            try PushDelivery.prepareContainer(
+                simulated.container, keyCreated: Timestamp.now().secondsSince1970 - 3_600)
+            let session = ExtensionSession(
+                ExtensionProgram(Program("device-simulator").executable, arguments: ["host-extension"]),
+                setting: ExtensionSetting(device: simulated, standard: standard), rules: ExtensionRules())
+            var memory: [Int] = []
+            var descriptorCount = 0
+            for number in 0..<Self.count {
+                let payload = try sealer.seal(Content(body: "\(number)"), toUnverified: device.recipient)
+                let result = try session.run(identifier: "\(number)", payload: Data(payload.json))
+                #expect(result.body == "\(number)")
+                memory.append(result.peakMemoryByteCount)
+                if number == 99 { descriptorCount = try settled(session) }
+            }
+            #expect(try settled(session) <= descriptorCount + 2)
+            #expect(memory[Self.count - 1] < memory[99] + 1 << 20, "\(memory[99]), \(memory[Self.count - 1])")
+            // A busy machine may be behind with the last ones.
+            let end = ContinuousClock.now + .seconds(120)
+            while try listener.counted().shown < Self.count, ContinuousClock.now < end { usleep(100_000) }
+            #expect(try listener.counted() == (Self.count, [:]))
+            print("after \(Self.count) receipts: \(memory[Self.count - 1]) bytes, \(descriptorCount) descriptors")
+            #expect(session.end().isEmpty)
+        }
+    }
+
+    /// How many descriptors the extension has once everything that waits has been posted.
+    private func settled(_ session: ExtensionSession) throws -> Int {
+        let process = try #require(session.processIdentifier)
+        var least = Int.max
+        for _ in 0..<60 {
+            least = min(least, try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count)
+            usleep(10_000)
+        }
+        return least
+    }
+
+    private static let count = 250
+}
