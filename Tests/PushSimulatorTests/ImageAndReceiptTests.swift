@@ -32,6 +32,13 @@ struct ImageAndReceiptTests {
         let push = try phone.folder.write(
             #"{"aps":{"alert":"x","mutable-content":1},"custom-encrypted-message":"AAAA"}"#, to: "bad.apns")
         #expect(try phone.deliver(push)["body"] as? String == "You have a new picture!")
+        // Before the first unlock nothing opens, and it is counted all the same.
+        let sealed = phone.folder.appending("locked.apns").path
+        let title = try phone.folder.write(#"{"alert":{"title":"Nina"}}"#, to: "title.json")
+        _ = try Program("sealedpush").run(
+            "seal", title, "--from", "test-newsroom", "--to", "test-phone", "--topic", "com.example.app", "--keyring",
+            Self.keys, "--output", sealed)
+        #expect(try phone.deliver(sealed, ["--locked"])["reason"] as? String == "locked")
         try ReceiptListener.run(in: phone.folder.url, keyring: Self.keys, sender: "test-newsroom") { listener in
             let shown = try phone.show(file: try content { .serves($0) }, sealedWith: ["--receipts", listener.url])
             #expect(shown["outcome"] as? String == "opened")
@@ -49,7 +56,7 @@ struct ImageAndReceiptTests {
                 rounds += 1
                 _ = try phone.show(#"{"alert":{"body":"another"}}"#)
             }
-            #expect(try listener.counted() == (1, ["malformed": 1]))
+            #expect(try listener.counted() == (1, ["malformed": 1, "locked": 1]))
         }
     }
 
