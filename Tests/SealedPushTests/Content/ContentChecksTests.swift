@@ -39,11 +39,27 @@ struct ContentChecksTests {
     func knownKeys() {
         for key in [
             "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "sound", "thread-id", "category",
-            "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "receipt",
+            "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "receipt", "template",
         ] {
             var content = Content(body: "x")
             content.other = [key: 1]
             #expect(refusal(content) == .invalid(key))
+        }
+    }
+
+    @Test("is a template or is none, and says nothing else about that")
+    func template() throws {
+        var content = Content(body: "{{quote}}")
+        content.isTemplate = true
+        #expect(refusal(content) == nil)
+        #expect(try Content(parsing: content.json).isTemplate)
+        content.isTemplate = false
+        #expect(content == Content(body: "{{quote}}"))
+        for value: JSONValue in [false, 1, .null, "true", [], [:]] {
+            content.reserved["template"] = value
+            #expect(refusal(content) == .invalid("template"))
+            // A receiver takes it as absent.
+            #expect(try !Content(parsing: content.json).isTemplate)
         }
     }
 
