@@ -71,11 +71,16 @@ public struct PushDelivery: Sendable {
             return DeliveredPush(outcome: .original, shown: original, note: reason)
         case .wakes: break
         }
+        let log = ServiceLog(folder: device.container.appending(path: SharedContainer.subfolderName))
+        let logged = log.byteCount
         let result = try session.run(identifier: identifier, payload: push.json)
         var delivered = delivered(result.ending, original: original, identifier: identifier)
         delivered.elapsed = result.elapsed
         delivered.peakMemoryByteCount = result.peakMemoryByteCount
         delivered.remarks += result.remarks
+        delivered.remarks += log.entries(from: logged).compactMap { entry in
+            entry.stage.map { "a part of the message is missing: \($0), \(entry.failure ?? "failed")" }
+        }
         return delivered
     }
 

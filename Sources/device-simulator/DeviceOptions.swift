@@ -11,7 +11,8 @@ struct DeviceOptions: ParsableArguments {
     @Option(
         help: """
             Whom the device believes: a sender's or an authority's name in the keyring, pushsender1… or pushauthority1…; \
-            may be given several times. Without it, the keyring's trust list.
+            may be given several times. Without it, the keyring's trust list. An app's own --extension has a list of its \
+            own.
             """)
     var trust: [String] = []
 

@@ -12,7 +12,12 @@ struct ExtensionOptions: ParsableArguments {
     @Flag(help: "The app opens anonymous messages too.")
     var allowAnonymous = false
 
-    @Option(name: .customLong("extension"), help: "An app's own extension: a program that calls ExtensionHost.run.")
+    @Option(
+        name: .customLong("extension"),
+        help: """
+            An app's own extension: a program that calls ExtensionHost.run. Without it, the simulator's own, with long \
+            texts, attachments and receipts, and no charts or templates.
+            """)
     var program: String?
 
     @Option(

@@ -53,9 +53,7 @@ struct AttachCommand: ParsableCommand {
     func validate() throws {
         guard (content == nil) != (entry == nil) else { throw ValidationError("Give either --content or --entry.") }
         guard !any || entry != nil else { throw ValidationError("--any goes with --entry.") }
-        guard let url = URL(string: url), ["https", "http"].contains(url.scheme?.lowercased()), url.host() != nil else {
-            throw ValidationError("--url is an address such as https://files.example.com/9f2c.")
-        }
+        guard FileAddress.isUsable(url) else { throw ValidationError("--url \(FileAddress.rule)") }
     }
 
     func run() throws {
@@ -63,6 +61,7 @@ struct AttachCommand: ParsableCommand {
             // Read first: a content that can't be read must not leave an encrypted file behind.
             let before = try content.map(ContentFile.read)
             try checkNew(entry)
+            try checkRoom(in: before)
             let sealed = try seal()
             let remote: RemoteFile
             switch sealed {
@@ -103,7 +102,8 @@ struct AttachCommand: ParsableCommand {
             }
             return .attachment(
                 try Sealer.sealAttachment(
-                    source, to: URL(filePath: output), at: url, id: id ?? String(source.lastPathComponent.prefix(64)), type: type, isPlain: plain,
+                    source, to: URL(filePath: output), at: url, id: name,
+                    type: type, isPlain: plain,
                     progress: show))
         } catch {
             throw failure(error)
@@ -117,6 +117,18 @@ struct AttachCommand: ParsableCommand {
         case .wrongType where type == nil && MediaType(filenameExtension: URL(filePath: file).pathExtension) == nil:
             .input("\(file): iOS shows no files of this kind; name it with --type, or say --any")
         case .tooLarge, .cut, .altered, .wrongType, .empty: .input("\(file): \(error)")
+        }
+    }
+
+    private var name: String { id ?? String(URL(filePath: file).lastPathComponent.prefix(64)) }
+
+    private func checkRoom(in content: Content?) throws {
+        guard let attachments = content?.attachments, let file = self.content else { return }
+        guard !attachments.contains(where: { $0.id == name }) else {
+            throw Failure.input("\(file) has an attachment \(name) already: give this one another name with --id")
+        }
+        guard attachments.count < Content.Attachment.maximumCount else {
+            throw Failure.input("\(file) has \(attachments.count) attachments, and a message has no more")
         }
     }
 

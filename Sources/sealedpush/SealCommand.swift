@@ -50,8 +50,8 @@ struct SealCommand: ParsableCommand {
         guard (overflow == nil) == (overflowOutput == nil) else {
             throw ValidationError("--overflow and --overflow-output go together.")
         }
-        guard overflow == nil || overflow.flatMap(URL.init(string:))?.host() != nil else {
-            throw ValidationError("--overflow is an address such as https://files.example.com/9f2c.")
+        guard overflow.map(FileAddress.isUsable) ?? true else {
+            throw ValidationError("--overflow \(FileAddress.rule)")
         }
     }
 
@@ -84,7 +84,11 @@ struct SealCommand: ParsableCommand {
         }
         guard let moved else { return content }
         try Output.write(moved.file, to: overflowOutput)
-        Failure.report("the content is too large for one push: store \(overflowOutput) at \(url.absoluteString) first")
+        Failure.report(
+            """
+            store \(overflowOutput) (\(Progress.number(moved.file.count)) bytes) at \(url.absoluteString) before you send: \
+            the push carries the text's beginning
+            """)
         return moved.content
     }
 

@@ -21,7 +21,8 @@ struct SealedPushCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             KeysCommand.self, TrustCommand.self, AuthorityCommand.self, AttachCommand.self, SealCommand.self,
-            OpenCommand.self, InspectCommand.self, DoctorCommand.self, DeviceCommand.self, SendCommand.self, WorkCommand.self,
+            OpenCommand.self, InspectCommand.self, DoctorCommand.self, DeviceCommand.self, SendCommand.self,
+            WorkCommand.self,
             OutboxCommand.self, ReceiptsCommand.self,
         ])
 

@@ -40,7 +40,7 @@ struct ExamplePhone {
     ) throws -> [String: Any] {
         let words =
             ["deliver", push, "--device", "test-phone", "--topic", "com.example.app", "--keyring", Self.keys]
-                + ["--extension", Program(program).executable.path, "--state", state.path, "--json"] + rules
+            + ["--extension", Program(program).executable.path, "--state", state.path, "--json"] + rules
         let simulator = Program("device-simulator")
         let result =
             if let blocks {

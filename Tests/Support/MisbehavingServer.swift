@@ -72,7 +72,10 @@ public final class MisbehavingServer: Sendable {
     /// How many connections are open now.
     public var connectionCount: Int { open.withLock { $0.count } }
 
-    deinit { shutdown(listener, Int32(SHUT_RDWR)); close(listener) }
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
 
     private func serve(_ connection: Int32) {
         guard let path = readRequest(connection) else { return }

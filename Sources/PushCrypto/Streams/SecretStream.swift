@@ -31,7 +31,8 @@ package enum SecretStream {
             precondition(key.count == keyByteCount && header.count == headerByteCount)
             state = newState()
             crypto_secretstream_xchacha20poly1305_init_push(
-                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), header.bound, key.bound)
+                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), header.bound, key.bound
+            )
         }
 
         /// Writes the sealed chunk, 17 bytes longer than `chunk`, into `output`. Nothing may follow the final one.
@@ -39,7 +40,10 @@ package enum SecretStream {
             _ chunk: UnsafeRawBufferPointer, isFinal: Bool, into output: UnsafeMutableRawBufferPointer
         ) {
             precondition(output.count == chunk.count + overheadByteCount)
-            let tag = isFinal ? crypto_secretstream_xchacha20poly1305_tag_final() : crypto_secretstream_xchacha20poly1305_tag_message()
+            let tag =
+                isFinal
+                ? crypto_secretstream_xchacha20poly1305_tag_final()
+                : crypto_secretstream_xchacha20poly1305_tag_message()
             let status = crypto_secretstream_xchacha20poly1305_push(
                 state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), output.bound, nil,
                 chunk.bound, UInt64(chunk.count), nil, 0, tag)
@@ -69,7 +73,8 @@ package enum SecretStream {
             state = newState()
             output = .allocate(byteCount: maximumChunkByteCount, alignment: 16)
             crypto_secretstream_xchacha20poly1305_init_pull(
-                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), header.bound, key.bound)
+                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), header.bound, key.bound
+            )
         }
 
         /// Opens a chunk and lends it to `body`, for as long as that runs; nil where it is not the stream's next one, is too
@@ -81,7 +86,8 @@ package enum SecretStream {
             guard (0...output.count).contains(count) else { return nil }
             var tag: UInt8 = 0
             let status = crypto_secretstream_xchacha20poly1305_pull(
-                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), output.bound, nil, &tag,
+                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), output.bound, nil,
+                &tag,
                 sealed.bound, UInt64(sealed.count), nil, 0)
             guard status == 0, let read = Self.tag(tag) else { return nil }
             try body(UnsafeRawBufferPointer(rebasing: output.prefix(count)))

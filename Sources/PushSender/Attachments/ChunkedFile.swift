@@ -1,9 +1,10 @@
+internal import SealedPush
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
     internal import Foundation
 #endif
-internal import SealedPush
 
 #if canImport(Darwin)
     internal import Darwin

@@ -1,9 +1,10 @@
+internal import PushCrypto
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
     public import Foundation
 #endif
-internal import PushCrypto
 
 extension Sealer {
     /// Encrypts a picture, sound or movie into a new file, and gives the entry for ``Content/attachments``.

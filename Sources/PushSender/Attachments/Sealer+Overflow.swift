@@ -1,9 +1,10 @@
+internal import PushCrypto
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
     public import Foundation
 #endif
-internal import PushCrypto
 
 /// Content that was moved out of a push: see ``Sealer/moveOverflow(of:at:)``.
 public struct MovedContent: Sendable {
@@ -53,7 +54,8 @@ extension Sealer {
         let scratch = WipedBytes(count: json.count) { $0.copyBytes(from: json) }
         // Content is at most one chunk, and nothing here can fail.
         try? scratch.withBytes { (bytes) throws(AttachmentError) in
-            try sealing.take(bytes, isLast: true) { (sealed) throws(AttachmentError) in file.append(contentsOf: sealed) }
+            try sealing.take(bytes, isLast: true) { (sealed) throws(AttachmentError) in file.append(contentsOf: sealed)
+            }
         }
         let byteCount = sealing.byteCount
         return (file, RemoteFile(url: url, byteCount: byteCount, hash: sealing.finish(), key: key))

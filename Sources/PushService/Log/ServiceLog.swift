@@ -50,6 +50,19 @@ public struct ServiceLog: Sendable {
         }
     }
 
+    /// How long the newer file is.
+    package var byteCount: Int {
+        let file = folder.appending(path: Self.name).path(percentEncoded: false)
+        return (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
+    }
+
+    /// The lines of the newer file from this byte on; all of it where that is a new one since.
+    package func entries(from offset: Int) -> [Entry] {
+        let bytes = (try? DurableFiles.read(folder.appending(path: Self.name), limit: 2 * Self.maximumByteCount)) ?? []
+        let new = bytes.count >= offset ? bytes.dropFirst(offset) : bytes[...]
+        return new.split(separator: UInt8(ascii: "\n")).compactMap { Entry(line: Array($0)) }
+    }
+
     /// Appends one line.
     func append(_ entry: Entry) {
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -17,7 +17,8 @@ package struct IPAddress: Equatable, Sendable {
         var v4 = in_addr()
         var v6 = in6_addr()
         // A zone (`fe80::1%en0`) names a link: the address before it says what matters.
-        let withoutZone = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init)
+        let withoutZone = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false).first.map(
+            String.init)
         if let withoutZone, inet_pton(AF_INET6, withoutZone, &v6) == 1 {
             bytes = withUnsafeBytes(of: &v6) { Array($0) }
         } else if inet_aton(text, &v4) != 0 {

@@ -17,7 +17,9 @@ public struct MediaStage: ServiceStage {
         }
     }
 
-    public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft { draft }
+    public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
+        draft
+    }
 }
 
 /// One attachment.

@@ -28,7 +28,7 @@ extension AttachmentError: CustomStringConvertible {
         case .wrongType: "the file is not of the kind that its name says"
         case .empty: "the file is empty"
         case .unreadable: "the file can't be read"
-        case .notWritable: "the file can't be written; is the disk full?"
+        case .notWritable: "the file can't be written: is there such a folder, and room on the disk?"
         case .exists: "the file exists already, and is not overwritten"
         }
     }

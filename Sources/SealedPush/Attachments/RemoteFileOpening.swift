@@ -38,7 +38,8 @@ package struct RemoteFileOpening: ~Copyable {
         if file.key != nil {
             guard let chunks = chunks.take(), chunks.isOver else { throw .altered }
         }
-        guard let digest = hash.take()?.finish(), ConstantTime.areEqual(digest, file.hash) else { throw .altered }    }
+        guard let digest = hash.take()?.finish(), ConstantTime.areEqual(digest, file.hash) else { throw .altered }
+    }
 }
 
 /// The header and the chunks of an encrypted file, taken out of bytes that come in any portions.

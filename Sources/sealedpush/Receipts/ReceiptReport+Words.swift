@@ -10,7 +10,8 @@ extension ReceiptReport {
         }
         var lines = [
             "devices   \(Progress.number(deviceCount)) of \(Progress.number(registeredDeviceCount)) registered; \(Progress.number(failingDeviceCount)) had failures",
-            "shown     \(Progress.number(total.shownCount)) of \(Progress.number(total.acceptedCount)) that APNs took\(total.speedWords)",
+            "shown     \(Progress.number(total.shownCount)) of \(Progress.number(total.acceptedCount)) that APNs took\(total.speedWords)"
+                + " (not every message need have asked for a receipt)",
             "failed    \(total.failures.isEmpty ? "0" : total.failures.words)",
         ]
         if total.refusedCount > 0 { lines.append("refused   \(total.refusals.words)") }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import PushKeyring
 internal import PushOutbox
+internal import PushSender
 internal import SealedPush
 
 /// What ends the program: one line on standard error, and an exit status of sysexits(3).
@@ -38,6 +39,7 @@ struct Failure: Error {
         let hint =
             switch error {
             case .unknownDevice, .unknownUser: "; `sealedpush device list` shows who is"
+            case .seal(.tooLarge): "; --fit truncate cuts the body, `sealedpush seal --overflow` moves it into a file"
             case .keyUsedForOthers: "; give this message an --id of its own"
             default: ""
             }

@@ -26,7 +26,8 @@ struct MediaStageTests {
         @discardableResult
         func attach(
             _ path: String, _ bytes: [UInt8] = MediaStageTests.png(), type: MediaType = .png, isPlain: Bool = false,
-            manner: (([UInt8]) -> MisbehavingServer.Manner)? = nil, change: (inout Content.Attachment) -> Void = { _ in }
+            manner: (([UInt8]) -> MisbehavingServer.Manner)? = nil,
+            change: (inout Content.Attachment) -> Void = { _ in }
         ) throws -> [UInt8] {
             let file = fixture.folder.appending("\(path).original")
             let stored = fixture.folder.appending("\(path).stored")
@@ -137,7 +138,8 @@ struct MediaStageTests {
     @Test(
         "whatever a server does, the text is shown once, with the picture that is right, and no file is left",
         arguments: [
-            ("altered", "altered"), ("altered-plain", "altered"), ("cut", "network"), ("short", "cut"), ("long", "too-large"),
+            ("altered", "altered"), ("altered-plain", "altered"), ("cut", "network"), ("short", "cut"),
+            ("long", "too-large"),
             ("flood", "too-large"), ("gzip", "altered"), ("loop", "too-many-redirects"), ("missing", "status-404"),
             ("babble", "network"), ("wrong-type", "wrong-type"), ("wrong-key", "altered"), ("elsewhere", "not-secure"),
             ("into-the-house", "address-refused"), ("ftp", "any"), ("nowhere", "any"),
@@ -160,10 +162,18 @@ struct MediaStageTests {
         case "loop": try scene.attach(kind) { _ in .redirects(to: "/loop") }
         case "missing": try scene.attach(kind) { _ in .answers(status: 404) }
         case "babble": try scene.attach(kind) { _ in .babbles }
-        case "wrong-type": try scene.attach(kind, [UInt8]("GIF89a not a picture at all".utf8), type: .gif) { change in .serves(change) } change: {
-            $0.type = .jpeg
-        }
-        case "wrong-key": try scene.attach(kind) { .serves($0) } change: { $0.file.key = AttachmentKey() }
+        case "wrong-type":
+            try scene.attach(kind, [UInt8]("GIF89a not a picture at all".utf8), type: .gif) { change in
+                .serves(change)
+            } change: {
+                $0.type = .jpeg
+            }
+        case "wrong-key":
+            try scene.attach(kind) {
+                .serves($0)
+            } change: {
+                $0.file.key = AttachmentKey()
+            }
         case "elsewhere": try scene.attach(kind) { _ in .redirects(to: "http://192.0.2.1/") }
         case "ftp": try scene.attach(kind) { _ in .redirects(to: "ftp://127.0.0.1/x") }
         case "nowhere": try scene.attach(kind) { _ in .redirects(to: "") }

@@ -18,7 +18,8 @@ struct NetworkRulesTests {
             "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255", "198.18.0.1",
             "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "[2002:c0a8:101::]",
             "[fe80::1]", "[fc00::1]", "[fd12:3456::1]", "[ff02::1]", "[2001:db8::1]", "[::7f00:1]", "localhost",
-            "LOCALHOST", "printer.local", "nas.lan", "router", "vault.internal", "box.home.arpa", "a.localhost", "localhost.",
+            "LOCALHOST", "printer.local", "nas.lan", "router", "vault.internal", "box.home.arpa", "a.localhost",
+            "localhost.",
             "192.168.1.1.",
         ])
     func refused(host: String) {

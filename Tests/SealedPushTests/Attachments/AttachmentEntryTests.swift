@@ -63,13 +63,17 @@ struct AttachmentEntryTests {
         let file = try #require(twice.attachments.first)
         var many = Content(body: "b")
         many.attachments = (0..<17).map {
-            Content.Attachment(id: "\($0)", file: RemoteFile(url: file.file.url, byteCount: 9, hash: file.file.hash, key: nil), type: .gif)
+            Content.Attachment(
+                id: "\($0)", file: RemoteFile(url: file.file.url, byteCount: 9, hash: file.file.hash, key: nil),
+                type: .gif)
         }
         #expect(many.attachments.count == 16)
         #expect(throws: ContentError.invalid("attachments")) { try many.checkForSealing() }
     }
 
-    @Test("that is no list, or holds what is no entry, costs nothing else", arguments: ["1", "null", "{}", "[1,null,[]]", "\"x\""])
+    @Test(
+        "that is no list, or holds what is no entry, costs nothing else",
+        arguments: ["1", "null", "{}", "[1,null,[]]", "\"x\""])
     func noList(text: String) throws {
         let content = try #require(Self.content(text))
         #expect(content.attachments.isEmpty)

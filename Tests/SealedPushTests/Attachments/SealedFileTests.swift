@@ -8,7 +8,9 @@ import Testing
 @Suite("An encrypted file")
 struct SealedFileTests {
     /// Encrypts in memory; the stored bytes and what the content would say of them.
-    static func seal(_ plaintext: [UInt8], key: AttachmentKey? = AttachmentKey()) throws -> (stored: [UInt8], file: RemoteFile) {
+    static func seal(_ plaintext: [UInt8], key: AttachmentKey? = AttachmentKey()) throws -> (
+        stored: [UInt8], file: RemoteFile
+    ) {
         var sealing = FileSealing(key: key)
         var stored: [UInt8] = []
         var rest = plaintext[...]
@@ -30,7 +32,9 @@ struct SealedFileTests {
     }
 
     /// Opens bytes that come in portions of these lengths, again and again.
-    static func open(_ file: RemoteFile, _ stored: [UInt8], portions: [Int] = [1 << 20]) throws(AttachmentError) -> [UInt8] {
+    static func open(_ file: RemoteFile, _ stored: [UInt8], portions: [Int] = [1 << 20]) throws(AttachmentError)
+        -> [UInt8]
+    {
         var opening = RemoteFileOpening(file)
         var plaintext: [UInt8] = []
         var rest = stored[...]
