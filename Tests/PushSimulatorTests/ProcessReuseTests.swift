@@ -27,10 +27,8 @@ struct ProcessReuseTests {
         let results = try runs.runAll(Array(repeating: "meet 8", count: 8))
         #expect(results.count == 8)
         #expect(Set(results.map { $0.body }).count == 1)
-        let bodies = (0..<40).map { "body \($0)" }
-        let template = try ExtensionRuns("xcode-template-extension")
-        // Xcode's template keeps one handler for all of its requests, and answers at once: that is just in time.
-        #expect(try template.runAll(bodies).map { $0.body } == bodies)
+        let bodies = (0..<40).map { "echo \($0)" }
+        #expect(try runs.runAll(bodies).map { $0.body } == bodies)
     }
 
     @Test(
@@ -113,6 +111,23 @@ struct ProcessReuseTests {
         #expect(descriptorCounts[999] <= descriptorCounts[99])
         #expect(descriptorCounts[999] < 20)
         #expect(session.end().isEmpty)
+    }
+
+    @Test("an extension's process gets none of the simulator's descriptors, marked for that or not")
+    func isolation() throws {
+        let ends = try #require(ChildPipe())
+        // Not marked.
+        let inherited = dup(ends.readEnd)
+        defer { for end in [inherited, ends.readEnd, ends.writeEnd] { close(end) } }
+        let runs = try ExtensionRuns()
+        #expect(try runs.run("process").body != nil)
+        let process = try #require(runs.session.processIdentifier)
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(inherited)")
+        let theirs = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)")
+        }
+        #expect(theirs.count >= 3)
+        #expect(!theirs.contains(own))
     }
 
     @Test("an extension that leaks is seen to")

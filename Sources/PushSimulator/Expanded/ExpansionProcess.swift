@@ -19,7 +19,7 @@ struct ExpansionProcess {
         do {
             process = try ChildProcess(
                 program.file, arguments: program.arguments, input: input.readEnd, output: output.writeEnd,
-                environment: device.processEnvironment)
+                environment: device.processEnvironment, isolated: true)
         } catch {
             for end in [input.readEnd, output.writeEnd] { close(end) }
             throw .notRunnable(program.file)

@@ -20,10 +20,12 @@ package final class ChildProcess: Sendable {
     /// Starts a program with the given descriptors as its standard input, output and errors; those of the caller's own
     /// that are marked close-on-exec stay with the caller.
     ///
-    /// - Parameter environment: added to the caller's own.
+    /// - Parameters:
+    ///   - environment: added to the caller's own.
+    ///   - isolated: whether it gets these three descriptors and no other, marked or not.
     package init(
         _ program: URL, arguments: [String], input: Int32 = 0, output: Int32 = 1, errors: Int32 = 2,
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], isolated: Bool = false
     ) throws(NotRunnable) {
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -36,6 +38,7 @@ package final class ChildProcess: Sendable {
         for (descriptor, standard) in zip([input, output, errors], Int32(0)...) where descriptor != standard {
             posix_spawn_file_actions_adddup2(&actions, descriptor, standard)
         }
+        if isolated { _ = Self.closeFrom?(&actions, 3) }
         // What this process ignores, the child does not have to.
         var pipeSignal = sigset_t()
         sigemptyset(&pipeSignal)
@@ -60,6 +63,11 @@ package final class ChildProcess: Sendable {
         let code = posix_spawn(&identifier, path, &actions, &attributes, &words, settings)
         guard code == 0 else { throw NotRunnable(code: code) }
         self.identifier = identifier
+    }
+
+    /// glibc's since 2.34; its headers hide it from Swift.
+    private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+        unsafeBitCast($0, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
     }
 
     /// Whether it has ended; does not wait, and leaves it to be collected, so that its number stays its own.

@@ -40,7 +40,7 @@ final class RunningExtension: Sendable {
         do {
             process = try ChildProcess(
                 program.file, arguments: program.arguments, input: input.readEnd, output: output.writeEnd,
-                environment: setting.device.processEnvironment)
+                environment: setting.device.processEnvironment, isolated: true)
         } catch {
             for end in [input.readEnd, output.writeEnd] { Glibc.close(end) }
             pipes.close()

@@ -68,6 +68,7 @@ final class NotificationService: UNNotificationServiceExtension, @unchecked Send
             usleep(UInt32(number) * 1_000)
             answer("from the extension")
         case "process": answer("\(getpid()) \(lock.withLock { callCount })")
+        case "echo": answer(request.content.body)
         case "meet":
             // Answers once as many are here at once.
             lock.withLock { presentCount += 1 }
