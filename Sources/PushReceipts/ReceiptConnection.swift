@@ -75,7 +75,6 @@ final class ReceiptConnection: ChannelInboundHandler {
         case .unavailable:
             respond(.serviceUnavailable, headers: [("retry-after", "60")], isKeptAlive: isKeptAlive, context)
         }
-        waitForRequest(context)
     }
 
     /// Answers and closes: what follows is not read.
@@ -97,8 +96,18 @@ final class ReceiptConnection: ChannelInboundHandler {
         context.write(wrapOutboundOut(.head(.init(version: .http1_1, status: status, headers: headers))), promise: nil)
         if !body.isEmpty { context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: body)))), promise: nil) }
         let end = context.writeAndFlush(wrapOutboundOut(.end(nil)))
-        guard !isKeptAlive else { return }
-        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        end.whenComplete { _ in bound.value.close(promise: nil) }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        // Only an answer that has left gives new time: who reads none of them is let go.
+        end.whenComplete { _ in
+            let (connection, context) = bound.value
+            if isKeptAlive { connection.waitForRequest(context) } else { context.close(promise: nil) }
+        }
+    }
+
+    /// Answers that nobody reads must not pile up: until they are read, no further request is.
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        let isWritable = context.channel.isWritable
+        context.channel.setOption(.autoRead, value: isWritable).whenFailure { _ in }
+        context.fireChannelWritabilityChanged()
     }
 }

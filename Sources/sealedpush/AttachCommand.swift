@@ -152,7 +152,11 @@ struct AttachCommand: ParsableCommand {
     /// At once: whoever reads the content sees it with the attachment or without.
     private func replace(_ name: String, with content: Content) throws {
         do throws(ContentError) { try content.checkForSealing() } catch { throw Failure.input("\(name): \(error)") }
-        do { try Data(content.json + [UInt8(ascii: "\n")]).write(to: URL(filePath: name), options: .atomic) } catch {
+        do {
+            try Data(content.json + [UInt8(ascii: "\n")]).write(to: URL(filePath: name), options: .atomic)
+            // It holds a key now.
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: name)
+        } catch {
             throw Failure.file("\(name) can't be written")
         }
     }

@@ -11,7 +11,8 @@ enum PNGImage {
         guard (1...32_767).contains(width), (1...32_767).contains(height),
             width * height <= Thumbnail.maximumPixelCount
         else { return nil }
-        var rest = bytes[...]
+        guard let needed = needed(of: bytes) else { return nil }
+        var rest = needed[...]
         let surface = withUnsafeMutablePointer(to: &rest) { rest in
             cairo_image_surface_create_from_png_stream(
                 { closure, data, count in
@@ -30,6 +31,23 @@ enum PNGImage {
             return nil
         }
         return surface
+    }
+
+    /// The signature, and the chunks that make the picture: all others, which may unpack to gigabytes, are left out. Nil where
+    /// a chunk reaches beyond the end.
+    private static func needed(of bytes: [UInt8]) -> [UInt8]? {
+        var kept = signature
+        var start = signature.count
+        while start < bytes.count {
+            guard bytes.count - start >= 12 else { return nil }
+            let length = number(bytes[start..<start + 4])
+            guard length <= bytes.count - start - 12 else { return nil }
+            let end = start + 12 + length
+            let type = String(decoding: bytes[(start + 4)..<(start + 8)], as: UTF8.self)
+            if ["IHDR", "PLTE", "tRNS", "IDAT", "IEND"].contains(type) { kept += bytes[start..<end] }
+            start = end
+        }
+        return kept
     }
 
     static func file(_ surface: OpaquePointer) -> Data? {

@@ -29,13 +29,17 @@ package struct NetworkRules: Sendable {
         if allowsLoopback && isLoopback { return }
         guard isSecure else { throw .notSecure }
         if let address = IPAddress(text: host) { return try check(address) }
+        guard !host.contains(":") else { throw .addressRefused }
         guard allowsPrivateAddresses || !Self.isLocalName(host) else { throw .addressRefused }
     }
 
-    /// The addresses that the host's name stands for now. Blocks for as long as the lookup takes.
+    /// The addresses that the host's name stands for now; a name that stands for none is refused. Blocks for as long as the
+    /// lookup takes.
     package func lookUp(_ url: URL) throws(MediaError) {
         guard let host = Self.host(of: url) else { throw .addressRefused }
-        for address in IPAddress.addresses(of: host) { try check(address) }
+        let addresses = IPAddress.addresses(of: host)
+        guard !addresses.isEmpty else { throw .network }
+        for address in addresses { try check(address) }
     }
 
     package func check(_ address: IPAddress) throws(MediaError) {
@@ -43,12 +47,23 @@ package struct NetworkRules: Sendable {
         guard allowsPrivateAddresses || address.isPublic else { throw .addressRefused }
     }
 
-    /// In small letters, without the brackets of IPv6 and the dot of a full name.
+    /// In small letters, without the brackets of IPv6 and the dot of a full name. Nil for anything but an address in brackets,
+    /// and letters, digits, hyphens and dots: what a loader might map to another host is no host.
     private static func host(of url: URL) -> String? {
-        guard var host = url.host(percentEncoded: false)?.lowercased() else { return nil }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        guard var host = url.host(percentEncoded: true)?.lowercased() else { return nil }
+        if host.hasPrefix("["), host.hasSuffix("]") { return String(host.dropFirst().dropLast()) }
+        if host.contains(":") { return host }
         if host.hasSuffix(".") { host.removeLast() }
-        return host.isEmpty ? nil : host
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isOfName) }) else { return nil }
+        return host
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+        default: false
+        }
     }
 
     private static func isLoopbackName(_ host: String) -> Bool { host == "localhost" || host.hasSuffix(".localhost") }

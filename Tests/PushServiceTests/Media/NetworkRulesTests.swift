@@ -40,6 +40,19 @@ struct NetworkRulesTests {
         #expect(refusal("http://\(host)/file", private: true, loopback: true) == .notSecure)
     }
 
+    @Test(
+        "a host that a loader might take for another is refused",
+        arguments: [
+            "%EF%BC%91%EF%BC%99%EF%BC%92.0.2.2", "192%EF%BC%8E0.2.2", "%E2%91%A092.0.2.2", "192.0.2.2%2F.example.com",
+            "192.0.2.2%23.example.com", "192.0.2.2%40example.com", "192.0.2.2..", "a..example.com", "[v1.fe]",
+            "exa_mple.com",
+        ])
+    func oddHosts(host: String) {
+        guard let url = URL(string: "https://\(host)/file") else { return }
+        let rules = NetworkRules(allowsPrivateAddresses: true, allowsLoopback: false)
+        #expect(throws: MediaError.addressRefused) { try rules.check(url) }
+    }
+
     @Test("in the simulator loopback is reached, and nothing else more")
     func simulator() {
         for host in ["127.0.0.1", "localhost", "[::1]", "127.8.8.8"] {
