@@ -46,9 +46,12 @@ let server: [Target.Dependency] = [
     ]
     let libsodium: Target.Dependency = "Clibsodium"
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
+    /// What the simulator fetches with, in place of Apple's loader.
+    let curl: [Target.Dependency] = ["Ccurl"]
     let drawing: [Target.Dependency] = ["Ccairo"]
     let platformTargets: [Target] = [
         .systemLibrary(name: "Clibsodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "Ccurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "Ccairo", pkgConfig: "cairo", providers: [.apt(["libcairo2-dev"])]),
         .systemLibrary(
             name: "Cpangocairo", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"])]),
@@ -202,6 +205,7 @@ let server: [Target.Dependency] = [
     let platformProducts: [Product] = []
     let libsodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
     let userNotifications: [Target.Dependency] = []
+    let curl: [Target.Dependency] = []
     let drawing: [Target.Dependency] = []
     let platformTargets: [Target] = []
 #endif
@@ -257,7 +261,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: settings),
         .target(
-            name: "PushService", dependencies: ["SealedPush", "PushCrypto"] + userNotifications,
+            name: "PushService", dependencies: ["SealedPush", "PushCrypto"] + userNotifications + curl,
             swiftSettings: settings),
         .target(
             name: "PushCharts", dependencies: ["PushService", "SealedPush"] + drawing, swiftSettings: settings),

@@ -19,7 +19,7 @@ struct ArchitectureTests {
             "PushCrypto", "SealedPush", "PushSender", "PushOutbox", "NIOCore", "NIOPosix", "NIOHTTP1",
         ],
         "PushService": [
-            "PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch", "FoundationNetworking",
+            "PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch", "FoundationNetworking", "Ccurl",
         ],
         "PushCharts": ["SealedPush", "PushService", "Ccairo", "CoreGraphics", "CoreText", "ImageIO"],
         "UserNotifications": [],

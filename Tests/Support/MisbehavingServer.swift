@@ -23,6 +23,8 @@ public final class MisbehavingServer: Sendable {
         case answers(status: Int)
         /// Sends no HTTP.
         case babbles
+        /// Sends this, then the other again and again until the client has enough; ends where there is none.
+        case sends(String, again: String = "")
     }
 
     public let port: UInt16
@@ -99,6 +101,9 @@ public final class MisbehavingServer: Sendable {
         case .redirects(let target)?: send(connection, head(302, 0, ["Location: \(target)"]))
         case .answers(let status)?: send(connection, head(status, 0))
         case .babbles?: send(connection, Array("this is not HTTP\n\n\n".utf8))
+        case .sends(let start, let rest)?:
+            guard send(connection, Array(start.utf8)), !rest.isEmpty else { return }
+            while send(connection, Array(rest.utf8)) {}
         case nil: send(connection, head(404, 0))
         }
     }

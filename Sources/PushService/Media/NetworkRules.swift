@@ -53,6 +53,8 @@ package struct NetworkRules: Sendable {
         guard var host = url.host(percentEncoded: true)?.lowercased() else { return nil }
         if host.hasPrefix("["), host.hasSuffix("]") { return String(host.dropFirst().dropLast()) }
         if host.contains(":") { return host }
+        // In brackets, there is nothing but an address.
+        guard !url.absoluteString.contains("//[") else { return nil }
         if host.hasSuffix(".") { host.removeLast() }
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isOfName) }) else { return nil }
