@@ -89,7 +89,7 @@ struct DocumentTests {
         // One module of all blocks: the host in one of them runs the extension in another.
         let products = Program("sealedpush").executable.deletingLastPathComponent()
         let modules = products.appending(path: "Modules")
-        let libraries = ["Clibsodium", "Ccairo"].flatMap {
+        let libraries = ["Clibsodium", "Ccairo", "Ccurl"].flatMap {
             ["-I", Checkout.folder.appending(path: "Sources/\($0)").path]
         }
         let flags = try Program(at: "/usr/bin/pkg-config").run("--cflags", "cairo").trimmed.split(separator: " ")
