@@ -54,7 +54,8 @@ public struct Program: Sendable {
             errors: String(decoding: try Data(contentsOf: URL(filePath: errorsPath)), as: UTF8.self))
     }
 
-    /// Starts and does not wait; what it prints is thrown away unless told otherwise.
+    /// Starts and does not wait; what it prints is thrown away unless told otherwise. It gets none of the tests' own sockets,
+    /// which would stay open with it.
     package func start(
         _ arguments: [String], input: FileHandle = .nullDevice, output: FileHandle = .nullDevice,
         errors: FileHandle = .nullDevice
@@ -63,7 +64,7 @@ public struct Program: Sendable {
         let words = folder.map { ["--chdir=\($0.path)", executable.path] + arguments } ?? arguments
         return try ChildProcess(
             folder == nil ? executable : URL(filePath: "/usr/bin/env"), arguments: words, input: input.fileDescriptor,
-            output: output.fileDescriptor, errors: errors.fileDescriptor)
+            output: output.fileDescriptor, errors: errors.fileDescriptor, isolated: true)
     }
 }
 

@@ -33,13 +33,11 @@ private struct MediaPart: ServiceStage {
         let finished = try context.scratchFile(named: name)
         let rules = NetworkRules(
             allowsPrivateAddresses: allowsPrivateAddresses, allowsLoopback: context.allowsLoopback)
-        do {
-            let output = try MediaFile(context.scratchFile(named: "unfinished"), type: attachment.type)
-            try await FileDownload.run(attachment.file, rules: rules, timeLeft: context.timeLeft) {
-                (bytes) throws(AttachmentError) in try output.write(bytes)
-            }
-            try output.finish(as: finished)
+        let output = try MediaFile(context.scratchFile(named: "unfinished"), type: attachment.type)
+        try await FileDownload.run(attachment.file, rules: rules, timeLeft: context.timeLeft) {
+            (bytes) throws(AttachmentError) in try output.write(bytes)
         }
+        try output.finish(as: finished)
         var draft = draft
         draft.attachments.append(
             DraftAttachment(

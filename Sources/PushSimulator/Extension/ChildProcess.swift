@@ -39,12 +39,16 @@ package final class ChildProcess: Sendable {
             posix_spawn_file_actions_adddup2(&actions, descriptor, standard)
         }
         if isolated { _ = Self.closeFrom?(&actions, 3) }
-        // What this process ignores, the child does not have to.
+        // What this process ignores, or its threads have blocked, the child does not have to.
         var pipeSignal = sigset_t()
         sigemptyset(&pipeSignal)
         sigaddset(&pipeSignal, SIGPIPE)
         posix_spawnattr_setsigdefault(&attributes, &pipeSignal)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF))
+        var noSignal = sigset_t()
+        sigemptyset(&noSignal)
+        posix_spawnattr_setsigmask(&attributes, &noSignal)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
 
         let path = program.path(percentEncoded: false)
         var words = ([path] + arguments).map { strdup($0) } + [nil]

@@ -1,0 +1,30 @@
+import Foundation
+import Glibc
+import PushSimulator
+import TestSupport
+import Testing
+
+@Suite("A child process")
+struct ChildProcessTests {
+    @Test("has no signal blocked, whatever the thread that starts it has")
+    func signals() throws {
+        var (terminate, before) = (sigset_t(), sigset_t())
+        sigemptyset(&terminate)
+        sigaddset(&terminate, SIGTERM)
+        pthread_sigmask(SIG_BLOCK, &terminate, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let child = try ChildProcess(URL(filePath: "/bin/sleep"), arguments: ["10"])
+        kill(child.identifier, SIGTERM)
+        #expect(child.wait() == .signalled(SIGTERM))
+    }
+
+    @Test("of the tests gets none of their own descriptors")
+    func descriptors() throws {
+        let own = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(own) }
+        #expect(own >= 3)
+        let listed = try Program(at: "/bin/ls").run("/proc/self/fd").output.split(separator: "\n")
+        // The three standard ones, and that of the folder which is listed.
+        #expect(listed.count == 4, "\(listed)")
+    }
+}
