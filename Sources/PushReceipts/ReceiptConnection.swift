@@ -72,6 +72,7 @@ final class ReceiptConnection: ChannelInboundHandler {
         switch answer {
         case .counted: respond(.noContent, isKeptAlive: isKeptAlive, context)
         case .refused(let error): respond(.badRequest, text: error.rawValue, isKeptAlive: isKeptAlive, context)
+        case .tooMany: respond(.tooManyRequests, headers: [("retry-after", "86400")], isKeptAlive: isKeptAlive, context)
         case .unavailable:
             respond(.serviceUnavailable, headers: [("retry-after", "60")], isKeptAlive: isKeptAlive, context)
         }

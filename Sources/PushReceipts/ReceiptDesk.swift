@@ -23,8 +23,10 @@ final class ReceiptDesk: Sendable {
     }
 
     enum Answer: Sendable {
+        /// Now or before.
         case counted
         case refused(ReceiptError)
+        case tooMany
         case unavailable
     }
 
@@ -67,8 +69,10 @@ final class ReceiptDesk: Sendable {
     private func write() async {
         while let (batch, refused) = next() {
             do {
-                try await outbox.count(batch.map { $0.receipt }, refused: refused)
-                for waiting in batch { waiting.answer(.counted) }
+                let outcomes = try await outbox.count(batch.map { $0.receipt }, refused: refused)
+                for (waiting, outcome) in zip(batch, outcomes) {
+                    waiting.answer(outcome == .tooMany ? .tooMany : .counted)
+                }
             } catch {
                 for waiting in batch { waiting.answer(.unavailable) }
             }

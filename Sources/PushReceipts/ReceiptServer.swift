@@ -9,8 +9,8 @@ internal import SealedPush
 /// A small HTTP/1.1 server that takes receipts and counts them in an outbox: for rehearsals, and for small installations
 /// behind a proxy that ends TLS.
 ///
-/// A request is a POST of 128 bytes, to any path: 204 counted, or counted before; 400 not believed, with the code; 503 the
-/// outbox can't be written, try later. It keeps neither addresses nor bodies. Source: Specification 16.6.
+/// A request is a POST of 128 bytes, to any path: 204 counted, or counted before; 400 not believed, with the code; 429 more
+/// than ``ReceiptDevice/maximumPerDay`` of a device; 503 the outbox can't be written, try later. It keeps neither addresses nor bodies. Source: Specification 16.6.
 package final class ReceiptServer: Sendable {
     /// Where it listens, as it was bound.
     package let port: Int
@@ -36,13 +36,14 @@ package final class ReceiptServer: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let desk = ReceiptDesk(receiver: receiver, outbox: outbox)
         let openCount = Locked(0)
+        let mostConnections = min(limits.connectionCount, max(1, Descriptors.limit - spareDescriptors))
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 let isTaken = openCount.withLock { count in
                     count += 1
-                    return count <= limits.connectionCount
+                    return count <= mostConnections
                 }
                 channel.closeFuture.whenComplete { _ in openCount.withLock { $0 -= 1 } }
                 guard isTaken else { return channel.close() }
@@ -61,6 +62,9 @@ package final class ReceiptServer: Sendable {
         }
     }
 
+    /// For the outbox, its log, and the runtime. Where none was left, `accept` would fail again and again.
+    private static let spareDescriptors = 64
+
     /// Takes no more, lets what was taken be counted, and closes. A request that is cut off comes again from its device.
     package func stop() async {
         try? await channel.close()
@@ -71,7 +75,7 @@ package final class ReceiptServer: Sendable {
 
 /// What a ``ReceiptServer`` lets others have of it.
 package struct ReceiptServerLimits: Sendable {
-    /// Connections at once; further ones are closed.
+    /// Connections at once; further ones are closed. Fewer, where the process may open only few files.
     package var connectionCount = 1_024
     /// For a whole request, and between two.
     package var requestTime = Duration.seconds(10)

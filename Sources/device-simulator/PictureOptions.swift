@@ -35,9 +35,14 @@ struct PictureOptions: ParsableArguments {
 
     /// Before anything is delivered: a push that was delivered can't be taken back.
     func checkFiles() throws(Failure) {
-        for path in [picture, html].compactMap(\.self)
-        where !force && FileManager.default.fileExists(atPath: URL(filePath: path).path(percentEncoded: false)) {
-            throw Self.exists(path)
+        for path in [picture, html].compactMap(\.self) {
+            let file = URL(filePath: path)
+            let exists = FileManager.default.fileExists(atPath: file.path(percentEncoded: false))
+            guard force || !exists else { throw Self.exists(path) }
+            let folder = file.deletingLastPathComponent().path(percentEncoded: false)
+            guard FileManager.default.isWritableFile(atPath: folder) else {
+                throw Self.notWritten(path, "its folder is not there, or is not yours to write in")
+            }
         }
     }
 
@@ -61,8 +66,12 @@ extension PictureOptions {
         } catch CocoaError.fileWriteFileExists {
             throw Self.exists(path)
         } catch {
-            throw Failure(status: 74, message: "\(TerminalText.printable(path)) can't be written")
+            throw Self.notWritten(path, "is its folder full, or the path a folder's?")
         }
+    }
+
+    private static func notWritten(_ path: String, _ reason: String) -> Failure {
+        Failure(status: 74, message: "\(TerminalText.printable(path)) can't be written: \(reason)")
     }
 
     private static func exists(_ path: String) -> Failure {

@@ -57,6 +57,18 @@ struct PictureCommandTests {
         #expect(try Raster(png: Data(contentsOf: URL(filePath: file))).width > 1_000)
     }
 
+    @Test("are refused before anything is delivered, where there is no folder for them")
+    func noFolder() throws {
+        let push = try device.file(device.seal())
+        for option in ["--picture", "--html"] {
+            let refused = try run([push], [option, device.folder.appending("none/a").path])
+            #expect(refused.status == 74)
+            #expect(refused.errors.contains("its folder is not there"), "\(refused.errors)")
+            #expect(refused.output.isEmpty)
+        }
+        #expect(try run([push], []).objects.first?["outcome"] as? String == "opened")
+    }
+
     @Test("are refused without a file's name, or with one name for both")
     func wrongUse() throws {
         let push = try device.file(device.seal())

@@ -75,6 +75,31 @@ struct ThumbnailTests {
         #expect(isNear(try #require(try thumbnail(file))[66, 66], Self.red))
     }
 
+    @Test("of a PNG file is made from the picture's own chunks: no other, which may unpack to gigabytes, is looked at")
+    func otherChunks() throws {
+        let plain = try #require(Raster(width: 40, height: 40, stripes: [Self.red]).png)
+        let header = plain.prefix(33)
+        for type in ["zTXt", "iTXt", "iCCP", "eXIf", "sPLT", "juNk"] {
+            let chunk = chunk(type, [UInt8](repeating: 0x78, count: 10_000))
+            let file = header + chunk + plain.dropFirst(33)
+            #expect(PNGImage.needed(of: Array(file)) == PNGImage.needed(of: Array(plain)), "\(type)")
+            #expect(isNear(try #require(try thumbnail(file))[66, 66], Self.red), "\(type)")
+        }
+        let needed = try #require(PNGImage.needed(of: Array(plain)))
+        #expect(needed.starts(with: header))
+        #expect(Data(needed).suffix(12) == plain.suffix(12))
+        // One that says that it is longer than the file.
+        let long = header + Data([0x7f, 0xff, 0xff, 0xff]) + Data("zTXt".utf8) + plain.dropFirst(33)
+        #expect(PNGImage.needed(of: Array(long)) == nil)
+        #expect(try thumbnail(long) == nil)
+    }
+
+    /// Without a sound checksum: nobody gets as far as looking at it.
+    private func chunk(_ type: String, _ bytes: [UInt8]) -> Data {
+        let length = withUnsafeBytes(of: UInt32(bytes.count).bigEndian) { Array($0) }
+        return Data(length + Array(type.utf8) + bytes + [0, 0, 0, 0])
+    }
+
     @Test("is none for a file that is missing, empty, no picture, or says that it is huge")
     func none() throws {
         #expect(Thumbnail(of: Pushes.attachment(folder.appending("missing"))) == nil)

@@ -18,11 +18,12 @@ struct ReceiptTests {
     func counted() async throws {
         let now = fixture.now
         let first = try devices.receipt("a", failures: [.unknownRecipient: 3, .rejected: 1], at: now)
-        #expect(try await fixture.outbox.count(first))
-        #expect(try await !fixture.outbox.count(first))
-        #expect(try await !fixture.reopened().count(first))
+        #expect(try await fixture.outbox.count(first) == .counted)
+        #expect(try await fixture.outbox.count(first) == .repeated)
+        #expect(try await fixture.reopened().count(first) == .repeated)
         let more = try [devices.receipt("a", at: now), devices.receipt("b", elapsed: .seconds(4), at: now)]
-        #expect(try await fixture.outbox.count(more + more, refused: [.rejected: 5]) == [true, true, false, false])
+        let outcomes = try await fixture.outbox.count(more + more, refused: [.rejected: 5])
+        #expect(outcomes == [.counted, .counted, .repeated, .repeated])
         let report = try await fixture.outbox.receipts()
         #expect(report.deviceCount == 2)
         #expect(report.failingDeviceCount == 1)
@@ -42,7 +43,7 @@ struct ReceiptTests {
         let message = MessageID.random()
         let first = try devices.receipt("a", message: message, at: fixture.now)
         let again = try devices.receipt("a", failures: [.expired: 2], message: message, at: fixture.now)
-        #expect(try await fixture.outbox.count([first, again]) == [true, false])
+        #expect(try await fixture.outbox.count([first, again]) == [.counted, .repeated])
         #expect(try await fixture.outbox.receipts().total.failedCount == 0)
     }
 
@@ -76,32 +77,55 @@ struct ReceiptTests {
         fixture.time.advance(by: .seconds(7 * 86_400))
         try await fixture.outbox.purge(.stale)
         let receiver = ReceiptReceiver(keys: [devices.key])
-        #expect(try await !fixture.outbox.count(receiver.receive(devices.bytes("a", of: receipt), at: fixture.now)))
+        let copy = try receiver.receive(devices.bytes("a", of: receipt), at: fixture.now)
+        #expect(try await fixture.outbox.count(copy) == .repeated)
         fixture.time.advance(by: .seconds(2 * 86_400))
         #expect(throws: ReceiptError.tooOld) { try receiver.receive(devices.bytes("a", of: receipt), at: fixture.now) }
         try await fixture.outbox.purge(.stale)
-        #expect(try await fixture.outbox.count(receipt))
+        #expect(try await fixture.outbox.count(receipt) == .counted)
         fixture.time.advance(by: .seconds(61 * 86_400))
         try await fixture.outbox.purge(.stale)
         #expect(try await fixture.outbox.receipts(days: 60).days.isEmpty)
         #expect(try await fixture.outbox.receipts(of: receipt.id) == nil)
     }
 
-    @Test("come into a file of the version before, which is brought up to date")
-    func migration() async throws {
+    @Test("of one device are 1,000 a day: its key does not fill the disk, and keeps no other from being counted")
+    func tooMany() async throws {
+        let now = fixture.now
+        let most = ReceiptDevice.maximumPerDay
+        let many = try (0..<(most + 50)).map { _ in try devices.receipt("a", failures: [.locked: 1], at: now) }
+        let outcomes = try await fixture.outbox.count(many)
+        #expect(outcomes.prefix(most).allSatisfy { $0 == .counted })
+        #expect(outcomes.suffix(50).allSatisfy { $0 == .tooMany })
+        // What was counted is known all the same, and so it is to a server that was started anew.
+        let again = try await fixture.reopened().count([many[0], many[most], devices.receipt("b", at: now)])
+        #expect(again == [.repeated, .tooMany, .counted])
+        var report = try await fixture.outbox.receipts()
+        #expect(report.total.shownCount == most + 1)
+        #expect(report.total.failures == ["locked": most])
+        #expect(report.total.refusals == ["too-many": 51])
+        // They may come again on another day.
+        fixture.time.advance(by: .seconds(86_400))
+        #expect(try await fixture.outbox.count(many[most]) == .counted)
+        report = try await fixture.outbox.receipts()
+        #expect(report.total.shownCount == most + 2)
+    }
+
+    @Test("come into a file of each version before, which is brought up to date", arguments: 1..<Schema.version)
+    func migration(version: Int) async throws {
         let folder = try TemporaryFolder()
         let path = folder.appending("old.db").path
-        try makeFirstVersion(at: path)
+        try make(version, at: path)
         let outbox = try Outbox(at: path)
-        #expect(try await outbox.count(devices.receipt("a", at: .now())))
+        #expect(try await outbox.count(devices.receipt("a", at: .now())) == .counted)
         #expect(try await outbox.receipts().total.shownCount == 1)
     }
 
-    private func makeFirstVersion(at path: String) throws {
+    private func make(_ version: Int, at path: String) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.write { db in
-            try db.execute(sql: Schema.migrations[0])
-            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 1")
+            for migration in Schema.migrations.prefix(version) { try db.execute(sql: migration) }
+            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(version)")
         }
         try queue.close()
     }

@@ -27,6 +27,11 @@ final class RawClient: Sendable {
         _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 
+    /// Writes this again and again, and reads nothing, until the other side closes or takes nothing for 5 seconds.
+    func flood(_ text: String, atMost limit: Int) async -> (byteCount: Int, isClosed: Bool) {
+        await waiting { self.writeFlood(Array(text.utf8), atMost: limit) }
+    }
+
     /// Up to the end of the next head; nil where the connection is closed before.
     func head() async -> String? { await waiting { self.readHead() } }
 
@@ -41,6 +46,21 @@ final class RawClient: Sendable {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: body()) }
         }
+    }
+
+    private func writeFlood(_ bytes: [UInt8], atMost limit: Int) -> (byteCount: Int, isClosed: Bool) {
+        var time = timeval(tv_sec: 5, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        var total = 0
+        while total < limit {
+            let count = bytes.withUnsafeBytes { bytes in
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[(total % bytes.count)...])
+                return send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return (total, errno != EAGAIN) }
+            total += count
+        }
+        return (total, false)
     }
 
     private func readHead() -> String? {

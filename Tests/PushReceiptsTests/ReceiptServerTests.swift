@@ -157,6 +157,37 @@ struct ReceiptServerTests {
         }
     }
 
+    @Test("takes no more of a device in a day than it should have")
+    func tooMany() async throws {
+        let many = try (0..<ReceiptDevice.maximumPerDay).map { _ in try devices.receipt("a", at: .now()) }
+        try await outbox.count(many)
+        try await serving { server in
+            let client = try RawClient(port: server.port)
+            #expect(await post(client, devices.bytes("a", at: .now())) == 429)
+            #expect(await post(client, devices.bytes("b", at: .now())) == 204)
+        }
+    }
+
+    @Test("stops reading from a client that reads no answers, and lets it go in time")
+    func unreadAnswers() async throws {
+        let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 128\r\n\r\n" + String(repeating: "x", count: 128)
+        let text = String(repeating: request, count: 100)
+        let most = 48 << 20
+        try await serving { server in
+            // What is on its way lies in the system's buffers, some megabytes at most.
+            let client = try RawClient(port: server.port)
+            let taken = await client.flood(text, atMost: most)
+            #expect(taken.byteCount < most)
+            #expect(!taken.isClosed)
+        }
+        var limits = ReceiptServerLimits()
+        limits.requestTime = .seconds(1)
+        try await serving(limits) { server in
+            let client = try RawClient(port: server.port)
+            #expect(await client.flood(text, atMost: most).isClosed)
+        }
+    }
+
     @Test("tells devices to come again where the outbox can't be written")
     func unavailable() async throws {
         let other = try Outbox(at: folder.appending("held.db").path, clock: .system, busyLimit: 0.05)

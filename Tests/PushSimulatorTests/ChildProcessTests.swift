@@ -18,6 +18,15 @@ struct ChildProcessTests {
         #expect(child.wait() == .signalled(SIGTERM))
     }
 
+    @Test("that is killed leaves nothing behind, not even its number")
+    func collected() throws {
+        let child = try ChildProcess(URL(filePath: "/bin/sleep"), arguments: ["10"])
+        child.kill()
+        #expect(kill(child.identifier, 0) == -1)
+        #expect(errno == ESRCH)
+        #expect(child.wait() == .signalled(SIGKILL))
+    }
+
     @Test("of the tests gets none of their own descriptors")
     func descriptors() throws {
         let own = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -3,6 +3,8 @@ import PushService
 import TestSupport
 import Testing
 
+@testable import PushSimulator
+
 @Suite("The example DailyQuote, the file an app would ship", .serialized)
 struct DailyQuoteTests {
     private let phone: ExamplePhone
@@ -29,7 +31,7 @@ struct DailyQuoteTests {
         #expect(second["body"] as? String == "Less, but better.")
         let memory = try #require(second["peakMemoryBytes"] as? Int)
         print("DailyQuote: \(memory) bytes of memory, \(second["elapsedMilliseconds"] ?? "-") ms")
-        #expect(memory < 8_000_000)
+        #expect(memory < 8_000_000 || !ProcessMemory.isMeaningful)
     }
 
     @Test("shows braces as they are in a message that is no template")

@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import PushSimulator
+
 @Suite("The example DynamicChart, the file an app would ship", .serialized)
 struct DynamicChartTests {
     private let folder: TemporaryFolder
@@ -49,7 +51,7 @@ struct DynamicChartTests {
         #expect(try Checkout.allFiles(in: state.appending(path: "tmp")).isEmpty)
         let memory = try #require(shown["peakMemoryBytes"] as? Int)
         print("DynamicChart: \(memory) bytes of memory, \(shown["elapsedMilliseconds"] ?? "-") ms")
-        #expect(memory < 8_000_000)
+        #expect(memory < 8_000_000 || !ProcessMemory.isMeaningful)
     }
 
     @Test("shows the text where the chart can't be drawn")

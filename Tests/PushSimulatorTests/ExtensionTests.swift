@@ -34,6 +34,7 @@ struct ExtensionTests {
             ("hang", "did not finish in time"), ("hog fast 60", "more than 24 MB"),
         ])
     func misbehaving(what: String, note: String) throws {
+        guard ProcessMemory.isMeaningful || !what.hasPrefix("hog") else { return }
         let shown = try deliver("misbehaving-extension", body: what, shortTime(what))
         #expect(shown.outcome == "original")
         #expect(shown.body == what)
@@ -53,7 +54,9 @@ struct ExtensionTests {
             #expect(shown.object["lightsScreen"] as? Bool == false)
         }
         // A sound makes it no longer empty; and a hang is no filter.
-        for what in ["sound", "never", "hog fast 60"] { #expect(try deliver(what).outcome == "original") }
+        for what in ["sound", "never"] + (ProcessMemory.isMeaningful ? ["hog fast 60"] : []) {
+            #expect(try deliver(what).outcome == "original")
+        }
         #expect(try deliver("anything").outcome == "modified")
     }
 

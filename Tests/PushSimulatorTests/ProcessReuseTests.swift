@@ -35,6 +35,7 @@ struct ProcessReuseTests {
         "a process that ends is started anew for the next notification",
         arguments: ["crash", "exit 3", "hog fast 60", "close"])
     func startedAnew(what: String) throws {
+        guard ProcessMemory.isMeaningful || !what.hasPrefix("hog") else { return }
         let runs = try ExtensionRuns()
         let first = try #require(try runs.run("process").body)
         #expect(try runs.run(what).body == nil)

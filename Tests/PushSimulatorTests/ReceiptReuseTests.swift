@@ -36,7 +36,8 @@ struct ReceiptReuseTests {
                 if number == 99 { descriptorCount = try settled(session) }
             }
             #expect(try settled(session) <= descriptorCount + 2)
-            #expect(memory[Self.count - 1] < memory[99] + 1 << 20, "\(memory[99]), \(memory[Self.count - 1])")
+            let isFlat = memory[Self.count - 1] < memory[99] + 1 << 20
+            #expect(isFlat || !ProcessMemory.isMeaningful, "\(memory[99]), \(memory[Self.count - 1])")
             // A busy machine may be behind with the last ones.
             let end = ContinuousClock.now + .seconds(120)
             while try listener.counted().shown < Self.count, ContinuousClock.now < end { usleep(100_000) }

@@ -35,7 +35,7 @@ enum PNGImage {
 
     /// The signature, and the chunks that make the picture: all others, which may unpack to gigabytes, are left out. Nil where
     /// a chunk reaches beyond the end.
-    private static func needed(of bytes: [UInt8]) -> [UInt8]? {
+    static func needed(of bytes: [UInt8]) -> [UInt8]? {
         var kept = signature
         var start = signature.count
         while start < bytes.count {

@@ -138,5 +138,10 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX receipt_numbers_by_day ON receipt_numbers(day);
         """,
+        // 3. How many of a device's receipts came on the last day that had any: there is a limit.
+        """
+        ALTER TABLE receipt_devices ADD COLUMN day INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE receipt_devices ADD COLUMN shown_that_day INTEGER NOT NULL DEFAULT 0;
+        """,
     ]
 }

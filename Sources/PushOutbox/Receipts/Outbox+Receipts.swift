@@ -3,22 +3,22 @@ public import PushSender
 public import SealedPush
 
 extension Outbox {
-    /// Counts a receipt, durably; false where it was counted before. About 10 ms, most of it the disk's.
+    /// Counts a receipt, durably. About 10 ms, most of it the disk's.
     @discardableResult
-    public func count(_ receipt: ShownReceipt) async throws(OutboxError) -> Bool {
+    public func count(_ receipt: ShownReceipt) async throws(OutboxError) -> ReceiptOutcome {
         try await count([receipt])[0]
     }
 
     /// Counts many in one transaction, and what was refused meanwhile, for the operator to see.
     ///
-    /// - Returns: for each receipt, whether it was counted now.
+    /// - Returns: what became of each, in their order.
     @discardableResult
     public func count(
         _ receipts: [ShownReceipt], refused: [ReceiptError: Int] = [:]
-    ) async throws(OutboxError) -> [Bool] {
+    ) async throws(OutboxError) -> [ReceiptOutcome] {
         let now = clock.now()
         return try await write { db in
-            for (error, count) in refused { try ReceiptTable.countRefusals(error, count, at: now, in: db) }
+            for (error, count) in refused { try ReceiptTable.countRefusals(error.rawValue, count, at: now, in: db) }
             return try receipts.map { try ReceiptTable.count($0, at: now, in: db) }
         }
     }

@@ -80,9 +80,22 @@ public struct ReceiptDay: Hashable, Sendable {
     }
 }
 
+/// What became of a receipt in an outbox.
+public enum ReceiptOutcome: Hashable, Sendable {
+    /// Counted now, and never again.
+    case counted
+    /// A receipt about the same message was counted before. Answer as to a counted one.
+    case repeated
+    /// Not counted: the device has had ``ReceiptDevice/maximumPerDay`` today. Answer 429, and it comes again another day.
+    case tooMany
+}
+
 /// What one device has told.
 public struct ReceiptDevice: Hashable, Sendable {
     public let last: Timestamp
     public let shownCount: Int
     public let failedCount: Int
+
+    /// 1,000 messages in a day, UTC: so that a single device's key does not fill the server's disk.
+    public static let maximumPerDay = 1_000
 }

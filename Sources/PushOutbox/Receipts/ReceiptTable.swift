@@ -10,16 +10,20 @@ import SealedPush
 
 /// Receipts as rows: counts by day, devices, and the numbers of those that came.
 enum ReceiptTable {
-    /// False where this one was counted before.
-    static func count(_ receipt: ShownReceipt, at now: Int64, in db: Database) throws -> Bool {
+    static func count(_ receipt: ShownReceipt, at now: Int64, in db: Database) throws -> ReceiptOutcome {
+        guard try !isKnown(receipt.number, in: db) else {
+            try add(repeated, at: now, in: db)
+            return .repeated
+        }
+        let today = now / Tally.millisecondsPerDay
+        guard try count(of: receipt.id, on: today, in: db) < ReceiptDevice.maximumPerDay else {
+            try countRefusals(tooMany, 1, at: now, in: db)
+            return .tooMany
+        }
         // By the device's own day, not today: it is refused once that day is too long ago.
         let made = receipt.created.secondsSince1970 * 1_000 / Tally.millisecondsPerDay
-        try db.cachedStatement(sql: "INSERT OR IGNORE INTO receipt_numbers(number, day) VALUES (?, ?)")
-            .execute(arguments: [Data(receipt.number), max(made, now / Tally.millisecondsPerDay)])
-        guard db.changesCount > 0 else {
-            try add(repeated, at: now, in: db)
-            return false
-        }
+        try db.cachedStatement(sql: "INSERT INTO receipt_numbers(number, day) VALUES (?, ?)")
+            .execute(arguments: [Data(receipt.number), max(made, today)])
         let failedCount = receipt.failures.values.reduce(receipt.otherFailureCount, +)
         try add(shown, at: now, in: db)
         try add(speed(receipt.elapsed), at: now, in: db)
@@ -27,16 +31,30 @@ enum ReceiptTable {
         try add(failed(otherReason), receipt.otherFailureCount, at: now, in: db)
         try db.cachedStatement(
             sql: """
-                INSERT INTO receipt_devices(id, last, shown, failed) VALUES (?, ?, 1, ?)
+                INSERT INTO receipt_devices(id, last, shown, failed, day, shown_that_day) VALUES (?, ?, 1, ?, ?, 1)
                 ON CONFLICT(id) DO UPDATE SET last = MAX(last, excluded.last), shown = shown + 1,
-                    failed = failed + excluded.failed
+                    failed = failed + excluded.failed, day = excluded.day,
+                    shown_that_day = CASE WHEN day = excluded.day THEN shown_that_day + 1 ELSE 1 END
                 """
-        ).execute(arguments: [data(receipt.id), now, failedCount])
-        return true
+        ).execute(arguments: [data(receipt.id), now, failedCount, today])
+        return .counted
     }
 
-    static func countRefusals(_ error: ReceiptError, _ count: Int, at now: Int64, in db: Database) throws {
-        try add(refused(error.rawValue), count, at: now, in: db)
+    static func countRefusals(_ code: String, _ count: Int, at now: Int64, in db: Database) throws {
+        try add(refused(code), count, at: now, in: db)
+    }
+
+    private static func isKnown(_ number: [UInt8], in db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS(SELECT 1 FROM receipt_numbers WHERE number = ?)"),
+            arguments: [Data(number)]) ?? false
+    }
+
+    /// How many of a device were counted on a day.
+    private static func count(of id: ReceiptID, on day: Int64, in db: Database) throws -> Int {
+        try Int.fetchOne(
+            db.cachedStatement(sql: "SELECT shown_that_day FROM receipt_devices WHERE id = ? AND day = ?"),
+            arguments: [data(id), day]) ?? 0
     }
 
     /// Devices and days for 60 days; numbers for as long as their receipts would be believed, and a day more.
@@ -69,6 +87,7 @@ enum ReceiptTable {
     static let shown = "shown"
     static let repeated = "repeated"
     static let otherReason = "other"
+    static let tooMany = "too-many"
     static func failed(_ reason: String) -> String { "failed:\(reason)" }
     static func refused(_ reason: String) -> String { "refused:\(reason)" }
     static func within(_ limit: String) -> String { "within:\(limit)" }

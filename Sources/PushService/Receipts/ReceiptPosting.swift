@@ -1,6 +1,6 @@
 import SealedPush
 
-/// Posts what waits: oldest first, and no further to an address that does not answer.
+/// Posts what waits: least recently tried first, and no further to an address that does not answer.
 struct ReceiptPosting: Sendable {
     let queue: ReceiptQueue
     let hosts: Set<String>
@@ -9,7 +9,7 @@ struct ReceiptPosting: Sendable {
     func run(at now: Timestamp) async {
         var silent: Set<ReceiptAddress> = []
         var count = 0
-        for name in queue.waiting() {
+        for name in queue.waitingByTrial() {
             let age = now.secondsSince1970 - WaitingReceipt.created(inName: name)
             guard age <= Self.maximumAge else {
                 queue.remove(name)
@@ -26,6 +26,7 @@ struct ReceiptPosting: Sendable {
             else { continue }
             guard count < Self.maximumCount, !Task.isCancelled else { return }
             count += 1
+            queue.markTried(name)
             switch await ReceiptPost.run(receipt) {
             case .settled: queue.remove(name)
             case .later: silent.insert(receipt.address)

@@ -54,6 +54,17 @@ package struct ReceiptQueue: Sendable {
     /// The names of those that wait, oldest first.
     package func waiting() -> [String] { names().filter(WaitingReceipt.isName).sorted() }
 
+    /// The names of those that wait: least recently tried first, then oldest first.
+    func waitingByTrial() -> [String] {
+        let tried = waiting().map { name in
+            (name: name, time: DurableFiles.modified(folder.appending(path: "\(name)/receipt")) ?? 0)
+        }
+        return tried.sorted { ($0.time, $0.name) < ($1.time, $1.name) }.map { $0.name }
+    }
+
+    /// Notes that one is about to be posted, so that it comes last the next time, also where this process ends meanwhile.
+    func markTried(_ name: String) { utimes(path("\(name)/receipt"), nil) }
+
     /// Nil for one that is gone; one that is damaged is removed.
     func receipt(named name: String) -> WaitingReceipt? {
         do throws(DurableFiles.Failure) {

@@ -26,6 +26,7 @@ struct AttachmentStore {
             remove(identifier)
             return ([], [])
         }
+        removeLink()
         let prefix = Self.prefix(identifier)
         let own = folder.appending(path: prefix + UUID().uuidString, directoryHint: .isDirectory)
         var kept: [ShownAttachment] = []
@@ -45,7 +46,16 @@ struct AttachmentStore {
     func remove(_ identifier: String) {
         // Most devices have no such folder, and have many notifications.
         guard access(folder.path(percentEncoded: false), F_OK) == 0 else { return }
+        removeLink()
         removeAll(beginning: Self.prefix(identifier), except: nil)
+    }
+
+    /// On a phone no extension reaches the store. Here one might put a link to another folder in its place.
+    private func removeLink() {
+        // With a slash at its end, the path would be that of the folder it points to.
+        let path = folder.deletingLastPathComponent().appending(path: Self.name).path(percentEncoded: false)
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(path) }
     }
 
     private func take(

@@ -93,11 +93,12 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Ends it at once, and what it has started in its group; what it has started also where it has ended by itself, as
-    /// long as it was not collected.
+    /// Ends it at once, and what it has started in its group, and collects it; what it has started also where it has ended by
+    /// itself, as long as it was not collected.
     package func kill() {
         // While it has not been collected, nobody else can have its number.
         ending.withLock { if $0 == nil { _ = Glibc.kill(-identifier, SIGKILL) } }
+        wait()
     }
 
     private func collect() -> Ending? {

@@ -23,9 +23,9 @@ extension Content {
     func checkAttachments() throws(ContentError) {
         if let value = reserved["attachments"] {
             guard case .array(let values) = value, !values.isEmpty, values.count == attachments.count else {
-                throw .invalid("attachments")
+                throw ContentDiagnosis.attachments(value)
             }
         }
-        if reserved["overflow"] != nil, overflow == nil { throw .invalid("overflow") }
+        if let value = reserved["overflow"], overflow == nil { throw ContentDiagnosis.overflow(value) }
     }
 }

@@ -10,7 +10,7 @@ extension Content {
 
     /// A reader is lenient: a chart that can't be read costs only itself. A sender is not.
     func checkChartForSealing() throws(ContentError) {
-        guard reserved[Self.chartKey] == nil || chart != nil else { throw .invalid(Self.chartKey) }
+        if let value = reserved[Self.chartKey], chart == nil { throw ContentDiagnosis.chart(value) }
     }
 
     private static let chartKey = "chart"

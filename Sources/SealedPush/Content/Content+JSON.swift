@@ -74,9 +74,9 @@ public enum ContentError: Error, Equatable, Sendable {
     case tooLong(maximumByteCount: Int)
     /// Not one JSON object in UTF-8, or more than 16 levels deep.
     case notJSON
-    /// This key is missing.
+    /// This key is missing; deeper ones as `attachments[0].url`.
     case missing(String)
-    /// This key's value has the wrong type, or is out of range.
+    /// This key's value has the wrong type, or is out of range; deeper ones as `attachments[0].url`.
     case invalid(String)
     /// No part of `alert` has anything to see.
     case noVisibleText

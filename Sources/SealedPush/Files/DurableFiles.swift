@@ -47,14 +47,19 @@ package enum DurableFiles {
 
     /// For how long nobody has changed a file, or what is in a folder; nil where there is none.
     package static func secondsUntouched(_ file: URL) -> Int64? {
+        modified(file).map { Int64(time(nil)) - $0 / 1_000_000_000 }
+    }
+
+    /// When a file was changed last, or what is in a folder, in nanoseconds since 1970; nil where there is none.
+    package static func modified(_ file: URL) -> Int64? {
         var status = stat()
         guard lstat(file.path(percentEncoded: false), &status) == 0 else { return nil }
         #if canImport(Darwin)
-            let modified = Int64(status.st_mtimespec.tv_sec)
+            let time = status.st_mtimespec
         #else
-            let modified = Int64(status.st_mtim.tv_sec)
+            let time = status.st_mtim
         #endif
-        return Int64(time(nil)) - modified
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     /// Makes an empty file in place, for one whose own inode matters; does nothing where it exists.

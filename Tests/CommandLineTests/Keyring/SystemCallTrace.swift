@@ -40,7 +40,7 @@ struct SystemCallTrace {
             [
                 "-f", "--seccomp-bpf", "-qq", "-xx", "-s", "1000000", "-e",
                 "trace=\(Self.names.joined(separator: ","))", "-o", log.path,
-            ]
+            ] + Self.noLeakCheck
                 + [Program("sealedpush").executable.path] + arguments)
         status = result.status
         var counts: [String: Int] = [:]
@@ -55,10 +55,13 @@ struct SystemCallTrace {
     static func kill(_ arguments: [String], at call: Call) throws -> Int32 {
         try Program(at: "/usr/bin/strace").run(
             ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call.name)"]
-                + ["-e", "inject=\(call.name):signal=KILL:when=\(call.number)"]
+                + ["-e", "inject=\(call.name):signal=KILL:when=\(call.number)"] + noLeakCheck
                 + [Program("sealedpush").executable.path] + arguments
         ).status
     }
+
+    /// The address sanitizer's search for leaks would trace the process itself, and fail.
+    static let noLeakCheck = ["-E", "ASAN_OPTIONS=detect_leaks=0"]
 
     static let names = [
         "mkdir", "open", "openat", "write", "fsync", "fdatasync", "rename", "renameat", "renameat2", "unlink",

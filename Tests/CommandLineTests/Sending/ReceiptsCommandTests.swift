@@ -14,32 +14,27 @@ struct ReceiptsCommandTests {
     func wholeWay() async throws {
         let fixture = try await SendingFixture()
         for name in ["alice-phone", "bob-phone", "carol-phone"] { try fixture.device(name) }
-        let sender = try fixture.keyring.senderKey(named: "newsroom")
-        let receipts = ReceivedReceipts(sender)
-        let recipient = try fixture.keyring.recipient(named: "alice-phone").recipient
-
-        let output = fixture.folder.appending("listening")
-        try Data().write(to: output)
-        let listener = try Program("sealedpush", in: fixture.folder.url).start(
-            ["receipts", "listen", "--from", "newsroom", "--port", "0", "--json", "--keyring", "Keys"],
-            output: FileHandle(forWritingTo: output))
+        let (listener, port) = try await listen(fixture)
         defer { listener.kill() }
-        var port: Int?
-        for _ in 0..<12_000 where port == nil {
-            let object = (try? JSONSerialization.jsonObject(with: Data(contentsOf: output))) as? [String: Any]
-            port = object?["port"] as? Int
-            if port == nil { try await Task.sleep(for: .milliseconds(10)) }
-        }
-        let url = "http://127.0.0.1:\(try #require(port))/r"
+        try postSome(fixture, to: "http://127.0.0.1:\(port)/r")
+        Glibc.kill(listener.identifier, SIGTERM)
+        #expect(listener.wait() == .exited(0))
+        try expectShown(fixture)
+    }
+
+    /// One of a device's twice, one of somebody's, and nobody's.
+    private func postSome(_ fixture: SendingFixture, to url: String) throws {
+        let receipts = ReceivedReceipts(try fixture.keyring.senderKey(named: "newsroom"))
+        let recipient = try fixture.keyring.recipient(named: "alice-phone").recipient
         let request = receipts.key.request(recipient, to: try #require(ReceiptAddress(parsing: url)))
         let one = receipts.bytes(request, failures: [.unknownRecipient: 12], at: .now())
         #expect(try post(one, to: url, in: fixture.folder) == "204")
         #expect(try post(one, to: url, in: fixture.folder) == "204")
         #expect(try post(receipts.bytes("somebody", at: .now()), to: url, in: fixture.folder) == "204")
         #expect(try post([UInt8](repeating: 1, count: 128), to: url, in: fixture.folder) == "400")
-        Glibc.kill(listener.identifier, SIGTERM)
-        #expect(listener.wait() == .exited(0))
+    }
 
+    private func expectShown(_ fixture: SendingFixture) throws {
         let text = try fixture.run(["receipts"])
         #expect(text.status == 0, "\(text.errors)")
         #expect(text.output.contains("devices   2 of 3 registered; 1 had failures\n"), "\(text.output)")
@@ -63,6 +58,42 @@ struct ReceiptsCommandTests {
         #expect(listed.output.contains("bob-phone  no receipt\n"))
         #expect(listed.output.contains("carol-phone  no receipt\n"))
     }
+
+    /// `receipts listen` in a process that may open so many files, and its port.
+    private func listen(_ fixture: SendingFixture, fileLimit: Int = 1_024) async throws -> (ChildProcess, port: Int) {
+        let output = fixture.folder.appending("listening")
+        try Data().write(to: output)
+        let program = Program("sealedpush").executable.path
+        let words = "receipts listen --from newsroom --port 0 --json --keyring Keys"
+        let listener = try Program(at: "/bin/sh", in: fixture.folder.url).start(
+            ["-c", "ulimit -n \(fileLimit); exec '\(program)' \(words)"], output: FileHandle(forWritingTo: output))
+        for _ in 0..<12_000 {
+            let object = (try? JSONSerialization.jsonObject(with: Data(contentsOf: output))) as? [String: Any]
+            if let port = object?["port"] as? Int { return (listener, port) }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        listener.kill()
+        throw POSIXError(.ETIMEDOUT)
+    }
+
+    @Test("listens to fewer at once where it may open few files: the last ones are closed, the first ones kept")
+    func fewFiles() async throws {
+        let fixture = try await SendingFixture()
+        let (listener, port) = try await listen(fixture, fileLimit: 200)
+        defer { listener.kill() }
+        let result = try Program(at: "/usr/bin/python3").run("-c", Self.crowd, String(port))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.hasPrefix("first closed: "), "\(result.output)")
+        let first = Int(result.output.dropFirst(14).trimmingCharacters(in: .whitespacesAndNewlines))
+        #expect(first == 136)
+    }
+
+    private static let crowd = """
+        import select, socket, sys
+        held = [socket.create_connection(("127.0.0.1", int(sys.argv[1])), 60) for _ in range(250)]
+        closed, _, _ = select.select(held, [], [], 60)
+        print("first closed:", min(held.index(one) for one in closed))
+        """
 
     @Test("has nothing to show where no message asked for one, and says so")
     func nothing() async throws {

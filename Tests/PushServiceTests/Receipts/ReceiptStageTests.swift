@@ -187,6 +187,35 @@ struct ReceiptStageTests {
         #expect(queue.waiting().count == 2)
     }
 
+    @Test("of two servers that hang, asks each in turn, also where the process always ends meanwhile")
+    func inTurn() async throws {
+        let other = try ReceiptServerStub(.answers(500))
+        server.behave(.answers(500))
+        await show(try field())
+        await show(try field(other.url))
+        let asked = (server.heads.count, other.heads.count)
+        server.behave(.hangs)
+        other.behave(.hangs)
+        await postUntil { server.heads.count > asked.0 }
+        #expect(other.heads.count == asked.1)
+        await postUntil { other.heads.count > asked.1 }
+        #expect(server.heads.count == asked.0 + 1)
+        await postUntil { server.heads.count > asked.0 + 1 }
+        #expect(other.heads.count == asked.1 + 1)
+        #expect(queue.waiting().count == 2)
+    }
+
+    /// Posts what waits, and gives up as soon as this is true.
+    private func postUntil(_ isEnough: () -> Bool) async {
+        let (folder, environment) = (fixture.folder.url, fixture.environment)
+        let posting = Task {
+            await ReceiptStage(hosts: []).postWaiting(in: .folder(folder), environment: environment)
+        }
+        while !isEnough() { try? await Task.sleep(for: .milliseconds(5)) }
+        posting.cancel()
+        await posting.value
+    }
+
     @Test("delays nothing where the server hangs: the handler was called before")
     func hanging() async throws {
         server.behave(.hangs)

@@ -36,22 +36,29 @@ struct AttachmentEntryTests {
     }
 
     @Test(
-        "that can't be read costs itself, and can't be sealed",
+        "that can't be read costs itself, and can't be sealed: the error names the member",
         arguments: [
-            (#""id":"a""#, #""id":"""#), (#""id":"a","#, ""), (#""size":141"#, #""size":0"#), (#""size":141,"#, ""),
-            (#""size":141,"#, #""size":40,"#), (#""size":141,"#, #""size":99999999,"#), ("https://", "ftp://"),
-            ("https://", "https://u:p@"), ("https://example.com/f", "https:///f"), ("image/png", "image/webp"),
-            (#""key""#, #""kex""#), (#""key":"A"#, #""plain":true,"key":"A"#), (#""key":""#, #""key":"A"#),
-            (#""hash":""#, #""hash":"B"#), (#""type""#, #""thumbnail":{"clip":[0,0,2,1]},"type""#),
-            (#""type""#, #""thumbnail":1,"type""#), (#""type""#, #""thumbnail":{"time":-1},"type""#),
+            (#""id":"a""#, #""id":"""#, "id"), (#""id":"a","#, "", "-id"), (#""size":141"#, #""size":0"#, "size"),
+            (#""size":141,"#, "", "-size"), (#""size":141,"#, #""size":40,"#, "size"),
+            (#""size":141,"#, #""size":99999999,"#, "size"), ("https://", "ftp://", "url"),
+            ("https://", "https://u:p@", "url"), ("https://example.com/f", "https:///f", "url"),
+            ("image/png", "image/webp", "type"), (#""key""#, #""kex""#, "-key"),
+            (#""key":"A"#, #""plain":true,"key":"A"#, "key"), (#""key":""#, #""key":"A"#, "key"),
+            (#""hash":""#, #""hash":"B"#, "hash"),
+            (#""type""#, #""thumbnail":{"clip":[0,0,2,1]},"type""#, "thumbnail"),
+            (#""type""#, #""thumbnail":1,"type""#, "thumbnail"),
+            (#""type""#, #""thumbnail":{"time":-1},"type""#, "thumbnail"),
         ])
-    func unreadable(part: String, change: String) throws {
+    func unreadable(part: String, change: String, member: String) throws {
         let broken = Self.entry.replacingOccurrences(of: part, with: change)
         #expect(broken != Self.entry)
         let second = Self.entry.replacingOccurrences(of: #""id":"a""#, with: #""id":"second""#)
-        let content = try #require(Self.content("[\(broken),\(second)]"))
+        let content = try #require(Self.content("[\(second),\(broken)]"))
         #expect(content.attachments.map { $0.id } == ["second"], "\(broken)")
-        #expect(throws: ContentError.invalid("attachments")) { try content.checkForSealing() }
+        let error =
+            member.hasPrefix("-")
+            ? ContentError.missing("attachments[1].\(member.dropFirst())") : .invalid("attachments[1].\(member)")
+        #expect(throws: error) { try content.checkForSealing() }
         #expect(content.alert.body == "b")
     }
 
@@ -59,7 +66,7 @@ struct AttachmentEntryTests {
     func tooMany() throws {
         let twice = try #require(Self.content("[\(Self.entry),\(Self.entry)]"))
         #expect(twice.attachments.count == 1)
-        #expect(throws: ContentError.invalid("attachments")) { try twice.checkForSealing() }
+        #expect(throws: ContentError.invalid("attachments[1].id")) { try twice.checkForSealing() }
         let file = try #require(twice.attachments.first)
         var many = Content(body: "b")
         many.attachments = (0..<17).map {
@@ -73,12 +80,12 @@ struct AttachmentEntryTests {
 
     @Test(
         "that is no list, or holds what is no entry, costs nothing else",
-        arguments: ["1", "null", "{}", "[1,null,[]]", "\"x\""])
-    func noList(text: String) throws {
+        arguments: [("1", ""), ("null", ""), ("{}", ""), ("[1,null,[]]", "[0]"), ("\"x\"", ""), ("[]", "")])
+    func noList(text: String, place: String) throws {
         let content = try #require(Self.content(text))
         #expect(content.attachments.isEmpty)
         #expect(content.alert.body == "b")
-        #expect(throws: ContentError.invalid("attachments")) { try content.checkForSealing() }
+        #expect(throws: ContentError.invalid("attachments\(place)")) { try content.checkForSealing() }
     }
 
     @Test("an overflow that is not encrypted, or too large, is none")

@@ -44,18 +44,25 @@ struct ChartTests {
 
     @Test("that breaks a limit can't be sealed")
     func limits() throws {
-        let changes: [(inout Chart) -> Void] = [
-            { $0.points = [] }, { $0.points = [nil] }, { $0.points = [.nan] }, { $0.points = [.infinity, 1] },
-            { $0.points = Array(repeating: 1, count: 1_025) }, { $0.labels = Array(repeating: "x", count: 17) },
-            { $0.labels = [String(repeating: "x", count: 49)] }, { $0.prefix = String(repeating: "x", count: 17) },
-            { $0.suffix = String(repeating: "é", count: 9) },
+        let changes: [(String, (inout Chart) -> Void)] = [
+            ("points", { $0.points = [] }), ("points", { $0.points = [nil] }),
+            ("points", { $0.points = Array(repeating: 1, count: 1_025) }),
+            ("labels", { $0.labels = Array(repeating: "x", count: 17) }),
+            ("labels", { $0.labels = [String(repeating: "x", count: 49)] }),
+            ("prefix", { $0.prefix = String(repeating: "x", count: 17) }),
+            ("suffix", { $0.suffix = String(repeating: "é", count: 9) }),
         ]
-        for change in changes {
+        for (member, change) in changes {
             var content = Content(title: "a")
             var chart = Self.full
             change(&chart)
             content.chart = chart
-            #expect(throws: ContentError.invalid("chart")) { try content.checkForSealing() }
+            #expect(throws: ContentError.invalid("chart.\(member)")) { try content.checkForSealing() }
+        }
+        for number in [Double.nan, .infinity] {
+            var content = Content(title: "a")
+            content.chart = Chart(.line, points: [number, 1])
+            #expect(throws: ContentError.self) { try content.checkForSealing() }
         }
         var content = Content(title: "a")
         content.chart = Chart(.line, points: Array(repeating: 1, count: 1_024))
@@ -67,7 +74,7 @@ struct ChartTests {
         let content = try Content(parsing: Array(#"{"alert":{"title":"a"},"chart":{"kind":"pie"}}"#.utf8))
         #expect(content.alert.title == "a")
         #expect(content.chart == nil)
-        #expect(throws: ContentError.invalid("chart")) { try content.checkForSealing() }
+        #expect(throws: ContentError.missing("chart.points")) { try content.checkForSealing() }
     }
 
     @Test("reads, or does not, as each file of Tests/Vectors/Charts says")
