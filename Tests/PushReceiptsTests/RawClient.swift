@@ -27,9 +27,9 @@ final class RawClient: Sendable {
         _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 
-    /// Writes this again and again, and reads nothing, until the other side closes or takes nothing for 5 seconds.
-    func flood(_ text: String, atMost limit: Int) async -> (byteCount: Int, isClosed: Bool) {
-        await waiting { self.writeFlood(Array(text.utf8), atMost: limit) }
+    /// Writes this again and again, and reads nothing, until the other side closes or takes nothing for so many seconds.
+    func flood(_ text: String, atMost limit: Int, patience: Int) async -> (byteCount: Int, isClosed: Bool) {
+        await waiting { self.writeFlood(Array(text.utf8), atMost: limit, patience: patience) }
     }
 
     /// Up to the end of the next head; nil where the connection is closed before.
@@ -48,8 +48,8 @@ final class RawClient: Sendable {
         }
     }
 
-    private func writeFlood(_ bytes: [UInt8], atMost limit: Int) -> (byteCount: Int, isClosed: Bool) {
-        var time = timeval(tv_sec: 5, tv_usec: 0)
+    private func writeFlood(_ bytes: [UInt8], atMost limit: Int, patience: Int) -> (byteCount: Int, isClosed: Bool) {
+        var time = timeval(tv_sec: patience, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         var total = 0
         while total < limit {
