@@ -1,3 +1,4 @@
+internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -10,7 +11,8 @@ internal import SealedPush
 /// behind a proxy that ends TLS.
 ///
 /// A request is a POST of 128 bytes, to any path: 204 counted, or counted before; 400 not believed, with the code; 429 more
-/// than ``ReceiptDevice/maximumPerDay`` of a device; 503 the outbox can't be written, try later. It keeps neither addresses nor bodies. Source: Specification 16.6.
+/// than ``ReceiptDevice/maximumPerDay`` of a device; 503 the outbox can't be written, try later. It keeps neither addresses
+/// nor bodies. Source: Specification 16.6.
 package final class ReceiptServer: Sendable {
     /// Where it listens, as it was bound.
     package let port: Int
@@ -58,7 +60,7 @@ package final class ReceiptServer: Sendable {
             return ReceiptServer(port: port, group: group, channel: channel, desk: desk)
         } catch {
             try? await group.shutdownGracefully()
-            throw .notBound("\(error)")
+            throw .notBound((error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)")
         }
     }
 

@@ -68,7 +68,9 @@ struct ExpansionTests {
         #expect(try expand(file, "--action", "open")["answer"] as? String == "forward")
         let unknown = try expand(file, "--action", "nothing")
         #expect(unknown["answer"] is NSNull)
-        #expect(unknown["note"] as? String == "the view has no such action")
+        #expect(unknown["note"] as? String == "the view has no such action; it has mute, note, open")
+        let elsewhere = try expand(try seal(#"{"alert":{"body":"b"},"category":"other"}"#), "--action", "mute")
+        #expect(elsewhere["note"] as? String == "no view is for this category, so there is no action to choose")
     }
 
     @Test("without a view for its category, or where the view fails, the system's own is shown")

@@ -21,14 +21,19 @@ struct ExpansionHost {
     func expand(_ request: ExpansionRequest) -> ShownExpansion {
         let shown = request.shown
         let view = views.first { $0.categories.contains(shown.category) }
-        guard let view, !shown.category.isEmpty else { return ShownExpansion(system: shown) }
+        guard let view, !shown.category.isEmpty else {
+            let note = request.action.map { _ in "no view is for this category, so there is no action to choose" }
+            return ShownExpansion(system: shown, note: note)
+        }
         guard let notification = ExpandedNotification(Self.notification(request)) else {
             return ShownExpansion(system: shown, note: "this notification was not opened by the service module")
         }
         var expansion = ShownExpansion(view, rows: view.rows(for: notification))
         guard let action = request.action else { return expansion }
         guard view.actions.contains(where: { $0.identifier == action }) else {
-            expansion.note = "the view has no such action"
+            let known = view.actions.map { $0.identifier }
+            expansion.note =
+                "the view has no such action; it has \(known.isEmpty ? "none" : known.joined(separator: ", "))"
             return expansion
         }
         let response = ExpandedResponse(action: action, text: request.text)

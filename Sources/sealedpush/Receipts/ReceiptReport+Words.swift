@@ -43,10 +43,9 @@ extension ReceiptReport {
             guard rises || isMuch else { return nil as String? }
             return "hint: \(code)\(rises ? " rises" : ""): \(ReasonWords.hint(code))"
         }
-        if recent.refusals["rejected", default: 0] * 100 >= max(1, recent.shownCount) {
-            hints.append(
-                "hint: receipts are refused: they are forged, or `receipts listen` lacks the --from of a sender that asks for them"
-            )
+        for (code, count) in recent.refusals.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) })
+        where count * 100 >= max(1, recent.shownCount) {
+            hints.append("hint: receipts are refused, \(code): \(ReasonWords.refusalHint(code))")
         }
         return hints
     }
@@ -85,6 +84,17 @@ extension ReceiptDay {
 
 /// What an operator does about each reason.
 enum ReasonWords {
+    static func refusalHint(_ code: String) -> String {
+        switch ReceiptError(rawValue: code) {
+        case .rejected: "they are forged, or `receipts listen` lacks the --from of a sender that asks for them"
+        case .tooOld, .clock: "clocks of devices are wrong, or this machine's is"
+        case .unknownVersion: "a later version of the app's module makes them: update the server"
+        case .wrongSize, .malformed: "something else than the app's module posts to this address"
+        case nil:
+            "a single device sends more than 1,000 in a day: its key is misused, or the app counts one push many times"
+        }
+    }
+
     static func hint(_ code: String) -> String {
         guard let reason = OpenError(rawValue: code) else { return "a reason of a later version of the app's module" }
         return switch reason {
