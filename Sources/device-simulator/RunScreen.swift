@@ -7,7 +7,7 @@ internal import SimulatedAPNs
 /// What `run` prints, a line or a box at a time; safe from several threads.
 final class RunScreen: Sendable {
     private let json: Bool
-    private let lock = Locked(())
+    private let output = Locked(FileHandle.standardOutput)
 
     init(json: Bool) { self.json = json }
 
@@ -39,10 +39,8 @@ final class RunScreen: Sendable {
     /// - Parameter lines: for people; laying out a lock screen takes long, and is left out where nobody looks.
     private func write(_ object: [String: Any], _ lines: @autoclosure () -> [String]) {
         let text = (json ? [TerminalText.json(Self.json(object))] : lines()).joined(separator: "\n") + "\n"
-        lock.withLock { _ in
-            // Nobody reads any more: the device goes on until it is told to end.
-            try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
-        }
+        // Where nobody reads any more, the device goes on until it is told to end.
+        output.withLock { try? $0.write(contentsOf: Data(text.utf8)) }
     }
 
     /// In the order of the names. Foundation's own way of sorting them takes longer than opening a message.

@@ -107,8 +107,8 @@ struct ProcessReuseTests {
             memory.append(result.peakMemoryByteCount)
             descriptorCounts.append(try descriptors(of: #require(session.processIdentifier)))
         }
-        #expect(memory[999] < memory[99] + 1 << 20, "\(memory[99]), \(memory[999])")
-        #expect(memory[999] < 12 << 20)
+        let isFlat = memory[999] < memory[99] + 1 << 20 && memory[999] < 12 << 20
+        #expect(isFlat || !ProcessMemory.isMeaningful, "\(memory[99]), \(memory[999])")
         #expect(descriptorCounts[999] <= descriptorCounts[99])
         #expect(descriptorCounts[999] < 20)
         #expect(session.end().isEmpty)

@@ -143,14 +143,13 @@ private final class HostedExtension: @unchecked Sendable {
 
 /// Writes one report a line, from any thread.
 private final class ReportWriter: Sendable {
-    private let descriptor: Int32
-    private let lock = Locked(())
+    private let descriptor: Locked<Int32>
 
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    init(_ descriptor: Int32) { self.descriptor = Locked(descriptor) }
 
     func write(_ report: ExtensionReport) {
         guard let line = try? JSONEncoder().encode(report) else { return }
-        lock.withLock { _ in try? DurableFiles.writeAll(Array(line) + [UInt8(ascii: "\n")], to: descriptor) }
+        descriptor.withLock { try? DurableFiles.writeAll(Array(line) + [UInt8(ascii: "\n")], to: $0) }
     }
 }
 
