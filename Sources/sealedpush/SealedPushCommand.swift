@@ -39,6 +39,7 @@ struct SealedPushCommand: ParsableCommand {
     private static func wait(for command: any AsyncParsableCommand) throws {
         let isDone = DispatchSemaphore(value: 0)
         let outcome = Locked<(any Error)?>(nil)
+        // This thread waits until the task is done with it.
         nonisolated(unsafe) var command = command
         Task {
             do { try await command.run() } catch { outcome.withLock { $0 = error } }

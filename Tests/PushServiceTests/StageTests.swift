@@ -73,6 +73,20 @@ struct StageTests {
         #expect(shown.body == "text first quick again slow")
     }
 
+    @Test("a stage is told the time that it has itself: half, two seconds, or all")
+    func ownTime() async throws {
+        let seen = Locked<[StagePace: Duration]>([:])
+        let stages = [StagePace.first, .quick, .slow].map { pace in
+            Step(pace: pace) { _, context in seen.withLock { $0[pace] = context.timeLeft } }
+        }
+        _ = try await show(stages)
+        let times = seen.withLock { $0 }
+        #expect(try #require(times[.first]) <= ServiceRun.timeBudget / 2)
+        #expect(try #require(times[.quick]) <= StageRun.quickTime)
+        #expect(try #require(times[.slow]) > StageRun.quickTime)
+        #expect(times.values.allSatisfy { $0 > .zero })
+    }
+
     @Test("slow stages run at once, and none undoes what another has done")
     func atOnce() async throws {
         let meeting = Locked(0)

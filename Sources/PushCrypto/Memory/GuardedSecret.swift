@@ -7,6 +7,8 @@ internal import Clibsodium
 /// threads may read it at once. One costs about 22 µs and four pages, and a process can hold about 16,000: use
 /// ``WipedBytes`` for a secret that lives as long as one message.
 ///
+/// Unchecked: its memory is its own alone, since it can't be copied, and is only read once it is made.
+///
 /// Not promised: that the bytes never reach registers, a core dump or a hibernation file.
 ///
 /// Source: libsodium, "Secure memory".

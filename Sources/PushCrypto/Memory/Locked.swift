@@ -7,7 +7,8 @@
 /// Mutable state that several threads share, behind one lock: a pthread mutex on the heap.
 ///
 /// The lock is not reentrant and is held for as long as the closure runs, so keep closures short and let them call
-/// nobody. Why not `Synchronization.Mutex`: Docs/Decisions/0005-one-lock-type.md.
+/// nobody. Unchecked: nothing reaches the value without the lock. Why not `Synchronization.Mutex`:
+/// Docs/Decisions/0005-one-lock-type.md.
 package final class Locked<Value: ~Copyable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value

@@ -1,4 +1,6 @@
 /// Collects bytes that come in any portions into pieces of a wanted length. Not for two threads at once.
+///
+/// Unchecked: its memory is its own alone, since it can't be copied.
 package struct PieceBuffer: ~Copyable, @unchecked Sendable {
     /// How many bytes it holds.
     package private(set) var count = 0

@@ -4,6 +4,8 @@ internal import Clibsodium
 ///
 /// It can't be copied, printed or interpolated. Making one costs about 50 ns, wiping about 3 ns. Unlike
 /// ``GuardedSecret`` it has no guard pages and may be swapped. Not for use from two threads at once while it changes.
+///
+/// Unchecked: its memory is its own alone, since it can't be copied.
 package struct WipedBytes: ~Copyable, @unchecked Sendable {
     /// The number of bytes.
     package let count: Int

@@ -1,6 +1,8 @@
 internal import Clibsodium
 
 /// BLAKE2b-256 (RFC 7693) of bytes that come piece by piece. Not for two threads at once.
+///
+/// Unchecked: its memory is its own alone, since it can't be copied.
 package struct BLAKE2bStream: ~Copyable, @unchecked Sendable {
     package static let byteCount = 32
     private let state: UnsafeMutableRawPointer

@@ -3,6 +3,8 @@ internal import Clibsodium
 /// libsodium's secretstream (XChaCha20-Poly1305): a sequence of chunks that can't be altered, reordered, dropped or cut
 /// off unnoticed.
 ///
+/// Both ends are unchecked: their memory is their own alone, since they can't be copied.
+///
 /// Source: libsodium, "Encrypted streams and file encryption".
 package enum SecretStream {
     package static let keyByteCount = 32

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Where a session calls its delegate: one call after the other.
+/// Where a session calls its delegate: one call after the other. Unchecked, as its superclass is; a semaphore is safe.
 final class DownloadQueue: OperationQueue, @unchecked Sendable {
     override init() {
         super.init()

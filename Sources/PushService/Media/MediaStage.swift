@@ -31,8 +31,7 @@ private struct MediaPart: ServiceStage {
     func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         let name = "attachment.\(attachment.type.filenameExtensions[0])"
         let finished = try context.scratchFile(named: name)
-        let rules = NetworkRules(
-            allowsPrivateAddresses: allowsPrivateAddresses, allowsLoopback: context.allowsLoopback)
+        let rules = context.networkRules(allowsPrivateAddresses: allowsPrivateAddresses)
         let output = try MediaFile(context.scratchFile(named: "unfinished"), type: attachment.type)
         try await FileDownload.run(attachment.file, rules: rules, timeLeft: context.timeLeft) {
             (bytes) throws(AttachmentError) in try output.write(bytes)

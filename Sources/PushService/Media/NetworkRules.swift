@@ -76,3 +76,10 @@ package struct NetworkRules: Sendable {
             || [".local", ".internal", ".lan", ".home.arpa", ".onion"].contains(where: host.hasSuffix)
     }
 }
+
+extension StageContext {
+    /// Where a stage may go on this device.
+    func networkRules(allowsPrivateAddresses: Bool) -> NetworkRules {
+        NetworkRules(allowsPrivateAddresses: allowsPrivateAddresses, allowsLoopback: allowsLoopback)
+    }
+}

@@ -18,11 +18,10 @@ public struct OverflowStage: ServiceStage {
 
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         guard let overflow = draft.opened.content.overflow else { return draft }
-        let rules = NetworkRules(
-            allowsPrivateAddresses: allowsPrivateAddresses, allowsLoopback: context.allowsLoopback)
+        let rules = context.networkRules(allowsPrivateAddresses: allowsPrivateAddresses)
         // At most 64 KiB: the length was checked when the overflow was read.
         let bytes = Locked<[UInt8]>([])
-        try await FileDownload.run(overflow.file, rules: rules, timeLeft: context.timeLeft / 2) {
+        try await FileDownload.run(overflow.file, rules: rules, timeLeft: context.timeLeft) {
             (piece) throws(AttachmentError) in bytes.withLock { $0.append(contentsOf: piece) }
         }
         guard let opened = draft.opened.completed(by: bytes.withLock { $0 }) else { throw MediaError.otherContent }

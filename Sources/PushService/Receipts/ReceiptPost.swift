@@ -46,7 +46,7 @@ final class ReceiptPost: NSObject, URLSessionDataDelegate, Sendable {
         }
     #endif
 
-    /// The system's loader: the one of Apple's systems. On Linux it only compiles. Nil where there was no answer in time.
+    /// The system's loader: the one of Apple's systems. On Linux it is there for the tests. Nil where there was no answer in time.
     static func statusBySession(_ url: URL, _ body: [UInt8]) async -> Int? {
         let post = ReceiptPost()
         let session = URLSession(configuration: configuration, delegate: post, delegateQueue: nil)

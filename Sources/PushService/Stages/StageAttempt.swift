@@ -11,12 +11,12 @@ final class StageAttempt: Sendable {
         var isDone = false
     }
 
-    /// Runs `stage` until `deadline`, at the latest; an error where it fails, or is late.
+    /// Runs `stage` until its context's deadline, at the latest; an error where it fails, or is late.
     ///
     /// - Parameter late: is given what comes after all.
     static func run(
         _ stage: any ServiceStage, on draft: NotificationDraft, in context: StageContext,
-        until deadline: ContinuousClock.Instant, late: @escaping @Sendable (NotificationDraft) -> Void
+        late: @escaping @Sendable (NotificationDraft) -> Void
     ) async -> Result<NotificationDraft, any Error> {
         let attempt = StageAttempt()
         let work = Task(executorPreference: StageExecutor.shared) {
@@ -25,8 +25,7 @@ final class StageAttempt: Sendable {
             if !attempt.settle(result), case .success(let draft) = result { late(draft) }
         }
         let timer = DispatchSource.makeTimerSource(queue: StageExecutor.queue())
-        let left = max(.zero, deadline - ContinuousClock.now)
-        timer.schedule(deadline: .now() + left / .seconds(1))
+        timer.schedule(deadline: .now() + context.timeLeft / .seconds(1))
         timer.setEventHandler { attempt.settle(.failure(StageLateness())) }
         timer.resume()
         let result = await withTaskCancellationHandler {

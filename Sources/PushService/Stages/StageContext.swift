@@ -3,8 +3,9 @@ public import SealedPush
 
 /// What a stage has to work with, for one notification.
 public struct StageContext: Sendable {
-    /// What is ready after this moment is not shown.
-    public let deadline: ContinuousClock.Instant
+    /// What this stage has ready after this moment is not shown: the notification's own deadline, or an earlier one that
+    /// the stage's ``StagePace`` sets.
+    public private(set) var deadline: ContinuousClock.Instant
     /// The folder that app and extension share; nil where the system knows no such app group.
     public let container: URL?
     /// The service module's own folder in it. It may not exist yet.
@@ -26,6 +27,13 @@ public struct StageContext: Sendable {
         scratchFolder = scratch
         self.allowsLoopback = allowsLoopback
         self.now = now
+    }
+
+    /// The same for a part that has less time.
+    func limited(to deadline: ContinuousClock.Instant) -> StageContext {
+        var context = self
+        context.deadline = min(self.deadline, deadline)
+        return context
     }
 
     /// A new path in a folder of this notification's own, which is removed afterwards: for files that are not finished.

@@ -49,8 +49,8 @@ struct StageRun: Sendable {
     private func attempt(_ part: any ServiceStage, within time: Duration) async {
         guard !Task.isCancelled else { return }
         let given = best.withLock { $0 }
-        let deadline = min(context.deadline, ContinuousClock.now + time)
-        let result = await StageAttempt.run(part, on: given, in: context, until: deadline, late: drop)
+        let context = context.limited(to: .now + time)
+        let result = await StageAttempt.run(part, on: given, in: context, late: drop)
         switch result {
         case .success(let returned):
             // Under the lock, so that no two parts' drafts are kept in the wrong order.

@@ -99,6 +99,7 @@ private final class HostedExtension: @unchecked Sendable {
             identifier: request.identifier, content: WireNotification(payload).content,
             trigger: UNPushNotificationTrigger())
         let calls = Locked((count: 0, hasReturned: false))
+        // Nothing else touches it after it was handed over.
         nonisolated(unsafe) let handedOver = notification
         Thread.detachNewThread { [self] in
             service.didReceive(handedOver) { [self] content in

@@ -82,6 +82,21 @@ struct ReceiptStageTests {
         #expect(server.bodies[0].count == 128)
     }
 
+    @Test(
+        "by the loader of Apple's systems, too, posts the same, and heeds the status alone", arguments: [204, 400, 503])
+    func bySession(status: Int) async throws {
+        server.behave(.answers(status))
+        let body = [UInt8](repeating: 7, count: 128)
+        #expect(await ReceiptPost.statusBySession(try #require(URL(string: server.url)), body) == status)
+        #expect(server.bodies == [body])
+        let head = try #require(server.heads.first).lowercased()
+        #expect(head.hasPrefix("post /r http/1.1\r\n"))
+        for line in ["user-agent: sealed-push", "accept-language: *", "content-type: application/octet-stream"] {
+            #expect(head.contains("\r\n\(line)"), "\(head)")
+        }
+        #expect(!head.contains("cookie") && !head.contains("authorization"))
+    }
+
     @Test("posts to no host but the app's own, and never without TLS on a device")
     func hosts() async throws {
         let stage = ReceiptStage(hosts: ["push.example.com"])
