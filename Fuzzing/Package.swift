@@ -11,7 +11,7 @@ func target(_ name: String, _ products: String...) -> Target {
 let package = Package(
     name: "fuzzing",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "sealed-push", path: "..")],
+    dependencies: [.package(name: "sealed-push", path: "..", traits: ["Server"])],
     targets: [
         .systemLibrary(name: "CRawSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "FuzzSupport", dependencies: ["CRawSodium"]),

@@ -5,6 +5,7 @@ internal import PushOutbox
 internal import PushSender
 internal import PushSimulator
 internal import SealedPush
+internal import TestPrograms
 internal import TestSupport
 
 /// Real programs from end to end: a sender that is killed again and again, a local APNs with faults, devices that stay on.

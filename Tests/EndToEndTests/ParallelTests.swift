@@ -6,6 +6,7 @@ import PushSender
 import PushSimulator
 import SealedPush
 import SimulatedAPNs
+import TestPrograms
 import TestSupport
 import Testing
 

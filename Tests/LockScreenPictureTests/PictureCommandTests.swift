@@ -1,5 +1,6 @@
 import Foundation
 import PushSender
+import TestPrograms
 import TestSupport
 import Testing
 

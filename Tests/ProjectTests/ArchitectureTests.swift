@@ -32,7 +32,7 @@ struct ArchitectureTests {
             "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "X509", "SwiftASN1",
             "Crypto",
         ],
-        "sealedpush": [
+        "SealedPushCommand": [
             "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushOutbox", "PushAPNS", "PushReceipts",
             "ArgumentParser",
             "Clibqrencode", "Logging", "Dispatch",

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import PushSender
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import PushOutbox
 import PushSender
 import PushSimulator
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 

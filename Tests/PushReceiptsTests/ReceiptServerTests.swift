@@ -4,6 +4,7 @@ import PushReceipts
 import PushSender
 import PushSimulator
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 

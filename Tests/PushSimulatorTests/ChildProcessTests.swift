@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PushSimulator
+import TestPrograms
 import TestSupport
 import Testing
 

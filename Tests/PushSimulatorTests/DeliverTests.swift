@@ -2,6 +2,7 @@ import Foundation
 import PushSender
 import PushSimulator
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PushSender
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 

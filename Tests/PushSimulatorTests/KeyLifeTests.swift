@@ -3,6 +3,7 @@ import PushKeyring
 import PushSender
 import PushSimulator
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 

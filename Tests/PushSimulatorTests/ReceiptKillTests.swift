@@ -3,6 +3,7 @@ import Glibc
 import PushSender
 import PushSimulator
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import PushSender
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Glibc
 import PushCrypto
 import PushSender
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 

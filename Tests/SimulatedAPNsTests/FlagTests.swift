@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import TestPrograms
 import TestSupport
 import Testing
 

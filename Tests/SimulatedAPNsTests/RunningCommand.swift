@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PushCrypto
 import PushSimulator
+import TestPrograms
 import TestSupport
 import Testing
 

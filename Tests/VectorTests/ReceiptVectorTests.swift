@@ -6,6 +6,10 @@ import Testing
 @testable import PushSender
 @testable import SealedPush
 
+#if os(Linux)
+    import TestPrograms
+#endif
+
 @Suite("Tests/Vectors/Receipts")
 struct ReceiptVectorTests {
     /// What a file says, by name.
@@ -95,47 +99,49 @@ struct ReceiptVectorTests {
         #expect(caseCount == 10)
     }
 
-    private func python(_ arguments: String...) throws -> Program.Result {
-        let script = Checkout.folder.appending(path: "Tests/Interop/receipts.py").path
-        // Debian's own Python, for which the packages are installed.
-        return try Program(at: "/usr/bin/python3").run([script] + arguments)
-    }
+    #if os(Linux)
+        private func python(_ arguments: String...) throws -> Program.Result {
+            let script = Checkout.folder.appending(path: "Tests/Interop/receipts.py").path
+            // Debian's own Python, for which the packages are installed.
+            return try Program(at: "/usr/bin/python3").run([script] + arguments)
+        }
 
-    @Test("another implementation, made from the specification, ends each case the same way")
-    func elsewhere() throws {
-        let result = try python("check-vectors", Checkout.folder.appending(path: "Tests/Vectors/Receipts").path)
-        #expect(result.trimmed == "101 vectors, 0 wrong", "\(result.errors)")
-    }
+        @Test("another implementation, made from the specification, ends each case the same way")
+        func elsewhere() throws {
+            let result = try python("check-vectors", Checkout.folder.appending(path: "Tests/Vectors/Receipts").path)
+            #expect(result.trimmed == "101 vectors, 0 wrong", "\(result.errors)")
+        }
 
-    @Test("a receipt of another implementation's device is taken here, and one of ours is taken there")
-    func bothWays() throws {
-        let (sender, phone) = (SenderKey(), Identity().recipient)
-        let folder = try TemporaryFolder()
-        let address = try #require(ReceiptAddress(parsing: "https://push.example.com/r"))
-        let request = ReceiptKey(of: sender).request(phone, to: address)
-        var writer = JSONWriter()
-        writer.value(request.json)
-        let (message, now) = (MessageID.random(), Timestamp.now())
-        let asked = """
-            receipt: \(String(decoding: writer.bytes, as: UTF8.self))
-            message: \(message)
-            created: \(now.secondsSince1970)
-            elapsed: 87
-            counts: 2=5 12=1
-            """
-        let made = Self.values(try python("make", try folder.write(asked, to: "asked")).output)
-        let body = try made.bytes("body")
-        let receipt = try ReceiptReceiver(keys: [ReceiptKey(of: sender)]).receive(body, at: now)
-        #expect(receipt.failures == [.unknownRecipient: 5, .tooOld: 1])
-        #expect(receipt.elapsed == .milliseconds(87))
-        #expect(receipt.number == ReceiptBody.number(of: message, key: request.key))
+        @Test("a receipt of another implementation's device is taken here, and one of ours is taken there")
+        func bothWays() throws {
+            let (sender, phone) = (SenderKey(), Identity().recipient)
+            let folder = try TemporaryFolder()
+            let address = try #require(ReceiptAddress(parsing: "https://push.example.com/r"))
+            let request = ReceiptKey(of: sender).request(phone, to: address)
+            var writer = JSONWriter()
+            writer.value(request.json)
+            let (message, now) = (MessageID.random(), Timestamp.now())
+            let asked = """
+                receipt: \(String(decoding: writer.bytes, as: UTF8.self))
+                message: \(message)
+                created: \(now.secondsSince1970)
+                elapsed: 87
+                counts: 2=5 12=1
+                """
+            let made = Self.values(try python("make", try folder.write(asked, to: "asked")).output)
+            let body = try made.bytes("body")
+            let receipt = try ReceiptReceiver(keys: [ReceiptKey(of: sender)]).receive(body, at: now)
+            #expect(receipt.failures == [.unknownRecipient: 5, .tooOld: 1])
+            #expect(receipt.elapsed == .milliseconds(87))
+            #expect(receipt.number == ReceiptBody.number(of: message, key: request.key))
 
-        let ours = ReceivedReceipts(sender).bytes(request, failures: [.replayed: 4], message: message, at: now)
-        let secret = sender.withSecretText { String(decoding: $0, as: UTF8.self) }
-        let posted = "sender-secret: \(secret)\nbody: \(Hex.encode(ours))\nnow: \(now.secondsSince1970)"
-        let read = Self.values(try python("read", try folder.write(posted, to: "posted")).output)
-        #expect(read["id"] == request.id.description)
-        #expect(read["counts"] == "14=4")
-        #expect(read["elapsed"] == "200")
-    }
+            let ours = ReceivedReceipts(sender).bytes(request, failures: [.replayed: 4], message: message, at: now)
+            let secret = sender.withSecretText { String(decoding: $0, as: UTF8.self) }
+            let posted = "sender-secret: \(secret)\nbody: \(Hex.encode(ours))\nnow: \(now.secondsSince1970)"
+            let read = Self.values(try python("read", try folder.write(posted, to: "posted")).output)
+            #expect(read["id"] == request.id.description)
+            #expect(read["counts"] == "14=4")
+            #expect(read["elapsed"] == "200")
+        }
+    #endif
 }

@@ -1,5 +1,6 @@
 import Foundation
 import PushKeyring
+import TestPrograms
 import TestSupport
 import Testing
 

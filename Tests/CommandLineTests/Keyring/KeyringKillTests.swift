@@ -1,5 +1,6 @@
 import Foundation
 import PushSimulator
+import TestPrograms
 import TestSupport
 import Testing
 

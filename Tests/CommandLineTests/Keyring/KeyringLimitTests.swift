@@ -1,6 +1,7 @@
 import Foundation
 import PushKeyring
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PushSimulator
+import TestPrograms
 import TestSupport
 
 /// Runs a program at a terminal of its own, and answers what it asks.

@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 import TestSupport
 
 /// The calls by which a program changes files, in order, as strace(1) sees them.

@@ -1,6 +1,7 @@
 import Foundation
 import PushSimulator
 import SimulatedAPNs
+import TestPrograms
 import TestSupport
 import Testing
 

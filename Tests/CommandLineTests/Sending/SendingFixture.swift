@@ -3,6 +3,7 @@ import PushKeyring
 import PushSimulator
 import SealedPush
 import SimulatedAPNs
+import TestPrograms
 import TestSupport
 
 /// A local APNs in this process, a keyring with a sender and some devices, and their tokens.

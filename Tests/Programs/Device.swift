@@ -2,6 +2,7 @@ internal import Foundation
 internal import PushKeyring
 package import PushSender
 package import SealedPush
+package import TestSupport
 
 /// A keyring with a device and a sender, the built programs, and a place for the device's state.
 package struct Device {

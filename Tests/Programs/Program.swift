@@ -1,5 +1,6 @@
 public import Foundation
 package import PushSimulator
+import TestSupport
 
 /// Runs a built program and gives what it printed.
 public struct Program: Sendable {
