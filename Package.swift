@@ -293,7 +293,7 @@ func library(_ name: String) -> Product { .library(name: name, targets: [name]) 
 let package = Package(
     name: "sealed-push",
     platforms: [
-        .iOS(.v18), .macCatalyst(.v18), .macOS(.v15), .visionOS(.v2), .watchOS(.v11), .tvOS(.v18),
+        .iOS(.v17), .macCatalyst(.v17), .macOS(.v15), .visionOS(.v1), .watchOS(.v10), .tvOS(.v17),
     ],
     products: [
         library("SealedPush"), library("PushSender"), library("PushKeyring"), library("PushService"),

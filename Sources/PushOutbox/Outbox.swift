@@ -36,9 +36,13 @@ public final class Outbox: Sendable {
             try Self.check(path, busyLimit)
             pool = try Self.connect(path, busyLimit)
             try pool.writeWithoutTransaction { db in
-                // The log is synced at each commit: what was acknowledged outlives a power failure, too.
+                // The log is synced at each commit: what was acknowledged outlives a power failure, too. On a Mac that
+                // takes fullfsync, which means nothing elsewhere.
                 try db.execute(
-                    sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864")
+                    sql: """
+                        PRAGMA synchronous = FULL; PRAGMA fullfsync = 1;
+                        PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864
+                        """)
                 try db.inTransaction(.immediate) {
                     try Schema.check(db)
                     try Schema.migrate(db)

@@ -61,7 +61,7 @@ final class ServiceRun: Sendable {
         timer.schedule(deadline: .now() + context.timeLeft / .seconds(1))
         timer.setEventHandler { [self] in finish() }
         timer.resume()
-        let task = Task(executorPreference: StageExecutor.shared) { [self] in
+        let task = StageExecutor.start { [self] in
             await run.run()
             finish()
         }
@@ -119,7 +119,7 @@ final class ServiceRun: Sendable {
             onEnd(self)
             return
         }
-        Task(executorPreference: StageExecutor.shared) { [self] in
+        StageExecutor.start { [self] in
             await withTaskGroup(of: Void.self) { group in
                 for stage in stages { group.addTask { [context] in await stage.finished(result, in: context) } }
             }

@@ -48,7 +48,7 @@ enum BackupContents {
             let path = try take(number(2))
             var bytes = Array(try take(number(4)))
             defer { wipe(&bytes) }
-            guard let path = String(validating: path, as: UTF8.self) else { throw .backup }
+            guard let path = String(strictUTF8: path) else { throw .backup }
             try body(path, bytes)
         }
     }

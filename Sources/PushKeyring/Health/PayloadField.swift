@@ -13,7 +13,7 @@ enum PayloadField {
             self = .missing("it has more than \(Self.maximumByteCount) bytes: no push is that long")
             return
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard let text = String(strictUTF8: bytes) else {
             self = .missing("it is not UTF-8 text")
             return
         }

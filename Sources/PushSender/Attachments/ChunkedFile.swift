@@ -59,13 +59,14 @@ struct NewFile: ~Copyable {
 
     /// Puts it in place, also through a crash.
     func finish() throws(AttachmentError) {
-        guard fsync(descriptor) == 0 else { throw .notWritable }
-        let status = link(unfinished.path(percentEncoded: false), file.path(percentEncoded: false))
-        let code = errno
-        guard status == 0 else { throw code == EEXIST ? .exists : .notWritable }
-        do throws(DurableFiles.Failure) { try DurableFiles.sync(folder: file.deletingLastPathComponent()) } catch {
+        let isPlaced: Bool
+        do throws(DurableFiles.Failure) {
+            try DurableFiles.sync(descriptor)
+            isPlaced = try DurableFiles.place(unfinished, as: file)
+        } catch {
             throw .notWritable
         }
+        guard isPlaced else { throw .exists }
     }
 
     deinit {

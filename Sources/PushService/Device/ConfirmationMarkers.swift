@@ -13,10 +13,10 @@ package import SealedPush
 /// The extension only reads the keys, so it can't confirm one itself. Several processes may mark one key at once.
 /// Source: Specification 13.2.
 package struct ConfirmationMarkers: Sendable {
-    private let folder: URL
+    private let root: URL
 
     /// - Parameter root: the folder `SealedPush` of the shared container.
-    package init(in root: URL) { folder = root.appending(path: "confirmed", directoryHint: .isDirectory) }
+    package init(in root: URL) { self.root = root }
 
     init?(container: SharedContainer, environment: DeviceEnvironment) {
         guard let root = environment.folder(container) else { return nil }
@@ -27,8 +27,8 @@ package struct ConfirmationMarkers: Sendable {
     package func mark(_ recipient: Recipient, at now: Timestamp) {
         let file = file(recipient)
         guard access(file.path(percentEncoded: false), F_OK) != 0 else { return }
-        do throws(DurableFiles.Failure) {
-            try DurableFiles.ensureFolder(folder)
+        do {
+            try FileProtection.fromFirstUnlock.ensureFolder(Self.folderName, in: root)
             let text = "\(now.secondsSince1970)\n"
             _ = try DurableFiles.create(file, holding: Array(text.utf8), staging: folder)
         } catch { return }
@@ -49,6 +49,10 @@ package struct ConfirmationMarkers: Sendable {
 
     /// For a key that is erased.
     func remove(_ recipient: Recipient) { unlink(file(recipient).path(percentEncoded: false)) }
+
+    private static let folderName = "confirmed"
+
+    private var folder: URL { root.appending(path: Self.folderName, directoryHint: .isDirectory) }
 
     private func file(_ recipient: Recipient) -> URL {
         folder.appending(path: Hex.encode(recipient.publicKey.bytes))

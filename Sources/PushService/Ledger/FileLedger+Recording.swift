@@ -50,9 +50,15 @@ extension FileLedger: ReplayLedger {
         throw .replayed
     }
 
-    /// An entry that can't be read counts as another request's.
+    /// An entry that can't be read at the moment is nobody's yet; one that was purged meanwhile lies below the floor.
     private func checkIdentifier(_ bytes: [UInt8], in file: URL) throws(LedgerError) {
-        guard let seen = try? DurableFiles.read(file, limit: bytes.count + 1), seen == bytes else { throw .replayed }
+        let seen: [UInt8]
+        do throws(DurableFiles.Failure) {
+            seen = try DurableFiles.read(file, limit: bytes.count + 1)
+        } catch {
+            throw error.code == ENOENT ? .replayed : .unavailable
+        }
+        guard seen == bytes else { throw .replayed }
     }
 
     /// A purge may take the day's folder away at any moment: then once more.

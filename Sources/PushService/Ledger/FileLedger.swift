@@ -20,15 +20,20 @@ public struct FileLedger: Sendable {
     /// The moment at or before which content is refused; nil where the ledger is missing or was copied from elsewhere.
     package func floor() throws(LedgerError) -> Timestamp? {
         guard let names = try names() else { return nil }
-        guard isOriginal else { return nil }
+        do throws(DurableFiles.Failure) {
+            guard try isOriginal() else { return nil }
+        } catch {
+            throw .unavailable
+        }
         return Self.floor(in: names)
     }
 
     /// Makes a missing ledger; where one is there already, its floor is raised.
     package func begin(floor: Timestamp, asksForNewKey: Bool) throws(LedgerError) {
         do {
-            try ensureParents()
-            try DurableFiles.ensureFolder(folder)
+            // Nothing opens before the first unlock, so nothing is recorded then.
+            try FileProtection.fromFirstUnlock.ensureFolder(
+                folder.lastPathComponent, in: folder.deletingLastPathComponent())
             excludeFromBackup()
             if asksForNewKey { try mark(Self.rotationMarker) }
             try raise(to: floor)
@@ -82,31 +87,29 @@ public struct FileLedger: Sendable {
     }
 
     /// Whether this is the ledger that was begun, and no copy of it.
-    private var isOriginal: Bool {
-        guard let text = FileOrigin.text(of: folder.appending(path: Self.originName)),
-            let written = try? DurableFiles.read(folder.appending(path: Self.originTextName), limit: 128)
-        else { return false }
-        return Array(text.utf8) == written
+    ///
+    /// What can't be read at the moment (a locked phone, no descriptor left, a failing disk) is not missing, and throws: a
+    /// ledger that was taken for lost would cost the message, and a key. Source: Specification 7.9.
+    private func isOriginal() throws(DurableFiles.Failure) -> Bool {
+        do throws(DurableFiles.Failure) {
+            let text = try FileOrigin.text(of: folder.appending(path: Self.originName))
+            return Array(text.utf8)
+                == (try DurableFiles.read(folder.appending(path: Self.originTextName), limit: 128))
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            return false
+        }
     }
 
     private func renewOrigin() throws(DurableFiles.Failure) {
-        guard !isOriginal else { return }
+        guard try !isOriginal() else { return }
         unlink(path(Self.originTextName))
         unlink(path(Self.originName))
         let origin = folder.appending(path: Self.originName)
         try DurableFiles.createEmpty(origin)
-        guard let text = FileOrigin.text(of: origin) else { throw DurableFiles.Failure(code: EIO) }
         _ = try DurableFiles.create(
-            folder.appending(path: Self.originTextName), holding: Array(text.utf8), staging: folder)
-    }
-
-    private func ensureParents() throws(DurableFiles.Failure) {
-        do {
-            try FileManager.default.createDirectory(
-                at: folder.deletingLastPathComponent(), withIntermediateDirectories: true)
-        } catch {
-            throw DurableFiles.Failure(code: EIO)
-        }
+            folder.appending(path: Self.originTextName), holding: Array(FileOrigin.text(of: origin).utf8),
+            staging: folder)
     }
 
     private func excludeFromBackup() {

@@ -1,4 +1,5 @@
 import Foundation
+import SealedPush
 
 #if canImport(Darwin)
     internal import Darwin
@@ -12,10 +13,10 @@ import Foundation
 /// where Swift sees no time of birth, the time of the last change of status stands for it: the file is never touched
 /// again. Source: Specification 7.6, `origin`.
 enum FileOrigin {
-    /// "inode seconds.nanoseconds", and a newline; nil where there is no such file.
-    static func text(of file: URL) -> String? {
+    /// "inode seconds.nanoseconds", and a newline.
+    static func text(of file: URL) throws(DurableFiles.Failure) -> String {
         var status = stat()
-        guard stat(file.path(percentEncoded: false), &status) == 0 else { return nil }
+        guard stat(file.path(percentEncoded: false), &status) == 0 else { throw DurableFiles.Failure(code: errno) }
         #if canImport(Darwin)
             let moment = status.st_birthtimespec
         #else

@@ -65,7 +65,7 @@ public struct ServiceLog: Sendable {
 
     /// Appends one line.
     func append(_ entry: Entry) {
-        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try? FileProtection.always.ensureFolder(folder)
         let file = folder.appending(path: Self.name)
         let descriptor = open(
             file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0o600)
@@ -75,19 +75,11 @@ public struct ServiceLog: Sendable {
         let line = entry.line
         // One write of a short line with O_APPEND: two processes' lines never mix.
         try? DurableFiles.writeAll(line, to: descriptor)
-        allowBeforeFirstUnlock(file)
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_size + Self.maximumLineByteCount > Self.maximumByteCount
+        guard fstat(descriptor, &status) == 0, Int(status.st_size) + Self.maximumLineByteCount > Self.maximumByteCount
         else { return }
         rename(
             file.path(percentEncoded: false), folder.appending(path: Self.olderName).path(percentEncoded: false))
-    }
-
-    private func allowBeforeFirstUnlock(_ file: URL) {
-        #if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
-            try? FileManager.default.setAttributes(
-                [.protectionKey: FileProtectionType.none], ofItemAtPath: file.path(percentEncoded: false))
-        #endif
     }
 
     private static let name = "log.jsonl"

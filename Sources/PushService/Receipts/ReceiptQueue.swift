@@ -18,10 +18,10 @@ package import SealedPush
 /// What may be lost: the counts of a receipt that was never taken, and one count that is written while another process
 /// takes them. Nothing is counted twice. Source: Specification 16.7.
 package struct ReceiptQueue: Sendable {
-    let folder: URL
+    private let root: URL
 
     /// - Parameter root: the folder `SealedPush` of the shared container.
-    package init(in root: URL) { folder = root.appending(path: "receipts", directoryHint: .isDirectory) }
+    package init(in root: URL) { self.root = root }
 
     /// Counts a push that did not open. Costs one write; at most 65,535 are counted between two receipts.
     package func count(_ reason: OpenError) {
@@ -32,7 +32,7 @@ package struct ReceiptQueue: Sendable {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            status.st_size < Self.maximumFailureCount
+            Int(status.st_size) < Self.maximumFailureCount
         else { return }
         try? DurableFiles.writeAll([reason.receiptNumber], to: descriptor)
     }
@@ -151,23 +151,16 @@ package struct ReceiptQueue: Sendable {
         rmdir(path(name))
     }
 
+    var folder: URL { root.appending(path: Self.folderName, directoryHint: .isDirectory) }
+
     private func names() -> [String] { (try? DurableFiles.names(in: folder)) ?? [] }
 
     private func path(_ name: String) -> String { folder.appending(path: name).path(percentEncoded: false) }
 
-    /// What is made in it can be read before the first unlock, as the folder itself.
-    private func ensureFolder() -> Bool {
-        if access(folder.path(percentEncoded: false), F_OK) == 0 { return true }
-        do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            #if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
-                try FileManager.default.setAttributes(
-                    [.protectionKey: FileProtectionType.none], ofItemAtPath: folder.path(percentEncoded: false))
-            #endif
-            return true
-        } catch { return false }
-    }
+    /// Counting must work before the first unlock.
+    private func ensureFolder() -> Bool { (try? FileProtection.always.ensureFolder(Self.folderName, in: root)) != nil }
 
+    private static let folderName = "receipts"
     package static let maximumCount = 32
     package static let maximumFailureCount = 65_535
     private static let abandonedSeconds: Int64 = 60

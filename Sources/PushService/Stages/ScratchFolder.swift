@@ -36,7 +36,9 @@ package final class ScratchFolder: Sendable {
             case .closed: throw CancellationError()
             case .made: return
             case .unused:
-                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                // In a folder for all of them, so that a class that can't be set on one may be set on the other.
+                try FileProtection.fromFirstUnlock.ensureFolder(root)
+                try FileProtection.fromFirstUnlock.ensureFolder(folder)
                 state = .made
             }
         }

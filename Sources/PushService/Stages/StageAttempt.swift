@@ -19,7 +19,7 @@ final class StageAttempt: Sendable {
         late: @escaping @Sendable (NotificationDraft) -> Void
     ) async -> Result<NotificationDraft, any Error> {
         let attempt = StageAttempt()
-        let work = Task(executorPreference: StageExecutor.shared) {
+        let work = StageExecutor.start {
             let result: Result<NotificationDraft, any Error>
             do { result = .success(try await stage.improve(draft, in: context)) } catch { result = .failure(error) }
             if !attempt.settle(result), case .success(let draft) = result { late(draft) }

@@ -15,18 +15,18 @@ import SealedPush
 /// a locked screen must not show. At most 64 values, each with 4,096 bytes of UTF-8 at most, and 65,536 bytes of JSON in all. Names have 1 to 64 letters (A to Z), digits,
 /// dots, hyphens and underscores. Safe from many threads; of two that write at once, one's values are there.
 public struct SharedValues: Sendable {
-    private let folder: URL
+    private let root: URL
 
     /// Nil where the system knows no such app group.
     public init?(container: SharedContainer) { self.init(container: container, environment: .system) }
 
     package init?(container: SharedContainer, environment: DeviceEnvironment) {
-        guard let folder = environment.folder(container) else { return nil }
-        self.init(in: folder)
+        guard let root = environment.folder(container) else { return nil }
+        self.init(in: root)
     }
 
     /// - Parameter root: the folder `SealedPush` of the shared container.
-    package init(in root: URL) { folder = root.appending(path: "values", directoryHint: .isDirectory) }
+    package init(in root: URL) { self.root = root }
 
     /// Puts these values in place of all that were there. Durable on return; some milliseconds.
     public func replaceAll(with values: [String: String]) throws(SharedValuesError) {
@@ -40,7 +40,7 @@ public struct SharedValues: Sendable {
         guard writer.bytes.count <= Self.maximumFileByteCount else { throw .tooMuch }
         let temporary = folder.appending(path: "tmp.\(UUID().uuidString)")
         do {
-            try ensureFolder()
+            try FileProtection.fromFirstUnlock.ensureFolder(Self.folderName, in: root)
             DurableFiles.removeUnfinished(in: folder, untouchedFor: 60)
             try DurableFiles.write(writer.bytes, to: temporary, mode: 0o600)
             try DurableFiles.rename(temporary, to: file)
@@ -57,18 +57,10 @@ public struct SharedValues: Sendable {
         return members.compactMapValues { $0.string.map { Template.cut($0, to: Self.maximumValueByteCount) } }
     }
 
+    private var folder: URL { root.appending(path: Self.folderName, directoryHint: .isDirectory) }
     private var file: URL { folder.appending(path: "values.json") }
 
-    /// What is made in it can be read before the first unlock, as the folder itself.
-    private func ensureFolder() throws {
-        if access(folder.path(percentEncoded: false), F_OK) == 0 { return }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        #if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
-            try FileManager.default.setAttributes(
-                [.protectionKey: FileProtectionType.none], ofItemAtPath: folder.path(percentEncoded: false))
-        #endif
-    }
-
+    private static let folderName = "values"
     private static let maximumCount = 64
     private static let maximumValueByteCount = 4_096
     private static let maximumFileByteCount = 65_536

@@ -21,7 +21,7 @@ extension DurableFiles {
         defer { close(descriptor) }
         guard isRegular(descriptor) else { throw Failure(code: EINVAL) }
         try writeAll(bytes, to: descriptor)
-        guard fsync(descriptor) == 0 else { throw Failure(code: errno) }
+        try sync(descriptor)
         try sync(folder: file.deletingLastPathComponent())
     }
 

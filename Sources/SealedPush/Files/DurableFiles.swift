@@ -29,10 +29,22 @@ package enum DurableFiles {
         let temporary = staging.appending(path: "tmp.\(UUID().uuidString.lowercased())")
         try write(bytes, to: temporary, mode: mode)
         defer { unlink(temporary.path(percentEncoded: false)) }
-        let status = link(temporary.path(percentEncoded: false), file.path(percentEncoded: false))
-        let code = errno
-        if status != 0, code == EEXIST { return false }
-        guard status == 0 else { throw Failure(code: code) }
+        return try place(temporary, as: file)
+    }
+
+    /// Gives a written file its name, in one step and lasting, unless that name is taken: then false.
+    ///
+    /// By a link; where the system or the file system refuses links, by a rename that replaces nothing. Afterwards the
+    /// temporary name may be there or not.
+    package static func place(_ temporary: URL, as file: URL) throws(Failure) -> Bool {
+        let (old, new) = (temporary.path(percentEncoded: false), file.path(percentEncoded: false))
+        if link(old, new) != 0 {
+            if errno == EEXIST { return false }
+            let status = systemRenameExclusively(old, new)
+            let code = errno
+            if status != 0, code == EEXIST { return false }
+            guard status == 0 else { throw Failure(code: code) }
+        }
         try sync(folder: file.deletingLastPathComponent())
         return true
     }
@@ -67,7 +79,7 @@ package enum DurableFiles {
         let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(code: errno) }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw Failure(code: errno) }
+        try sync(descriptor)
         try sync(folder: file.deletingLastPathComponent())
     }
 
@@ -85,13 +97,18 @@ package enum DurableFiles {
         guard let stream = opendir(folder.path(percentEncoded: false)) else { throw Failure(code: errno) }
         defer { closedir(stream) }
         var names: [String] = []
-        while let entry = readdir(stream) {
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                // The end, or a folder that can't be read on: half a list would pass for a whole one.
+                guard errno == 0 else { throw Failure(code: errno) }
+                return names
+            }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name != ".", name != ".." { names.append(name) }
         }
-        return names
     }
 
     /// At most `limit` bytes from the start of a file, in one array, so that a caller who wipes it has wiped all.
@@ -147,6 +164,18 @@ package enum DurableFiles {
         let descriptor = open(folder.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(code: errno) }
         defer { close(descriptor) }
+        try sync(descriptor)
+    }
+
+    /// Returns when what was written is on the drive.
+    ///
+    /// On Apple's systems fsync(2) leaves it in the drive's own memory; F_FULLFSYNC does not, where the file system has it
+    /// (fcntl(2) there). It costs milliseconds.
+    package static func sync(_ descriptor: Int32) throws(Failure) {
+        #if canImport(Darwin)
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+            guard errno != EIO else { throw Failure(code: EIO) }
+        #endif
         guard fsync(descriptor) == 0 else { throw Failure(code: errno) }
     }
 
@@ -157,7 +186,7 @@ package enum DurableFiles {
         defer { close(descriptor) }
         do throws(Failure) {
             try writeAll(bytes, to: descriptor)
-            guard fsync(descriptor) == 0 else { throw Failure(code: errno) }
+            try sync(descriptor)
         } catch {
             unlink(file.path(percentEncoded: false))
             throw error
@@ -188,6 +217,22 @@ package enum DurableFiles {
             Glibc.rename(source, target)
         #endif
     }
+
+    private static func systemRenameExclusively(_ source: String, _ target: String) -> Int32 {
+        #if canImport(Darwin)
+            renamex_np(source, target, UInt32(RENAME_EXCL))
+        #else
+            // RENAME_NOREPLACE is 1 (rename(2)).
+            renameat2?(AT_FDCWD, source, AT_FDCWD, target, 1) ?? -1
+        #endif
+    }
+
+    #if !canImport(Darwin)
+        private typealias RenameAt2 =
+            @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+        /// glibc's since 2.28; its headers hide it from Swift.
+        private static let renameat2 = dlsym(nil, "renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
+    #endif
 
     private static func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
         #if canImport(Darwin)

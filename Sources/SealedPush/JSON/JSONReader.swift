@@ -62,7 +62,7 @@ package enum JSONReader {
     /// closing bracket (which Foundation's decoder would let pass).
     package static func isWithinLimits(_ bytes: [UInt8], maximumDepth: Int = maximumDepth) -> Bool {
         guard bytes.first(where: { !whiteSpace.contains($0) }) == UInt8(ascii: "{"),
-            String(validating: bytes, as: UTF8.self) != nil
+            String(strictUTF8: bytes) != nil
         else { return false }
         var depth = 0
         var isInString = false
