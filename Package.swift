@@ -83,9 +83,12 @@ let core: [Target] = [
 // MARK: - The server's, behind the trait
 
 let serverTargets: [Target] = [
-    .target(name: "PushOutbox", dependencies: ["PushSender", "SealedPush", database], swiftSettings: settings),
+    .target(name: "ServerTrait"),
     .target(
-        name: "PushAPNS", dependencies: ["PushSender", "SealedPush", "PushCrypto"] + transport,
+        name: "PushOutbox", dependencies: ["ServerTrait", "PushSender", "SealedPush", database],
+        swiftSettings: settings),
+    .target(
+        name: "PushAPNS", dependencies: ["ServerTrait", "PushSender", "SealedPush", "PushCrypto"] + transport,
         swiftSettings: settings),
     .target(
         name: "PushReceipts",
@@ -135,8 +138,10 @@ let simulator: [Target] = [
         swiftSettings: settings),
     .target(
         name: "SimulatedAPNs",
-        dependencies: ["PushSimulator", "PushService", "PushKeyring", "SealedPush", "PushCrypto", "UserNotifications"]
-            + localAPNs,
+        dependencies: [
+            "ServerTrait", "PushSimulator", "PushService", "PushKeyring", "SealedPush", "PushCrypto",
+            "UserNotifications",
+        ] + localAPNs,
         swiftSettings: settings),
     .executableTarget(
         name: "device-simulator",

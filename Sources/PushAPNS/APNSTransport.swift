@@ -5,10 +5,6 @@ internal import NIOPosix
 public import PushSender
 public import ServiceLifecycle
 
-#if !Server
-    #error("this wants the trait Server: .package(…, traits: [\"Server\"]), or swift build --traits Server")
-#endif
-
 /// Delivers sealed pushes to APNs, over HTTP/2 and TLS, with a provider token.
 ///
 /// ```swift

@@ -6,10 +6,6 @@ internal import GRDB
     internal import Glibc
 #endif
 
-#if !Server
-    #error("this wants the trait Server: .package(…, traits: [\"Server\"]), or swift build --traits Server")
-#endif
-
 /// The server's list of devices and its durable queue of sealed pushes, in one SQLite file.
 ///
 /// What waits in it is unreadable: ``enqueue(_:to:from:priority:expiration:includingUnverified:key:progress:)`` seals and

@@ -2,10 +2,6 @@ internal import ArgumentParser
 internal import Dispatch
 internal import PushCrypto
 
-#if !Server
-    #error("this wants the trait Server: .package(…, traits: [\"Server\"]), or swift build --traits Server")
-#endif
-
 @main
 struct SealedPushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -22,7 +22,7 @@ struct ArchitectureTests {
             "PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch", "FoundationNetworking", "Ccurl",
         ],
         "PushCharts": ["SealedPush", "PushService", "Ccairo", "CoreGraphics", "CoreText", "ImageIO"],
-        "UserNotifications": [],
+        "UserNotifications": [], "ServerTrait": [],
         "PushSimulator": [
             "PushCrypto", "SealedPush", "PushService", "PushKeyring", "UserNotifications", "Dispatch",
         ],
