@@ -62,7 +62,7 @@ let userNotifications: [Target.Dependency] = onLinux ? ["UserNotifications"] : [
 let curl: [Target.Dependency] = onLinux ? ["Ccurl"] : []
 let drawing: [Target.Dependency] = onLinux ? ["Ccairo"] : []
 /// What runs the built programs, for tests that do so on Linux.
-let programs: [Target.Dependency] = onLinux ? ["TestPrograms"] : []
+let programs: [Target.Dependency] = onLinux ? ["TestPrograms", "TestThreads"] : []
 let privacy: [Resource] = onLinux ? [] : [.process("PrivacyInfo.xcprivacy")]
 
 // MARK: - The device's end and the sender module: libsodium, and nothing else of anybody's
@@ -202,18 +202,20 @@ let testedOnLinux: [Target] = [
         name: "TestPrograms",
         dependencies: ["TestSupport", "PushSimulator", "PushKeyring", "PushSender", "SealedPush"],
         path: "Tests/Programs", swiftSettings: settings),
+    .target(name: "TestThreads", dependencies: ["PushCrypto"], path: "Tests/Threads", swiftSettings: settings),
     .testTarget(name: "UserNotificationsTests", dependencies: ["UserNotifications"], swiftSettings: settings),
     .testTarget(
         name: "LockScreenPictureTests",
         dependencies: [
             "LockScreenPicture", "PushSimulator", "PushSender", "SealedPush", "UserNotifications", "TestSupport",
-            "TestPrograms", "Cpangocairo", "Cturbojpeg", "device-simulator",
+            "TestPrograms", "TestThreads", "Cpangocairo", "Cturbojpeg", "device-simulator",
         ],
         swiftSettings: settings),
     .testTarget(
         name: "PushOutboxTests",
         dependencies: [
             "PushOutbox", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "TestSupport", "TestPrograms",
+            "TestThreads",
             "outbox-worker", database,
         ],
         swiftSettings: settings),
@@ -224,13 +226,14 @@ let testedOnLinux: [Target] = [
         name: "PushReceiptsTests",
         dependencies: [
             "PushReceipts", "PushOutbox", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "TestSupport",
-            "TestPrograms",
+            "TestPrograms", "TestThreads",
         ],
         swiftSettings: settings),
     .testTarget(
         name: "PushSimulatorTests",
         dependencies: [
             "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushService", "TestSupport", "TestPrograms",
+            "TestThreads",
             "SealedPushCommand", "device-simulator", "misbehaving-extension", "expanding-extension",
             "xcode-template-extension", "messages-example", "dynamic-chart-example", "daily-quote-example",
             "image-and-receipt-example", "rich-media-example",
@@ -249,7 +252,7 @@ let testedOnLinux: [Target] = [
         name: "SimulatedAPNsTests",
         dependencies: [
             "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "TestSupport",
-            "TestPrograms", "device-simulator",
+            "TestPrograms", "TestThreads", "device-simulator",
         ] + localAPNs,
         swiftSettings: settings),
     .testTarget(
@@ -268,7 +271,7 @@ let testedOnLinux: [Target] = [
         name: "EndToEndTests",
         dependencies: [
             "EndToEnd", "PushAPNS", "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush",
-            "PushCrypto", "TestSupport", "TestPrograms", "soak-sender", "device-simulator",
+            "PushCrypto", "TestSupport", "TestPrograms", "TestThreads", "soak-sender", "device-simulator",
         ],
         swiftSettings: settings),
     .executableTarget(
@@ -285,11 +288,12 @@ let testedOnLinux: [Target] = [
         name: "CommandLineTests",
         dependencies: [
             "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "TestSupport",
-            "TestPrograms", "SealedPushCommand", "device-simulator",
+            "TestPrograms", "TestThreads", "SealedPushCommand", "device-simulator",
         ],
         swiftSettings: settings),
     .testTarget(
-        name: "ProjectTests", dependencies: ["TestSupport", "TestPrograms", "SealedPushCommand", "device-simulator"],
+        name: "ProjectTests",
+        dependencies: ["TestSupport", "TestPrograms", "TestThreads", "SealedPushCommand", "device-simulator"],
         swiftSettings: settings),
 ]
 

@@ -1,9 +1,10 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("sealedpush attach", .serialized)
+@Suite("sealedpush attach", .serialized, .blocking)
 struct AttachTests {
     private let folder: TemporaryFolder
     private let program: Program

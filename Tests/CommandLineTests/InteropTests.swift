@@ -1,10 +1,11 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 /// A second implementation, in another language, made from the specification alone: Tests/Interop.
-@Suite("Another implementation", .serialized)
+@Suite("Another implementation", .serialized, .blocking)
 struct InteropTests {
     private let folder: TemporaryFolder
     private let recipient: String

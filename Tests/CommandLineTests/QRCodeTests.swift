@@ -1,10 +1,11 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 /// The codes are read back by zbar, a reader that has nothing in common with the library that makes them.
-@Suite("keys show --qr")
+@Suite("keys show --qr", .blocking)
 struct QRCodeTests {
     private let folder: TemporaryFolder
     private static let kinds = ["device", "sender"]

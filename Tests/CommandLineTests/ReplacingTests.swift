@@ -1,9 +1,10 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("keys rotate, where no key is in use")
+@Suite("keys rotate, where no key is in use", .blocking)
 struct ReplacingTests {
     private let folder: TemporaryFolder
 

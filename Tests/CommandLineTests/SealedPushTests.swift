@@ -2,9 +2,10 @@ import Foundation
 import PushSimulator
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("sealedpush")
+@Suite("sealedpush", .blocking)
 struct SealedPushCommandTests {
     private let folder: TemporaryFolder
 

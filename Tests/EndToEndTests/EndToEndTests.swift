@@ -1,10 +1,11 @@
 import EndToEnd
 import Foundation
 import TestSupport
+import TestThreads
 import Testing
 
 /// Scripts/soak in small.
-@Suite("From end to end", .serialized)
+@Suite("From end to end", .serialized, .blocking)
 struct EndToEndTests {
     @Test(
         "everything goes wrong, the sender is killed: all messages are shown, none twice, and none can be read on the way"

@@ -8,10 +8,11 @@ import SealedPush
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 /// One ledger, several processes of one device at once.
-@Suite("A device that is told the same push in parallel", .serialized)
+@Suite("A device that is told the same push in parallel", .serialized, .blocking)
 struct ParallelTests {
     @Test("opens it each time, under the one identifier: nobody sees it twice, or the safe default in its place")
     func processes() throws {

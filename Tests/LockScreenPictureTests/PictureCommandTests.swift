@@ -2,11 +2,12 @@ import Foundation
 import PushSender
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import LockScreenPicture
 
-@Suite("device-simulator deliver --picture --html")
+@Suite("device-simulator deliver --picture --html", .blocking)
 struct PictureCommandTests {
     private let device: Device
 

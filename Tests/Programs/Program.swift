@@ -19,6 +19,11 @@ public struct Program: Sendable {
         self.folder = folder
     }
 
+    /// Tests that wait for processes run on threads of their own: other tests need the ones that all tasks share.
+    public struct BlocksSharedThread: Error, CustomStringConvertible {
+        public let description = "A test that waits for a process needs the trait .blocking (import TestThreads)."
+    }
+
     public struct Result: Sendable {
         public let status: Int32
         public let output: String
@@ -61,6 +66,9 @@ public struct Program: Sendable {
         _ arguments: [String], input: FileHandle = .nullDevice, output: FileHandle = .nullDevice,
         errors: FileHandle = .nullDevice
     ) throws -> ChildProcess {
+        // Whoever starts a process waits for it.
+        let isOnSharedThread = withUnsafeCurrentTask { $0 != nil && $0?.unownedTaskExecutor == nil }
+        guard !isOnSharedThread || Thread.isMainThread else { throw BlocksSharedThread() }
         // env(1) changes the folder for the child alone.
         let words = folder.map { ["--chdir=\($0.path)", executable.path] + arguments } ?? arguments
         return try ChildProcess(

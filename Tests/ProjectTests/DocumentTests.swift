@@ -1,9 +1,10 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("The documents")
+@Suite("The documents", .blocking)
 struct DocumentTests {
     private static let documents = [
         "README.md", "Docs/Integration.md", "Docs/KeyManagement.md", "Docs/ThreatModel.md", "Keys/README.md",

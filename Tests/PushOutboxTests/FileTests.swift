@@ -4,11 +4,12 @@ import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushOutbox
 
-@Suite("The outbox file")
+@Suite("The outbox file", .blocking)
 struct FileTests {
     private let folder: TemporaryFolder
     private var path: String { folder.appending("outbox.db").path }

@@ -5,10 +5,11 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 /// Real processes that are really killed; what they leave behind must be whole.
-@Suite("Killed at any point", .serialized)
+@Suite("Killed at any point", .serialized, .blocking)
 struct KillTests {
     private static let worker = Program("outbox-worker")
     private static let deviceCount = 7

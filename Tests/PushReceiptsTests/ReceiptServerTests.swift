@@ -6,9 +6,10 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("The server for receipts")
+@Suite("The server for receipts", .blocking)
 struct ReceiptServerTests {
     private let folder: TemporaryFolder
     private let outbox: Outbox

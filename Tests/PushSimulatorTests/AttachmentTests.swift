@@ -1,11 +1,12 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushSimulator
 
-@Suite("Attachments, after the extension has returned", .serialized)
+@Suite("Attachments, after the extension has returned", .serialized, .blocking)
 struct AttachmentTests {
     private let device: Device
 

@@ -3,9 +3,10 @@ import Glibc
 import PushSimulator
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("A child process")
+@Suite("A child process", .blocking)
 struct ChildProcessTests {
     @Test("has no signal blocked, whatever the thread that starts it has")
     func signals() throws {

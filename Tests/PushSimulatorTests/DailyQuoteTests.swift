@@ -1,11 +1,12 @@
 import Foundation
 import PushService
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushSimulator
 
-@Suite("The example DailyQuote, the file an app would ship", .serialized)
+@Suite("The example DailyQuote, the file an app would ship", .serialized, .blocking)
 struct DailyQuoteTests {
     private let phone: ExamplePhone
 

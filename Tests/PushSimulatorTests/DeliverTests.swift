@@ -4,9 +4,10 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("device-simulator deliver", .serialized)
+@Suite("device-simulator deliver", .serialized, .blocking)
 struct DeliverTests {
     private let device: Device
 

@@ -1,11 +1,12 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushSimulator
 
-@Suite("The example DynamicChart, the file an app would ship", .serialized)
+@Suite("The example DynamicChart, the file an app would ship", .serialized, .blocking)
 struct DynamicChartTests {
     private let folder: TemporaryFolder
 

@@ -3,11 +3,12 @@ import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushSimulator
 
-@Suite("Expanded notifications", .serialized)
+@Suite("Expanded notifications", .serialized, .blocking)
 struct ExpansionTests {
     private let folder: TemporaryFolder
     /// The published test keys: the extension trusts this sender.

@@ -4,11 +4,12 @@ import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushSimulator
 
-@Suite("Extensions under iOS's rules", .serialized)
+@Suite("Extensions under iOS's rules", .serialized, .blocking)
 struct ExtensionTests {
     private let device: Device
 

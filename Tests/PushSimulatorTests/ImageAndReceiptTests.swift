@@ -1,9 +1,10 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("The example ImageAndReceipt, the file an app would ship", .serialized)
+@Suite("The example ImageAndReceipt, the file an app would ship", .serialized, .blocking)
 struct ImageAndReceiptTests {
     private let phone: ExamplePhone
     private let files: MisbehavingServer

@@ -5,9 +5,10 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("A simulated device whose keys and senders change", .serialized)
+@Suite("A simulated device whose keys and senders change", .serialized, .blocking)
 struct KeyLifeTests {
     private let device: Device
     private let keyring: Keyring

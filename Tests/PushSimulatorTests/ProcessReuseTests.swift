@@ -4,11 +4,12 @@ import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushSimulator
 
-@Suite("One process for many notifications", .serialized)
+@Suite("One process for many notifications", .serialized, .blocking)
 struct ProcessReuseTests {
     @Test("a process serves one notification after the other, unless each is to have its own")
     func reuse() throws {

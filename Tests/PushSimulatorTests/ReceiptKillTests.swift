@@ -5,9 +5,10 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("Receipts of an extension that is killed", .serialized)
+@Suite("Receipts of an extension that is killed", .serialized, .blocking)
 struct ReceiptKillTests {
     private let device: Device
 

@@ -3,11 +3,12 @@ import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushSimulator
 
-@Suite("Receipts of many notifications in one process", .serialized)
+@Suite("Receipts of many notifications in one process", .serialized, .blocking)
 struct ReceiptReuseTests {
     @Test("are all counted, and leave neither memory nor descriptors behind")
     func many() throws {

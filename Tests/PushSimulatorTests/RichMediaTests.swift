@@ -1,11 +1,12 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushSimulator
 
-@Suite("The example RichMedia, the file an app would ship", .serialized)
+@Suite("The example RichMedia, the file an app would ship", .serialized, .blocking)
 struct RichMediaTests {
     private let phone: ExamplePhone
     private let files: MisbehavingServer

@@ -1,11 +1,12 @@
 import Crypto
 import Foundation
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import SimulatedAPNs
 
-@Suite("The control endpoint", .serialized)
+@Suite("The control endpoint", .serialized, .blocking)
 struct ControlTests {
     private static let bad = String(repeating: "0", count: 64)
 

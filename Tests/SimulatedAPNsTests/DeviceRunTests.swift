@@ -5,12 +5,13 @@ import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-@Suite("Simulated devices that stay on", .serialized)
+@Suite("Simulated devices that stay on", .serialized, .blocking)
 struct DeviceRunTests {
     /// Keeps what a receiver tells, and acknowledges where it should.
     private final class Told: Sendable {

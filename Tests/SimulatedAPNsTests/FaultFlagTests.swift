@@ -1,11 +1,12 @@
 import Foundation
 import PushCrypto
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import SimulatedAPNs
 
-@Suite("Each fault of device-simulator apns", .serialized)
+@Suite("Each fault of device-simulator apns", .serialized, .blocking)
 struct FaultFlagTests {
     @Test("--rate-429, --rate-500, --rate-503", arguments: [429, 500, 503])
     func statuses(_ status: Int) async throws {

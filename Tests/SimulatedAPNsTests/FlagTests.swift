@@ -2,11 +2,12 @@ import Crypto
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import SimulatedAPNs
 
-@Suite("Each flag of device-simulator apns", .serialized)
+@Suite("Each flag of device-simulator apns", .serialized, .blocking)
 struct FlagTests {
     @Test("every flag of the help has a test")
     func complete() throws {

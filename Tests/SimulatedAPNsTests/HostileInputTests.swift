@@ -3,12 +3,13 @@ import Glibc
 import NIOCore
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-@Suite("Bad input to a local APNs", .serialized)
+@Suite("Bad input to a local APNs", .serialized, .blocking)
 struct HostileInputTests {
     /// Sends bytes over real TLS with openssl's client; whether the server has closed the connection within two seconds.
     private func isClosed(sending bytes: [UInt8], to apns: RunningAPNs) throws -> Bool {

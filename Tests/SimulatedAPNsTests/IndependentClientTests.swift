@@ -1,13 +1,14 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
 /// Programs of others, over real TLS: what they are answered is what Apple would answer.
-@Suite("Independent clients", .serialized)
+@Suite("Independent clients", .serialized, .blocking)
 struct IndependentClientTests {
     private static let body = #"{"aps":{"alert":"x"}}"#
 

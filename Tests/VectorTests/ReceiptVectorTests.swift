@@ -8,6 +8,7 @@ import Testing
 
 #if os(Linux)
     import TestPrograms
+    import TestThreads
 #endif
 
 @Suite("Tests/Vectors/Receipts")
@@ -106,13 +107,13 @@ struct ReceiptVectorTests {
             return try Program(at: "/usr/bin/python3").run([script] + arguments)
         }
 
-        @Test("another implementation, made from the specification, ends each case the same way")
+        @Test("another implementation, made from the specification, ends each case the same way", .blocking)
         func elsewhere() throws {
             let result = try python("check-vectors", Checkout.folder.appending(path: "Tests/Vectors/Receipts").path)
             #expect(result.trimmed == "101 vectors, 0 wrong", "\(result.errors)")
         }
 
-        @Test("a receipt of another implementation's device is taken here, and one of ours is taken there")
+        @Test("a receipt of another implementation's device is taken here, and one of ours is taken there", .blocking)
         func bothWays() throws {
             let (sender, phone) = (SenderKey(), Identity().recipient)
             let folder = try TemporaryFolder()

@@ -4,9 +4,10 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("A keyring that twenty processes change at once")
+@Suite("A keyring that twenty processes change at once", .blocking)
 struct KeyringCrowdTests {
     @Test("has every change that was said to be made, and readers never see an error", arguments: [0, 1])
     func crowd(_ seal: Int) throws {

@@ -2,10 +2,11 @@ import Foundation
 import PushKeyring
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 /// File systems that are full or can't be written, in a mount namespace of the test's own; where the system allows that.
-@Suite("A keyring on a disk that takes no more")
+@Suite("A keyring on a disk that takes no more", .blocking)
 struct KeyringDiskTests {
     @Test(
         "has an error that names a file, loses nothing, and goes on once there is room",

@@ -2,10 +2,11 @@ import Foundation
 import PushSimulator
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 /// Processes that are killed in the middle of a change of a keyring.
-@Suite("A keyring whose process is killed")
+@Suite("A keyring whose process is killed", .blocking)
 struct KeyringKillTests {
     @Test("is as before or as it is to be, wherever in a change that was", arguments: KeyringCommand.all.indices)
     func everyCall(_ index: Int) throws {

@@ -3,9 +3,10 @@ import PushKeyring
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("A keyring with a file that is none of its own")
+@Suite("A keyring with a file that is none of its own", .blocking)
 struct KeyringLimitTests {
     private enum Intruder: String, CaseIterable {
         case huge, pipe, folder, loop, empty, noise

@@ -2,11 +2,12 @@ import Foundation
 import PushKeyring
 import SealedPush
 import TestSupport
+import TestThreads
 import Testing
 
 /// What a loss of power, or a killed process, leaves after each single call of a change: found by playing the calls of
 /// one undisturbed run back, so that no moment is left to chance.
-@Suite("A keyring on a disk that loses its power")
+@Suite("A keyring on a disk that loses its power", .blocking)
 struct KeyringPowerCutTests {
     @Test("is as before or as it is to be, after whichever call", arguments: KeyringCommand.all.indices)
     func everyCall(_ index: Int) throws {

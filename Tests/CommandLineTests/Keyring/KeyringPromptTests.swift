@@ -2,9 +2,10 @@ import Foundation
 import PushKeyring
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("At a terminal")
+@Suite("At a terminal", .blocking)
 struct KeyringPromptTests {
     @Test("a passphrase is asked for, and not shown")
     func passphrase() throws {

@@ -3,9 +3,10 @@ import PushKeyring
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("What the commands let out")
+@Suite("What the commands let out", .blocking)
 struct KeyringSecretScanTests {
     @Test("holds no secret, in whatever form, from whichever command", arguments: [0, 1])
     func outputs(_ seal: Int) throws {

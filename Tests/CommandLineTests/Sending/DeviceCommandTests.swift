@@ -3,9 +3,10 @@ import SealedPush
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("sealedpush device")
+@Suite("sealedpush device", .blocking)
 struct DeviceCommandTests {
     @Test("enrols by record, lists without whole tokens, updates and removes")
     func life() async throws {

@@ -7,9 +7,10 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("sealedpush receipts")
+@Suite("sealedpush receipts", .blocking)
 struct ReceiptsCommandTests {
     @Test("listens, counts what devices post, and shows it by reason, day and device")
     func wholeWay() async throws {

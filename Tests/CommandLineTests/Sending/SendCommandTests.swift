@@ -3,9 +3,10 @@ import PushSimulator
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
-@Suite("sealedpush send, work and outbox")
+@Suite("sealedpush send, work and outbox", .blocking)
 struct SendCommandTests {
     @Test("a message goes to a device, to all devices of a user, and to everyone, and says what became of it")
     func audiences() async throws {

@@ -7,6 +7,7 @@ import Testing
 
 #if os(Linux)
     import TestPrograms
+    import TestThreads
 #endif
 
 /// Specification 12.
@@ -38,7 +39,7 @@ struct FingerprintTests {
     }
 
     #if os(Linux)
-        @Test("agrees with an implementation in another language, made from the Specification")
+        @Test("agrees with an implementation in another language, made from the Specification", .blocking)
         func otherImplementation() throws {
             var random = SeededGenerator()
             let kinds = ["push", "pushsender", "another"]

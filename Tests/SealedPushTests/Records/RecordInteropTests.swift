@@ -2,12 +2,13 @@
     import Foundation
     import TestPrograms
     import TestSupport
+    import TestThreads
     import Testing
 
     @testable import SealedPush
 
     /// The second implementation in Tests/Interop, made from the specification: both directions, with random keys.
-    @Suite("Another implementation of records and challenges", .serialized)
+    @Suite("Another implementation of records and challenges", .serialized, .blocking)
     struct RecordInteropTests {
         private let folder: TemporaryFolder
 

@@ -1,0 +1,84 @@
+internal import Dispatch
+internal import Foundation
+internal import PushCrypto
+
+/// Threads for tasks that block: a new one starts whenever all others are at work.
+final class BlockingThreads: TaskExecutor {
+    static let shared = BlockingThreads()
+    /// As many tests as keep the processors busy while some of them wait.
+    static let gate = Gate(width: 2 * ProcessInfo.processInfo.activeProcessorCount)
+
+    private let state = Locked(State())
+    private let work = DispatchSemaphore(value: 0)
+
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var threadCount = 0
+        var idleCount = 0
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let needsThread = state.withLock { state in
+            state.jobs.append(job)
+            guard state.jobs.count > state.idleCount, state.threadCount < Self.maximumCount else { return false }
+            state.threadCount += 1
+            state.idleCount += 1
+            return true
+        }
+        if needsThread { Thread.detachNewThread { [self] in run() } }
+        work.signal()
+    }
+
+    private func run() {
+        while true {
+            work.wait()
+            let job = state.withLock { state in
+                state.idleCount -= 1
+                return state.jobs.removeFirst()
+            }
+            job.runSynchronously(on: asUnownedTaskExecutor())
+            state.withLock { $0.idleCount += 1 }
+        }
+    }
+
+    private static let maximumCount = 64
+}
+
+/// Lets so many in at a time, in the order in which they came.
+final class Gate: Sendable {
+    private let state: Locked<State>
+
+    private struct State {
+        var freeCount: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    init(width: Int) { state = Locked(State(freeCount: width)) }
+
+    func enter() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.freeCount == 0 {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.freeCount -= 1
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    /// Passes the place on to the next one.
+    func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if state.waiting.isEmpty {
+                state.freeCount += 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+}
