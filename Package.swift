@@ -118,7 +118,7 @@ func pkgConfig(_ name: String, _ library: String, _ package: String) -> Target {
 /// An extension as an app ships it, run by the simulator.
 func extensionExample(_ name: String, _ folder: String, _ more: Target.Dependency...) -> Target {
     .executableTarget(
-        name: name, dependencies: ["PushService", "PushSimulator"] + more, path: "Examples/\(folder)",
+        name: name, dependencies: ["PushService", "SealedPush", "PushSimulator"] + more, path: "Examples/\(folder)",
         exclude: folder == "Messages" ? [] : ["README.md"], swiftSettings: strict)
 }
 

@@ -1,10 +1,11 @@
 import Foundation
 import PushService
+import SealedPush
 
 /// The notification service of an app with a quote for each day: the server says when, and only the device knows which.
 ///
 /// The app leaves the quote in the shared container, and the extension puts it into the text.
-final class NotificationService: SealedNotificationService {
+nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(
             topic: "com.example.app",

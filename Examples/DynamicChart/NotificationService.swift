@@ -1,12 +1,13 @@
 import Foundation
 import PushCharts
 import PushService
+import SealedPush
 
 /// A fitness app's notification service: the server seals numbers, the phone draws them.
 ///
 /// The text of the message is ready before the drawing begins, and is shown without a picture whenever that fails or takes
 /// too long.
-final class NotificationService: SealedNotificationService {
+nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(
             topic: "com.example.app",

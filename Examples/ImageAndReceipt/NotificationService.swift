@@ -1,11 +1,12 @@
 import Foundation
 import PushService
+import SealedPush
 
 /// A photo app's notification service: one sealed picture, a text of the app's own under it, and word to the server that it
 /// was shown.
 ///
 /// The title is ready before the download begins, and the server is told after the picture, or its absence, is on the screen.
-final class NotificationService: SealedNotificationService {
+nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(
             topic: "com.example.app",

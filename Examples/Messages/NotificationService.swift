@@ -1,8 +1,9 @@
 import Foundation
 import PushService
+import SealedPush
 
 /// A messenger's notification service: who wrote what, or "You have a new message!" whenever that can't be told.
-final class NotificationService: SealedNotificationService {
+nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(
             topic: "com.example.app",

@@ -1,10 +1,11 @@
 import Foundation
 import PushService
+import SealedPush
 
 /// A news app's notification service: a story with its pictures, sound and movie, all of them encrypted.
 ///
 /// All are fetched at once. What is there when time is up is shown; what is not, is left out; the text stands in any case.
-final class NotificationService: SealedNotificationService {
+nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(
             topic: "com.example.app",
