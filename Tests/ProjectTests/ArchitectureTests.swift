@@ -80,6 +80,17 @@ struct ArchitectureTests {
         }
     }
 
+    @Test("one function syncs files, which on Apple's systems takes more than fsync(2)")
+    func syncing() throws {
+        var callers: [String] = []
+        for file in try Checkout.files(in: "Sources", ending: ".swift") {
+            if try Checkout.text(file).contains(/\bf(data)?sync\(|F_(FULL|BARRIER)FSYNC/) {
+                callers.append(file.lastPathComponent)
+            }
+        }
+        #expect(callers == ["DurableFiles.swift"])
+    }
+
     @Test("files stay below 300 lines")
     func sizes() throws {
         for file in try Checkout.files(in: "Sources", ending: ".swift") {

@@ -11,8 +11,8 @@ import SealedPush
 /// not know, such as the quote of the day or how the person calls a contact.
 ///
 /// They never leave the device. One JSON file, replaced as a whole, so that an extension sees the values before or after a
-/// change; it can be read before the first unlock, and so is protected by the device's own encryption only: for nothing that
-/// a locked screen must not show. At most 64 values, each with 4,096 bytes of UTF-8 at most, and 65,536 bytes of JSON in all. Names have 1 to 64 letters (A to Z), digits,
+/// change. It can be read from the first unlock after a restart on, also while the screen is locked: for nothing that a locked
+/// screen must not show. At most 64 values, each with 4,096 bytes of UTF-8 at most, and 65,536 bytes of JSON in all. Names have 1 to 64 letters (A to Z), digits,
 /// dots, hyphens and underscores. Safe from many threads; of two that write at once, one's values are there.
 public struct SharedValues: Sendable {
     private let root: URL

@@ -1,0 +1,57 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+/// System calls that fail for a moment, put in by strace(1) into the process of the extension.
+@Suite("System calls that are refused", .serialized, .blocking)
+struct RefusedCallTests {
+    private let device: Device
+
+    init() throws { device = try Device() }
+
+    private var ledger: URL { device.folder.appending("State/SealedPush/ledger") }
+
+    /// Delivers while `strace` refuses calls, and checks that it did.
+    private func deliver(_ file: String, refusing: [String]) throws -> [String: Any] {
+        let log = device.folder.appending("trace")
+        let result = try Program(at: "/usr/bin/strace").run(
+            ["-f", "-qq", "-o", log.path, "-E", "ASAN_OPTIONS=detect_leaks=0"] + refusing
+                + [Program("device-simulator").executable.path] + device.arguments(file))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try Checkout.text(log).contains("(INJECTED)"))
+        return try #require(result.objects.first)
+    }
+
+    private func names() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: ledger.path).sorted()
+    }
+
+    @Test(
+        "a ledger that can't be read for a moment is not lost: the push is refused, nothing changes, and it opens later",
+        arguments: ["EPERM", "EIO", "EMFILE"], ["origin.text", "origin"])
+    func unreadable(code: String, name: String) throws {
+        #expect(try device.deliver(try device.file(try device.seal())).outcome == "opened")
+        let before = try names()
+        let file = try device.file(try device.seal())
+        let path = ledger.appending(path: name).path
+        let calls = name == "origin" ? "newfstatat" : "openat"
+        let refused = try deliver(file, refusing: ["-P", path, "-e", "inject=\(calls):error=\(code)"])
+        #expect(refused["reason"] as? String == "ledger-unavailable")
+        #expect(try names() == before)
+        #expect(try device.deliver(file).outcome == "opened")
+    }
+
+    @Test("where links are refused, a push opens once all the same", arguments: ["EPERM", "EOPNOTSUPP", "EACCES"])
+    func noLinks(code: String) throws {
+        let file = try device.file(try device.seal())
+        let noLinks = ["-e", "inject=link,linkat:error=\(code)"]
+        #expect(try deliver(file, refusing: noLinks)["outcome"] as? String == "opened")
+        #expect(try deliver(file, refusing: noLinks)["reason"] as? String == "replayed")
+        #expect(try device.deliver(file).reason == "replayed")
+        #expect(try names().allSatisfy { !$0.contains("tmp.") })
+    }
+}
