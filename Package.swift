@@ -63,18 +63,26 @@ let curl: [Target.Dependency] = onLinux ? ["Ccurl"] : []
 let drawing: [Target.Dependency] = onLinux ? ["Ccairo"] : []
 /// What runs the built programs, for tests that do so on Linux.
 let programs: [Target.Dependency] = onLinux ? ["TestPrograms", "TestThreads"] : []
+/// What an app's upload wants of each module that asks for a file's times or size (stat(2) and its kin).
 let privacy: [Resource] = onLinux ? [] : [.process("PrivacyInfo.xcprivacy")]
+let noPrivacy = onLinux ? ["PrivacyInfo.xcprivacy"] : []
 
 // MARK: - The device's end and the sender module: libsodium, and nothing else of anybody's
 
 let core: [Target] = [
     .target(name: "PushCrypto", dependencies: [libsodium], swiftSettings: settings),
-    .target(name: "SealedPush", dependencies: ["PushCrypto"], swiftSettings: settings),
-    .target(name: "PushSender", dependencies: ["SealedPush", "PushCrypto"], swiftSettings: settings),
-    .target(name: "PushKeyring", dependencies: ["SealedPush", "PushCrypto"], swiftSettings: settings),
+    .target(
+        name: "SealedPush", dependencies: ["PushCrypto"], exclude: noPrivacy, resources: privacy,
+        swiftSettings: settings),
+    .target(
+        name: "PushSender", dependencies: ["SealedPush", "PushCrypto"], exclude: noPrivacy, resources: privacy,
+        swiftSettings: settings),
+    .target(
+        name: "PushKeyring", dependencies: ["SealedPush", "PushCrypto"], exclude: noPrivacy, resources: privacy,
+        swiftSettings: settings),
     .target(
         name: "PushService", dependencies: ["SealedPush", "PushCrypto"] + userNotifications + curl,
-        swiftSettings: settings),
+        exclude: noPrivacy, resources: privacy, swiftSettings: settings),
     .target(name: "PushCharts", dependencies: ["PushService", "SealedPush"] + drawing, swiftSettings: settings),
     .executableTarget(
         name: "server-example", dependencies: ["PushSender"], path: "Examples/Server", swiftSettings: strict),

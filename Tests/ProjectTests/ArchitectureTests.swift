@@ -80,6 +80,40 @@ struct ArchitectureTests {
         }
     }
 
+    @Test("each module that an app links and that asks for a file's times says so to Apple")
+    func privacyManifests() throws {
+        let manifest = try Checkout.text(Checkout.folder.appending(path: "Package.swift"))
+        var declaring: [String] = []
+        for target in ["PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushService", "PushCharts"] {
+            let asks = try Checkout.files(in: "Sources/\(target)", ending: ".swift").contains { file in
+                try Checkout.text(file).contains(/\b[lf]?stat(at)?\(|\.(modification|creation|contentModification)Date/)
+            }
+            let file = Checkout.folder.appending(path: "Sources/\(target)/PrivacyInfo.xcprivacy")
+            guard asks else {
+                #expect(!FileManager.default.fileExists(atPath: file.path), "\(target)")
+                continue
+            }
+            declaring.append(target)
+            let list = try PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
+            let kinds = try #require((list as? [String: Any])?["NSPrivacyAccessedAPITypes"] as? [[String: Any]])
+            #expect(
+                kinds.map { $0["NSPrivacyAccessedAPIType"] as? String } == ["NSPrivacyAccessedAPICategoryFileTimestamp"]
+            )
+            #expect(kinds.map { $0["NSPrivacyAccessedAPITypeReasons"] as? [String] } == [["C617.1"]])
+            let declaration = try #require(
+                manifest.firstMatch(of: try Regex("name: \"\(target)\"[^)]*resources: privacy")))
+            #expect(!declaration.0.contains("target("))
+        }
+        #expect(declaring == ["SealedPush", "PushSender", "PushKeyring", "PushService"])
+        // Other kinds of required-reason APIs, of which there are none.
+        let others = /UserDefaults|systemUptime|mach_absolute_time|statv?fs\(|activeInputModes|volumeAvailableCapacity/
+        for target in declaring + ["PushCrypto", "PushCharts"] {
+            for file in try Checkout.files(in: "Sources/\(target)", ending: ".swift") {
+                #expect(try !Checkout.text(file).contains(others), "\(file.lastPathComponent)")
+            }
+        }
+    }
+
     @Test("one function syncs files, which on Apple's systems takes more than fsync(2)")
     func syncing() throws {
         var callers: [String] = []
