@@ -1,6 +1,11 @@
 public import Foundation
-import Glibc
 import PushCrypto
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// A real HTTP/1.1 server on loopback that serves files, and does with each what a test wants: the best and the worst of
 /// the web. One thread a connection.
@@ -35,14 +40,14 @@ public final class MisbehavingServer: Sendable {
 
     public init() throws {
         signal(SIGPIPE, SIG_IGN)
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        listener = Self.streamSocket()
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let (listener, bound) = withUnsafeMutablePointer(to: &address) { [listener] pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                let status = bind(listener, pointer, length) | Glibc.listen(listener, 64)
+                let status = bind(listener, pointer, length) | listen(listener, 64)
                 getsockname(listener, pointer, &length)
                 return (listener, status)
             }
@@ -61,6 +66,17 @@ public final class MisbehavingServer: Sendable {
                 }
             }
         }
+    }
+
+    /// One that child processes don't get.
+    private static func streamSocket() -> Int32 {
+        #if canImport(Darwin)
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            return descriptor
+        #else
+            socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        #endif
     }
 
     /// The address of a path, which gets this manner.
