@@ -1,0 +1,136 @@
+import Foundation
+import TestPrograms
+import TestSupport
+
+/// Our sources, compiled against stand-ins for Apple's modules: Tests/AppleRehearsal/README.md.
+struct Rehearsal: Sendable {
+    struct Module: Sendable {
+        let name: String
+        var folder: String { name == "TestSupport" ? "Tests/Support" : "Sources/\(name)" }
+    }
+
+    /// The device's end and the sender module, each after those that it imports.
+    static let modules = ["PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushService", "PushCharts"]
+        .map { Module(name: $0) }
+    /// Each after those that it imports.
+    private static let standIns = [
+        "DarwinStructures", "Darwin", "Glibc", "CoreFoundation", "AppleFoundation", "Security", "CoreGraphics",
+        "CoreText", "ImageIO",
+    ]
+    private static let standInsOnTop = ["UserNotificationsUI", "UIKit"]
+    private static let sources = Checkout.folder.appending(path: "Tests/AppleRehearsal/StandIns")
+    /// As in the manifest.
+    private static let settings = [
+        "-package-name", "sealed-push", "-enable-testing", "-enable-upcoming-feature", "ExistentialAny",
+        "-enable-upcoming-feature", "InternalImportsByDefault", "-enable-upcoming-feature", "MemberImportVisibility",
+    ]
+
+    let folder: URL
+    let system: AppleSource.System
+    let swift: String
+
+    /// What all tests share: made once, beside the programs that were built.
+    private static let phone = Task { try await Rehearsal(.iOS, swift: "6").building() }
+    private static let olderPhone = Task { try await Rehearsal(.iOS, swift: "5").building() }
+    private static let computer = Task { try await Rehearsal(.macOS, swift: "6").building() }
+
+    /// With all modules compiled.
+    static func ready(_ system: AppleSource.System, swift: String) async throws -> Rehearsal {
+        switch (system, swift) {
+        case (.iOS, "6"): try await phone.value
+        case (.iOS, _): try await olderPhone.value
+        case (.macOS, _): try await computer.value
+        }
+    }
+
+    private init(_ system: AppleSource.System, swift: String) throws {
+        self.system = system
+        self.swift = swift
+        let built = Program("sealedpush").executable.deletingLastPathComponent()
+        folder = built.appending(path: "apple-rehearsal/\(system.rawValue)-\(swift)")
+        try? FileManager.default.removeItem(at: folder)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private var compiled: String { folder.appending(path: "modules").path }
+    private var cache: [String] { ["-module-cache-path", folder.appending(path: "cache").path] }
+
+    private func building() async throws -> Rehearsal {
+        for name in Self.standIns { try await makeStandIn(name) }
+        // Linux's own, as a package of somebody else's; what it has for want of Apple's Foundation is left out.
+        let files = try copy("Sources/UserNotifications").filter { !$0.hasSuffix("/String+Localized.swift") }
+        let apple = ["-package-name", "apple", "-enable-upcoming-feature", "InternalImportsByDefault"]
+        try check(await compile(files, as: "UserNotifications", swift: "5", apple, into: compiled))
+        for name in Self.standInsOnTop { try await makeStandIn(name) }
+        for module in Self.modules {
+            let files = try copy(module.folder)
+            try check(await compile(files, as: module.name, swift: swift, Self.settings, into: compiled))
+        }
+        return self
+    }
+
+    private func makeStandIn(_ name: String) async throws {
+        let source = Self.sources.appending(path: "\(name).swiftinterface").path
+        try await Tool.output(
+            of: ["swiftc", "-frontend", "-compile-module-from-interface", source, "-module-name", name, "-I", compiled]
+                + cache + ["-o", "\(compiled)/\(name).swiftmodule"])
+    }
+
+    private func check(_ result: Program.Result) throws {
+        guard result.status == 0 else { throw Tool.Failed(description: "\(self.name):\n\(result.errors)") }
+    }
+
+    private var name: String { "\(system.rawValue), Swift \(swift)" }
+
+    /// Copies a folder of the checkout, rewritten, and returns the paths of its sources.
+    private func copy(_ path: String, to target: String = "sources") throws -> [String] {
+        let root = Checkout.folder.appending(path: path).path
+        return try Checkout.files(in: path, ending: ".swift").map { file in
+            let text = AppleSource.rewrite(try Checkout.text(file), for: system)
+            return try write(text, to: "\(target)/\(path)\(file.path.dropFirst(root.count))")
+        }
+    }
+
+    private func write(_ text: String, to path: String) throws -> String {
+        let file = folder.appending(path: path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+        return file.path
+    }
+
+    private func compile(
+        _ files: [String], as module: String, swift: String, _ flags: [String], into output: String
+    ) async throws -> Program.Result {
+        let sodium = Checkout.folder.appending(path: "Sources/Clibsodium").path
+        try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
+        // Not `-typecheck`: what crosses from one actor to another is looked at later.
+        return try await Tool.run(
+            ["swiftc", "-emit-module", "-wmo", "-parse-as-library", "-swift-version", swift, "-module-name", module]
+                + ["-I", compiled, "-I", sodium] + cache + flags + ["-o", "\(output)/\(module).swiftmodule"] + files)
+    }
+
+    /// Compiles one of our modules again with a text of its own in place of one file's.
+    func compile(_ module: Module, with path: String, being text: String) async throws -> Program.Result {
+        let scratch = UUID().uuidString
+        defer { try? FileManager.default.removeItem(at: folder.appending(path: scratch)) }
+        var files = try Checkout.files(in: module.folder, ending: ".swift").map { file in
+            folder.appending(path: "sources\(file.path.dropFirst(Checkout.folder.path.count))").path
+        }
+        files.removeAll { $0.hasSuffix("/sources/\(path)") }
+        files.append(try write(AppleSource.rewrite(text, for: system), to: "\(scratch)/\(path)"))
+        return try await compile(
+            files, as: module.name, swift: swift, Self.settings, into: folder.appending(path: scratch).path)
+    }
+
+    /// Compiles an app's own sources, which use our modules.
+    func compile(_ sources: [AppSource], as mode: AppMode) async throws -> Program.Result {
+        let scratch = UUID().uuidString
+        defer { try? FileManager.default.removeItem(at: folder.appending(path: scratch)) }
+        let files = try sources.map { source in
+            try write(AppleSource.rewrite(source.text, for: system), to: "\(scratch)/\(source.name).swift")
+        }
+        return try await compile(
+            files, as: "App", swift: mode.swift, mode.flags, into: folder.appending(path: scratch).path)
+    }
+}

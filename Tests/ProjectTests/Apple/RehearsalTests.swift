@@ -1,0 +1,57 @@
+import Foundation
+import TestPrograms
+import TestSupport
+import Testing
+
+@Suite("On Apple's systems, as far as stand-ins for their modules can tell")
+struct RehearsalTests {
+    @Test(
+        "the device's end and the sender module compile",
+        arguments: [(AppleSource.System.iOS, "6"), (.iOS, "5"), (.macOS, "6")])
+    func modules(system: AppleSource.System, swift: String) async throws {
+        _ = try await Rehearsal.ready(system, swift: swift)
+    }
+
+    @Test("what Integration.md says for an app compiles in its target", arguments: AppMode.allCases)
+    func integration(mode: AppMode) async throws {
+        let blocks = try AppSource.blocks(of: "Docs/Integration.md", leavingOut: ["part of a manifest", "a manifest"])
+            .filter { $0.name.hasPrefix("1.") }
+        #expect(blocks.count >= 18)
+        #expect(blocks.contains { $0.text.contains("import UIKit") })
+        try await expectCompiles(blocks, mode)
+    }
+
+    @Test("what Integration.md says for a server compiles on a Mac", arguments: [AppMode.swift5, .swift6])
+    func server(mode: AppMode) async throws {
+        // The outbox and the connection to Apple stand on packages that are not here as sources for Apple's systems.
+        let blocks = try AppSource.blocks(of: "Docs/Integration.md", leavingOut: ["needs APNSwift"])
+            .filter { $0.name.hasPrefix("2.") && !$0.text.contains("import PushOutbox") }
+        #expect(blocks.count >= 4)
+        try await expectCompiles(blocks, mode)
+    }
+
+    @Test("the README's extension compiles in its target", arguments: AppMode.allCases)
+    func readme(mode: AppMode) async throws {
+        let blocks = try AppSource.blocks(of: "README.md").filter { $0.text.contains("import PushService") }
+        #expect(blocks.count == 1)
+        try await expectCompiles(blocks, mode)
+    }
+
+    @Test(
+        "each example's extension compiles in its target",
+        arguments: ["Messages", "DailyQuote", "DynamicChart", "ImageAndReceipt", "RichMedia"], AppMode.allCases)
+    func examples(name: String, mode: AppMode) async throws {
+        try await expectCompiles([.file("Examples/\(name)/NotificationService.swift")], mode)
+    }
+
+    @Test("no example is left out")
+    func allExamples() throws {
+        let files = try Checkout.files(in: "Examples", ending: "/NotificationService.swift")
+        #expect(files.count == 5)
+    }
+
+    private func expectCompiles(_ sources: [AppSource], _ mode: AppMode) async throws {
+        let result = try await Rehearsal.ready(.iOS, swift: "6").compile(sources, as: mode)
+        #expect(result.status == 0, "\(result.errors)")
+    }
+}
