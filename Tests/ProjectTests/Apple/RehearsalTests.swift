@@ -46,7 +46,7 @@ struct RehearsalTests {
 
     @Test("no example is left out")
     func allExamples() throws {
-        let files = try Checkout.files(in: "Examples", ending: "/NotificationService.swift")
+        let files = try Checkout.files(in: "Examples", ending: "NotificationService.swift")
         #expect(files.count == 5)
     }
 
