@@ -30,12 +30,15 @@ struct KillTests {
     @Test("at random moments: what was acknowledged is sent, in order, under one identifier, and enqueued once")
     func random() async throws {
         var generator = SeededGenerator()
-        let count = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 120
+        let given = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) }
+        let count = given ?? Thoroughness.count(20, thorough: 120)
         for _ in 0..<count {
             let first = try acknowledgedNumbers().last ?? 0
             let sending = try Self.worker.start(enqueueing(from: first))
             let working = try Self.worker.start(["work", fixture.path, log, "5", "stopped"])
-            try await Task.sleep(for: .milliseconds(Int.random(in: 5...160, using: &generator)))
+            // Sometimes while they start, else after a few messages.
+            try waitForAcknowledgements(Int.random(in: 0...5, using: &generator), beyond: first, of: sending)
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...30, using: &generator)))
             let isSendingFirst = Bool.random(using: &generator)
             (isSendingFirst ? sending : working).kill()
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...30, using: &generator)))
@@ -52,7 +55,8 @@ struct KillTests {
     func exact(call: String) async throws {
         let strace = Program(at: "/usr/bin/strace")
         var killCount = 0
-        for occurrence in 1...60 {
+        var random = SeededGenerator()
+        for occurrence in Thoroughness.sample(12, of: Array(1...60), using: &random) {
             let inject = [
                 "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
                 "inject=\(call):signal=KILL:when=\(occurrence)",
@@ -97,6 +101,13 @@ struct KillTests {
         let tokens = try pushes().map { $0.token }
         #expect(tokens.count == 2_500)
         #expect(Set(tokens).count == 2_500)
+    }
+
+    private func waitForAcknowledgements(_ count: Int, beyond first: Int, of process: ChildProcess) throws {
+        while count > 0, try acknowledgedNumbers().last ?? 0 < first + count {
+            try #require(!process.hasEnded, "the sender ended by itself")
+            usleep(1_000)
+        }
     }
 
     private func enqueueing(from first: Int, to end: Int = 1_000_000) -> [String] {

@@ -103,7 +103,7 @@ struct DeliverTests {
     func sampleOfDamage() throws {
         var random = SeededGenerator()
         let bytes = try device.seal().envelope.bytes
-        for round in 0..<24 {
+        for round in 0..<Thoroughness.count(8, thorough: 24) {
             var damaged = bytes
             if round % 2 == 0 {
                 let bit = Int.random(in: 0..<bytes.count * 8, using: &random)
@@ -172,7 +172,7 @@ struct DeliverTests {
 
     @Test("two processes that open one message at once show it once")
     func twoProcesses() throws {
-        for _ in 0..<8 {
+        for _ in 0..<Thoroughness.count(3, thorough: 8) {
             let file = try device.file(try device.seal())
             _ = try device.deliver(try device.file(try device.seal()))
             let outputs = try (0..<4).map { _ in try device.folder.write("", to: UUID().uuidString) }
@@ -191,7 +191,7 @@ struct DeliverTests {
     func killedExtension() throws {
         var random = SeededGenerator()
         var killCount = 0
-        for _ in 0..<30 {
+        for _ in 0..<Thoroughness.count(8, thorough: 30) {
             let file = try device.file(try device.seal())
             let output = try device.folder.write("", to: "output")
             let process = try Program("device-simulator").start(
@@ -255,7 +255,7 @@ struct DeliverTests {
     @Test("killed at any moment, nothing is lost and nothing opens twice")
     func killed() throws {
         var random = SeededGenerator()
-        for _ in 0..<40 {
+        for _ in 0..<Thoroughness.count(10, thorough: 40) {
             let file = try device.file(try device.seal())
             let output = try device.folder.write("", to: "killed-output")
             let process = try Program("device-simulator").start(

@@ -18,10 +18,12 @@ struct KeyringKillTests {
         let calls = try Self.calls(of: aftermath)
         try #require(calls.count > 15)
         var outcomes: [KeyringAftermath.Outcome?] = []
-        // Every call of every seventh command; every fourth one of the rest, since all go the same way, and the playing
-        // back of ``KeyringPowerCutTests`` leaves none out.
+        // In a thorough run every call of every seventh command, and every fourth one of the rest, since all go the same
+        // way, and the playing back of ``KeyringPowerCutTests`` leaves none out.
         let stride = index % 7 == 0 ? aftermath.stride : 4 * aftermath.stride
-        for (offset, call) in calls.enumerated() where (offset + index) % stride == 0 {
+        let walk = calls.enumerated().filter { ($0.offset + index) % stride == 0 }.map(\.element)
+        var random = SeededGenerator()
+        for call in Thoroughness.isThorough ? walk : Thoroughness.sample(5, of: calls, using: &random) {
             let copy = try aftermath.fixture.copy()
             let status = try SystemCallTrace.kill(copy.words(command), at: call)
             #expect(status == -SIGKILL, "\(command), \(call)")
@@ -45,7 +47,9 @@ struct KeyringKillTests {
         }
         // A few moments of the first change, and with each of them others of what comes after.
         var pairCount = 0
-        for first in try Self.calls(of: aftermath).enumerated().filter({ $0.offset % 4 == 3 }).map(\.element) {
+        let firsts = try Self.calls(of: aftermath).enumerated().filter { $0.offset % 4 == 3 }.map(\.element)
+        var random = SeededGenerator()
+        for first in Thoroughness.sample(4, of: firsts, using: &random) {
             let copy = try aftermath.fixture.copy()
             _ = try SystemCallTrace.kill(copy.words(command), at: first)
             let half = try KeyringCopy(of: copy)
@@ -61,7 +65,7 @@ struct KeyringKillTests {
                 pairCount += 1
             }
         }
-        #expect(pairCount > 20)
+        #expect(pairCount > Thoroughness.count(5, thorough: 20))
     }
 
     @Test("is as before or as it is to be, whenever that was")
@@ -69,10 +73,11 @@ struct KeyringKillTests {
         var random = SeededGenerator()
         let fixtures = try [KeyringFixture.Seal.clear, .key].map { try KeyringFixture(sealed: $0) }
         var outcomes: [KeyringAftermath.Outcome: Int] = [:]
+        let roundCount = Thoroughness.count(2, thorough: 8)
         for fixture in fixtures {
             for command in [KeyringCommand.all[0], KeyringCommand.all[6], KeyringCommand.all[9]] {
                 let aftermath = try KeyringAftermath(command, fixture)
-                for _ in 0..<8 {
+                for _ in 0..<roundCount {
                     let copy = try fixture.copy()
                     let process = try Program("sealedpush").start(copy.words(command))
                     usleep(.random(in: 0...30_000, using: &random))
@@ -84,7 +89,7 @@ struct KeyringKillTests {
                 }
             }
         }
-        #expect(outcomes.values.reduce(0, +) == 48)
+        #expect(outcomes.values.reduce(0, +) == 6 * roundCount)
     }
 
     /// The calls of a command that change the keyring's files, as one undisturbed run makes them.

@@ -17,7 +17,7 @@ struct KeyringSecretScanTests {
         try scan.addSecrets(below: clear.folder.url)
         scan.add(Array("correct horse battery staple".utf8), name: "passphrase")
         #expect(scan.secretCount > 12)
-        let run = try Runs(of: clear, sealed: sealing[seal])
+        let run = try Runs(of: clear, sealed: sealing[seal], withHelp: Thoroughness.isThorough || seal == 0)
         var scannedCount = 0
         let commands = try Self.commands(clear) + KeyringCommand.all.map { try $0.words(clear) }
         for command in commands {
@@ -38,7 +38,7 @@ struct KeyringSecretScanTests {
             scannedCount += 1
         }
         print("\(scannedCount) outputs and files were searched for \(scan.secretCount) secrets")
-        #expect(scannedCount > 6 * commands.count)
+        #expect(scannedCount > Thoroughness.count(3, thorough: 6) * commands.count)
     }
 
     @Test("is searched so that a secret would be found, in each form and at each place")
@@ -159,15 +159,19 @@ struct KeyringSecretScanTests {
     }
 }
 
-/// Runs of commands on copies of one keyring: as it is, with a wrong key, and with a damaged file.
+/// Runs of commands on copies of one keyring: as it is, and with a wrong key, with a damaged file and for programs; or with
+/// one of these by chance.
 private final class Runs {
     private let fixture: KeyringFixture
     private let seal: KeyringFixture.Seal
     private let whole: KeyringCopy
     private let damaged: KeyringCopy
+    private let withHelp: Bool
     private var known: Set<String> = []
+    private var random = SeededGenerator()
 
-    init(of fixture: KeyringFixture, sealed seal: KeyringFixture.Seal) throws {
+    init(of fixture: KeyringFixture, sealed seal: KeyringFixture.Seal, withHelp: Bool) throws {
+        self.withHelp = withHelp
         self.fixture = fixture
         self.seal = seal
         whole = try fixture.copy()
@@ -199,12 +203,13 @@ private final class Runs {
             return ["--keyring", copy.keyring.path]
                 + key.flatMap { ["--key-file", fixture.folder.appending($0).path] }
         }
-        for key in keys {
-            try run(words, keyring(whole, key))
-            try run(words, keyring(damaged, key))
+        try run(words, keyring(whole, keys[0]))
+        var others = [(words + ["--json"], keyring(whole, keys[0]))]
+        others += keys.map { (words, keyring(damaged, $0)) } + keys.dropFirst().map { (words, keyring(whole, $0)) }
+        for (words, more) in others.shuffled(using: &random).prefix(Thoroughness.count(1, thorough: others.count)) {
+            try run(words, more)
         }
-        try run(words + ["--json"], keyring(whole, keys[0]))
-        if known.insert(words.prefix(2).joined(separator: " ")).inserted {
+        if withHelp, known.insert(words.prefix(2).joined(separator: " ")).inserted {
             try run(words + ["--help"], [])
             try run(words + ["--no-such-flag"], [])
         }
