@@ -301,7 +301,10 @@ let testedOnLinux: [Target] = [
         swiftSettings: settings),
     .testTarget(
         name: "ProjectTests",
-        dependencies: ["TestSupport", "TestPrograms", "TestThreads", "SealedPushCommand", "device-simulator"],
+        dependencies: [
+            "TestSupport", "TestPrograms", "TestThreads", "SealedPushCommand", "device-simulator",
+            "dynamic-chart-example",
+        ],
         swiftSettings: settings),
 ]
 

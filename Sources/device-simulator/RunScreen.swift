@@ -33,7 +33,8 @@ final class RunScreen: Sendable {
         object["device"] = device
         object["apnsID"] = notification.apnsID
         object["replaced"] = replaced
-        write(object, LockScreen.lines(push, on: device))
+        let again = replaced ? ["  came again: it takes the place of the one on the screen"] : []
+        write(object, LockScreen.lines(push, on: device) + again)
     }
 
     /// - Parameter lines: for people; laying out a lock screen takes long, and is left out where nobody looks.

@@ -1,0 +1,150 @@
+import Foundation
+import TestPrograms
+import TestSupport
+import Testing
+
+/// Reads what a newcomer reads.
+@Suite("The demo")
+struct DemoTests {
+    /// Runs it with the programs beside the tests: building them again would wait for this very test.
+    private static func run(_ arguments: String..., in folder: TemporaryFolder) throws -> Program.Result {
+        let programs = Program("sealedpush").executable.deletingLastPathComponent().path
+        let demo = Checkout.folder.appending(path: "Scripts/demo").path
+        return try Program(at: "/usr/bin/env", in: folder.url).run(
+            ["TMPDIR=\(folder.url.path)", "SEALED_PUSH_PROGRAMS=\(programs)", "bash", demo] + arguments)
+    }
+
+    @Test("every column is filled, and every step ends as it says")
+    func wholeDemo() throws {
+        let folder = try TemporaryFolder()
+        let result = try Self.run(in: folder)
+        #expect(result.status == 0, "\(result.output)\n\(result.errors)")
+        #expect(result.errors == "")
+        let steps = result.output.components(separatedBy: "\n\n").map(Step.init)
+        try #require(steps.count == 12, "\(result.output)")
+        for step in steps { step.expectNoEmptyColumn() }
+
+        #expect(steps[0].lines.count { $0.contains("push1") || $0.contains("pushsender1") } == 3)
+        #expect(steps[1].right.contains { $0.contains("│ Nina ") })
+        #expect(steps[2].right.contains { $0.contains("│ 明日の会議は10時です。100% sure 🍜 │") })
+        for step in steps[1...2] {
+            step.expectPush()
+            #expect(step.right.contains { $0.firstMatch(of: /^  opened, [\d,]+ ms$/) != nil })
+        }
+        // The faults have their seed: among the first ten pushes some fail.
+        #expect(steps[3].lines.contains { $0.hasPrefix("Put off: ") })
+        #expect(steps[3].lines.contains { $0.hasPrefix("APNs took 10, ") })
+        steps[3].expectOnce("Report", count: 5)
+        // Killed before any answer: nothing was done for good, and the next one does all of it.
+        #expect(steps[4].lines.contains { $0.hasPrefix("  waiting   6") })
+        #expect(steps[4].lines.contains { $0.hasPrefix("  APNs took 6, ") })
+        steps[4].expectOnce("Flash", count: 3)
+        #expect(steps[4].lines.contains { $0.hasSuffix("sent by APNs 2 times") })
+
+        for (step, reasons) in zip(
+            steps[5...8], [["unknown-recipient"], ["rejected"], ["unknown-sender"], ["replayed"]])
+        {
+            #expect(step.reasons == reasons, "\(step.text)")
+            #expect(step.right.contains { $0.contains("│ You have a new message! ") })
+        }
+        for step in steps[5...7] {
+            #expect(!step.right.contains { $0.contains("│ Nina ") || $0.contains("│ Your bank ") })
+        }
+        #expect(steps[8].right.count { $0.contains("│ Nina ") } == 1)
+
+        let log = steps[9].lines.filter { $0.hasPrefix("    outcome ") }
+        #expect(log.count == 8)
+        #expect(log.allSatisfy { $0.wholeMatch(of: /(?: +(?:outcome|reason|recipient|sender) [a-z0-9-]+)+/) != nil })
+        let counts = steps[10].lines.dropFirst()
+        #expect(counts.count == 5)
+        #expect(counts.allSatisfy { $0.hasSuffix(" 0 times") })
+
+        let picture = try #require(steps[11].lines.last).trimmingCharacters(in: .whitespaces)
+        #expect(picture.hasPrefix(folder.url.path))
+        try Self.expectPNG(picture)
+        // What else it made is gone.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
+    }
+
+    @Test("a picture that is there is not overwritten, and nothing is sent")
+    func existingPicture() throws {
+        let folder = try TemporaryFolder()
+        let picture = try folder.write("a photo", to: "photo.png")
+        let result = try Self.run(picture, in: folder)
+        #expect(result.status == 74)
+        #expect(result.output == "")
+        #expect(result.errors == "\(picture) exists already, and is not overwritten.\n")
+        #expect(try String(contentsOfFile: picture, encoding: .utf8) == "a photo")
+    }
+
+    @Test("the picture of the lock screen in the documents is one that fits a page")
+    func committedPicture() throws {
+        let picture = Checkout.folder.appending(path: "Docs/lock-screen.png").path
+        try Self.expectPNG(picture)
+        #expect(try Data(contentsOf: URL(filePath: picture)).count < 200_000)
+    }
+
+    /// A whole PNG file of a phone's size, not a name with nothing in it.
+    private static func expectPNG(_ path: String) throws {
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        #expect(bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))
+        #expect(bytes.suffix(8) == [0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82])
+        try #require(bytes.count > 24)
+        #expect(bytes[16..<20].reduce(0) { $0 << 8 | Int($1) } > 800)
+    }
+}
+
+/// What the demo printed below one heading.
+private struct Step {
+    let text: String
+    let lines: [Substring]
+    /// Its columns; empty where it has none.
+    let left: [String]
+    let right: [String]
+
+    init(_ text: String) {
+        self.text = text
+        lines = text.split(separator: "\n")
+        let rows = lines.drop { !$0.contains("WHAT APPLE SEES") }.filter { !$0.contains("WHAT APPLE SEES") }
+        left = rows.map { String($0.dropFirst(2).prefix(36)).trimmingCharacters(in: .whitespaces) }
+        right = rows.map { String($0.dropFirst(40)) }
+    }
+
+    /// Why safe defaults were shown, in order.
+    var reasons: [String] { right.compactMap { $0.firstMatch(of: /safe-default: ([a-z-]+),/).map { String($0.1) } } }
+
+    /// A label without its value is a column that came out empty.
+    func expectNoEmptyColumn() {
+        #expect(lines.count >= 2, "\(text)")
+        guard text.contains("WHAT APPLE SEES") else { return }
+        let labels = ["topic", "status", "alert", "sealed", "suite:", "recipient key ID:", "sender key ID:"]
+        for row in left { #expect(!labels.contains(row), "\(text)") }
+        #expect(left.count { !$0.isEmpty } >= 7, "\(text)")
+        #expect(right.count { !$0.isEmpty } >= 4, "\(text)")
+    }
+
+    /// What a local APNs saw of a sealed push that it accepted.
+    func expectPush() {
+        let left = left.joined(separator: "\n")
+        #expect(left.contains("topic   com.example.app\n"))
+        #expect(left.firstMatch(of: /\nstatus  200, \d{3,4} bytes\n/) != nil, "\(left)")
+        #expect(left.contains("\nalert   You have a new message!\n"))
+        #expect(
+            left.firstMatch(of: /\nsealed  [A-Za-z0-9_-]{28}\n[A-Za-z0-9_-]{28}\n[A-Za-z0-9_-]{28}\n\.\.\./) != nil,
+            "\(left)")
+        #expect(!left.contains("Nina"))
+        #expect(!left.contains("Bob"))
+    }
+
+    /// Each message once on each screen, however often it was sent.
+    func expectOnce(_ word: String, count: Int) {
+        for phone in ["alice-phone ", "bob-phone   "] {
+            for number in 1...count {
+                let found = lines.filter { $0.hasPrefix("  \(phone) \(word) \(number): on the screen ") }
+                #expect(found.count == 1, "\(text)")
+                #expect(found.allSatisfy { $0.contains(": on the screen 1 time, sent by APNs ") }, "\(text)")
+                #expect(found.allSatisfy { !$0.hasSuffix(" 0 times") }, "\(text)")
+            }
+        }
+    }
+}
