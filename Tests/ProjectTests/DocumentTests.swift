@@ -128,8 +128,9 @@ struct DocumentTests {
         var nameCount = 0
         for file in try Checkout.files(in: "", ending: ".md") {
             let text = try Checkout.text(file)
-            let links = text.matches(of: /\]\(([^)#]+)(#[^)]*)?\)/).map(\.1) + text.matches(of: / src="([^"]+)"/).map(\.1)
-            for link in links where !link.hasPrefix("http") {
+            let pictures = text.matches(of: /\ssrc="([^"]+)"/).map(\.1)
+            for link in text.matches(of: /\]\(([^)#]+)(#[^)]*)?\)/).map(\.1) + pictures
+            where !link.hasPrefix("http") {
                 linkCount += 1
                 let target = file.deletingLastPathComponent().appending(path: String(link))
                 let exists = FileManager.default.fileExists(atPath: target.path(percentEncoded: false))
