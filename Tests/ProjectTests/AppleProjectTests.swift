@@ -1,10 +1,11 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 /// Xcode is not on Linux: what it and GitHub would read is read here by others, as far as its form goes.
-@Suite("The project for Xcode, and the workflows")
+@Suite("The project for Xcode, and the workflows", .blocking)
 struct AppleProjectTests {
     private static let folder = Checkout.folder.appending(path: "Tests/AppleProject")
 

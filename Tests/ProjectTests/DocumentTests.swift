@@ -6,9 +6,9 @@ import Testing
 
 @Suite("The documents", .blocking)
 struct DocumentTests {
+    /// Those with commands to run.
     private static let documents = [
-        "README.md", "Docs/Tutorial.md", "Docs/Integration.md", "Docs/KeyManagement.md", "Docs/ThreatModel.md",
-        "Docs/Operations.md", "Docs/FirstBuildOnAMac.md", "Keys/README.md",
+        "Docs/Integration.md", "Docs/KeyManagement.md", "Docs/Operations.md", "Docs/Tutorial.md", "Keys/README.md",
     ]
 
     /// The fenced blocks of one language, joined.
@@ -51,6 +51,19 @@ struct DocumentTests {
             #expect(result.output.contains("All is well."))
             #expect(result.output.contains("unknown-recipient: "))
         }
+    }
+
+    @Test("no document with commands is left out")
+    func completeness() throws {
+        let withCommands = try Checkout.files(in: "", ending: ".md").filter {
+            !Self.blocks("sh", in: try Checkout.text($0)).isEmpty
+        }
+        #expect(withCommands.map(\.path) == Self.documents.map { Checkout.folder.appending(path: $0).path })
+    }
+
+    @Test("the README fits on a screen and a half")
+    func firstScreen() throws {
+        #expect(try Self.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 121)
     }
 
     @Test("the README's two ends are the examples, word for word")
