@@ -1,13 +1,11 @@
-import Ccairo
-import Foundation
-import Testing
-
 /// A PNG file's pixels.
 struct Pixels {
     let width: Int
     let height: Int
     private let bytes: [UInt8]
     private let stride: Int
+    /// Where it lies in a pixel: first, or last of three.
+    private let red: Int
 
     struct Color: Hashable {
         let red: UInt8
@@ -23,34 +21,14 @@ struct Pixels {
 
     struct Unreadable: Error {}
 
-    init(_ png: [UInt8]) throws {
-        var rest = png[...]
-        let surface = withUnsafeMutablePointer(to: &rest) { rest in
-            cairo_image_surface_create_from_png_stream(
-                { closure, data, count in
-                    guard let rest = closure?.assumingMemoryBound(to: ArraySlice<UInt8>.self), let data,
-                        rest.pointee.count >= Int(count)
-                    else { return CAIRO_STATUS_READ_ERROR }
-                    rest.pointee.prefix(Int(count)).withUnsafeBufferPointer { part in
-                        if let start = part.baseAddress { data.update(from: start, count: part.count) }
-                    }
-                    rest.pointee = rest.pointee.dropFirst(Int(count))
-                    return CAIRO_STATUS_SUCCESS
-                }, rest)
-        }
-        defer { cairo_surface_destroy(surface) }
-        guard cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS, let data = cairo_image_surface_get_data(surface)
-        else { throw Unreadable() }
-        width = Int(cairo_image_surface_get_width(surface))
-        height = Int(cairo_image_surface_get_height(surface))
-        stride = Int(cairo_image_surface_get_stride(surface))
-        bytes = Array(UnsafeBufferPointer(start: data, count: stride * height))
+    init(width: Int, height: Int, stride: Int, bytes: [UInt8], red: Int) {
+        (self.width, self.height, self.stride, self.bytes, self.red) = (width, height, stride, bytes, red)
     }
 
-    /// Cairo's pixels are blue, green, red, and a byte that counts only where there is transparency.
+    /// A pixel is red, green and blue, or blue, green and red, and a byte that counts only where there is transparency.
     subscript(x: Int, y: Int) -> Color {
         let index = y * stride + x * 4
-        return Color(red: bytes[index + 2], green: bytes[index + 1], blue: bytes[index])
+        return Color(red: bytes[index + red], green: bytes[index + 1], blue: bytes[index + 2 - red])
     }
 
     /// The rows, from the top, with a pixel near the color in these columns.

@@ -71,8 +71,13 @@ struct Fixture {
             "sealed-push": ["outcome": "opened", "data": "WIRE", "id": "WIRE"],
         ]
         if let field { content.userInfo["custom-encrypted-message"] = field }
-        return UNNotificationRequest(
-            identifier: identifier, content: content, trigger: UNPushNotificationTrigger())
+        #if canImport(Darwin)
+            // Apple's can't be made.
+            let trigger: UNNotificationTrigger? = nil
+        #else
+            let trigger = UNPushNotificationTrigger()
+        #endif
+        return UNNotificationRequest(identifier: identifier, content: content, trigger: trigger)
     }
 }
 

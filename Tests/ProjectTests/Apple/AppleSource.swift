@@ -19,6 +19,10 @@ enum AppleSource {
             + Array(repeating: (condition + #"os\(\#(system.rawValue)\)"#, "$1true"), count: 4)
             + [
                 (#"(?m)^( *(?:(?:public|package|internal) )?import )Foundation$"#, "$1AppleFoundation"),
+                (
+                    #"(?m)^( *(?:(?:public|package|internal) )?import )(Glibc|FoundationEssentials|FoundationNetworking)$"#,
+                    "$1NothingOfApples"
+                ),
                 // Linux's compiler has no bridging.
                 (#" as (CF[A-Za-z]+)\b"#, " ~~ $1.self"),
                 (#" as (String|Data)\)"#, " ~~ $1.self)"),

@@ -39,6 +39,9 @@ struct FaultTests {
             description: "a missing import", module: "PushCharts", file: "Backends/CoreGraphicsPicture.swift",
             change: ("internal import ImageIO", ""), error: "cannot find 'CGImageDestinationCreateWithData'"),
         SourceFault(
+            description: "an import of what is Linux's", module: "PushKeyring", file: "Storage/FolderLock.swift",
+            change: ("import Darwin", "import Glibc"), error: "no such module"),
+        SourceFault(
             description: "an optional that is not unwrapped", module: "PushCharts",
             file: "Backends/CoreGraphicsPicture.swift", change: ("?? CGColor(gray: 0.5, alpha: components[3])", ""),
             error: "must be unwrapped"),

@@ -44,6 +44,11 @@ struct RehearsalTests {
         try await expectCompiles([.file("Examples/\(name)/NotificationService.swift")], mode)
     }
 
+    @Test("the app of the project for Xcode compiles", arguments: AppMode.allCases)
+    func project(mode: AppMode) async throws {
+        try await expectCompiles([.file("Tests/AppleProject/App/SealedPushApp.swift")], mode)
+    }
+
     @Test("no example is left out")
     func allExamples() throws {
         let files = try Checkout.files(in: "Examples", ending: "NotificationService.swift")

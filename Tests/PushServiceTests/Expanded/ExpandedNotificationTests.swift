@@ -1,89 +1,95 @@
-import Foundation
-import SealedPush
-import TestSupport
-import Testing
-import UserNotifications
+#if !canImport(Darwin)
+    // Apple's notifications and responses can't be made.
+    import Foundation
+    import SealedPush
+    import TestSupport
+    import Testing
+    import UserNotifications
 
-@testable import PushService
+    @testable import PushService
 
-@Suite("A notification for a content extension")
-struct ExpandedNotificationTests {
-    private func notification(_ userInfo: [AnyHashable: Any], file: URL? = nil) throws -> UNNotification {
-        let content = UNMutableNotificationContent()
-        content.title = "t"
-        content.subtitle = "s"
-        content.body = "b"
-        content.categoryIdentifier = "stock"
-        content.userInfo = userInfo
-        content.attachments = try file.map { [try UNNotificationAttachment(identifier: "picture", url: $0)] } ?? []
-        return UNNotification(
-            request: UNNotificationRequest(identifier: "id", content: content, trigger: nil),
-            date: Date(timeIntervalSince1970: 7))
+    @Suite("A notification for a content extension")
+    struct ExpandedNotificationTests {
+        private func notification(_ userInfo: [AnyHashable: Any], file: URL? = nil) throws -> UNNotification {
+            let content = UNMutableNotificationContent()
+            content.title = "t"
+            content.subtitle = "s"
+            content.body = "b"
+            content.categoryIdentifier = "stock"
+            content.userInfo = userInfo
+            content.attachments = try file.map { [try UNNotificationAttachment(identifier: "picture", url: $0)] } ?? []
+            return UNNotification(
+                request: UNNotificationRequest(identifier: "id", content: content, trigger: nil),
+                date: Date(timeIntervalSince1970: 7))
+        }
+
+        @Test("holds what was opened, with its files and where they came from")
+        func opened() throws {
+            let folder = try TemporaryFolder()
+            let file = URL(filePath: try folder.write("bytes", to: "a.png"))
+            let members: [String: Any] = [
+                "outcome": "opened", "id": "1", "data": #"{"price":"12"}"#,
+                "attachments": ["picture": "https://e.com/a"],
+            ]
+            let expanded = try #require(ExpandedNotification(try notification(["sealed-push": members], file: file)))
+            #expect(expanded.identifier == "id")
+            #expect([expanded.title, expanded.subtitle, expanded.body] == ["t", "s", "b"])
+            #expect(expanded.category == "stock")
+            #expect(expanded.data == .object(["price": .string("12")]))
+            #expect(expanded.date == Date(timeIntervalSince1970: 7))
+            let picture = try #require(expanded.attachment("picture"))
+            #expect(picture.type == "public.png")
+            #expect(picture.remoteURL == URL(string: "https://e.com/a"))
+            #expect(try picture.withFile { file in try Data(contentsOf: file) } == Data("bytes".utf8))
+            #expect(expanded.attachment("other") == nil)
+        }
+
+        @Test("is none where the service module has not opened it, whatever its user info claims")
+        func notOurs() throws {
+            let opened: [String: Any] = ["outcome": "opened", "id": "1"]
+            #expect(ExpandedNotification(try notification(["sealed-push": opened])) != nil)
+            #expect(ExpandedNotification(try notification([:])) == nil)
+            #expect(
+                ExpandedNotification(try notification(["sealed-push": opened, "aps": [:] as [String: Any]])) == nil)
+            let refused: [String: Any] = ["outcome": "safe-default", "reason": "rejected"]
+            #expect(ExpandedNotification(try notification(["sealed-push": refused])) == nil)
+            #expect(ExpandedNotification(try notification(["sealed-push": "opened"])) == nil)
+        }
+
+        private struct View: ExpandedView {
+            let categories = ["one", "two"]
+            let actions = [
+                ExpandedAction("a", title: "A", isDestructive: true, needsUnlock: true, opensApp: true),
+                ExpandedAction("b", title: "B", textInput: .init(button: "Send", placeholder: "Say")),
+            ]
+            func rows(for notification: ExpandedNotification) -> [ExpandedRow] { [] }
+        }
+
+        @Test("a view's actions become the system's, for each of its categories; what an app leaves out has a default")
+        func categories() async throws {
+            let categories = View().systemCategories
+            #expect(Set(categories.map { $0.identifier }) == ["one", "two"])
+            let actions = try #require(categories.first?.actions)
+            #expect(actions.map { $0.identifier } == ["a", "b"])
+            #expect(actions[0].options == [.destructive, .authenticationRequired, .foreground])
+            let input = try #require(actions[1] as? UNTextInputNotificationAction)
+            #expect(input.textInputButtonTitle == "Send")
+            #expect(input.textInputPlaceholder == "Say")
+            #expect(View().initialSizeRatio == 1)
+            #expect(!View().hidesDefaultContent)
+            let opened: [String: Any] = ["outcome": "opened", "id": "1"]
+            let expanded = try #require(ExpandedNotification(try notification(["sealed-push": opened])))
+            #expect(await View().perform(ExpandedResponse(action: "a"), on: expanded) == .dismissAndForward)
+        }
+
+        @Test("a response says what was chosen, and what was typed where something was")
+        func responses() throws {
+            let notification = try notification([:])
+            let plain = UNNotificationResponse(notification: notification, actionIdentifier: "a")
+            #expect(ExpandedResponse(plain) == ExpandedResponse(action: "a"))
+            let typed = UNTextInputNotificationResponse(
+                notification: notification, actionIdentifier: "b", userText: "hi")
+            #expect(ExpandedResponse(typed) == ExpandedResponse(action: "b", text: "hi"))
+        }
     }
-
-    @Test("holds what was opened, with its files and where they came from")
-    func opened() throws {
-        let folder = try TemporaryFolder()
-        let file = URL(filePath: try folder.write("bytes", to: "a.png"))
-        let members: [String: Any] = [
-            "outcome": "opened", "id": "1", "data": #"{"price":"12"}"#, "attachments": ["picture": "https://e.com/a"],
-        ]
-        let expanded = try #require(ExpandedNotification(try notification(["sealed-push": members], file: file)))
-        #expect(expanded.identifier == "id")
-        #expect([expanded.title, expanded.subtitle, expanded.body] == ["t", "s", "b"])
-        #expect(expanded.category == "stock")
-        #expect(expanded.data == .object(["price": .string("12")]))
-        #expect(expanded.date == Date(timeIntervalSince1970: 7))
-        let picture = try #require(expanded.attachment("picture"))
-        #expect(picture.type == "public.png")
-        #expect(picture.remoteURL == URL(string: "https://e.com/a"))
-        #expect(try picture.withFile { file in try Data(contentsOf: file) } == Data("bytes".utf8))
-        #expect(expanded.attachment("other") == nil)
-    }
-
-    @Test("is none where the service module has not opened it, whatever its user info claims")
-    func notOurs() throws {
-        let opened: [String: Any] = ["outcome": "opened", "id": "1"]
-        #expect(ExpandedNotification(try notification(["sealed-push": opened])) != nil)
-        #expect(ExpandedNotification(try notification([:])) == nil)
-        #expect(ExpandedNotification(try notification(["sealed-push": opened, "aps": [:] as [String: Any]])) == nil)
-        let refused: [String: Any] = ["outcome": "safe-default", "reason": "rejected"]
-        #expect(ExpandedNotification(try notification(["sealed-push": refused])) == nil)
-        #expect(ExpandedNotification(try notification(["sealed-push": "opened"])) == nil)
-    }
-
-    private struct View: ExpandedView {
-        let categories = ["one", "two"]
-        let actions = [
-            ExpandedAction("a", title: "A", isDestructive: true, needsUnlock: true, opensApp: true),
-            ExpandedAction("b", title: "B", textInput: .init(button: "Send", placeholder: "Say")),
-        ]
-        func rows(for notification: ExpandedNotification) -> [ExpandedRow] { [] }
-    }
-
-    @Test("a view's actions become the system's, for each of its categories; what an app leaves out has a default")
-    func categories() async throws {
-        let categories = View().systemCategories
-        #expect(Set(categories.map { $0.identifier }) == ["one", "two"])
-        let actions = try #require(categories.first?.actions)
-        #expect(actions.map { $0.identifier } == ["a", "b"])
-        #expect(actions[0].options == [.destructive, .authenticationRequired, .foreground])
-        let input = try #require(actions[1] as? UNTextInputNotificationAction)
-        #expect(input.textInputButtonTitle == "Send")
-        #expect(input.textInputPlaceholder == "Say")
-        #expect(View().initialSizeRatio == 1)
-        #expect(!View().hidesDefaultContent)
-        let opened: [String: Any] = ["outcome": "opened", "id": "1"]
-        let expanded = try #require(ExpandedNotification(try notification(["sealed-push": opened])))
-        #expect(await View().perform(ExpandedResponse(action: "a"), on: expanded) == .dismissAndForward)
-    }
-
-    @Test("a response says what was chosen, and what was typed where something was")
-    func responses() throws {
-        let notification = try notification([:])
-        let plain = UNNotificationResponse(notification: notification, actionIdentifier: "a")
-        #expect(ExpandedResponse(plain) == ExpandedResponse(action: "a"))
-        let typed = UNTextInputNotificationResponse(notification: notification, actionIdentifier: "b", userText: "hi")
-        #expect(ExpandedResponse(typed) == ExpandedResponse(action: "b", text: "hi"))
-    }
-}
+#endif

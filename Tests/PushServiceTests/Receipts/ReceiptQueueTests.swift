@@ -1,10 +1,15 @@
 import Foundation
-import Glibc
 import SealedPush
 import TestSupport
 import Testing
 
 @testable import PushService
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 @Suite("The queue of receipts")
 struct ReceiptQueueTests {

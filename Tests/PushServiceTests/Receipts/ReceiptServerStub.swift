@@ -1,6 +1,11 @@
 import Foundation
-import Glibc
 import PushCrypto
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// A server on loopback that takes receipts as they are told, and keeps what came: the whole request, and its body.
 final class ReceiptServerStub: Sendable {
@@ -28,14 +33,19 @@ final class ReceiptServerStub: Sendable {
     init(_ manner: Manner = .answers(204)) throws {
         signal(SIGPIPE, SIG_IGN)
         state = Locked(State(manner: manner))
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        #if canImport(Darwin)
+            listener = socket(AF_INET, SOCK_STREAM, 0)
+            _ = fcntl(listener, F_SETFD, FD_CLOEXEC)
+        #else
+            listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let status = withUnsafeMutablePointer(to: &address) { [listener] pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                let status = bind(listener, pointer, length) | Glibc.listen(listener, 64)
+                let status = bind(listener, pointer, length) | listen(listener, 64)
                 getsockname(listener, pointer, &length)
                 return status
             }
