@@ -127,7 +127,7 @@ struct ThumbnailTests {
             (try #require(picture.png), 8..<200), (jpeg, 8..<jpeg.count), (photo, 2..<exif.count + 6),
         ]
         for (file, range) in files {
-            for _ in 0..<60 {
+            for _ in 0..<Thoroughness.count(15, thorough: 60) {
                 _ = try thumbnail(file.prefix(Int.random(in: 0..<file.count, using: &random)))
                 var changed = file
                 for _ in 0..<3 {

@@ -32,7 +32,7 @@ struct TrafficTests {
         let phone = try Phone()
         var traffic = try Traffic(phone, try place.device(phone))
         // Each read of a keyring opens every secret in it.
-        for _ in 0..<(place == .keychain ? 400 : 100) { try traffic.step() }
+        for _ in 0..<(place == .keychain ? Thoroughness.count(150, thorough: 400) : 100) { try traffic.step() }
         // By chance none may have come too late so far: then a while longer.
         for _ in 0..<4_000 where place == .keychain && traffic.counts.late == 0 { try traffic.step() }
         try traffic.drain()
@@ -94,7 +94,7 @@ struct TrafficTests {
         // That it is one that opens shows that the rest is no accident: any HPKE in mode_auth is like that.
         _ = try opener.open(try forge(sent: retired.advanced(bySeconds: 2 * hour)), at: at(5 * hour))
         var random = SeededGenerator()
-        for step in 0..<200 {
+        for step in 0..<Thoroughness.count(40, thorough: 200) {
             let lead = step == 0 ? 1 : Int64.random(in: 1...(40 * 86_400), using: &random)
             let sent = retired.advanced(bySeconds: 2 * hour + lead)
             // Whenever it is delivered.

@@ -167,7 +167,7 @@ struct HostileInputTests {
                 var cut = DeviceFrame.buffer(Array(bytes.prefix(count)))
                 #expect(try DeviceFrame.read(from: &cut) == nil)
             }
-            for _ in 0..<300 {
+            for _ in 0..<Thoroughness.count(60, thorough: 300) {
                 var changed = bytes
                 changed[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
                 var buffer = DeviceFrame.buffer(changed)
