@@ -3,6 +3,7 @@ import NIOHPACK
 import NIOHTTP2
 import PushSender
 import SealedPush
+import TestSupport
 import Testing
 
 @testable import PushAPNS
@@ -93,7 +94,7 @@ struct AnswerTests {
         let rig = try await Rig(behaviour)
         for _ in 0..<10 { #expect(await rig.outcome(0).refusal == PushRefusal(status: 500, reason: nil)) }
         #expect(await rig.outcome(1).refusal?.reason == "BadTopic")
-        await eventually("the stream is reset") { rig.server.seen.resetCount == 10 }
+        try await eventually("the stream is reset") { rig.server.seen.resetCount == 10 }
         #expect(rig.server.seen.connectionCount == 1, "the connection's window was given back")
         await rig.stop()
     }
@@ -133,7 +134,7 @@ struct AnswerTests {
         #expect(await rig.outcome(1).isAccepted)
         async let outcome = rig.outcome()
         if end == 2 {
-            await eventually("it is sent") { rig.server.seen.requests.count == 2 }
+            try await eventually("it is sent") { rig.server.seen.requests.count == 2 }
             // On the same connection: what was sent before has arrived too.
             #expect(await rig.outcome(1).isAccepted)
             rig.clock.advance(.seconds(30))

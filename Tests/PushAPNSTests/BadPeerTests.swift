@@ -75,7 +75,7 @@ struct BadPeerTests {
         } else {
             Issue.record("\(misdeed): \(outcome)")
         }
-        #expect(await rig.clock.running(by: .milliseconds(100)) { await rig.outcome() }.isAccepted)
+        #expect(await rig.jumping { await rig.outcome() }.isAccepted)
         await rig.stop()
     }
 
@@ -112,7 +112,7 @@ struct BadPeerTests {
     ) async throws {
         let rig = try await Rig(
             behaviour, certificate: certificate, trusting: trusting, configure: withoutDeadlines)
-        let outcome = await rig.clock.running(by: .milliseconds(100)) { await rig.outcome() }
+        let outcome = await rig.jumping { await rig.outcome() }
         guard case .unreachable(let text)? = outcome.error else {
             Issue.record("\(outcome)")
             return

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import PushSender
+import TestSupport
 import Testing
 
 @testable import PushAPNS
@@ -13,13 +14,13 @@ struct DeadlineTests {
         behaviour.onRequest = { if $0.request.body != Rig.request(0).body { $0.accept() } }
         let rig = try await Rig(behaviour)
         async let silent = rig.outcome(0)
-        await eventually("it is sent") { rig.server.seen.requests.count == 1 }
-        rig.clock.advance(.seconds(29))
-        try await Task.sleep(for: .milliseconds(20))
+        try await eventually("it is sent") { rig.server.seen.requests.count == 1 }
+        try await rig.pass(.seconds(29))
+        try await eventually("the ping is answered") { try await rig.transport.pingIsAnswered }
         // Not the silence: the connection answers pings.
         rig.clock.advance(.seconds(1))
         #expect(await silent.error == .timedOut)
-        await eventually("the stream is reset") { rig.server.seen.resetCount == 1 }
+        try await eventually("the stream is reset") { rig.server.seen.resetCount == 1 }
         #expect(await rig.outcome(1).isAccepted)
         #expect(rig.server.seen.connectionCount == 1)
         await rig.stop()
@@ -36,7 +37,7 @@ struct DeadlineTests {
         rig.trust([0, 1])
         #expect(await rig.outcome(1).isAccepted)
         async let slow = rig.outcome(0)
-        await eventually("it is sent") { rig.server.seen.requests.count == 2 }
+        try await eventually("it is sent") { rig.server.seen.requests.count == 2 }
         // On the same connection: what was sent before has arrived too.
         #expect(await rig.outcome(1).isAccepted)
         rig.clock.advance(.seconds(30))
@@ -53,7 +54,7 @@ struct DeadlineTests {
             withoutDeadlines(&$0)
             $0.deadlines.connect = .seconds(5)
         }
-        await clock.running(by: .milliseconds(500)) {
+        await clock.jumping(for: transport, isMute: true) {
             await #expect(throws: PushTransportError.unreachable("no connection within 5000 ms")) {
                 _ = try await transport.deliver(Rig.request())
             }
@@ -76,9 +77,10 @@ struct DeadlineTests {
         rig.trust(0..<5)
         #expect(await rig.outcome(1).isAccepted)
         let silent = Task { await rig.outcome(0) }
-        await eventually("it is sent") { rig.server.seen.requests.count == 2 }
-        let error = await rig.clock.running(by: .milliseconds(100)) { await silent.value.error }
-        #expect(error == .connectionLost("no answer to a ping"))
+        try await eventually("it is sent") { rig.server.seen.requests.count == 2 }
+        // It is pinged, then given up.
+        for _ in 1...2 { try await rig.pass(.seconds(10)) }
+        #expect(await silent.value.error == .connectionLost("no answer to a ping"))
         rig.clock.advance(.milliseconds(250))
         #expect(await rig.outcome(2).isAccepted)
         #expect(rig.server.seen.connectionCount == 2)
@@ -93,9 +95,11 @@ struct DeadlineTests {
         }
         #expect(await rig.outcome().isAccepted)
         for count in 1...3 {
-            await rig.clock.advance(by: .seconds(60), until: "ping \(count)") { rig.server.seen.pingCount >= count }
-            // Sent after the ping's answer.
-            try await Task.sleep(for: .milliseconds(50))
+            try await rig.pass(.seconds(3_599))
+            #expect(rig.server.seen.pingCount == count - 1)
+            try await rig.pass(.seconds(1))
+            try await eventually("ping \(count)") { rig.server.seen.pingCount == count }
+            try await eventually("its answer") { try await rig.transport.pingIsAnswered }
         }
         #expect(await rig.outcome().isAccepted)
         #expect(rig.server.seen.liveConnectionCount == 2, "one for each lane")
@@ -108,7 +112,7 @@ struct DeadlineTests {
         #expect(await rig.outcome().isAccepted)
         #expect(rig.server.seen.liveConnectionCount == 1)
         rig.clock.advance(.seconds(86_400))
-        await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
+        try await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
         #expect(await rig.outcome().isAccepted)
         await rig.stop()
     }
@@ -119,8 +123,8 @@ struct DeadlineTests {
         behaviour.onRequest = { $0.putAside() }
         let rig = try await Rig(behaviour)
         async let outcomes = rig.deliver(0..<3)
-        await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
-        try await Task.sleep(for: .milliseconds(20))
+        try await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
+        try await eventually("the others wait") { try await rig.transport.waitingCount == 2 }
         rig.clock.advance(.seconds(30))
         let errors = await outcomes.map { $0.error }
         #expect(errors.filter { $0 == .timedOut }.count == 1)
@@ -135,12 +139,14 @@ struct DeadlineTests {
         behaviour.onRequest = { $0.putAside() }
         let rig = try await Rig(behaviour) { $0.limits.waitingCount = 10 }
         async let outcomes = rig.deliver(0..<100)
-        await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
-        try await Task.sleep(for: .milliseconds(50))
+        try await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
+        try await eventually("the others are turned away") {
+            rig.metrics.counter("push_requests", "overloaded") == 89
+        }
         rig.clock.advance(.seconds(30))
         let errors = await outcomes.compactMap { $0.error }
         #expect(errors.count == 100)
-        #expect(errors.filter { $0 == .overloaded }.count >= 89)
+        #expect(errors.filter { $0 == .overloaded }.count == 89)
         await rig.stop()
     }
 }

@@ -2,6 +2,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 import PushSender
+import TestSupport
 import Testing
 
 @testable import PushAPNS
@@ -52,7 +53,7 @@ struct FlowControlTests {
         let rig = try await Rig(behaviour)
         #expect(await rig.outcome(0).refusal?.status == 403)
         #expect(await rig.outcome(1).refusal?.status == 403)
-        await eventually("the streams are reset") { rig.server.seen.resetCount == 2 }
+        try await eventually("the streams are reset") { rig.server.seen.resetCount == 2 }
         #expect(rig.server.seen.connectionCount == 1)
         await rig.stop()
     }
@@ -68,14 +69,14 @@ struct FlowControlTests {
         #expect(await rig.outcome(1).isAccepted)
         for number in 1...5 {
             let task = Task { await rig.outcome(0) }
-            await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
+            try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
             let exchange = try #require(rig.server.seen.takeWaiting().first)
             // Past the server's own HTTP/2, which would not answer a stream that was reset.
             let streamID = UInt8(truncatingIfNeeded: Int(exchange.streamID))
             if number.isMultiple(of: 2) { exchange.connection.sendRaw(FrameReaderTests.frame(1, 4, streamID, [0x88])) }
             task.cancel()
             #expect(await task.value.error == .cancelled)
-            await eventually("the stream is reset") { rig.server.seen.resetCount == number }
+            try await eventually("the stream is reset") { rig.server.seen.resetCount == number }
             let late =
                 number.isMultiple(of: 2)
                 ? FrameReaderTests.frame(0, 1, streamID, [1, 2, 3]) : FrameReaderTests.frame(1, 5, streamID, [0x88])

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP2
 import PushSender
+import TestSupport
 import Testing
 
 @testable import PushAPNS
@@ -22,17 +23,17 @@ struct GoAwayTests {
         rig.trust(0..<20)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<11)
-        await eventually("ten in flight") { rig.server.seen.waiting.count == 10 }
+        try await eventually("ten in flight") { rig.server.seen.waiting.count == 10 }
         let held = rig.server.seen.takeWaiting().sorted { $0.streamID < $1.streamID }
         held[0].connection.goAway(last: held[3].streamID, reason: "Shutdown")
-        await rig.clock.advance(by: .milliseconds(20), until: "six again") {
-            rig.server.seen.requests.count == 1 + 10 + 6
+        try await rig.jumping {
+            try await eventually("six again") { rig.server.seen.requests.count == 1 + 10 + 6 }
         }
         for exchange in held[0...3] { exchange.accept() }
 
         #expect(await outcomes.allSatisfy { $0.isAccepted })
         #expect(Set(rig.server.seen.requests.suffix(6).map { $0.connection }) == [2])
-        await eventually("the old one is closed") { rig.server.seen.liveConnectionCount == 1 }
+        try await eventually("the old one is closed") { rig.server.seen.liveConnectionCount == 1 }
         #expect(log.text.contains("reason=Shutdown"))
         await rig.stop()
     }
@@ -55,7 +56,7 @@ struct GoAwayTests {
         var behaviour = ServerBehaviour()
         behaviour.onRequest = { $0.connection.goAway(last: 0, reason: nil) }
         let rig = try await Rig(behaviour, configure: withoutDeadlines)
-        let outcome = await rig.clock.running(by: .milliseconds(100)) { await rig.outcome() }
+        let outcome = await rig.jumping { await rig.outcome() }
         #expect(rig.server.seen.requests.count == 3)
         #expect(
             outcome.error == .unreachable("not taken 3 times: APNs ended the connection: NO_ERROR"))
@@ -66,7 +67,7 @@ struct GoAwayTests {
     func resets() async throws {
         var behaviour = ServerBehaviour()
         behaviour.onRequest = { exchange in
-            switch exchange.connection.seen.requests.count {
+            switch exchange.number {
             case 1: exchange.reset(.refusedStream)
             case 2: exchange.accept()
             default: exchange.reset(.internalError)
@@ -85,7 +86,7 @@ struct GoAwayTests {
     func endingReasons(status: Int, reason: String) async throws {
         var behaviour = ServerBehaviour()
         behaviour.onRequest = { exchange in
-            if exchange.connection.seen.requests.count == 2 {
+            if exchange.number == 2 {
                 exchange.refuse(status, reason)
             } else {
                 exchange.accept()
@@ -95,7 +96,7 @@ struct GoAwayTests {
         rig.trust([0])
         #expect(await rig.outcome().isAccepted)
         #expect(await rig.outcome().refusal?.advice == .wait)
-        #expect(await rig.clock.running(by: .milliseconds(100)) { await rig.outcome() }.isAccepted)
+        #expect(await rig.jumping { await rig.outcome() }.isAccepted)
         #expect(rig.server.seen.requests.map { $0.connection } == [1, 1, 2])
         await rig.stop()
     }
@@ -111,7 +112,7 @@ struct GoAwayTests {
             Issue.record("not lost")
             return
         }
-        #expect(await rig.clock.running(by: .milliseconds(100)) { await rig.outcome(0) }.isAccepted)
+        #expect(await rig.jumping { await rig.outcome(0) }.isAccepted)
         await rig.stop()
     }
 
@@ -122,7 +123,7 @@ struct GoAwayTests {
         await first.stop()
         let clock = ManualClock()
         let transport = try Rig.transport(to: port, clock: clock, configure: withoutDeadlines)
-        await clock.running(by: .milliseconds(100)) {
+        await clock.jumping(for: transport) {
             let error = await #expect(throws: PushTransportError.self) {
                 _ = try await transport.deliver(Rig.request())
             }
@@ -133,7 +134,7 @@ struct GoAwayTests {
             #expect(reason == "connection refused by localhost:\(port)")
         }
         let second = try await TestServer(port: port)
-        let answer = try await clock.running(by: .milliseconds(100)) { try await transport.deliver(Rig.request()) }
+        let answer = try await clock.jumping(for: transport) { try await transport.deliver(Rig.request()) }
         #expect(answer == .accepted(uniqueID: nil))
         await second.stop()
         await transport.shutDown()

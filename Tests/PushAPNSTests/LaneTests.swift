@@ -36,7 +36,7 @@ struct LaneTests {
     func refusedToken() async throws {
         var behaviour = ServerBehaviour()
         behaviour.onRequest = { exchange in
-            if exchange.connection.seen.requests.count == 2 {
+            if exchange.number == 2 {
                 exchange.refuse(410, "Unregistered", timestamp: 1_700_000_000_000)
             } else {
                 exchange.accept()

@@ -2,6 +2,7 @@ import Logging
 import MetricsTestKit
 import PushSender
 import ServiceLifecycle
+import TestSupport
 import Testing
 
 @testable import PushAPNS
@@ -16,10 +17,10 @@ struct LifecycleTests {
         rig.trust(0..<5)
         #expect(await rig.outcome(1).isAccepted)
         let task = Task { await rig.outcome(0) }
-        await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
+        try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
         task.cancel()
         #expect(await task.value.error == .cancelled)
-        await eventually("the stream is reset") { rig.server.seen.resetCount == 1 }
+        try await eventually("the stream is reset") { rig.server.seen.resetCount == 1 }
         for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
         #expect(await rig.outcome(1).isAccepted)
         #expect(rig.server.seen.connectionCount == 1)
@@ -47,7 +48,7 @@ struct LifecycleTests {
         rig.trust(0..<2_000)
         #expect(await rig.outcome(0).isAccepted)
         let task = Task { await rig.deliver(1..<2_000) }
-        await eventually("many are sent") { rig.server.seen.waiting.count == 100 }
+        try await eventually("many are sent") { rig.server.seen.waiting.count == 100 }
         task.cancel()
         #expect(await task.value.allSatisfy { $0.error == .cancelled })
         #expect(await rig.outcome(0).isAccepted)
@@ -62,20 +63,15 @@ struct LifecycleTests {
         rig.trust(0..<200)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<151)
-        await eventually("they are sent") { rig.server.seen.waiting.count == 100 }
+        try await eventually("they are sent") { rig.server.seen.waiting.count == 100 }
         async let ended: Void = rig.transport.shutDown()
-        try await Task.sleep(for: .milliseconds(20))
+        try await eventually("the shutdown begins") { try await rig.transport.isShuttingDown }
         #expect(await rig.outcome(0).error == .shuttingDown)
-        let answering = Task {
-            while !Task.isCancelled {
-                for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
-                try await Task.sleep(for: .milliseconds(2))
-            }
-        }
+        let answers = rig.answering()
         #expect(await outcomes.allSatisfy { $0.isAccepted })
+        answers.cancel()
         await ended
-        answering.cancel()
-        await eventually("closed") { rig.server.seen.liveConnectionCount == 0 }
+        try await eventually("closed") { rig.server.seen.liveConnectionCount == 0 }
         #expect(await rig.outcome(0).error == .shuttingDown)
         await rig.stop()
     }
@@ -101,7 +97,7 @@ struct LifecycleTests {
             _ = try await transport.deliver(Rig.request())
             #expect(server.seen.liveConnectionCount == 1)
         }
-        await eventually("it is closed") { server.seen.liveConnectionCount == 0 }
+        try await eventually("it is closed") { server.seen.liveConnectionCount == 0 }
         await server.stop()
     }
 
@@ -139,7 +135,7 @@ struct LifecycleTests {
         #expect(rig.metrics.counter("push_requests", "refused-change") == 1)
         #expect(rig.metrics.counter("push_token_renewals", "signed") == 1)
         #expect(try rig.metrics.expectTimer("push_request_duration").values.count == 3)
-        await eventually("a gauge") { (try? rig.metrics.expectGauge("push_connections").lastValue) == 2 }
+        try await eventually("a gauge") { (try? rig.metrics.expectGauge("push_connections").lastValue) == 2 }
         await rig.transport.shutDown()
         #expect(await rig.outcome(0).error == .shuttingDown)
         #expect(rig.metrics.counter("push_requests", "shutting-down") == 1)

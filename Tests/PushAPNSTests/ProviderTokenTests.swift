@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import JWTKit
 import PushSender
+import TestSupport
 import Testing
 
 @testable import PushAPNS
@@ -37,14 +38,13 @@ struct ProviderTokenTests {
         let rig = try await Rig()
         rig.trust([1])
         for number in [1, 2] { #expect(await rig.outcome(number).isAccepted) }
-        rig.clock.advance(.seconds(49 * 60))
-        try await Task.sleep(for: .milliseconds(30))
+        try await rig.pass(.seconds(49 * 60))
         for number in [1, 2] { #expect(await rig.outcome(number).isAccepted) }
         #expect(Set(rig.server.seen.requests.map { $0.header("authorization") }).count == 1)
 
         rig.clock.advance(.seconds(60))
         #expect(await rig.outcome(1).isAccepted, "with the old one, while the new one is signed")
-        await eventually("the new one") { rig.metrics.counter("push_token_renewals", "signed") == 2 }
+        try await eventually("the new one") { rig.metrics.counter("push_token_renewals", "signed") == 2 }
         for number in [1, 2] { #expect(await rig.outcome(number).isAccepted) }
         let last = rig.server.seen.requests.suffix(2).map { $0.header("authorization") }
         #expect(last[0] == last[1])
@@ -58,7 +58,7 @@ struct ProviderTokenTests {
         rig.trust([1])
         #expect(await rig.outcome(1).isAccepted)
         rig.clock.advance(.seconds(50 * 60))
-        await eventually("a renewal") { rig.metrics.counter("push_token_renewals", "signed") == 2 }
+        try await eventually("a renewal") { rig.metrics.counter("push_token_renewals", "signed") == 2 }
         rig.clock.advance(.seconds(70 * 60))
         #expect(await rig.outcome(1).isAccepted)
         #expect(
@@ -70,7 +70,7 @@ struct ProviderTokenTests {
     func expired() async throws {
         var behaviour = ServerBehaviour()
         behaviour.onRequest = { exchange in
-            if exchange.connection.seen.requests.count == 2 {
+            if exchange.number == 2 {
                 exchange.refuse(403, "ExpiredProviderToken")
             } else {
                 exchange.accept()
@@ -84,7 +84,7 @@ struct ProviderTokenTests {
         let requests = rig.server.seen.requests
         #expect(requests.map { $0.connection } == [1, 1, 2])
         #expect(requests[1].header("authorization") != requests[2].header("authorization"))
-        await eventually("the old connection is closed") { rig.server.seen.liveConnectionCount == 1 }
+        try await eventually("the old connection is closed") { rig.server.seen.liveConnectionCount == 1 }
         await rig.stop()
     }
 
@@ -92,7 +92,7 @@ struct ProviderTokenTests {
     func wrongClock() async throws {
         var behaviour = ServerBehaviour()
         behaviour.onRequest = { exchange in
-            if exchange.connection.seen.requests.count == 1 {
+            if exchange.number == 1 {
                 exchange.refuse(403, "ExpiredProviderToken")
             } else {
                 exchange.accept()
@@ -138,7 +138,7 @@ struct ProviderTokenTests {
     func frozen() async throws {
         var behaviour = ServerBehaviour()
         behaviour.onRequest = { exchange in
-            if exchange.connection.seen.requests.count == 2 {
+            if exchange.number == 2 {
                 exchange.refuse(429, "TooManyProviderTokenUpdates")
             } else {
                 exchange.accept()
@@ -151,9 +151,11 @@ struct ProviderTokenTests {
         rig.clock.advance(.seconds(45 * 60))
         #expect(await rig.outcome(1).refusal?.reason == "TooManyProviderTokenUpdates")
         rig.clock.advance(.seconds(15 * 60))
-        let outcome = await rig.clock.running(by: .seconds(1)) { await rig.outcome(1) }
+        async let outcome = rig.outcome(1)
+        try await eventually("it waits") { try await rig.transport.waitingCount == 1 }
+        rig.clock.advance(.seconds(30))
         #expect(
-            outcome.error == .unreachable("the provider token has expired, and APNs allows no new one yet"))
+            await outcome.error == .unreachable("the provider token has expired, and APNs allows no new one yet"))
         #expect(log.text.components(separatedBy: "allows no new one yet").count == 2)
         rig.clock.advance(.seconds(6 * 60))
         #expect(await rig.outcome(1).isAccepted)
@@ -188,10 +190,8 @@ struct ProviderTokenTests {
         let rig = try await Rig(behaviour) { $0.deadlines.request = .seconds(120) }
         #expect(await rig.outcome().refusal?.advice == .wait)
         async let next = rig.outcome()
-        for _ in 0..<5 {
-            rig.clock.advance(.seconds(11))
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await eventually("it waits") { try await rig.transport.waitsForClock }
+        for _ in 0..<5 { try await rig.pass(.seconds(11)) }
         #expect(rig.server.seen.connectionCount == 1)
         rig.clock.advance(.seconds(6))
         #expect(await next.isAccepted)
@@ -209,7 +209,7 @@ struct ProviderTokenTests {
         #expect(rig.metrics.counter("push_token_renewals", "signed") == 1)
         rig.clock.advance(.seconds(20 * 60))
         #expect(await rig.outcome(1).isAccepted)
-        await eventually("a new one") { rig.metrics.counter("push_token_renewals", "signed") == 2 }
+        try await eventually("a new one") { rig.metrics.counter("push_token_renewals", "signed") == 2 }
         await rig.stop()
     }
 

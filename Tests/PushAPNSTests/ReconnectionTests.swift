@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP2
 import NIOPosix
 import PushSender
+import TestSupport
 import Testing
 
 @testable import PushAPNS
@@ -18,16 +19,16 @@ struct ReconnectionTests {
         }
         let rig = try await Rig(behaviour, configure: withoutDeadlines)
         rig.trust([1])
-        await rig.clock.running(by: .milliseconds(500)) {
+        try await rig.jumping {
             for _ in 1...8 {
                 #expect(await rig.outcome(1).isAccepted)
                 // It goes for good with this one.
-                await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
+                try await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
             }
         }
         #expect(rig.server.seen.connectionCount == 8)
         // 0.19 s, 0.38 s, 0.75 s, ... 12 s.
-        #expect(rig.clock.elapsed > 23)
+        #expect((23.8..<23.9).contains(rig.clock.elapsed))
         await rig.stop()
     }
 
@@ -40,17 +41,16 @@ struct ReconnectionTests {
         }
         let rig = try await Rig(behaviour, configure: withoutDeadlines)
         rig.trust([1])
-        await rig.clock.running(by: .milliseconds(500)) {
+        await rig.jumping {
             for _ in 1...6 { #expect(await rig.outcome(1).isAccepted) }
         }
         #expect(rig.server.seen.connectionCount == 6)
-        rig.clock.advance(.seconds(10))
-        try await Task.sleep(for: .milliseconds(50))
+        try await rig.pass(.seconds(10))
         rig.server.seen.lastConnection?.goAway(last: 1, reason: nil)
-        await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
+        try await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
         async let next = rig.outcome(1)
-        try await Task.sleep(for: .milliseconds(30))
-        #expect(rig.server.seen.connectionCount == 6, "not at once")
+        try await eventually("it waits, and is not sent at once") { try await rig.transport.waitsForClock }
+        #expect(rig.server.seen.connectionCount == 6)
         rig.clock.advance(.milliseconds(250))
         #expect(await next.isAccepted)
         await rig.stop()
@@ -61,15 +61,14 @@ struct ReconnectionTests {
         let rig = try await Rig(configure: withoutDeadlines)
         rig.trust([1])
         #expect(await rig.outcome(1).isAccepted)
-        rig.clock.advance(.seconds(3_600))
-        try await Task.sleep(for: .milliseconds(30))
+        try await rig.pass(.seconds(3_600))
         rig.server.seen.lastConnection?.send(
             .goAway(lastStreamID: 1, errorCode: .enhanceYourCalm, opaqueData: nil))
-        await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
+        try await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
         async let next = rig.outcome(1)
-        try await Task.sleep(for: .milliseconds(30))
-        rig.clock.advance(.milliseconds(4_900))
-        try await Task.sleep(for: .milliseconds(50))
+        try await eventually("it waits") { try await rig.transport.waitsForClock }
+        try await rig.pass(.milliseconds(4_900))
+        #expect(try await rig.transport.waitsForClock)
         #expect(rig.server.seen.connectionCount == 1)
         rig.clock.advance(.milliseconds(200))
         #expect(await next.isAccepted)
@@ -91,11 +90,11 @@ struct ReconnectionTests {
         rig.trust(0..<30)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<21)
-        await eventually("they are sent") { rig.server.seen.waiting.count == 20 }
+        try await eventually("they are sent") { rig.server.seen.waiting.count == 20 }
         for exchange in rig.server.seen.takeWaiting() { exchange.refuse(429, "TooManyProviderTokenUpdates") }
         #expect(await outcomes.allSatisfy { $0.refusal?.advice == .wait })
         // The next connection fails, for the second time only.
-        #expect(await rig.clock.running(by: .seconds(1)) { await rig.outcome(0) }.isAccepted)
+        #expect(await rig.jumping { await rig.outcome(0) }.isAccepted)
         #expect(rig.server.seen.connectionCount == 3)
         await rig.stop()
     }
@@ -115,14 +114,14 @@ struct ReconnectionTests {
         rig.trust(0..<10)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<4)
-        await eventually("three in flight") { rig.server.seen.waiting.count == 3 }
+        try await eventually("three in flight") { rig.server.seen.waiting.count == 3 }
         let held = rig.server.seen.takeWaiting().sorted { $0.streamID < $1.streamID }
         held[0].connection.goAway(last: .maxID, reason: nil)
         held[0].connection.goAway(last: held[0].streamID, reason: "Shutdown")
-        await rig.clock.advance(by: .milliseconds(20), until: "two again") { rig.server.seen.requests.count == 6 }
+        try await rig.jumping { try await eventually("two again") { rig.server.seen.requests.count == 6 } }
         held[0].accept()
         #expect(await outcomes.allSatisfy { $0.isAccepted })
-        await eventually("the reason") { log.text.contains("reason=APNs ended the connection: Shutdown") }
+        try await eventually("the reason") { log.text.contains("reason=APNs ended the connection: Shutdown") }
         #expect(rig.server.seen.connectionCount == 2)
         await rig.stop()
     }
@@ -138,12 +137,12 @@ struct ReconnectionTests {
             $0.deadlines.firstBackoff = .seconds(1_000)
             $0.deadlines.longestBackoff = .seconds(1_000)
         }
-        await clock.running(by: .milliseconds(500)) {
-            await #expect(throws: PushTransportError.unreachable("connection refused by localhost:\(port)")) {
-                _ = try await transport.deliver(Rig.request())
-            }
-        }
-        #expect(clock.elapsed < 400)
+        async let refused = #expect(
+            throws: PushTransportError.unreachable("connection refused by localhost:\(port)")
+        ) { _ = try await transport.deliver(Rig.request()) }
+        try await eventually("the next connection must wait") { try await transport.waitsForClock }
+        clock.advance(.seconds(30))
+        _ = await refused
         await transport.shutDown()
     }
 
@@ -154,9 +153,9 @@ struct ReconnectionTests {
         let rig = try await Rig(behaviour) { $0.deadlines.pingWhileIdle = .seconds(1_000_000) }
         #expect(await rig.outcome().isAccepted)
         rig.clock.advance(.seconds(86_400))
-        await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
+        try await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
         async let outcomes = rig.deliver(1..<4)
-        await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
+        try await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
         rig.clock.advance(.seconds(30))
         #expect(await outcomes.filter { $0.error == .unreachable("no free stream in time") }.count == 2)
         await rig.stop()
@@ -168,9 +167,9 @@ struct ReconnectionTests {
             .bind(host: "127.0.0.1", port: 0).get()
         let transport = try Rig.transport(to: mute.localAddress?.port ?? 0, clock: ManualClock())
         let task = Task { try? await transport.deliver(Rig.request()) }
-        try await Task.sleep(for: .milliseconds(50))
+        try await eventually("it waits for the connection") { try await transport.waitingCount == 1 }
         async let ended: Void = transport.shutDown()
-        try await Task.sleep(for: .milliseconds(20))
+        try await eventually("the shutdown begins") { try await transport.isShuttingDown }
         task.cancel()
         #expect(await task.value == nil)
         await ended
@@ -189,8 +188,11 @@ struct ReconnectionTests {
         let task = Task {
             await #expect(throws: PushTransportError.self) { _ = try await transport.deliver(Rig.request()) }
         }
-        try await Task.sleep(for: .milliseconds(50))
-        await clock.running(by: .seconds(1)) { await transport.shutDown() }
+        try await eventually("the next connection must wait") { try await transport.waitsForClock }
+        async let ended: Void = transport.shutDown()
+        try await eventually("the shutdown begins") { try await transport.isShuttingDown }
+        clock.advance(.seconds(30))
+        await ended
         #expect(await task.value != .shuttingDown)
     }
 

@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP2
 import PushSender
 import SealedPush
+import TestSupport
 import Testing
 
 @testable import PushAPNS
@@ -20,11 +21,13 @@ struct StalledTests {
         }
         rig.trust(0..<5)
         async let outcomes = rig.deliver(0..<5)
-        await eventually("the first is sent") { rig.server.seen.waiting.count == 1 }
-        rig.clock.advance(.milliseconds(4_900))
-        try await Task.sleep(for: .milliseconds(30))
+        try await eventually("the first is sent") { rig.server.seen.waiting.count == 1 }
+        try await eventually("the others wait") { try await rig.transport.waitingCount == 4 }
+        try await rig.pass(.milliseconds(4_999))
         #expect(rig.server.seen.connectionCount == 1)
-        await rig.clock.advance(by: .milliseconds(100), until: "the others") { rig.server.seen.requests.count == 5 }
+        #expect(try await !rig.transport.waitsForClock)
+        try await rig.pass(.milliseconds(1))
+        try await rig.jumping { try await eventually("the others") { rig.server.seen.requests.count == 5 } }
         for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
         #expect(await outcomes.allSatisfy { $0.isAccepted })
         await rig.stop()
@@ -48,8 +51,10 @@ struct StalledTests {
         rig.trust(0..<10)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<8)
-        await eventually("five are sent") { rig.server.seen.waiting.count == 5 }
-        await rig.clock.advance(by: .milliseconds(100), until: "the other two") { rig.server.seen.requests.count == 8 }
+        try await eventually("five are sent") { rig.server.seen.waiting.count == 5 }
+        try await eventually("the other two wait") { try await rig.transport.waitingCount == 2 }
+        try await rig.pass(.seconds(5))
+        try await rig.jumping { try await eventually("they are sent") { rig.server.seen.requests.count == 8 } }
         for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
         #expect(await outcomes.allSatisfy { $0.isAccepted })
         await rig.stop()
@@ -66,11 +71,13 @@ struct StalledTests {
         }
         async let outcome = rig.outcome()
         for count in 1...3 {
-            await rig.clock.advance(by: .milliseconds(10), until: "connection \(count)") {
-                rig.server.seen.connectionCount == count
+            try await rig.jumping {
+                try await eventually("connection \(count) is ready") {
+                    log.text.components(separatedBy: "stream-limit=0").count == count + 1
+                }
             }
-            await eventually("it is ready") { log.text.components(separatedBy: "stream-limit=0").count == count + 1 }
-            rig.clock.advance(.seconds(60))
+            #expect(rig.server.seen.connectionCount == count)
+            try await rig.pass(.seconds(60))
         }
         #expect(await outcome.error == .unreachable("the server allows no streams"))
         #expect(rig.server.seen.connectionCount == 3)
@@ -85,7 +92,7 @@ struct StalledTests {
         let log = LogHandlerOfTests()
         let rig = try await Rig(behaviour, log: log)
         async let outcome = rig.outcome()
-        await eventually("ready") { log.text.contains("stream-limit=0") }
+        try await eventually("ready") { log.text.contains("stream-limit=0") }
         rig.server.seen.lastConnection?.allow(streams: 1)
         #expect(await outcome.isAccepted)
         await rig.stop()
@@ -110,16 +117,13 @@ struct StalledTests {
         rig.trust(0..<20)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<20)
-        await eventually("five are sent") { rig.server.seen.waiting.count == 5 }
-        await rig.clock.advance(by: .milliseconds(250), until: "five attempts") { rig.server.seen.connectionCount >= 6 }
-        let answering = Task {
-            while !Task.isCancelled {
-                for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
-                try await Task.sleep(for: .milliseconds(2))
-            }
+        try await eventually("five are sent") { rig.server.seen.waiting.count == 5 }
+        try await rig.jumping {
+            try await eventually("five attempts") { rig.server.seen.connectionCount >= 6 }
         }
+        let answers = rig.answering()
         #expect(await outcomes.allSatisfy { $0.isAccepted })
-        answering.cancel()
+        answers.cancel()
         await rig.stop()
     }
 
@@ -133,14 +137,11 @@ struct StalledTests {
             $0.deadlines.request = isDeadline ? .seconds(30) : .seconds(1_000_000)
         }
         async let first = rig.outcome(0)
-        await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
+        try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
         let expiration = isDeadline ? nil : Timestamp(secondsSince1970: 1_800_000_000 + 10)
         async let late = rig.outcome(of: Rig.request(1, expiration: expiration))
         async let once = rig.outcome(of: Rig.request(2, expiration: Timestamp(secondsSince1970: 0)))
-        let dispatcher = rig.transport.dispatcher
-        while try await dispatcher.eventLoop.submit({ dispatcher.waitingCount }).get() < 2 {
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        try await eventually("the others wait") { try await rig.transport.waitingCount == 2 }
         rig.clock.advance(.seconds(31))
         for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
         #expect(await first.isAccepted)
@@ -157,21 +158,21 @@ struct StalledTests {
         behaviour.onRequest = { $0.putAside() }
         let rig = try await Rig(behaviour) { $0.limits.waitingCount = 10 }
         let first = Task { await rig.outcome(0) }
-        await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
-        func waits(_ count: Int) async {
-            await eventually("\(count) wait") {
+        try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
+        func waits(_ count: Int) async throws {
+            try await eventually("\(count) wait") {
                 (try? rig.metrics.expectGauge("push_waiting").lastValue) == Double(count)
             }
         }
         var tasks: [Task<Result<PushAnswer, PushTransportError>, Never>] = []
         for number in 1...10 {
             tasks.append(Task { await rig.outcome(number) })
-            await waits(number)
+            try await waits(number)
         }
         for task in tasks[3..<8] { task.cancel() }
-        await waits(5)
+        try await waits(5)
         for number in 11...15 { tasks.append(Task { await rig.outcome(number) }) }
-        await waits(10)
+        try await waits(10)
         #expect(await rig.outcome(16).error == .overloaded)
         for task in tasks + [first] { task.cancel() }
         for task in tasks { #expect(await task.value.error == .cancelled) }

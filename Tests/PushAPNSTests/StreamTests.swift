@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP2
 import PushSender
+import TestSupport
 import Testing
 
 @testable import PushAPNS
@@ -16,23 +17,19 @@ struct StreamTests {
         rig.trust(0..<50)
         async let outcomes = rig.deliver(0..<50)
 
-        await eventually("the first request") { rig.server.seen.waiting.count == 1 }
-        try await Task.sleep(for: .milliseconds(50))
-        #expect(rig.server.seen.waiting.count == 1)
+        try await eventually("the first request") { rig.server.seen.waiting.count == 1 }
+        try await eventually("the others wait") { try await rig.transport.waitingCount == 49 }
+        try await rig.transport.look()
+        #expect(try await rig.transport.waitingCount == 49)
         for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
-        await eventually("the limit") { rig.server.seen.waiting.count == 20 }
-        try await Task.sleep(for: .milliseconds(50))
-        #expect(rig.server.seen.waiting.count == 20)
-        let answering = Task {
-            while !Task.isCancelled {
-                for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
-                try await Task.sleep(for: .milliseconds(2))
-            }
-        }
+        try await eventually("the limit") { rig.server.seen.waiting.count == 20 }
+        try await rig.transport.look()
+        #expect(try await rig.transport.waitingCount == 29)
+        let answers = rig.answering()
         #expect(await outcomes.allSatisfy { $0.isAccepted })
+        answers.cancel()
         #expect(rig.server.seen.mostOpen == 20)
         #expect(rig.server.seen.connectionCount == 1)
-        answering.cancel()
         await rig.stop()
     }
 
@@ -51,27 +48,32 @@ struct StreamTests {
     func limitChanges() async throws {
         var behaviour = ServerBehaviour()
         behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 10)]
-        behaviour.onRequest = { exchange in
-            exchange.connection.channel.eventLoop.scheduleTask(in: .milliseconds(1)) { exchange.accept() }
-        }
+        behaviour.onRequest = { $0.putAside() }
         let rig = try await Rig(behaviour)
-        rig.trust(0..<300)
-        #expect(await rig.outcome().isAccepted)
-        #expect(await rig.deliver(0..<100).allSatisfy { $0.isAccepted })
-        #expect((2...10).contains(rig.server.seen.mostOpen))
-
+        rig.trust(0..<100)
+        // The first success, and what is answered after new settings have come.
+        func one() async {
+            let answers = rig.answering()
+            #expect(await rig.outcome().isAccepted)
+            answers.cancel()
+        }
+        func fill(_ limit: Int) async throws {
+            rig.server.seen.forgetMostOpen()
+            async let outcomes = rig.deliver(0..<100)
+            try await eventually("\(limit) in flight") { rig.server.seen.waiting.count == limit }
+            let answers = rig.answering()
+            #expect(await outcomes.allSatisfy { $0.isAccepted })
+            answers.cancel()
+            #expect(rig.server.seen.mostOpen == limit)
+        }
+        await one()
+        try await fill(10)
         let connection = try #require(rig.server.seen.lastConnection)
-        connection.allow(streams: 1)
-        // Its answer comes after the settings.
-        #expect(await rig.outcome().isAccepted)
-        rig.server.seen.forgetMostOpen()
-        #expect(await rig.deliver(0..<50).allSatisfy { $0.isAccepted })
-        #expect(rig.server.seen.mostOpen == 1)
-
-        connection.allow(streams: 50)
-        #expect(await rig.outcome().isAccepted)
-        #expect(await rig.deliver(0..<100).allSatisfy { $0.isAccepted })
-        #expect((11...50).contains(rig.server.seen.mostOpen))
+        for limit in [1, 50] {
+            connection.allow(streams: limit)
+            await one()
+            try await fill(limit)
+        }
         await rig.stop()
     }
 
@@ -89,32 +91,30 @@ struct StreamTests {
         rig.trust(0..<100)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<40)
-        await eventually("the first connection is full") { rig.server.seen.waiting.count == 5 }
-        try await Task.sleep(for: .milliseconds(40))
+        try await eventually("the first connection is full") { rig.server.seen.waiting.count == 5 }
+        try await eventually("the others wait") { try await rig.transport.waitingCount == 34 }
+        try await rig.transport.look()
+        try await rig.pass(.milliseconds(499))
         #expect(rig.server.seen.connectionCount == 1, "only after a while")
 
         for count in [2, 3] {
-            await rig.clock.advance(by: .milliseconds(50), until: "connection \(count)") {
-                rig.server.seen.connectionCount == count
+            try await rig.jumping {
+                try await eventually("connection \(count)") { rig.server.seen.connectionCount == count }
             }
             // The new one must succeed before it counts as full.
-            await eventually("its first request") { rig.server.seen.waiting.contains { $0.connection.number == count } }
+            try await eventually("its first request") {
+                rig.server.seen.waiting.contains { $0.connection.number == count }
+            }
             for exchange in rig.server.seen.takeWaiting() {
                 if exchange.connection.number == count { exchange.accept() } else { exchange.putAside() }
             }
-            await eventually("it is full") { rig.server.seen.waiting.count == 5 * count }
+            try await eventually("it is full") { rig.server.seen.waiting.count == 5 * count }
         }
-        rig.clock.advance(.seconds(5))
-        try await Task.sleep(for: .milliseconds(30))
+        for _ in 1...2 { try await rig.pass(.seconds(5)) }
         #expect(rig.server.seen.connectionCount == 3)
-        let answering = Task {
-            while !Task.isCancelled {
-                for exchange in rig.server.seen.takeWaiting() { exchange.accept() }
-                try await Task.sleep(for: .milliseconds(2))
-            }
-        }
+        let answers = rig.answering()
         #expect(await outcomes.allSatisfy { $0.isAccepted })
-        answering.cancel()
+        answers.cancel()
         await rig.stop()
     }
 

@@ -21,12 +21,12 @@ final class Dispatcher: @unchecked Sendable {
 
     var proven: ProvenTokens
     private(set) var tokens: TokenSource
-    private var lanes: [Lane] = []
+    private(set) var lanes: [Lane] = []
     private var spareEntries: [SubmissionQueue.Entry] = []
     private var ticker: RepeatedTask?
     private var connectionCount = 0
     private var outstandingCount = 0
-    private var isShuttingDown = false
+    private(set) var isShuttingDown = false
     private var hasCancelled = false
     private var isTokenFrozen = false
     private(set) var isClosed = false
@@ -180,7 +180,8 @@ final class Dispatcher: @unchecked Sendable {
         ticker = eventLoop.scheduleRepeatedTask(initialDelay: clock.tick, delay: clock.tick) { _ in self.tick() }
     }
 
-    private func tick() {
+    /// A look at the clock.
+    func tick() {
         let now = clock.now()
         dropFinished()
         for lane in lanes { lane.tick(now: now) }

@@ -19,7 +19,7 @@ final class Lane {
     var lastProblem: String?
     /// What there is to wait for before a provider token is there; nil while there is one.
     private var tokenWait: TokenSource.Wait?
-    private var fullSince: NIODeadline?
+    private(set) var fullSince: NIODeadline?
 
     init(_ kind: Kind, connectionLimit: Int, dispatcher: Dispatcher) {
         self.kind = kind

@@ -4,6 +4,7 @@ import MetricsTestKit
 import NIOPosix
 import PushSender
 import SealedPush
+import TestSupport
 import Testing
 
 @testable import PushAPNS
@@ -62,23 +63,40 @@ struct Rig: Sendable {
         transport.trust(numbers.map { Self.request($0).token }, topic: Self.topic)
     }
 
-    /// Delivers `count` pushes at once, each to a device of its own; the outcomes in the order of their numbers.
-    func deliver(_ numbers: Range<Int>) async -> [Result<PushAnswer, PushTransportError>] {
-        await withTaskGroup(of: (Int, Result<PushAnswer, PushTransportError>).self) { group in
-            for number in numbers { group.addTask { (number, await outcome(number)) } }
-            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map { $0.1 }
+    typealias Outcome = Result<PushAnswer, PushTransportError>
+
+    /// Delivers these pushes at once, each to a device of its own; the outcomes in the order of their numbers.
+    func deliver(_ numbers: Range<Int>) async -> [Outcome] {
+        let outcomes = await ended("the outcomes of pushes \(numbers)") {
+            await withTaskGroup(of: (Int, Outcome).self) { group in
+                for number in numbers { group.addTask { (number, await deliver(Self.request(number))) } }
+                return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map { $0.1 }
+            }
         }
+        return outcomes ?? numbers.map { _ in .failure(.cancelled) }
     }
 
-    func outcome(_ number: Int = 0) async -> Result<PushAnswer, PushTransportError> {
-        await outcome(of: Self.request(number))
+    func outcome(_ number: Int = 0) async -> Outcome { await outcome(of: Self.request(number)) }
+
+    func outcome(of request: PushRequest) async -> Outcome {
+        await ended("the outcome of push \(request.apnsID)") { await deliver(request) } ?? .failure(.cancelled)
     }
 
-    func outcome(of request: PushRequest) async -> Result<PushAnswer, PushTransportError> {
+    private func deliver(_ request: PushRequest) async -> Outcome {
         do {
             return .success(try await transport.deliver(request))
         } catch {
             return .failure(error)
+        }
+    }
+
+    /// Nil where it never ended: then the clock stands still, and no deadline helps.
+    private func ended<Value: Sendable>(_ what: String, _ body: @escaping @Sendable () async -> Value) async -> Value? {
+        do {
+            return try await ending(what, body)
+        } catch {
+            Issue.record(error)
+            return nil
         }
     }
 
@@ -94,48 +112,12 @@ extension Result where Success == PushAnswer, Failure == PushTransportError {
     var refusal: PushRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
 }
 
-extension ManualClock {
-    /// Lets time pass, step by step, until `condition` holds.
-    func advance(by step: Duration, until what: String, _ condition: () -> Bool) async {
-        await eventually(what) {
-            if condition() { return true }
-            advance(step)
-            return false
-        }
-    }
-
-    /// Lets time pass for as long as `body` runs.
-    @discardableResult
-    func running<Value: Sendable>(by step: Duration, _ body: () async throws -> Value) async rethrows -> Value {
-        let advancing = Task {
-            while !Task.isCancelled {
-                advance(step)
-                try await Task.sleep(for: .milliseconds(5))
-            }
-        }
-        defer { advancing.cancel() }
-        return try await body()
-    }
-}
-
 /// For tests that let time pass without wanting these deadlines.
 func withoutDeadlines(_ configuration: inout APNSConfiguration) {
     configuration.deadlines.connect = .seconds(1_000_000)
     configuration.deadlines.request = .seconds(1_000_000)
     configuration.deadlines.pingWhileBusy = .seconds(1_000_000)
     configuration.deadlines.firstAnswer = .seconds(1_000_000)
-}
-
-/// Waits until `condition` holds, at most two minutes: the machine may be busy.
-func eventually(_ what: String, _ condition: () -> Bool) async {
-    let end = ContinuousClock.now + .seconds(120)
-    while !condition() {
-        guard ContinuousClock.now < end else {
-            Issue.record("waited in vain: \(what)")
-            return
-        }
-        try? await Task.sleep(for: .milliseconds(2))
-    }
 }
 
 extension TestMetrics {

@@ -57,8 +57,10 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     private func took(_ streamID: HTTP2StreamID) {
         guard let request = requests.removeValue(forKey: streamID) else { return }
         let record = ServerRecord.Request(connection: number, headers: request.headers, body: request.body)
+        // Whoever sees it counted finds it put aside, too; an answer goes out only after this turn of the event loop.
+        behaviour.onRequest(
+            Exchange(connection: self, streamID: streamID, request: record, number: seen.nextRequestNumber()))
         seen.took(record)
-        behaviour.onRequest(Exchange(connection: self, streamID: streamID, request: record))
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -107,6 +109,8 @@ struct Exchange: Sendable {
     let connection: ServerConnection
     let streamID: HTTP2StreamID
     let request: ServerRecord.Request
+    /// Of all the server's requests: 1 is the first.
+    let number: Int
 
     func accept(uniqueID: String? = nil) {
         var headers: HPACKHeaders = [":status": "200", "apns-id": request.header("apns-id") ?? ""]

@@ -67,6 +67,7 @@ final class ServerRecord: Sendable {
         var connections: [any Channel] = []
         var last: ServerConnection?
         var requests: [Request] = []
+        var requestCount = 0
         var resetCount = 0
         var pingCount = 0
         var open = 0
@@ -95,6 +96,12 @@ final class ServerRecord: Sendable {
     }
     var lastConnection: ServerConnection? { state.withLock { $0.last } }
     func connected(_ connection: ServerConnection) { state.withLock { $0.last = connection } }
+    func nextRequestNumber() -> Int {
+        state.withLock { state in
+            state.requestCount += 1
+            return state.requestCount
+        }
+    }
     func took(_ request: Request) { state.withLock { $0.requests.append(request) } }
     func putAside(_ exchange: Exchange) { state.withLock { $0.waiting.append(exchange) } }
     func takeWaiting() -> [Exchange] {
