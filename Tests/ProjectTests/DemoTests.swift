@@ -1,10 +1,11 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 /// Reads what a newcomer reads.
-@Suite("The demo")
+@Suite("The demo", .blocking)
 struct DemoTests {
     /// Runs it with the programs beside the tests: building them again would wait for this very test.
     private static func run(_ arguments: String..., in folder: TemporaryFolder) throws -> Program.Result {

@@ -1,10 +1,11 @@
 import Foundation
 import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 /// With a stand-in for the build, which takes minutes: it says that the programs beside the tests were built.
-@Suite("Installing the programs")
+@Suite("Installing the programs", .blocking)
 struct InstallTests {
     private let folder: TemporaryFolder
 
