@@ -67,7 +67,7 @@ struct FaultTests {
         let path = "Sources/\(fault.module)/\(fault.file)"
         let text = try Checkout.text(Checkout.folder.appending(path: path))
         try #require(text.contains(fault.change.from), "the file has changed: where can the fault be put in?")
-        let result = try await Rehearsal.ready(.iOS, swift: "6").compile(
+        let result = try await Rehearsal.ready().compile(
             Rehearsal.Module(name: fault.module), with: path,
             being: text.replacingOccurrences(of: fault.change.from, with: fault.change.to))
         #expect(result.status != 0)
@@ -85,7 +85,7 @@ struct FaultTests {
         let block = try #require(extensions.first)
         try #require(block.text.contains(removed))
         let broken = AppSource(name: block.name, text: block.text.replacingOccurrences(of: removed, with: ""))
-        let result = try await Rehearsal.ready(.iOS, swift: "6").compile([broken], as: mode)
+        let result = try await Rehearsal.ready().compile([broken], as: mode)
         #expect(result.status != 0)
         #expect(result.errors.contains(error), "\(result.errors)")
     }
@@ -121,8 +121,9 @@ struct FaultTests {
             "\"PushSender\"], path: \"Tests/Support\"", "\"PushSimulator\"], path: \"Tests/Support\"")
         await #expect(throws: Tool.Failed.self) { try await simulator.resolved() }
         let greedy = try await copy(
-            "let defaultTraits: Set<String> = []", "let defaultTraits: Set<String> = [\"Server\"]")
-        #expect(try await greedy.resolvedByApp(taking: ["PushService"]).count > 10)
+            "let logging = server(\"Logging\", \"swift-log\")",
+            "let logging = Target.Dependency.product(name: \"Logging\", package: \"swift-log\")")
+        #expect(try await greedy.resolvedByApp(taking: ["PushService"]).contains("swift-log"))
     }
 
     private func copy(_ from: String, _ to: String) async throws -> PackageCopy {

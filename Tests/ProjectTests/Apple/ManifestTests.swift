@@ -34,11 +34,13 @@ struct ManifestTests {
         #expect(try await copy.manifest(strict: true).targets.filter { $0.hasUnsafeFlags }.count > 20)
     }
 
-    @Test("it loads on Apple's systems, with libsodium alone, and with the trait's packages")
+    @Test("it loads on Apple's systems, with libsodium alone, as an app does, and with the trait's packages")
     func apple() async throws {
         let copy = try await PackageCopy(.apple)
         #expect(try await copy.resolved() == ["swift-sodium"])
         #expect(try await copy.resolved("--traits", "Server") == Self.server.union(["swift-sodium"]))
+        // As Integration 1.1 says.
+        #expect(try await copy.resolvedByApp(taking: Manifest.appProducts) == ["sealed-push", "swift-sodium"])
     }
 
     @Test("it loads on Linux, with the trait's packages, and with none")
@@ -46,11 +48,5 @@ struct ManifestTests {
         let copy = try await PackageCopy(.linux)
         #expect(try await copy.resolved() == Self.server)
         #expect(try await copy.resolved("--disable-default-traits") == [])
-    }
-
-    @Test("an app on Apple's systems resolves the package and libsodium")
-    func app() async throws {
-        let copy = try await PackageCopy(.apple)
-        #expect(try await copy.resolvedByApp(taking: Manifest.appProducts) == ["sealed-push", "swift-sodium"])
     }
 }

@@ -10,8 +10,9 @@ struct Rehearsal: Sendable {
     }
 
     /// The device's end and the sender module, each after those that it imports.
-    static let modules = ["PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushService", "PushCharts"]
-        .map { Module(name: $0) }
+    static let modules = [
+        "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushService", "PushCharts", "TestSupport",
+    ].map { Module(name: $0) }
     /// Each after those that it imports.
     private static let standIns = [
         "DarwinStructures", "Darwin", "Glibc", "CoreFoundation", "AppleFoundation", "Security", "CoreGraphics",
@@ -31,15 +32,13 @@ struct Rehearsal: Sendable {
 
     /// What all tests share: made once, beside the programs that were built.
     private static let phone = Task { try await Rehearsal(.iOS, swift: "6").building() }
-    private static let olderPhone = Task { try await Rehearsal(.iOS, swift: "5").building() }
-    private static let computer = Task { try await Rehearsal(.macOS, swift: "6").building() }
+    private static let computer = Task { try await Rehearsal(.macOS, swift: "5").building() }
 
-    /// With all modules compiled.
-    static func ready(_ system: AppleSource.System, swift: String) async throws -> Rehearsal {
-        switch (system, swift) {
-        case (.iOS, "6"): try await phone.value
-        case (.iOS, _): try await olderPhone.value
-        case (.macOS, _): try await computer.value
+    /// With all modules compiled: for iOS in Swift 6 mode, as they are everywhere; for macOS in Swift 5 mode.
+    static func ready(_ system: AppleSource.System = .iOS) async throws -> Rehearsal {
+        switch system {
+        case .iOS: try await phone.value
+        case .macOS: try await computer.value
         }
     }
 
@@ -53,7 +52,8 @@ struct Rehearsal: Sendable {
     }
 
     private var compiled: String { folder.appending(path: "modules").path }
-    private var cache: [String] { ["-module-cache-path", folder.appending(path: "cache").path] }
+    /// Of Foundation's C modules: kept from one run to the next.
+    private var cache: [String] { ["-module-cache-path", folder.deletingLastPathComponent().path + "/cache"] }
 
     private func building() async throws -> Rehearsal {
         for name in Self.standIns { try await makeStandIn(name) }
@@ -121,6 +121,21 @@ struct Rehearsal: Sendable {
         files.append(try write(AppleSource.rewrite(text, for: system), to: "\(scratch)/\(path)"))
         return try await compile(
             files, as: module.name, swift: swift, Self.settings, into: folder.appending(path: scratch).path)
+    }
+
+    /// Compiles a target of tests.
+    func compileTests(_ name: String) async throws -> Program.Result {
+        let resources = "import Foundation\nextension Bundle { static let module = Bundle.main }\n"
+        let files = try copy("Tests/\(name)") + [write(resources, to: "sources/Tests/\(name)/Resources.swift")]
+        let facts = try await Tool.output(of: ["swiftc", "-print-target-info"])
+        guard let path = facts.firstMatch(of: /"runtimeResourcePath": "(.*)"/)?.1 else {
+            throw Tool.Failed(description: "no path in \(facts)")
+        }
+        // Their second opinion on HPKE is a package, and was built with these tests.
+        let packages = Program("sealedpush").executable.deletingLastPathComponent().appending(path: "Modules").path
+        return try await compile(
+            files, as: name, swift: swift,
+            Self.settings + ["-plugin-path", "\(path)/host/plugins/testing", "-I", packages], into: compiled)
     }
 
     /// Compiles an app's own sources, which use our modules.

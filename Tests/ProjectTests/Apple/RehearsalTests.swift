@@ -5,11 +5,25 @@ import Testing
 
 @Suite("On Apple's systems, as far as stand-ins for their modules can tell")
 struct RehearsalTests {
+    @Test("the device's end and the sender module compile", arguments: [AppleSource.System.iOS, .macOS])
+    func modules(system: AppleSource.System) async throws { _ = try await Rehearsal.ready(system) }
+
+    private static let quickTargets = ["VectorTests", "PushChartsTests"]
+    private static let slowTargets = [
+        "PushCryptoTests", "PushSenderTests", "SealedPushTests", "PushKeyringTests", "PushServiceTests",
+    ]
+
+    @Test("the tests of what runs everywhere compile", arguments: quickTargets)
+    func tests(target: String) async throws { try await expectTestsCompile(target) }
+
     @Test(
-        "the device's end and the sender module compile",
-        arguments: [(AppleSource.System.iOS, "6"), (.iOS, "5"), (.macOS, "6")])
-    func modules(system: AppleSource.System, swift: String) async throws {
-        _ = try await Rehearsal.ready(system, swift: swift)
+        "the larger ones, too", .enabled(if: ProcessInfo.processInfo.environment["THOROUGH"] == "1"),
+        arguments: slowTargets)
+    func largeTests(target: String) async throws { try await expectTestsCompile(target) }
+
+    private func expectTestsCompile(_ target: String) async throws {
+        let result = try await Rehearsal.ready().compileTests(target)
+        #expect(result.status == 0, "\(result.errors)")
     }
 
     @Test("what Integration.md says for an app compiles in its target", arguments: AppMode.allCases)
@@ -39,7 +53,7 @@ struct RehearsalTests {
 
     @Test(
         "each example's extension compiles in its target",
-        arguments: ["Messages", "DailyQuote", "DynamicChart", "ImageAndReceipt", "RichMedia"], AppMode.allCases)
+        arguments: ["Messages", "DailyQuote", "DynamicChart", "ImageAndReceipt", "RichMedia"], [AppMode.swift6, .newTarget5])
     func examples(name: String, mode: AppMode) async throws {
         try await expectCompiles([.file("Examples/\(name)/NotificationService.swift")], mode)
     }
@@ -56,7 +70,7 @@ struct RehearsalTests {
     }
 
     private func expectCompiles(_ sources: [AppSource], _ mode: AppMode) async throws {
-        let result = try await Rehearsal.ready(.iOS, swift: "6").compile(sources, as: mode)
+        let result = try await Rehearsal.ready().compile(sources, as: mode)
         #expect(result.status == 0, "\(result.errors)")
     }
 }
