@@ -53,7 +53,8 @@ struct RehearsalTests {
 
     @Test(
         "each example's extension compiles in its target",
-        arguments: ["Messages", "DailyQuote", "DynamicChart", "ImageAndReceipt", "RichMedia"], [AppMode.swift6, .newTarget5])
+        arguments: ["Messages", "DailyQuote", "DynamicChart", "ImageAndReceipt", "RichMedia"],
+        [AppMode.swift6, .newTarget5])
     func examples(name: String, mode: AppMode) async throws {
         try await expectCompiles([.file("Examples/\(name)/NotificationService.swift")], mode)
     }
