@@ -83,9 +83,10 @@ struct SealedKeyringTests {
 
     @Test("each changed byte of each file is noticed by whoever uses it")
     func edited() throws {
+        var random = SeededGenerator()
         for file in try files {
             let original = try Data(contentsOf: file)
-            for index in original.indices {
+            for index in Thoroughness.sample(60, of: Array(original.indices), using: &random) {
                 var changed = original
                 changed[index] ^= 1
                 try changed.write(to: file)
