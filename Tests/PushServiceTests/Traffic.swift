@@ -27,6 +27,8 @@ struct Traffic {
 
     struct Counts {
         var rotated = 0, inTime = 0, underRetired = 0, late = 0, repeats = 0
+
+        var isEnough: Bool { rotated > 5 && underRetired > 3 && repeats > 3 }
     }
 
     struct Message {

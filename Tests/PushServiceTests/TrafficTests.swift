@@ -32,15 +32,17 @@ struct TrafficTests {
         let phone = try Phone()
         var traffic = try Traffic(phone, try place.device(phone))
         // Each read of a keyring opens every secret in it.
-        for _ in 0..<(place == .keychain ? Thoroughness.count(150, thorough: 400) : 100) { try traffic.step() }
-        // By chance none may have come too late so far: then a while longer.
-        for _ in 0..<4_000 where place == .keychain && traffic.counts.late == 0 { try traffic.step() }
+        let stepCount =
+            place == .keychain ? Thoroughness.count(120, thorough: 400) : Thoroughness.count(40, thorough: 100)
+        for _ in 0..<stepCount { try traffic.step() }
+        // By chance too little may have happened so far, or none may have come too late: then a while longer.
+        for _ in 0..<4_000 where !traffic.counts.isEnough || place == .keychain && traffic.counts.late == 0 {
+            try traffic.step()
+        }
         try traffic.drain()
         let counts = traffic.counts
-        #expect(counts.rotated > 5, "\(counts)")
-        #expect(counts.inTime > 60, "\(counts)")
-        #expect(counts.underRetired > 3, "\(counts)")
-        #expect(counts.repeats > 3, "\(counts)")
+        #expect(counts.isEnough, "\(counts)")
+        #expect(counts.inTime > stepCount / 2, "\(counts)")
         #expect(place != .keychain || counts.late > 0, "\(counts)")
 
         // And when all of it is erased, nothing of it is left.
