@@ -42,7 +42,7 @@ struct TrafficTests {
         try traffic.drain()
         let counts = traffic.counts
         #expect(counts.isEnough, "\(counts)")
-        #expect(counts.inTime > stepCount / 2, "\(counts)")
+        #expect(counts.inTime > Thoroughness.count(15, thorough: 60), "\(counts)")
         #expect(place != .keychain || counts.late > 0, "\(counts)")
 
         // And when all of it is erased, nothing of it is left.
