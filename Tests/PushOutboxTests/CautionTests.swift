@@ -137,7 +137,9 @@ struct CautionTests {
                 return .accepted(uniqueID: nil)
             }
             var problem: CourierError?
-            do { _ = try await Courier(for: outbox, through: transport).run(until: .empty) } catch { problem = error }
+            do throws(CourierError) {
+                _ = try await Courier(for: outbox, through: transport).run(until: .empty)
+            } catch { problem = error }
             #expect(problem == nil || problem == .outbox(.busy))
             #expect(try await outbox.status().outcomes == ["accepted": messageCount])
             #expect(try await outbox.status().waitingCount == 0)
