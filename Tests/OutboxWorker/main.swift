@@ -45,8 +45,7 @@ func makeSealer(_ path: String) throws -> Sealer {
     return Sealer(sender: key, topic: "com.example.app", safeDefault: "You have a new message!")
 }
 
-// Longer than any machine is busy.
-let outbox = try Outbox(at: arguments[0], clock: .system, busyLimit: 600)
+let outbox = try Outbox(at: arguments[0])
 switch words.first {
 case "enqueue", "everyone":
     let sealer = try makeSealer(arguments[1])

@@ -69,7 +69,7 @@ struct LifecycleTests {
         #expect(await rig.outcome(0).error == .shuttingDown)
         let answers = rig.answering()
         #expect(await outcomes.allSatisfy { $0.isAccepted })
-        answers.cancel()
+        await answers.end()
         await ended
         try await eventually("closed") { rig.server.seen.liveConnectionCount == 0 }
         #expect(await rig.outcome(0).error == .shuttingDown)

@@ -123,7 +123,7 @@ struct StalledTests {
         }
         let answers = rig.answering()
         #expect(await outcomes.allSatisfy { $0.isAccepted })
-        answers.cancel()
+        await answers.end()
         await rig.stop()
     }
 

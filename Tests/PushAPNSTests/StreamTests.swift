@@ -27,7 +27,7 @@ struct StreamTests {
         #expect(try await rig.transport.waitingCount == 29)
         let answers = rig.answering()
         #expect(await outcomes.allSatisfy { $0.isAccepted })
-        answers.cancel()
+        await answers.end()
         #expect(rig.server.seen.mostOpen == 20)
         #expect(rig.server.seen.connectionCount == 1)
         await rig.stop()
@@ -55,7 +55,7 @@ struct StreamTests {
         func one() async {
             let answers = rig.answering()
             #expect(await rig.outcome().isAccepted)
-            answers.cancel()
+            await answers.end()
         }
         func fill(_ limit: Int) async throws {
             rig.server.seen.forgetMostOpen()
@@ -63,7 +63,7 @@ struct StreamTests {
             try await eventually("\(limit) in flight") { rig.server.seen.waiting.count == limit }
             let answers = rig.answering()
             #expect(await outcomes.allSatisfy { $0.isAccepted })
-            answers.cancel()
+            await answers.end()
             #expect(rig.server.seen.mostOpen == limit)
         }
         await one()
@@ -114,7 +114,7 @@ struct StreamTests {
         #expect(rig.server.seen.connectionCount == 3)
         let answers = rig.answering()
         #expect(await outcomes.allSatisfy { $0.isAccepted })
-        answers.cancel()
+        await answers.end()
         await rig.stop()
     }
 

@@ -23,8 +23,22 @@ extension ManualClock {
                 try await Task.sleep(for: .milliseconds(2))
             }
         }
-        defer { jumps.cancel() }
-        return try await body()
+        do {
+            let value = try await body()
+            await jumps.end()
+            return value
+        } catch {
+            await jumps.end()
+            throw error
+        }
+    }
+}
+
+extension Task where Failure == any Error {
+    /// Cancels it, and returns when it does nothing any more.
+    func end() async {
+        cancel()
+        _ = await result
     }
 }
 

@@ -1,4 +1,3 @@
-import TestSupport
 import Testing
 
 @testable import SealedPush
@@ -40,7 +39,8 @@ struct JSONReaderTests {
 
     @Test("of 100,000 brackets is refused within a second")
     func manyBrackets() {
-        let time = processorTime {
+        let clock = ContinuousClock()
+        let time = clock.measure {
             for bracket in ["[", "{", "]", #"{"a":"#, #"{"a":["#] {
                 let text = Array(String(repeating: bracket, count: 100_000).utf8)
                 #expect(JSONReader.object(text, maximumByteCount: .max) == nil)

@@ -198,7 +198,8 @@ struct ChallengeTests {
     func hostile() {
         var random = SeededGenerator()
         let challenge = enrolling.challenge()
-        let time = processorTime {
+        let clock = ContinuousClock()
+        let elapsed = clock.measure {
             for character in ["A", "é"] {
                 let huge = String(repeating: character, count: 20_000_000)
                 #expect(silence("pushchallenge." + huge) == .malformed)
@@ -206,7 +207,7 @@ struct ChallengeTests {
                 #expect(throws: ChallengeError.malformed) { try PendingChallenge(parsing: "pushpending." + huge) }
             }
         }
-        #expect(time < .seconds(5))
+        #expect(elapsed < .seconds(5))
         for _ in 0..<2_000 {
             let text = "pushchallenge." + Base64URL.encode([1] + random.bytes(124))
             #expect([.unknownRecipient, .malformed].contains(silence(text)))
