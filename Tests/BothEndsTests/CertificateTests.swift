@@ -61,11 +61,11 @@ struct CertificateTests {
             try await first.close()
             var second: (any Channel)?
             // On a busy machine somebody may have the port for a moment.
-            await eventually("the port is free") {
+            try await eventually("the port is free") {
                 second = try? await Self.listen(ends, good, port: port)
                 return second != nil
             }
-            await eventually("the right certificate is found") {
+            try await eventually("the right certificate is found") {
                 await ends.deliver(ends.push(to: token), over: transport).isAccepted
             }
             try await second?.close()

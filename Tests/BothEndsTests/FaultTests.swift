@@ -40,7 +40,7 @@ struct FaultTests {
                 while finished.count < pushes.count {
                     let steps = finished.count + core.counts.requests + core.counts.connections
                     quietSeconds = steps == last ? quietSeconds + 1 : 0
-                    if quietSeconds >= 2 { ends.advance(seconds: 15) }
+                    if quietSeconds >= 2 { ends.expireRequests() }
                     last = steps
                     try? await Task.sleep(for: .seconds(1))
                 }
@@ -91,10 +91,10 @@ struct FaultTests {
         core.faults.lostResponses = 1
         let token = try ends.device()
         async let lost = ends.deliver(ends.push(to: token))
-        await eventually("it is in flight") { core.counts.lostResponses == 1 }
+        try await eventually("it is in flight") { core.counts.lostResponses == 1 }
         core.faults = APNsFaults()
         #expect(try await ends.deliver().isAccepted)
-        ends.advance(seconds: 31)
+        ends.expireRequests()
         #expect(await lost.error == .timedOut)
         #expect(try await ends.deliver().isAccepted)
         #expect(core.counts.connections == 2, "one for tokens that are new, one for those that are known")

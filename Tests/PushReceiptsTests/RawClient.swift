@@ -82,13 +82,3 @@ final class RawClient: Sendable {
 
     deinit { close(descriptor) }
 }
-
-/// Whether something comes true within two minutes.
-func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
-    let end = ContinuousClock.now + .seconds(120)
-    while ContinuousClock.now < end {
-        if try await condition() { return true }
-        try? await Task.sleep(for: .milliseconds(10))
-    }
-    return false
-}

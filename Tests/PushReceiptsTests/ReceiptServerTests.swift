@@ -193,7 +193,9 @@ struct ReceiptServerTests {
             port: 0, receiver: ReceiptReceiver(keys: [devices.key]), outbox: other, limits: Self.patient)
         let holder = try Program(at: "/usr/bin/python3").start(
             ["-c", Self.holding, folder.appending("held.db").path, folder.appending("ready").path])
-        #expect(await eventually { FileManager.default.fileExists(atPath: folder.appending("ready").path) })
+        try await eventually("the file is held") {
+            FileManager.default.fileExists(atPath: folder.appending("ready").path)
+        }
         let client = try RawClient(port: server.port)
         let bytes = devices.bytes("a", at: .now())
         client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 128\r\n\r\n", bytes)
@@ -201,7 +203,7 @@ struct ReceiptServerTests {
         #expect(head?.hasPrefix("HTTP/1.1 503 ") == true)
         #expect(head?.contains("retry-after: 60") == true)
         holder.kill()
-        #expect(await eventually { await post(client, bytes) == 204 })
+        try await eventually("it is taken") { await post(client, bytes) == 204 }
         await server.stop()
         #expect(try await other.receipts().total.shownCount == 1)
     }

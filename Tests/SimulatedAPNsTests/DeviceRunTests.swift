@@ -35,15 +35,6 @@ struct DeviceRunTests {
         }
     }
 
-    private func eventually(seconds: Double = 120, _ condition: () throws -> Bool) async rethrows -> Bool {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        while ContinuousClock.now < deadline {
-            if try condition() { return true }
-            try? await Task.sleep(for: .milliseconds(10))
-        }
-        return try condition()
-    }
-
     private func alert(_ text: String) -> String { #"{"aps":{"alert":"\#(text)"}}"# }
 
     @Test("a device receives as it arrives, goes away, comes back to what it missed, and outlives the server")
@@ -54,26 +45,28 @@ struct DeviceRunTests {
             folder: apns.folder.appending("APNs"), apps: [.init(name: "phone", topic: APNsFixture.topic)]
         ) { event in told.events.withLock { $0.append(event) } }
         async let running: Void = receiver.run()
-        #expect(await eventually { told.onlineCount == 1 })
+        try await eventually("it is online") { told.onlineCount == 1 }
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client, body: alert("one")) == 200)
-        #expect(await eventually { told.alerts == ["one"] })
+        try await eventually("the first is shown") { told.alerts == ["one"] }
         for arrival in told.arrivals { receiver.acknowledge(arrival) }
 
         receiver.setOnline(false)
         let status = { apns.server.deviceCounts }
-        #expect(await eventually { status().online == 0 && status().unacknowledged == 0 })
+        try await eventually("it is offline, and nothing is owed") {
+            status().online == 0 && status().unacknowledged == 0
+        }
         #expect(await apns.send(client, body: alert("two")) == 200)
         #expect(await apns.send(client, body: alert("three")) == 200)
         receiver.setOnline(true)
-        #expect(await eventually { told.alerts == ["one", "three"] })
+        try await eventually("the third is shown") { told.alerts == ["one", "three"] }
 
         // Not acknowledged: it comes again, from the next server too.
         await apns.server.stop()
         let second = try await RunningAPNs(in: apns.folder)
-        #expect(await eventually { told.alerts == ["one", "three", "three"] })
+        try await eventually("it is shown again") { told.alerts == ["one", "three", "three"] }
         told.arrivals.last.map { receiver.acknowledge($0) }
-        #expect(await eventually { second.server.deviceCounts.unacknowledged == 0 })
+        try await eventually("nothing is owed") { second.server.deviceCounts.unacknowledged == 0 }
         receiver.stop()
         await running
         await second.server.stop()
@@ -102,7 +95,7 @@ struct DeviceRunTests {
             if case .showed(let showing) = event { showings.withLock { $0.append(showing) } }
         }
         async let running: Void = fleet.run()
-        #expect(await eventually { tokens.withLock { $0.count } == 20 })
+        try await eventually("twenty are online") { tokens.withLock { $0.count } == 20 }
         var faults = APNsFaults()
         faults.duplicates = 0.5
         apns.server.faults = faults
@@ -120,8 +113,8 @@ struct DeviceRunTests {
                 #expect(await client.wait { $0.ended.contains(stream) }.status[stream] == 200)
             }
         }
-        #expect(await eventually { showings.withLock { $0.filter { !$0.isReplacement }.count } == 60 })
-        #expect(await eventually { apns.server.deviceCounts.unacknowledged == 0 })
+        try await eventually("all are shown") { showings.withLock { $0.filter { !$0.isReplacement }.count } == 60 }
+        try await eventually("nothing is owed") { apns.server.deviceCounts.unacknowledged == 0 }
         fleet.stop()
         await running
         let shown = showings.withLock { $0 }
@@ -158,7 +151,7 @@ struct DeviceRunTests {
         let server = try start(
             "server.jsonl", ["apns", "--folder", folder.appending("APNs").path, "--seed", "7", "--json"])
         defer { server.kill() }
-        #expect(try await eventually { try !objects("server.jsonl").isEmpty })
+        try await eventually("the server is there") { try !objects("server.jsonl").isEmpty }
         let address = try LocalAPNsAddress(inFolder: folder.appending("APNs"))
         #expect(address.seed == 7)
         let phone = try start(
@@ -169,7 +162,7 @@ struct DeviceRunTests {
                 folder.appending("State").path, "--json",
             ])
         defer { phone.kill() }
-        #expect(try await eventually { try !objects("phone.jsonl").isEmpty })
+        try await eventually("the phone is there") { try !objects("phone.jsonl").isEmpty }
         let token = try #require(try objects("phone.jsonl").first?["token"] as? String)
 
         func push(_ body: String) throws -> String {
@@ -185,13 +178,13 @@ struct DeviceRunTests {
         }
         func bodies() throws -> [String] { try objects("phone.jsonl").compactMap { $0["body"] as? String } }
         #expect(try push("first") == "200")
-        #expect(try await eventually { try bodies() == ["first"] })
+        try await eventually("the first is shown") { try bodies() == ["first"] }
         Glibc.kill(phone.identifier, SIGUSR1)
-        #expect(try await eventually { try objects("phone.jsonl").last?["event"] as? String == "offline" })
+        try await eventually("it is offline") { try objects("phone.jsonl").last?["event"] as? String == "offline" }
         #expect(try push("second") == "200")
         #expect(try push("third") == "200")
         Glibc.kill(phone.identifier, SIGUSR2)
-        #expect(try await eventually { try bodies() == ["first", "third"] })
+        try await eventually("the third is shown") { try bodies() == ["first", "third"] }
         let outcomes = try objects("phone.jsonl").compactMap { $0["outcome"] as? String }
         #expect(outcomes == ["opened", "opened"])
         Glibc.kill(phone.identifier, SIGINT)

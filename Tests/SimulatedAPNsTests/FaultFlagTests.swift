@@ -32,7 +32,7 @@ struct FaultFlagTests {
         let apns = try await RunningCommand("--lost", "1")
         let client = try await WireClient(apns.address)
         let stream = client.send(apns.headers(), body: RunningCommand.body)
-        #expect(try await eventually { try apns.outcome("stored") == 1 })
+        try await eventually("it is stored") { try apns.outcome("stored") == 1 }
         #expect(try apns.control.ask("GET", "/status")["requests", "lostResponses"] as? Int == 1)
         #expect(client.seen.status[stream] == nil && !client.seen.isClosed)
         apns.stop()
@@ -51,7 +51,7 @@ struct FaultFlagTests {
         let client = try await WireClient(apns.address)
         try await apns.arrivals { ids throws in
             #expect(await apns.send(client) == 200)
-            #expect(await eventually { ids.withLock { $0.count == 2 && $0[0] == $0[1] } })
+            try await eventually("it is shown twice") { ids.withLock { $0.count == 2 && $0[0] == $0[1] } }
         }
         apns.stop()
 
@@ -62,7 +62,7 @@ struct FaultFlagTests {
             #expect(try dropping.outcome("dropped") == 1)
             #expect(try dropping.control.ask("PUT", "/faults", "{}").status == 200)
             #expect(await dropping.send(other) == 200)
-            #expect(await eventually { ids.withLock { !$0.isEmpty } })
+            try await eventually("it is shown") { ids.withLock { !$0.isEmpty } }
             #expect(ids.withLock { $0.count } == 1)
         }
         dropping.stop()
@@ -76,7 +76,7 @@ struct FaultFlagTests {
         try await apns.arrivals { ids throws in
             #expect(await apns.send(client) == 200)
             #expect(try apns.outcome("held-back") == 1)
-            #expect(await eventually { ids.withLock { $0.count == 1 } }, "a second later")
+            try await eventually("it is shown a second later") { ids.withLock { $0.count == 1 } }
         }
         apns.stop()
     }

@@ -56,21 +56,20 @@ struct HostileInputTests {
     func silence() async throws {
         let apns = try await RunningAPNs {
             $0.connectionLimit = 20
-            $0.handshakeTimeout = .milliseconds(500)
+            $0.handshakeTimeout = .seconds(2)
         }
         let silent = (0..<40).map { _ in Self.connect(apns.address.port) }
         #expect(silent.allSatisfy { $0 >= 0 })
         for socket in silent {
-            let isClosed = await eventually {
+            try await eventually("it is closed") {
                 var byte: UInt8 = 0
                 let count = recv(socket, &byte, 1, Int32(MSG_DONTWAIT))
                 let code = errno
                 return count == 0 || (count < 0 && code != EAGAIN)
             }
-            #expect(isClosed, "still open")
             close(socket)
         }
-        #expect(try await apns.works() == true)
+        try await eventually("it works") { try await apns.works() }
         await apns.server.stop()
     }
 
@@ -81,9 +80,9 @@ struct HostileInputTests {
         let server = try Program("device-simulator").start(["apns", "--folder", folder.path])
         defer { server.kill() }
         var address: LocalAPNsAddress?
-        for _ in 0..<500 where address == nil {
-            try await Task.sleep(for: .milliseconds(20))
+        try await eventually("the server's address") {
             address = try? LocalAPNsAddress(inFolder: folder.url)
+            return address != nil
         }
         let port = try #require(address?.port)
         let before = try descriptorCount(of: server.identifier)
@@ -98,13 +97,12 @@ struct HostileInputTests {
         }
         var after = try descriptorCount(of: server.identifier)
         // The runtime may have opened a few for itself by now; of 600 connections each leaves none.
-        for _ in 0..<500 where after > before + 5 {
-            try await Task.sleep(for: .milliseconds(20))
+        try await eventually("no descriptor is left") {
             after = try descriptorCount(of: server.identifier)
+            return after <= before + 5
         }
-        #expect(after <= before + 5)
         let curl = try Program(at: "/usr/bin/curl").run(
-            "--silent", "--http2", "--max-time", "20", "--cacert", folder.appending("root.pem").path, "--data", "{}",
+            "--silent", "--http2", "--max-time", "300", "--cacert", folder.appending("root.pem").path, "--data", "{}",
             "https://localhost:\(port)/3/device/")
         #expect(curl.output == #"{"reason":"MissingDeviceToken"}"#)
         Glibc.kill(server.identifier, SIGTERM)
@@ -138,7 +136,7 @@ struct HostileInputTests {
                 "-c",
                 """
                 import socket, sys
-                s = socket.socket(socket.AF_UNIX); s.settimeout(5); s.connect(sys.argv[1])
+                s = socket.socket(socket.AF_UNIX); s.settimeout(300); s.connect(sys.argv[1])
                 s.sendall(open(sys.argv[2], 'rb').read()); print(len(s.recv(1)))
                 """, apns.address.devices, file,
             ])

@@ -15,7 +15,7 @@ struct IndependentClientTests {
     private func curl(_ apns: RunningAPNs, path: String? = nil, _ more: [String] = []) throws -> Program.Result {
         try Program(at: "/usr/bin/curl").run(
             [
-                "--silent", "--show-error", "--max-time", "20", "--cacert", apns.address.root, "--header",
+                "--silent", "--show-error", "--max-time", "300", "--cacert", apns.address.root, "--header",
                 "authorization: \(apns.authorization)", "--header", "apns-topic: \(APNsFixture.topic)", "--header",
                 "apns-push-type: alert", "--data", Self.body, "--write-out", "\n%{http_code} %{http_version}",
             ] + more + ["https://localhost:\(apns.address.port)\(path ?? "/3/device/\(apns.token)")"])

@@ -58,12 +58,15 @@ struct LogTests {
 
     @Test("requests that take too long, and what the client takes back")
     func requests() async throws {
-        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
+        let slowed = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
+        let slowClient = try await WireClient(slowed.address)
+        let slow = slowClient.send(slowed.headers(), body: nil)
+        #expect(await slowClient.wait { $0.reset.contains(slow) }.reset.contains(slow))
+        #expect(try await slowed.events("request-timeout").map { $0["stream"] as? Int } == [Int(slow)])
+        await slowed.server.stop()
+        let apns = try await RunningAPNs()
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client) == 200)
-        let slow = client.send(apns.headers(), body: nil)
-        #expect(await client.wait { $0.reset.contains(slow) }.reset.contains(slow))
-        #expect(try await apns.events("request-timeout").map { $0["stream"] as? Int } == [Int(slow)])
         let taken = client.send(apns.headers(), body: nil)
         client.reset(taken)
         #expect(try await apns.events("peer-reset").map { $0["stream"] as? Int } == [Int(taken)])
@@ -93,12 +96,12 @@ extension RunningAPNs {
     /// The log's lines about an event, as soon as there is one; none after two minutes.
     func events(_ name: String) async throws -> [[String: Any]] {
         let file = folder.appending("APNs/log.jsonl")
-        let deadline = ContinuousClock.now + .seconds(120)
-        while true {
-            let lines = try LogFile.lines(file).filter { $0["event"] as? String == name }
-            guard lines.isEmpty, ContinuousClock.now < deadline else { return lines }
-            try await Task.sleep(for: .milliseconds(20))
+        var lines: [[String: Any]] = []
+        try await eventually("the log's \(name)") {
+            lines = try LogFile.lines(file).filter { $0["event"] as? String == name }
+            return !lines.isEmpty
         }
+        return lines
     }
 }
 

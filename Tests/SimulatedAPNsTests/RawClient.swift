@@ -44,9 +44,9 @@ final class RawClient: Sendable {
 
     func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
-    /// Whether `condition` holds before two minutes are over.
+    /// Whether `condition` holds before five minutes are over.
     func wait(until condition: (RawClient) -> Bool) async -> Bool {
-        let deadline = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + .seconds(300)
         while !condition(self), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(5)) }
         return condition(self)
     }

@@ -29,7 +29,7 @@ final class RunningCommand: Sendable {
             ["apns", "--folder", apns.path] + flags, output: FileHandle(forWritingTo: output))
         let id = process.identifier
         // Printed after everything else is ready.
-        try #require(await eventually { try !Data(contentsOf: output).isEmpty })
+        try await eventually("its first line") { try !Data(contentsOf: output).isEmpty }
         address = try LocalAPNsAddress(inFolder: apns)
         #expect(address.process == id)
         control = ControlClient(port: address.controlPort)
@@ -69,8 +69,10 @@ final class RunningCommand: Sendable {
             if case .arrived(let arrival) = event { ids.withLock { $0.append(arrival.notification.apnsID) } }
         }
         async let running: Void = receiver.run()
-        #expect(await eventually { isOnline.withLock { $0 } })
-        #expect(try await eventually { try control.ask("GET", "/status")["devices", "online"] as? Int == 1 })
+        try await eventually("the device is online") { isOnline.withLock { $0 } }
+        try await eventually("the server knows") {
+            try control.ask("GET", "/status")["devices", "online"] as? Int == 1
+        }
         try await body(ids)
         receiver.stop()
         await running

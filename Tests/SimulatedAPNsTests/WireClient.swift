@@ -69,7 +69,7 @@ final class WireClient: Sendable {
 
     /// Waits until `condition` holds, for at most some seconds; gives what was seen then.
     @discardableResult
-    func wait(seconds: Double = 120, until condition: (Seen) -> Bool) async -> Seen {
+    func wait(seconds: Double = 300, until condition: (Seen) -> Bool) async -> Seen {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !condition(seen), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(5)) }
         return seen

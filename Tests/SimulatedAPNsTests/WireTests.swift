@@ -167,11 +167,17 @@ struct WireTests {
 
     @Test("a request that never ends is reset, and one that is far too long is answered at once")
     func slowAndLong() async throws {
-        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(300) }
+        try await lengthening(.milliseconds(300), "whole requests within the limit") { limit in
+            let apns = try await RunningAPNs { $0.requestTimeout = limit }
+            let client = try await WireClient(apns.address)
+            let slow = client.send(apns.headers(), body: nil)
+            #expect(await client.wait { $0.reset.contains(slow) }.reset.contains(slow))
+            let isInTime = await apns.send(client) == 200
+            await apns.server.stop()
+            return isInTime
+        }
+        let apns = try await RunningAPNs()
         let client = try await WireClient(apns.address)
-        let slow = client.send(apns.headers(), body: nil)
-        #expect(await client.wait { $0.reset.contains(slow) }.reset.contains(slow))
-        #expect(await apns.send(client) == 200)
         // Ten times: what comes after the answer must not use up the connection's window.
         let long = String(repeating: "x", count: 1_000_000)
         for _ in 0..<10 { #expect(await apns.send(client, body: long) == 413) }
@@ -181,21 +187,24 @@ struct WireTests {
 
     @Test("a body that drips in is reset when its time is up, however often a byte comes")
     func drippingBody() async throws {
-        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
-        let client = try await WireClient(apns.address)
-        let stream = client.send(apns.headers(), body: nil)
-        let dripping = Task {
-            while !Task.isCancelled {
-                client.send(" ", on: stream)
-                try await Task.sleep(for: .milliseconds(20))
+        try await lengthening(.milliseconds(500), "a whole request within the limit") { limit in
+            let apns = try await RunningAPNs { $0.requestTimeout = limit }
+            let client = try await WireClient(apns.address)
+            let stream = client.send(apns.headers(), body: nil)
+            let dripping = Task {
+                while !Task.isCancelled {
+                    client.send(" ", on: stream)
+                    try await Task.sleep(for: .milliseconds(20))
+                }
             }
+            let seen = await client.wait { $0.reset.contains(stream) || $0.ended.contains(stream) }
+            dripping.cancel()
+            #expect(seen.reset.contains(stream))
+            #expect(apns.server.deviceCounts.waiting == 0)
+            let isInTime = await apns.send(client) == 200
+            await apns.server.stop()
+            return isInTime
         }
-        let seen = await client.wait { $0.reset.contains(stream) || $0.ended.contains(stream) }
-        dripping.cancel()
-        #expect(seen.reset.contains(stream))
-        #expect(apns.server.deviceCounts.waiting == 0)
-        #expect(await apns.send(client) == 200)
-        await apns.server.stop()
     }
 
     @Test("a clock two hours off at either end is answered with 403, and all is well once it is right")

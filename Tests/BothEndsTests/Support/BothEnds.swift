@@ -23,6 +23,7 @@ struct BothEnds {
     /// What the server's clock is wrong by, in seconds.
     let serverError: Locked<Int64>
     static let topic: Topic = "com.example.app"
+    private static let requestSeconds: Int64 = 600
 
     /// - Parameter key: what the transport signs with; the server's own unless told otherwise.
     init(
@@ -55,6 +56,11 @@ struct BothEnds {
             endpoint: APNSEndpoint(host: host, port: port), key: key,
             trustRoots: try TrustRoots(pem: Array(root)))
         configuration.limits.connectionCount = 1
+        // Real time goes by, and a busy machine takes its own: only what a test adds to it runs out.
+        configuration.deadlines.request = .seconds(Self.requestSeconds)
+        configuration.deadlines.connect = .seconds(1_000_000)
+        configuration.deadlines.firstAnswer = .seconds(1_000_000)
+        configuration.deadlines.ping = .seconds(1_000_000)
         return try APNSTransport(
             configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             metrics: NOOPMetricsHandler.instance,
@@ -66,6 +72,9 @@ struct BothEnds {
         serverError.withLock { $0 += seconds }
         clock.advance(seconds: seconds)
     }
+
+    /// Lets the time of all that is under way run out.
+    func expireRequests() { advance(seconds: Self.requestSeconds) }
 
     /// A device's token; the same name has the same one.
     func device(_ name: String = "phone") throws -> DeviceToken {
@@ -85,10 +94,17 @@ struct BothEnds {
 
     func deliver(_ request: PushRequest, over other: APNSTransport? = nil) async -> Outcome {
         let transport = other ?? transport
-        do throws(PushTransportError) {
-            return .success(try await transport.deliver(request))
+        do {
+            return try await ending("the outcome of a push") {
+                do throws(PushTransportError) {
+                    return .success(try await transport.deliver(request))
+                } catch {
+                    return .failure(error)
+                }
+            }
         } catch {
-            return .failure(error)
+            Issue.record(error)
+            return .failure(.cancelled)
         }
     }
 
@@ -99,7 +115,7 @@ struct BothEnds {
     func requests(_ count: Int) async throws -> [[String: Any]] {
         let file = folder.appending("APNs/log.jsonl")
         var found: [[String: Any]] = []
-        await eventually("\(count) requests in the log") {
+        try await eventually("\(count) requests in the log") {
             let text = (try? Data(contentsOf: file)).map { String(decoding: $0, as: UTF8.self) } ?? ""
             found = text.split(separator: "\n").compactMap {
                 (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
@@ -119,16 +135,4 @@ extension BothEnds.Outcome {
     var isAccepted: Bool { if case .success(.accepted) = self { true } else { false } }
     var error: PushTransportError? { if case .failure(let error) = self { error } else { nil } }
     var refusal: PushRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
-}
-
-/// Waits until `condition` holds, at most two minutes: the machine may be busy.
-func eventually(_ what: String, _ condition: () async throws -> Bool) async rethrows {
-    let end = ContinuousClock.now + .seconds(120)
-    while try await !condition() {
-        guard ContinuousClock.now < end else {
-            Issue.record("waited in vain: \(what)")
-            return
-        }
-        try? await Task.sleep(for: .milliseconds(5))
-    }
 }
