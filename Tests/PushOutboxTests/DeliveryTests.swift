@@ -1,4 +1,5 @@
 import Foundation
+import PushCrypto
 import PushOutbox
 import PushSender
 import SealedPush
@@ -232,10 +233,10 @@ struct DeliveryTests {
         for number in 0..<20 { try await fixture.addDevice("d\(number)") }
         try await fixture.enqueue("Hello", to: .everyone)
         let started = AsyncStream<Void>.makeStream()
+        let isCancelled = Locked(false)
         let transport = ChangingTransport { _ in
             started.continuation.yield()
-            // Longer than it takes to cancel; a cancelled sleep would end at once.
-            try? await Task.sleep(for: .milliseconds(100))
+            try? await eventually("the courier is cancelled") { isCancelled.withLock { $0 } }
             return Task.isCancelled ? .refused(PushRefusal(status: 0, reason: "cut off")) : .accepted(uniqueID: nil)
         }
         let outbox = try Outbox(at: fixture.path)
@@ -243,6 +244,7 @@ struct DeliveryTests {
         let run = Task { try await courier.run() }
         for await _ in started.stream { break }
         run.cancel()
+        isCancelled.withLock { $0 = true }
         let report = try await run.value
         #expect(report.acceptedCount == 4)
         let status = try await outbox.status()
@@ -259,7 +261,7 @@ struct DeliveryTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    let outbox = try Outbox(at: path)
+                    let outbox = try Outbox(at: path, clock: .system, busyLimit: 600)
                     try await Courier(for: outbox, through: transport, limits: CourierLimits(inFlightCount: 16))
                         .run(until: .empty)
                 }

@@ -49,7 +49,7 @@ struct FileTests {
     func madeAtOnce() async throws {
         let path = path
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<8 { group.addTask { _ = try await Outbox(at: path).status() } }
+            for _ in 0..<8 { group.addTask { _ = try await Outbox(at: path, clock: .system, busyLimit: 600).status() } }
             try await group.waitForAll()
         }
     }

@@ -17,7 +17,7 @@ final class Fixture: Sendable {
     init() throws {
         folder = try TemporaryFolder()
         sealer = Sealer(sender: sender, topic: Self.topic, safeDefault: "You have a new message!")
-        outbox = try Outbox(at: Self.path(folder), clock: time.clock)
+        outbox = try Outbox(at: Self.path(folder), clock: time.clock, busyLimit: 600)
     }
 
     static func path(_ folder: TemporaryFolder) -> String { folder.appending("outbox.db").path }
@@ -25,7 +25,7 @@ final class Fixture: Sendable {
     var path: String { Self.path(folder) }
 
     /// Another process's view of the same file.
-    func reopened() throws -> Outbox { try Outbox(at: path, clock: time.clock) }
+    func reopened() throws -> Outbox { try Outbox(at: path, clock: time.clock, busyLimit: 600) }
 
     var now: Timestamp { Timestamp(clamping: time.now / 1_000) }
 
