@@ -24,6 +24,9 @@ public struct Program: Sendable {
         public let description = "A test that waits for a process needs the trait .blocking (import TestThreads)."
     }
 
+    /// A program that had not ended after half an hour, and was killed.
+    public struct Hangs: Error { public let words: [String] }
+
     public struct Result: Sendable {
         public let status: Int32
         public let output: String
@@ -53,6 +56,15 @@ public struct Program: Sendable {
             arguments, input: FileHandle(forReadingFrom: URL(filePath: inputPath)),
             output: FileHandle(forWritingTo: URL(filePath: outputPath)),
             errors: FileHandle(forWritingTo: URL(filePath: errorsPath)))
+        // The last resort against a test that hangs.
+        let end = ContinuousClock.now + .seconds(1_800)
+        while !process.hasEnded {
+            guard ContinuousClock.now < end else {
+                process.kill()
+                throw Hangs(words: [executable.lastPathComponent] + arguments)
+            }
+            usleep(1_000)
+        }
         let ending = process.wait()
         return Result(
             status: ending.status,

@@ -82,7 +82,11 @@ struct BackupDamageTests {
 
     @Test("that is large, or asks for much work, is refused at once")
     func limits() {
-        let start = ContinuousClock.now
+        let time = processorTime { expectLimits() }
+        #expect(time < .seconds(5))
+    }
+
+    private func expectLimits() {
         #expect(isRefused(backup + [UInt8](repeating: 65, count: Keyring.maximumBackupByteCount)))
         let text = "sealedpush-backup: 1\nseal: passphrase\nsalt: AAAAAAAAAAAAAAAAAAAAAA\n"
         for cost in ["operations: 1000000\nmemory: 67108864", "operations: 3\nmemory: 99999999999", "memory: 67108864"]
@@ -93,7 +97,6 @@ struct BackupDamageTests {
         #expect(throws: KeyringError.backup) { try Keyring.backupKind([]) }
         #expect(throws: KeyringError.backup) { try Keyring.backupKind(Array("sealedpush-backup: 1\n".utf8)) }
         #expect(throws: KeyringError.backup) { try Keyring.backupKind(Array("sealedpush-backup: 2\n".utf8) + backup) }
-        #expect(ContinuousClock.now - start < .seconds(60))
     }
 
     @Test("and any other one holds no secret: raw, in hex, in Base64 or in Bech32")

@@ -260,10 +260,11 @@ struct FileLedgerTests {
         let environment = DeviceEnvironment(
             keychain: { _ in InMemoryKeyStore([]) }, appGroup: { [folder] _ in folder.url })
         let container = SharedContainer.appGroup("group.com.example")
-        try FileLedger.begin(in: container, environment: environment, at: .now())
+        let began = Timestamp.now()
+        try FileLedger.begin(in: container, environment: environment, at: began)
         let ledger = try #require(FileLedger(container: container, environment: environment))
         let floor = try #require(try ledger.floor())
-        #expect((1...3).contains(Timestamp.now().seconds(since: floor)))
+        #expect((1...3).contains(began.seconds(since: floor)))
         #expect(!ledger.asksForNewKey)
         try ledger.raise(to: now.advanced(bySeconds: 100))
         try FileLedger.begin(in: container, environment: environment, at: .now())

@@ -21,14 +21,13 @@ struct RequestTests {
             }
         }
 
-        func waitUntil(_ count: Int) {
-            let deadline = ContinuousClock.now + .seconds(60)
-            while bodies.withLock({ $0.count }) < count, ContinuousClock.now < deadline { usleep(1_000) }
+        func waitUntil(_ count: Int) async throws {
+            try await eventually("\(count) handlers were called") { bodies.withLock { $0.count } >= count }
         }
     }
 
     @Test("two requests at once on one instance, a thousand times: each handler is called once, with its own content")
-    func pairs() throws {
+    func pairs() async throws {
         let fixture = try Fixture()
         try fixture.beginLedger()
         // The ledger's syncs are the disk's business, and tested elsewhere.
@@ -44,8 +43,8 @@ struct RequestTests {
             }
             if round % 7 == 0 { service.serviceExtensionTimeWillExpire() }
         }
-        calls.waitUntil(1_000)
-        usleep(20_000)
+        try await calls.waitUntil(1_000)
+        await service.tidied()
         let bodies = calls.bodies.withLock { $0 }
         #expect(bodies.count == 1_000)
         #expect(bodies.values.allSatisfy { $0.count == 1 })
@@ -74,7 +73,7 @@ struct RequestTests {
     }
 
     @Test("on expiry every outstanding request is shown the safe default at once, and what comes later is dropped")
-    func expiry() throws {
+    func expiry() async throws {
         /// A store that answers when it is told to.
         final class Slow: KeyStore {
             let gate = DispatchSemaphore(value: 0)
@@ -96,7 +95,7 @@ struct RequestTests {
         service.serviceExtensionTimeWillExpire()
         #expect(calls.bodies.withLock { $0.count } == 3)
         for _ in 0..<3 { slow.gate.signal() }
-        usleep(50_000)
+        await service.tidied()
         let bodies = calls.bodies.withLock { $0 }
         #expect(bodies.values.allSatisfy { $0 == ["local default"] })
         let log = ServiceLog(folder: fixture.folder.appending("SealedPush")).entries()

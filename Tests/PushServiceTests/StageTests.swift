@@ -135,43 +135,45 @@ struct StageTests {
 
     @Test("on expiry what is ready is shown, and the others are cancelled, even those that block their threads")
     func expiry() async throws {
-        let wasCancelled = Locked(false)
-        let gate = DispatchSemaphore(value: 0)
-        defer { for _ in 0..<8 { gate.signal() } }
-        let hanging = (0..<8).map { _ in Step { _, _ in Self.block(gate) } }
-        let (shown, _) = try await show(
-            hanging + [
-                Step { draft, _ in draft.subtitle = "ready" },
-                Step { draft, _ in
-                    do { try await Task.sleep(for: .seconds(600)) } catch {
-                        wasCancelled.withLock { $0 = true }
-                        throw error
-                    }
-                    draft.body = "too late"
-                },
-            ], expiringAfter: .milliseconds(300))
-        #expect(shown.body == "text")
-        #expect(shown.subtitle == "ready")
-        let deadline = ContinuousClock.now + .seconds(60)
-        while !wasCancelled.withLock({ $0 }), ContinuousClock.now < deadline { usleep(1_000) }
-        #expect(wasCancelled.withLock { $0 })
+        try await lengthening(.milliseconds(300), "a stage that is ready on expiry") { expiry in
+            let wasCancelled = Locked(false)
+            let gate = DispatchSemaphore(value: 0)
+            defer { for _ in 0..<8 { gate.signal() } }
+            let hanging = (0..<8).map { _ in Step { _, _ in Self.block(gate) } }
+            let (shown, _) = try await show(
+                hanging + [
+                    Step { draft, _ in draft.subtitle = "ready" },
+                    Step { draft, _ in
+                        do { try await Task.sleep(for: .seconds(600)) } catch {
+                            wasCancelled.withLock { $0 = true }
+                            throw error
+                        }
+                        draft.body = "too late"
+                    },
+                ], expiringAfter: expiry)
+            guard shown.subtitle == "ready" else { return false }
+            #expect(shown.body == "text")
+            try await eventually("the other is cancelled") { wasCancelled.withLock { $0 } }
+            return true
+        }
     }
 
     private static func block(_ gate: DispatchSemaphore) { gate.wait() }
 
     @Test("parts of a stage are kept one by one")
     func parts() async throws {
-        let (shown, _) = try await show(
-            [
-                Step(pieces: [
-                    Step { draft, _ in draft.title = "one" },
-                    Step { _, _ in try await Task.sleep(for: .seconds(600)) },
-                    Step { _, _ in throw Broken() },
-                    Step { draft, _ in draft.subtitle = "four" },
-                ])
-            ], expiringAfter: .milliseconds(300))
-        #expect(shown.title == "one")
-        #expect(shown.subtitle == "four")
+        try await lengthening(.milliseconds(300), "two parts that are ready on expiry") { expiry in
+            let (shown, _) = try await show(
+                [
+                    Step(pieces: [
+                        Step { draft, _ in draft.title = "one" },
+                        Step { _, _ in try await Task.sleep(for: .seconds(600)) },
+                        Step { _, _ in throw Broken() },
+                        Step { draft, _ in draft.subtitle = "four" },
+                    ])
+                ], expiringAfter: expiry)
+            return shown.title == "one" && shown.subtitle == "four"
+        }
     }
 
     @Test("a stage can't take the text away")
@@ -186,6 +188,10 @@ struct StageTests {
 
     @Test("files that are handed over stay; all others are removed, those that come too late too")
     func files() async throws {
+        try await lengthening(.milliseconds(300), "a file that is there on expiry", showFiles)
+    }
+
+    private func showFiles(expiringAfter expiry: Duration) async throws -> Bool {
         let gate = DispatchSemaphore(value: 0)
         let lateFile = Locked<URL?>(nil)
         let png = Data([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
@@ -204,20 +210,19 @@ struct StageTests {
                     lateFile.withLock { $0 = file }
                     draft.attachments = [DraftAttachment(identifier: "late", file: file)]
                 },
-            ], expiringAfter: .milliseconds(300))
-        #expect(shown.attachments.map { $0.identifier } == ["one"])
+            ], expiringAfter: expiry)
         gate.signal()
-        let deadline = ContinuousClock.now + .seconds(60)
+        guard !shown.attachments.isEmpty else { return false }
+        #expect(shown.attachments.map { $0.identifier } == ["one"])
         var names: [String] = []
-        while ContinuousClock.now < deadline {
+        try await eventually("one file is left") {
             names = try FileManager.default.subpathsOfDirectory(atPath: fixture.scratchRoot.path).filter {
                 $0.hasSuffix(".png")
             }
-            if names.count == 1, lateFile.withLock({ $0 }) != nil { break }
-            usleep(2_000)
+            return names.count == 1 && lateFile.withLock { $0 } != nil
         }
-        #expect(names.count == 1)
         #expect(names.first?.hasSuffix("-a_b_.._c.png") == true)
+        return true
     }
 
     @Test("what a killed process has left is swept, and what is in use is not")

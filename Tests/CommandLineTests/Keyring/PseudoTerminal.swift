@@ -34,7 +34,7 @@ enum PseudoTerminal {
         var screen: [UInt8] = []
         var seen = 0
         var left = answers[...]
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(300)
         while ContinuousClock.now < deadline {
             var poll = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
             guard Glibc.poll(&poll, 1, 100) > 0 else { continue }

@@ -43,9 +43,12 @@ struct MediaStageTests {
             return sealed
         }
 
-        /// - Parameter count: as many finished files must be there before time is up; nil where it never is.
+        /// - Parameters:
+        ///   - count: as many finished files must be there before time is up; nil where it never is.
+        ///   - pause: how long after that: what is there is kept a moment later.
         func show(
             _ stages: [any ServiceStage] = [MediaStage()], expiringWhenReady count: Int? = nil,
+            after pause: Duration = .zero,
             expiringAfter expiry: Duration? = nil
         ) async throws -> UNNotificationContent {
             let service = TestedService(fixture.configuration(stages: stages))
@@ -66,8 +69,7 @@ struct MediaStageTests {
                         if names.count(where: { $0.hasSuffix(".png") }) == count { break }
                         usleep(5_000)
                     }
-                    // What is there has been kept a moment later.
-                    usleep(300_000)
+                    Thread.sleep(forTimeInterval: pause / .seconds(1))
                     service.serviceExtensionTimeWillExpire()
                 }
             }
@@ -93,13 +95,10 @@ struct MediaStageTests {
         }
 
         /// Waits until files are gone and connections closed, since both end a moment after the handler was called.
-        func waitUntilQuiet(files: Int) async throws -> Bool {
-            let deadline = ContinuousClock.now + .seconds(60)
-            while ContinuousClock.now < deadline {
-                if try leftFiles.count == files, server.connectionCount == 0 { return true }
-                try await Task.sleep(for: .milliseconds(5))
+        func waitUntilQuiet(files: Int) async throws {
+            try await eventually("\(files) files and no connection are left") {
+                try leftFiles.count == files && server.connectionCount == 0
             }
-            return false
         }
     }
 
@@ -185,20 +184,22 @@ struct MediaStageTests {
         #expect(shown.attachments.map { $0.identifier } == ["good"])
         // How a loader takes a redirect that it can't follow is its own affair.
         if code == "any" { #expect(scene.failures.count == 1) } else { #expect(scene.failures == [code]) }
-        #expect(try await scene.waitUntilQuiet(files: 1))
+        try await scene.waitUntilQuiet(files: 1)
     }
 
     @Test("on expiry what is there is delivered, and the other connections are closed")
     func expiry() async throws {
-        let scene = try Scene()
-        try scene.attach("one")
-        try scene.attach("hanging") { _ in .hangs }
-        try scene.attach("dripping") { .drips($0, after: 100, every: .seconds(1)) }
-        try scene.attach("four")
-        try scene.attach("lying") { .lies(Array($0.prefix(50_000)), contentLength: $0.count) }
-        let shown = try await scene.show(expiringWhenReady: 2)
-        #expect(shown.attachments.map { $0.identifier } == ["one", "four"])
-        #expect(try await scene.waitUntilQuiet(files: 2))
+        try await lengthening(.milliseconds(100), "two files that are kept on expiry") { pause in
+            let scene = try Scene()
+            try scene.attach("one")
+            try scene.attach("hanging") { _ in .hangs }
+            try scene.attach("dripping") { .drips($0, after: 100, every: .seconds(1)) }
+            try scene.attach("four")
+            try scene.attach("lying") { .lies(Array($0.prefix(50_000)), contentLength: $0.count) }
+            let shown = try await scene.show(expiringWhenReady: 2, after: pause)
+            try await scene.waitUntilQuiet(files: shown.attachments.count)
+            return shown.attachments.map { $0.identifier } == ["one", "four"]
+        }
     }
 
     @Test(
@@ -234,7 +235,7 @@ struct MediaStageTests {
         #expect(shown.body == "Look!")
         #expect(shown.attachments.map { $0.identifier } == ["good"])
         #expect(scene.failures.count == 1)
-        #expect(try await scene.waitUntilQuiet(files: 1))
+        try await scene.waitUntilQuiet(files: 1)
     }
 
     @Test("whenever time is up, every 100 ms of a run, the text is shown once and nothing is left open")
@@ -247,7 +248,7 @@ struct MediaStageTests {
             try scene.attach("three") { .drips($0, after: $0.count - 50, every: .milliseconds(20)) }
             let shown = try await scene.show(expiringAfter: .milliseconds(100 * step))
             #expect(["Look!", "local default"].contains(shown.body))
-            #expect(try await scene.waitUntilQuiet(files: shown.attachments.count))
+            try await scene.waitUntilQuiet(files: shown.attachments.count)
         }
     }
 
@@ -316,7 +317,7 @@ struct MediaStageTests {
         let shown = try await scene.show([OverflowStage(), MediaStage()], expiringAfter: .milliseconds(700))
         #expect(shown.title == "Nina")
         #expect(shown.body == moved.content.alert.body)
-        #expect(try await scene.waitUntilQuiet(files: 0))
+        try await scene.waitUntilQuiet(files: 0)
     }
 
     @Test("content in a file that is another message's is not shown")

@@ -211,22 +211,23 @@ struct ReceiptStageTests {
         let asked = (server.heads.count, other.heads.count)
         server.behave(.hangs)
         other.behave(.hangs)
-        await postUntil { server.heads.count > asked.0 }
+        try await postUntil { server.heads.count > asked.0 }
         #expect(other.heads.count == asked.1)
-        await postUntil { other.heads.count > asked.1 }
+        try await postUntil { other.heads.count > asked.1 }
         #expect(server.heads.count == asked.0 + 1)
-        await postUntil { server.heads.count > asked.0 + 1 }
+        try await postUntil { server.heads.count > asked.0 + 1 }
         #expect(other.heads.count == asked.1 + 1)
         #expect(queue.waiting().count == 2)
     }
 
     /// Posts what waits, and gives up as soon as this is true.
-    private func postUntil(_ isEnough: () -> Bool) async {
+    private func postUntil(_ isEnough: () -> Bool) async throws {
         let (folder, environment) = (fixture.folder.url, fixture.environment)
         let posting = Task {
             await ReceiptStage(hosts: []).postWaiting(in: .folder(folder), environment: environment)
         }
-        while !isEnough() { try? await Task.sleep(for: .milliseconds(5)) }
+        defer { posting.cancel() }
+        try await eventually("enough was posted") { isEnough() }
         posting.cancel()
         await posting.value
     }
@@ -238,7 +239,7 @@ struct ReceiptStageTests {
         service.environment = fixture.environment
         // Shown although the server has not answered: it never does.
         #expect(await receive(Fixture.request(field: try field()), service).body == "Hello")
-        while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually("the server is asked") { !server.heads.isEmpty }
         #expect(queue.waiting().count == 1)
     }
 

@@ -198,8 +198,7 @@ struct ChallengeTests {
     func hostile() {
         var random = SeededGenerator()
         let challenge = enrolling.challenge()
-        let clock = ContinuousClock()
-        let elapsed = clock.measure {
+        let time = processorTime {
             for character in ["A", "é"] {
                 let huge = String(repeating: character, count: 20_000_000)
                 #expect(silence("pushchallenge." + huge) == .malformed)
@@ -207,7 +206,7 @@ struct ChallengeTests {
                 #expect(throws: ChallengeError.malformed) { try PendingChallenge(parsing: "pushpending." + huge) }
             }
         }
-        #expect(elapsed < .seconds(5))
+        #expect(time < .seconds(5))
         for _ in 0..<2_000 {
             let text = "pushchallenge." + Base64URL.encode([1] + random.bytes(124))
             #expect([.unknownRecipient, .malformed].contains(silence(text)))
