@@ -168,6 +168,7 @@ let testedEverywhere: [Target] = [
     .target(
         name: "TestSupport", dependencies: ["PushCrypto", "SealedPush", "PushSender"], path: "Tests/Support",
         swiftSettings: settings),
+    .target(name: "TestThreads", dependencies: ["PushCrypto"], path: "Tests/Threads", swiftSettings: settings),
     .testTarget(
         name: "PushCryptoTests", dependencies: ["PushCrypto", "TestSupport", crypto], resources: [.copy("Vectors")],
         swiftSettings: settings),
@@ -186,7 +187,9 @@ let testedEverywhere: [Target] = [
         swiftSettings: settings),
     .testTarget(
         name: "PushServiceTests",
-        dependencies: ["PushService", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "TestSupport"]
+        dependencies: [
+            "PushService", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "TestSupport", "TestThreads",
+        ]
             + userNotifications,
         swiftSettings: settings),
     .testTarget(
@@ -210,7 +213,6 @@ let testedOnLinux: [Target] = [
         name: "TestPrograms",
         dependencies: ["TestSupport", "PushSimulator", "PushKeyring", "PushSender", "SealedPush"],
         path: "Tests/Programs", swiftSettings: settings),
-    .target(name: "TestThreads", dependencies: ["PushCrypto"], path: "Tests/Threads", swiftSettings: settings),
     .testTarget(name: "UserNotificationsTests", dependencies: ["UserNotifications"], swiftSettings: settings),
     .testTarget(
         name: "LockScreenPictureTests",

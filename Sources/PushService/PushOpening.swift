@@ -35,13 +35,18 @@ struct PushOpening: Sendable {
         self.now = now
     }
 
-    /// - Parameter field: what the payload has under `custom-encrypted-message`; nil where that is no string.
-    func present(field: String?, requestIdentifier: String) -> Presentation {
+    /// - Parameters:
+    ///   - field: what the payload has under `custom-encrypted-message`; nil where that is no string.
+    ///   - writeTime: how long the ledger may take.
+    func present(
+        field: String?, requestIdentifier: String, writeTime: Duration = LedgerLimits.writeTime
+    ) -> Presentation {
         if field == nil, configuration.receivesPlainPushes { return .plain }
         let now = now()
         let envelope = field.flatMap { try? Envelope(parsing: $0) }
         do {
-            let (opened, answer) = try open(envelope, requestIdentifier: requestIdentifier, at: now)
+            let (opened, answer) = try open(
+                envelope, requestIdentifier: requestIdentifier, writeTime: writeTime, at: now)
             return .opened(NotificationDraft(opened, isRepeat: answer == .repeated))
         } catch {
             return .safeDefault(
@@ -51,12 +56,12 @@ struct PushOpening: Sendable {
 
     /// Steps 2 to 6, and the line in the log.
     private func open(
-        _ envelope: Envelope?, requestIdentifier: String, at now: Timestamp
+        _ envelope: Envelope?, requestIdentifier: String, writeTime: Duration, at now: Timestamp
     ) throws(OpenError) -> (OpenedContent, LedgerAnswer) {
         do throws(OpenError) {
             guard let envelope else { throw .malformed }
             let opened = try opener.open(envelope, at: now)
-            let answer = try record(opened, requestIdentifier: requestIdentifier, at: now)
+            let answer = try record(opened, requestIdentifier: requestIdentifier, within: writeTime, at: now)
             writeLog(nil, envelope, at: now)
             return (opened, answer)
         } catch {
@@ -68,7 +73,8 @@ struct PushOpening: Sendable {
     /// For the app, later: the same steps on an envelope that was kept.
     func open(field: String, requestIdentifier: String) throws(OpenError) -> OpenedContent {
         let (opened, answer) = try open(
-            try? Envelope(parsing: field), requestIdentifier: requestIdentifier, at: now())
+            try? Envelope(parsing: field), requestIdentifier: requestIdentifier, writeTime: LedgerLimits.writeTime,
+            at: now())
         if answer == .first { markKey(of: opened) }
         return opened
     }
@@ -99,9 +105,9 @@ struct PushOpening: Sendable {
         markers?.mark(opened.recipient, at: now())
     }
 
-    /// Step 6, within its two seconds: a file system that hangs must not cost the person the notification.
+    /// Step 6, within its time: a file system that hangs must not cost the person the notification.
     private func record(
-        _ opened: OpenedContent, requestIdentifier: String, at now: Timestamp
+        _ opened: OpenedContent, requestIdentifier: String, within time: Duration, at now: Timestamp
     ) throws(OpenError) -> LedgerAnswer {
         guard let ledger else { throw .ledgerUnavailable }
         let entry = LedgerEntry(key: opened.ledgerKey, sent: opened.sent, requestIdentifier: requestIdentifier)
@@ -112,7 +118,7 @@ struct PushOpening: Sendable {
             answer.withLock { $0 = result }
             isDone.signal()
         }
-        _ = isDone.wait(timeout: .now() + .seconds(Int(LedgerLimits.writeTime.components.seconds)))
+        _ = isDone.wait(timeout: .now() + time / .seconds(1))
         switch answer.withLock({ $0 }) {
         case .success(let answer): return answer
         case .failure(.replayed): throw .replayed

@@ -45,7 +45,8 @@ final class ServiceRun: Sendable {
 
     /// Opens, on the calling thread; the stages go on after it has returned.
     func run() {
-        let presentation = opening.present(field: field, requestIdentifier: identifier)
+        let presentation = opening.present(
+            field: field, requestIdentifier: identifier, writeTime: context.timeLeft - LedgerLimits.timeAfterwards)
         guard delivery.keep(presentation), case .opened(let draft) = presentation, !stages.isEmpty else {
             finish()
             return

@@ -3,6 +3,7 @@ import PushCrypto
 import PushSender
 import SealedPush
 import TestSupport
+import TestThreads
 import Testing
 import UserNotifications
 
@@ -183,6 +184,35 @@ struct ShowingTests {
             container: .appGroup("group.not.there"))
         expectSafeDefault(
             await receive(Fixture.request(field: try fixture.seal()), TestedService(missing)), .ledgerUnavailable)
+    }
+
+    /// Takes longer than the two seconds that a ledger once had.
+    private struct SlowLedger: ReplayLedger {
+        let ledger: FileLedger
+
+        func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
+            Thread.sleep(forTimeInterval: 2.2)
+            return try ledger.record(entry, at: now)
+        }
+
+        func purge(at now: Timestamp) {}
+    }
+
+    @Test("a ledger that is slow costs nothing while there is time, and the content when there is none", .blocking)
+    func slowLedger() throws {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        let configuration = fixture.configuration()
+        let opening = PushOpening(
+            configuration, keys: DeviceEnvironment.system.keyStore(configuration.keys),
+            ledger: SlowLedger(ledger: fixture.ledger), log: nil, markers: nil, now: Timestamp.now)
+        let field = try fixture.seal()
+        let late = opening.present(field: field, requestIdentifier: "one", writeTime: .milliseconds(1))
+        #expect(late.reason == .ledgerUnavailable)
+        guard case .opened = opening.present(field: try fixture.seal(), requestIdentifier: "two") else {
+            Issue.record("a message was lost")
+            return
+        }
     }
 
     @Test("every single-bit flip of an authentic envelope ends in the safe default")
