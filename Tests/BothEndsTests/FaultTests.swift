@@ -11,6 +11,16 @@ import Testing
 struct FaultTests {
     @Test("every push ends with an answer, or an error that is right about whether it may have been delivered")
     func truth() async throws {
+        try await lengthening(.seconds(2), "pushes that end in each way") { quiet in
+            let counts = try await endings(whenQuietFor: quiet)
+            return counts.accepted > 0 && counts.refused > 0 && counts.maybe > 0
+        }
+    }
+
+    /// Sends pushes through faults, and counts how they ended.
+    ///
+    /// - Parameter quiet: after how long without a step answers count as lost.
+    private func endings(whenQuietFor quiet: Duration) async throws -> (accepted: Int, refused: Int, maybe: Int) {
         let ends = try await BothEnds {
             $0.seed = 7
             $0.faults.resets = 0.1
@@ -40,7 +50,7 @@ struct FaultTests {
                 while finished.count < pushes.count {
                     let steps = finished.count + core.counts.requests + core.counts.connections
                     quietSeconds = steps == last ? quietSeconds + 1 : 0
-                    if quietSeconds >= 2 { ends.expireRequests() }
+                    if .seconds(quietSeconds) >= quiet { ends.expireRequests() }
                     last = steps
                     try? await Task.sleep(for: .seconds(1))
                 }
@@ -70,11 +80,11 @@ struct FaultTests {
             case nil: Issue.record("no outcome")
             }
         }
-        #expect(counts.accepted > 0 && counts.refused > 0 && counts.maybe > 0, "\(counts)")
         core.faults = APNsFaults()
         ends.advance(seconds: 60)
         #expect(try await ends.deliver().isAccepted)
         await ends.stop()
+        return (counts.accepted, counts.refused, counts.maybe)
     }
 
     @Test("a reset and a lost answer each leave the connection to the others")

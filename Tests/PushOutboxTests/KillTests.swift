@@ -55,8 +55,7 @@ struct KillTests {
     func exact(call: String) async throws {
         let strace = Program(at: "/usr/bin/strace")
         var killCount = 0
-        var random = SeededGenerator()
-        for occurrence in Thoroughness.sample(12, of: Array(1...60), using: &random) {
+        for occurrence in 1...Thoroughness.count(12, thorough: 60) {
             let inject = [
                 "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
                 "inject=\(call):signal=KILL:when=\(occurrence)",

@@ -46,6 +46,7 @@ struct HeldConnectionTests {
         let client = try await RawClient(port: apns.address.port, root: apns.address.root)
         client.send(RawClient.preface + RawClient.settings + bytes)
         #expect(await client.wait { $0.isClosed })
+        try await eventually("the end is in the log") { try await !apns.events("frame-timeout").isEmpty }
         #expect(try await apns.events("frame-timeout").count == 1)
         try await eventually("it works") { try await apns.works() }
         await apns.server.stop()
@@ -65,6 +66,7 @@ struct HeldConnectionTests {
         }
         #expect(await client.wait { $0.isClosed })
         dripping.cancel()
+        try await eventually("the end is in the log") { try await !apns.events("frame-timeout").isEmpty }
         #expect(try await apns.events("frame-timeout").count == 1)
         await apns.server.stop()
     }
