@@ -71,20 +71,22 @@ struct WireTests {
 
     @Test("what was taken before GOAWAY is answered, also where the provider had sent more by then")
     func answersAfterGoAway() async throws {
-        let apns = try await RunningAPNs()
-        var faults = APNsFaults()
-        faults.goAwayEvery = 5
-        faults.latencyMillisecondsMinimum = 100
-        faults.latencyMillisecondsMaximum = 100
-        apns.server.faults = faults
-        let client = try await WireClient(apns.address)
-        #expect(await apns.send(client) == 200)
-        let streams = (0..<20).map { _ in client.send(apns.headers(), body: #"{"aps":{"alert":"x"}}"#) }
-        let seen = await client.wait { $0.isClosed }
-        #expect(seen.goAway == "")
-        #expect(streams.prefix(4).allSatisfy { seen.status[$0] == 200 })
-        #expect(streams.dropFirst(4).allSatisfy { seen.status[$0] == nil })
-        await apns.server.stop()
+        try await lengthening(.seconds(2), "the answers, before the connection closes") { time in
+            let apns = try await RunningAPNs { $0.closingTime = time }
+            var faults = APNsFaults()
+            faults.goAwayEvery = 5
+            faults.latencyMillisecondsMinimum = 100
+            faults.latencyMillisecondsMaximum = 100
+            apns.server.faults = faults
+            let client = try await WireClient(apns.address)
+            #expect(await apns.send(client) == 200)
+            let streams = (0..<20).map { _ in client.send(apns.headers(), body: #"{"aps":{"alert":"x"}}"#) }
+            let seen = await client.wait { $0.isClosed }
+            #expect(seen.goAway == "")
+            #expect(streams.dropFirst(4).allSatisfy { seen.status[$0] == nil })
+            await apns.server.stop()
+            return streams.prefix(4).allSatisfy { seen.status[$0] == 200 }
+        }
     }
 
     @Test("each fault shows on the wire")
