@@ -36,9 +36,10 @@ package final class ScratchFolder: Sendable {
             case .closed: throw CancellationError()
             case .made: return
             case .unused:
-                // In a folder for all of them, so that a class that can't be set on one may be set on the other.
+                // The folder for all of them is made to last, and has the class; what is made in it has it too, and need
+                // not last: no wait for the drive.
                 try FileProtection.fromFirstUnlock.ensureFolder(root)
-                try FileProtection.fromFirstUnlock.ensureFolder(folder)
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
                 state = .made
             }
         }
