@@ -5,8 +5,8 @@ internal import PushCrypto
 /// Threads for tasks that block: a new one starts whenever all others are at work.
 final class BlockingThreads: TaskExecutor {
     static let shared = BlockingThreads()
-    /// As many tests as keep the processors busy while some of them wait.
-    static let gate = Gate(width: 2 * ProcessInfo.processInfo.activeProcessorCount)
+    /// As many tests as keep the processors busy while most of them wait.
+    static let gate = Gate(width: 4 * ProcessInfo.processInfo.activeProcessorCount)
 
     private let state = Locked(State())
     private let work = DispatchSemaphore(value: 0)
