@@ -19,4 +19,10 @@ public enum Thoroughness {
         let between = walk.indices.dropFirst().dropLast().shuffled(using: &random).prefix(plain - 2)
         return ([0] + between.sorted() + [walk.count - 1]).map { walk[$0] }
     }
+
+    /// The same with a seed of its own, which is printed.
+    public static func sample<Element>(_ plain: Int, of walk: [Element]) -> [Element] {
+        var random = SeededGenerator()
+        return sample(plain, of: walk, using: &random)
+    }
 }

@@ -23,7 +23,7 @@ struct KeyringKillTests {
         let stride = index % 7 == 0 ? aftermath.stride : 4 * aftermath.stride
         let walk = calls.enumerated().filter { ($0.offset + index) % stride == 0 }.map(\.element)
         var random = SeededGenerator()
-        for call in Thoroughness.isThorough ? walk : Thoroughness.sample(5, of: calls, using: &random) {
+        for call in Thoroughness.isThorough ? walk : Thoroughness.sample(4, of: calls, using: &random) {
             let copy = try aftermath.fixture.copy()
             let status = try SystemCallTrace.kill(copy.words(command), at: call)
             #expect(status == -SIGKILL, "\(command), \(call)")
@@ -73,7 +73,7 @@ struct KeyringKillTests {
         var random = SeededGenerator()
         let fixtures = try [KeyringFixture.Seal.clear, .key].map { try KeyringFixture(sealed: $0) }
         var outcomes: [KeyringAftermath.Outcome: Int] = [:]
-        let roundCount = Thoroughness.count(2, thorough: 8)
+        let roundCount = Thoroughness.count(1, thorough: 8)
         for fixture in fixtures {
             for command in [KeyringCommand.all[0], KeyringCommand.all[6], KeyringCommand.all[9]] {
                 let aftermath = try KeyringAftermath(command, fixture)

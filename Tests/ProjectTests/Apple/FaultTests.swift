@@ -62,7 +62,7 @@ struct FaultTests {
             error: "data race"),
     ]
 
-    @Test("in a source", arguments: sourceFaults)
+    @Test("in a source", arguments: Thoroughness.sample(5, of: sourceFaults))
     func source(fault: SourceFault) async throws {
         let path = "Sources/\(fault.module)/\(fault.file)"
         let text = try Checkout.text(Checkout.folder.appending(path: path))
