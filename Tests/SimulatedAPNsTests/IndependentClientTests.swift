@@ -53,18 +53,19 @@ struct IndependentClientTests {
         await apns.server.stop()
     }
 
-    @Test("h2load sends 20,000 pushes over four connections without an error")
+    @Test("h2load sends thousands of pushes over four connections without an error")
     func h2load() async throws {
         let apns = try await RunningAPNs()
         let body = try apns.folder.write(Self.body, to: "body.json")
+        let count = Thoroughness.count(6_000, thorough: 20_000)
         let result = try Program(at: "/usr/bin/h2load").run([
-            "--requests=20000", "--clients=4", "--max-concurrent-streams=50", "--data=\(body)",
+            "--requests=\(count)", "--clients=4", "--max-concurrent-streams=50", "--data=\(body)",
             "--header=authorization: \(apns.authorization)", "--header=apns-topic: \(APNsFixture.topic)",
             "--header=apns-push-type: alert", "https://127.0.0.1:\(apns.address.port)/3/device/\(apns.token)",
         ])
         #expect(result.status == 0)
-        #expect(result.output.contains("20000 succeeded, 0 failed, 0 errored, 0 timeout"), "\(result.output)")
-        #expect(result.output.contains("status codes: 20000 2xx, 0 3xx, 0 4xx, 0 5xx"))
+        #expect(result.output.contains("\(count) succeeded, 0 failed, 0 errored, 0 timeout"), "\(result.output)")
+        #expect(result.output.contains("status codes: \(count) 2xx, 0 3xx, 0 4xx, 0 5xx"))
         #expect(try await apns.works() == true)
         await apns.server.stop()
     }

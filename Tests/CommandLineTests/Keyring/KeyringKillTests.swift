@@ -8,7 +8,9 @@ import Testing
 /// Processes that are killed in the middle of a change of a keyring.
 @Suite("A keyring whose process is killed", .blocking)
 struct KeyringKillTests {
-    @Test("is as before or as it is to be, wherever in a change that was", arguments: KeyringCommand.all.indices)
+    @Test(
+        "is as before or as it is to be, wherever in a change that was",
+        arguments: Thoroughness.sample(16, of: Array(KeyringCommand.all.indices)))
     func everyCall(_ index: Int) throws {
         let command = KeyringCommand.all[index]
         guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }
