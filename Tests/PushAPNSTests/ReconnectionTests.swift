@@ -141,6 +141,9 @@ struct ReconnectionTests {
             throws: PushTransportError.unreachable("connection refused by localhost:\(port)")
         ) { _ = try await transport.deliver(Rig.request()) }
         try await eventually("the next connection must wait") { try await transport.waitsForClock }
+        try await eventually("the first token is signed") {
+            try await transport.inLoop { $0.lanes.allSatisfy { $0.tokenWait == nil } }
+        }
         clock.advance(.seconds(30))
         _ = await refused
         await transport.shutDown()
