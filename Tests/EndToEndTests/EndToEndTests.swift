@@ -17,7 +17,6 @@ struct EndToEndTests {
         let share = Thoroughness.count(1, thorough: 2)
         var plan = RunPlan(messageCount: 1_500 * share, deviceCount: 30 * share, killCount: 3, seed: seed)
         plan.faults.goAwayEvery = 150 * share
-        // A machine so busy that answers take longer sends one message again and again: more than eight times is a replay.
         plan.patience.request = 1_500
         plan.patience.lease = 3_000
         let folder = try TemporaryFolder(inMemory: true)

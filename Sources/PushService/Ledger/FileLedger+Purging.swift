@@ -50,10 +50,6 @@ extension FileLedger {
         }
     }
 
-    /// 64 hexadecimal digits, and for a repeat the number of its place.
-    private static func isKey(_ text: Substring) -> Bool {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count <= 2, parts[0].utf8.count == 64, Hex.decode(parts[0]) != nil else { return false }
-        return parts.count == 1 || (2...LedgerLimits.maximumOpenCount).contains(Int(parts[1]) ?? 0)
-    }
+    /// 64 hexadecimal digits.
+    private static func isKey(_ text: Substring) -> Bool { text.utf8.count == 64 && Hex.decode(text) != nil }
 }

@@ -36,18 +36,26 @@ extension FileLedger: ReplayLedger {
         guard let floor = try floor(), entry.sent > floor else { throw .replayed }
     }
 
-    /// Takes the first free place of the eight that one request identifier has.
+    /// Makes the entry, or finds it made by an earlier open under the same request identifier.
     private func reserve(_ entry: LedgerEntry) throws(LedgerError) -> LedgerAnswer {
         let dayFolder = folder.appending(path: Self.dayName(entry.sent))
-        let name = Self.entryName(entry)
+        let file = dayFolder.appending(path: Self.entryName(entry))
         let identifier = BLAKE2b.hash(Array(entry.requestIdentifier.utf8), byteCount: 32)
         let bytes = Array(Hex.encode(identifier).utf8) + [UInt8(ascii: "\n")]
-        for place in 1...LedgerLimits.maximumOpenCount {
-            let file = dayFolder.appending(path: place == 1 ? name : "\(name).\(place)")
-            if try create(file, holding: bytes) { return place == 1 ? .first : .repeated }
-            if place == 1 { try checkIdentifier(bytes, in: file) }
+        if try create(file, holding: bytes) { return .first }
+        try checkIdentifier(bytes, in: file)
+        try sync(dayFolder)
+        return .repeated
+    }
+
+    /// Who made the entry may have been killed before it would outlast the power.
+    private func sync(_ dayFolder: URL) throws(LedgerError) {
+        do throws(DurableFiles.Failure) {
+            try DurableFiles.sync(folder: dayFolder)
+        } catch {
+            // A purge took it, and so raised the floor over the message.
+            throw error.code == ENOENT ? .replayed : .unavailable
         }
-        throw .replayed
     }
 
     /// An entry that can't be read at the moment is nobody's yet; one that was purged meanwhile lies below the floor.

@@ -13,7 +13,6 @@ package final class InMemoryLedger: ReplayLedger {
     private struct Opened {
         let requestIdentifier: String
         let sent: Timestamp
-        var count: Int
     }
 
     package init(floor: Timestamp) { state = Locked(State(floor: floor)) }
@@ -21,15 +20,11 @@ package final class InMemoryLedger: ReplayLedger {
     package func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
         try state.withLock { (state) throws(LedgerError) in
             guard entry.sent > state.floor else { throw .replayed }
-            guard var seen = state.opened[entry.key] else {
-                state.opened[entry.key] = Opened(
-                    requestIdentifier: entry.requestIdentifier, sent: entry.sent, count: 1)
+            guard let seen = state.opened[entry.key] else {
+                state.opened[entry.key] = Opened(requestIdentifier: entry.requestIdentifier, sent: entry.sent)
                 return .first
             }
-            guard seen.requestIdentifier == entry.requestIdentifier, seen.count < LedgerLimits.maximumOpenCount
-            else { throw .replayed }
-            seen.count += 1
-            state.opened[entry.key] = seen
+            guard seen.requestIdentifier == entry.requestIdentifier else { throw .replayed }
             return .repeated
         }
     }

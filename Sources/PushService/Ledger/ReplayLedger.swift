@@ -37,8 +37,6 @@ package enum LedgerError: Error, Equatable, Sendable {
 
 package enum LedgerLimits {
     package static let maximumEntryCount = 20_000
-    /// How often one message opens in all, under one request identifier.
-    package static let maximumOpenCount = 8
     /// What the time budget of a push leaves for writing when nothing else has taken any.
     package static let writeTime = ServiceRun.timeBudget - timeAfterwards
     /// What a slow ledger leaves for the rest: while the content lies opened in memory, a write is worth waiting for.
