@@ -12,17 +12,15 @@ struct ContextCacheTests {
     private let phone = Identity()
     private let plaintext = [UInt8](repeating: 7, count: 32)
 
-    /// A clock and a process that tests move by hand.
+    /// A clock that tests move by hand.
     private final class World: Sendable {
-        let state = Locked((now: ContinuousClock.now, process: Int32(1)))
+        private let now = Locked(ContinuousClock.now)
 
         var environment: ContextCache.Environment {
-            ContextCache.Environment(
-                now: { [self] in state.withLock { $0.now } }, processID: { [self] in state.withLock { $0.process } })
+            ContextCache.Environment(now: { [self] in now.withLock { $0 } })
         }
 
-        func pass(_ time: Duration) { state.withLock { $0.now += time } }
-        func fork() { state.withLock { $0.process += 1 } }
+        func pass(_ time: Duration) { now.withLock { $0 += time } }
     }
 
     private func cache(_ limits: ContextLimits = ContextLimits(), _ world: World = World()) -> ContextCache {
@@ -58,16 +56,13 @@ struct ContextCacheTests {
         #expect(try header(cache.seal(plaintext, to: phone.recipient)).enc != first)
     }
 
-    @Test("after a fork every context is new")
-    func fork() throws {
-        let world = World()
-        let cache = cache(ContextLimits(), world)
-        let first = try header(cache.seal(plaintext, to: phone.recipient)).enc
-        world.fork()
-        let second = try header(cache.seal(plaintext, to: phone.recipient))
-        #expect(second.enc != first)
-        #expect(second.sequenceNumber == 0)
-        #expect(cache.heldCount == 1)
+    @Test("where a child could not be told from its parent, nothing is held")
+    func noMark() throws {
+        let cache = ContextCache(
+            sender: sender, topic: "com.example.app", limits: ContextLimits(), environment: .init(mark: { nil }))
+        let headers = try (0..<5).map { _ in try header(cache.seal(plaintext, to: phone.recipient)) }
+        #expect(Set(headers.map(\.enc)).count == 5)
+        #expect(cache.heldCount == 0)
     }
 
     @Test("no more contexts are held than allowed, and the oldest goes first")

@@ -1,12 +1,6 @@
 internal import PushCrypto
 import SealedPush
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 /// The HPKE contexts of one sealer, one a recipient, within their limits. Safe from many threads.
 ///
 /// Each number is reserved under the lock before it is used and never given back. A context that is used up, too old,
@@ -19,10 +13,10 @@ final class ContextCache: Sendable {
     private let environment: Environment
     private let state = Locked(State())
 
-    /// Where time and process come from; tests put in their own.
+    /// Where time and the mark of the process come from; tests put in their own.
     struct Environment: Sendable {
         var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
-        var processID: @Sendable () -> Int32 = { getpid() }
+        var mark: @Sendable () -> ForkMark? = { ForkMark() }
     }
 
     init(sender: SenderKey, topic: Topic, limits: ContextLimits, environment: Environment = Environment()) {
@@ -59,9 +53,8 @@ final class ContextCache: Sendable {
 
     private func reserve(for recipient: Recipient) -> (SealingContext, UInt32) {
         let now = environment.now()
-        let process = environment.processID()
         let held = state.withLock { state -> (SealingContext, UInt32)? in
-            state.dropAll(unlessMadeBy: process)
+            state.dropAllOfParent()
             state.dropExpired(at: now, lifetime: limits.lifetime)
             return state.reserve(for: recipient, messageCount: limits.messageCount)
         }
@@ -72,7 +65,8 @@ final class ContextCache: Sendable {
         let context = SealingContext(hpke: hpke, created: now)
         guard limits.heldCount > 0, limits.messageCount > 1 else { return (context, 0) }
         let startsSweep = state.withLock { state in
-            state.hold(context, for: recipient, madeBy: process, heldCount: limits.heldCount)
+            guard state.mark(by: environment.mark) else { return false }
+            state.hold(context, for: recipient, heldCount: limits.heldCount)
             defer { state.isSweepDue = true }
             return !state.isSweepDue
         }
@@ -108,7 +102,7 @@ private struct State {
     private var order: [(recipient: Recipient, serial: UInt64)] = []
     private var firstInOrder = 0
     private var serial: UInt64 = 0
-    private var processID: Int32?
+    private var mark: ForkMark?
 
     struct Held {
         let context: SealingContext
@@ -129,10 +123,15 @@ private struct State {
         return (held.context, number)
     }
 
+    /// Whether a child of this process would be known for one; if not, nothing may be held.
+    mutating func mark(by make: () -> ForkMark?) -> Bool {
+        mark = mark ?? make()
+        return mark != nil
+    }
+
     /// Keeps a context whose number 0 is already taken.
-    mutating func hold(_ context: SealingContext, for recipient: Recipient, madeBy process: Int32, heldCount: Int) {
+    mutating func hold(_ context: SealingContext, for recipient: Recipient, heldCount: Int) {
         guard contexts[recipient] == nil else { return }
-        processID = process
         serial += 1
         contexts[recipient] = Held(context: context, serial: serial, nextNumber: 1)
         order.append((recipient, serial))
@@ -147,8 +146,9 @@ private struct State {
     }
 
     /// After a fork both processes would go on with the same numbers.
-    mutating func dropAll(unlessMadeBy process: Int32) {
-        guard let processID, processID != process else { return }
+    mutating func dropAllOfParent() {
+        guard let mark, !mark.isOfThisProcess else { return }
+        self.mark = nil
         contexts.removeAll()
         order.removeAll()
         firstInOrder = 0
