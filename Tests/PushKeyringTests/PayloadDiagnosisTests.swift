@@ -95,6 +95,7 @@ struct PayloadDiagnosisTests {
     @Test(
         "says what is malformed",
         arguments: [
+            (#"{"aps":{"mutable-content":-},"custom-encrypted-message":"AQ"}"#, "no JSON"),
             ("", "empty"), (" \n\t ", "empty"), ("{", "no JSON"), ("[1]", "no object"), ("\"AQ\"", "no object"),
             ("{}", "has no"), (#"{"custom-encrypted-message":1}"#, "no string"),
             (#"{"custom-encrypted-message":null}"#, "no string"),

@@ -36,31 +36,15 @@ enum PayloadField {
         guard JSONReader.isWithinLimits(bytes, maximumDepth: maximumDepth) else {
             return .missing("it is no JSON, or lies more than \(maximumDepth) levels deep")
         }
-        guard let payload = try? JSONDecoder().decode(Payload.self, from: Data(bytes)) else {
+        // Each value is read, not the field alone: the system that delivers a push refuses it whole.
+        guard let members = try? JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)) else {
             return .missing("it is no JSON: cut, or altered")
         }
-        switch payload.field {
-        case .text(let text): return .text(text)
-        case .otherKind: return .missing("its \"\(fieldName)\" is no string")
+        switch members[fieldName] {
+        case .string(let text): return .text(text)
         case .none: return .missing("it has no \"\(fieldName)\": nothing was sealed into it, or something took it out")
+        default: return .missing("its \"\(fieldName)\" is no string")
         }
-    }
-
-    private struct Payload: Decodable {
-        var field: Field?
-
-        enum Field {
-            case text(String)
-            case otherKind
-        }
-
-        init(from decoder: any Decoder) throws {
-            let members = try decoder.container(keyedBy: Name.self)
-            guard members.contains(.field) else { return }
-            field = (try? members.decode(String.self, forKey: .field)).map { .text($0) } ?? .otherKind
-        }
-
-        private enum Name: String, CodingKey { case field = "custom-encrypted-message" }
     }
 
     private static func isSpace(_ scalar: Unicode.Scalar) -> Bool { [" ", "\t", "\r", "\n"].contains(scalar) }
