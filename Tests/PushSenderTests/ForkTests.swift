@@ -12,7 +12,9 @@ import Testing
     /// With a real fork(2): the child's memory is its parent's, and so, in a namespace of its own, may be its number.
     @Suite("After a fork")
     struct ForkTests {
-        @Test("no context is used by both, whether or not the child has its parent's process ID", arguments: [false, true])
+        @Test(
+            "no context is used by both, whether or not the child has its parent's process ID",
+            arguments: [false, true])
         func contexts(inNamespace: Bool) async throws {
             if inNamespace, getuid() != 0 { return print("only root can make a namespace: not tried") }
             let folder = try TemporaryFolder()
@@ -53,8 +55,9 @@ import Testing
 
             private func note(_ line: String) throws {
                 let file = open(result, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-                guard file >= 0, write(file, line, line.utf8.count) == line.utf8.count else { throw EnvelopeError.empty }
-                close(file)
+                guard file >= 0 else { throw EnvelopeError.empty }
+                defer { close(file) }
+                guard write(file, line, line.utf8.count) == line.utf8.count else { throw EnvelopeError.empty }
             }
 
             /// Swift hides fork(2), since little of its runtime may be used afterwards.
