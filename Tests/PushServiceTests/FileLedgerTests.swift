@@ -85,6 +85,48 @@ struct FileLedgerTests {
         #expect(try ledger.record(entry(1, sent: now.advanced(bySeconds: 1)), at: now) == .first)
     }
 
+    @Test("where many find the ledger missing at once, it is begun, and stays")
+    func missingForMany() throws {
+        for round in 0..<20 {
+            let ledger = FileLedger(folder: folder.appending("ledger \(round)"))
+            DispatchQueue.concurrentPerform(iterations: 8) { number in
+                _ = try? ledger.record(entry(number, sent: now.advanced(bySeconds: 1)), at: now)
+            }
+            #expect(ledger.asksForNewKey)
+            ledger.newKeyWasMade()
+            #expect(try ledger.record(entry(9, sent: now.advanced(bySeconds: 1)), at: now) == .first)
+            #expect(!ledger.asksForNewKey, "it would count as missing again")
+        }
+    }
+
+    @Test("a floor that rises while the folder is listed, and so is in no list, is not missing")
+    func floorInNoList() throws {
+        let ledger = try begun()
+        var listCount = 0
+        let floor = try ledger.floor { () throws(LedgerError) in
+            listCount += 1
+            guard let names = try ledger.names() else { return nil }
+            return names.filter { !$0.hasPrefix("floor.") || listCount == 3 }
+        }
+        #expect(floor == now.advanced(bySeconds: -40 * 86_400))
+        #expect(try ledger.floor { () throws(LedgerError) in [] } == nil)
+    }
+
+    @Test("what came second where two began the ledger is removed in time, and nothing else")
+    func foreignOrigins() throws {
+        let ledger = try begun()
+        let foreign = ledger.folder.appending(path: "origin.0123456789abcdef")
+        _ = FileManager.default.createFile(atPath: foreign.path, contents: Data())
+        let before = try DurableFiles.names(in: ledger.folder)
+        ledger.purge(at: now)
+        #expect(try Set(DurableFiles.names(in: ledger.folder)) == Set(before))
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date.now.addingTimeInterval(-100_000)], ofItemAtPath: foreign.path)
+        ledger.purge(at: now)
+        #expect(try Set(DurableFiles.names(in: ledger.folder)) == Set(before).subtracting([foreign.lastPathComponent]))
+        #expect(try ledger.floor() != nil)
+    }
+
     @Test("a ledger copied back from an older copy counts as missing: what it forgot does not open again")
     func restored() throws {
         let ledger = try begun()

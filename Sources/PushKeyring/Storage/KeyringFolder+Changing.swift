@@ -70,7 +70,7 @@ extension KeyringFolder {
             try DurableFiles.ensureFolder(staging)
             for subfolder in Self.subfolders { try DurableFiles.ensureFolder(staging.appending(path: subfolder)) }
             for file in change.files {
-                try DurableFiles.write(file.bytes, to: staging.appending(path: file.path), mode: mode_t(file.mode))
+                try DurableFiles.write(file.bytes, to: staging.appending(path: file.path), mode: file.mode)
             }
             for subfolder in Self.subfolders { try DurableFiles.sync(folder: staging.appending(path: subfolder)) }
             try DurableFiles.sync(folder: staging)

@@ -43,6 +43,7 @@ final class ContextCache: Sendable {
     func sweep() {
         let now = environment.now()
         let next = state.withLock { state in
+            state.dropAllOfParent()
             state.dropExpired(at: now, lifetime: limits.lifetime)
             let next = state.oldest
             state.isSweepDue = next != nil

@@ -14,14 +14,17 @@
 final class ForkMark {
     private let processID = getpid()
     #if canImport(Darwin)
-        private let forkCount = ForkCount.current
+        private let forkCount: Int
     #else
         private let page: UnsafeMutableRawPointer
     #endif
 
     /// Nil where the system makes no such mark: then nothing may be kept that a child must not use again.
     init?() {
-        #if !canImport(Darwin)
+        #if canImport(Darwin)
+            guard ForkCount.isCounting else { return nil }
+            forkCount = ForkCount.current
+        #else
             let mapped = mmap(nil, Self.pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
             guard let mapped, mapped != MAP_FAILED else { return nil }
             guard madvise(mapped, Self.pageSize, Self.wipeOnFork) == 0 else {
@@ -60,8 +63,8 @@ final class ForkMark {
     private enum ForkCount {
         /// Written by a child alone, before it has a second thread.
         nonisolated(unsafe) private static var count = 0
-        private static let isCounting: Bool = pthread_atfork(nil, nil, { ForkCount.count += 1 }) == 0
+        static let isCounting: Bool = pthread_atfork(nil, nil, { ForkCount.count += 1 }) == 0
 
-        static var current: Int { isCounting ? count : 0 }
+        static var current: Int { count }
     }
 #endif

@@ -13,7 +13,9 @@ extension FileLedger {
     /// Goes day by day, the oldest first, so that it makes progress however often it is cut off; what is then left over
     /// lies at or below the floor, and goes next time. Source: Specification 7.8.
     package func purge(at now: Timestamp) {
-        guard let names = try? names(), var floor = try? floor() else { return }
+        // The floor that is there must outlast the power before what lies below it goes.
+        guard let names = try? names(), var floor = try? floor(), (try? DurableFiles.sync(folder: folder)) != nil
+        else { return }
         let oldest = now.advanced(bySeconds: -TimeRules.maximumAge)
         var kept: [Entry] = []
         for day in names.compactMap(Self.decimal).sorted() {
@@ -30,6 +32,7 @@ extension FileLedger {
         let excess = kept.count - LedgerLimits.maximumEntryCount
         if excess > 0, (try? raise(to: kept[excess - 1].sent)) != nil { remove(kept, upTo: kept[excess - 1].sent) }
         DurableFiles.removeUnfinished(in: folder, untouchedFor: 86_400)
+        removeForeignOrigins()
     }
 
     private typealias Entry = (sent: Timestamp, path: String)

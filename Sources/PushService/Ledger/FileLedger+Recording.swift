@@ -42,38 +42,39 @@ extension FileLedger: ReplayLedger {
         let file = dayFolder.appending(path: Self.entryName(entry))
         let identifier = BLAKE2b.hash(Array(entry.requestIdentifier.utf8), byteCount: 32)
         let bytes = Array(Hex.encode(identifier).utf8) + [UInt8(ascii: "\n")]
+        // First of all a look: a repeat needs no room on the disk, and none of the calls that a full one refuses.
+        if try isThere(file, holding: bytes) { return .repeated }
         if try create(file, holding: bytes) { return .first }
-        try checkIdentifier(bytes, in: file)
-        try sync(dayFolder)
+        // Another process was faster; or a purge, whose floor then lies above the message.
+        guard try isThere(file, holding: bytes) else { throw .replayed }
         return .repeated
     }
 
-    /// Who made the entry may have been killed before it would outlast the power.
-    private func sync(_ dayFolder: URL) throws(LedgerError) {
-        do throws(DurableFiles.Failure) {
-            try DurableFiles.sync(folder: dayFolder)
-        } catch {
-            // A purge took it, and so raised the floor over the message.
-            throw error.code == ENOENT ? .replayed : .unavailable
-        }
-    }
-
-    /// An entry that can't be read at the moment is nobody's yet; one that was purged meanwhile lies below the floor.
-    private func checkIdentifier(_ bytes: [UInt8], in file: URL) throws(LedgerError) {
+    /// Whether an earlier open under the same request identifier made the entry. One that can't be read at the moment is
+    /// nobody's yet.
+    private func isThere(_ file: URL, holding bytes: [UInt8]) throws(LedgerError) -> Bool {
         let seen: [UInt8]
         do throws(DurableFiles.Failure) {
             seen = try DurableFiles.read(file, limit: bytes.count + 1)
         } catch {
-            throw error.code == ENOENT ? .replayed : .unavailable
+            guard error.code == ENOENT else { throw .unavailable }
+            return false
         }
         guard seen == bytes else { throw .replayed }
+        // Who made it may have been killed before it would outlast the power. Where that can't be mended now, the text
+        // that is on the screen weighs more than a repeat that would ring.
+        try? DurableFiles.sync(folder: file.deletingLastPathComponent())
+        return true
     }
 
     /// A purge may take the day's folder away at any moment: then once more.
     private func create(_ file: URL, holding bytes: [UInt8]) throws(LedgerError) -> Bool {
         for _ in 1...3 {
             do throws(DurableFiles.Failure) {
-                try DurableFiles.ensureFolder(file.deletingLastPathComponent())
+                let dayFolder = file.deletingLastPathComponent()
+                try DurableFiles.ensureFolder(dayFolder)
+                // Who made the folder may have been killed before it would outlast the power.
+                if try DurableFiles.isEmpty(folder: dayFolder) { try DurableFiles.sync(folder: folder) }
                 return try DurableFiles.create(file, holding: bytes, staging: folder)
             } catch {
                 guard error.code == ENOENT else { throw .unavailable }

@@ -1,4 +1,5 @@
 package import Foundation
+internal import PushCrypto
 package import SealedPush
 
 #if canImport(Darwin)
@@ -18,14 +19,22 @@ public struct FileLedger: Sendable {
     package init(folder: URL) { self.folder = folder }
 
     /// The moment at or before which content is refused; nil where the ledger is missing or was copied from elsewhere.
-    package func floor() throws(LedgerError) -> Timestamp? {
-        guard let names = try names() else { return nil }
-        do throws(DurableFiles.Failure) {
-            guard try isOriginal() else { return nil }
-        } catch {
-            throw .unavailable
+    package func floor() throws(LedgerError) -> Timestamp? { try floor(listing: names) }
+
+    /// - Parameter names: the names in the folder, each time anew; tests put in their own.
+    func floor(listing names: () throws(LedgerError) -> [String]?) throws(LedgerError) -> Timestamp? {
+        // A floor that rises while a large folder is listed may be in no list: the new one made behind it, the old one
+        // removed before it. It would look as if there were none.
+        for _ in 1...3 {
+            guard let names = try names() else { return nil }
+            do throws(DurableFiles.Failure) {
+                guard try isOriginal() else { return nil }
+            } catch {
+                throw .unavailable
+            }
+            if let floor = Self.floor(in: names) { return floor }
         }
-        return Self.floor(in: names)
+        return nil
     }
 
     /// Makes a missing ledger; where one is there already, its floor is raised.
@@ -83,7 +92,9 @@ public struct FileLedger: Sendable {
     }
 
     private func mark(_ name: String) throws(DurableFiles.Failure) {
-        _ = try DurableFiles.create(folder.appending(path: name), holding: [], staging: folder)
+        if try DurableFiles.create(folder.appending(path: name), holding: [], staging: folder) { return }
+        // Who made it may have been killed before it would outlast the power.
+        try DurableFiles.sync(folder: folder)
     }
 
     /// Whether this is the ledger that was begun, and no copy of it.
@@ -92,24 +103,48 @@ public struct FileLedger: Sendable {
     /// ledger that was taken for lost would cost the message, and a key. Source: Specification 7.9.
     private func isOriginal() throws(DurableFiles.Failure) -> Bool {
         do throws(DurableFiles.Failure) {
-            let text = try FileOrigin.text(of: folder.appending(path: Self.originName))
-            return Array(text.utf8)
-                == (try DurableFiles.read(folder.appending(path: Self.originTextName), limit: 128))
+            let text = try DurableFiles.read(folder.appending(path: Self.originTextName), limit: 128)
+            guard let name = Self.originName(in: text) else { return false }
+            return text == (try originText(name))
         } catch {
             guard error.code == ENOENT else { throw error }
             return false
         }
     }
 
+    /// Two processes may do so at once: each makes a file of its own, and whichever text is there in the end names the
+    /// file that it was made from.
     private func renewOrigin() throws(DurableFiles.Failure) {
         guard try !isOriginal() else { return }
-        unlink(path(Self.originTextName))
-        unlink(path(Self.originName))
-        let origin = folder.appending(path: Self.originName)
-        try DurableFiles.createEmpty(origin)
-        _ = try DurableFiles.create(
-            folder.appending(path: Self.originTextName), holding: Array(FileOrigin.text(of: origin).utf8),
-            staging: folder)
+        let name = Self.originPrefix + Hex.encode(SecureRandom.bytes(count: 8))
+        try DurableFiles.createEmpty(folder.appending(path: name))
+        let unfinished = folder.appending(path: "tmp.\(name)")
+        try DurableFiles.write(try originText(name), to: unfinished, mode: 0o600)
+        try DurableFiles.rename(unfinished, to: folder.appending(path: Self.originTextName))
+        try DurableFiles.sync(folder: folder)
+    }
+
+    private func originText(_ name: String) throws(DurableFiles.Failure) -> [UInt8] {
+        Array("\(name) \(try FileOrigin.text(of: folder.appending(path: name)))".utf8)
+    }
+
+    /// The name that the text begins with: the prefix and 16 hexadecimal digits.
+    private static func originName(in text: [UInt8]) -> String? {
+        guard let word = String(strictUTF8: text)?.split(separator: " ").first, word.hasPrefix(originPrefix),
+            Hex.decode(word.dropFirst(originPrefix.count))?.count == 8
+        else { return nil }
+        return String(word)
+    }
+
+    /// What those who began the ledger at once, and came second, have left; nobody's after a day.
+    func removeForeignOrigins() {
+        guard let text = try? DurableFiles.read(folder.appending(path: Self.originTextName), limit: 128),
+            let own = Self.originName(in: text), let names = try? names()
+        else { return }
+        for name in names where name.hasPrefix(Self.originPrefix) && name != own && name != Self.originTextName {
+            let file = folder.appending(path: name)
+            if let age = DurableFiles.secondsUntouched(file), age > 86_400 { unlink(path(name)) }
+        }
     }
 
     private func excludeFromBackup() {
@@ -122,7 +157,7 @@ public struct FileLedger: Sendable {
     }
 
     private static let floorPrefix = "floor."
-    private static let originName = "origin"
+    private static let originPrefix = "origin."
     private static let originTextName = "origin.text"
     static let rotationMarker = "rotate"
 }

@@ -5,9 +5,9 @@
 #endif
 
 #if canImport(Darwin)
-    package import Darwin
+    internal import Darwin
 #else
-    package import Glibc
+    internal import Glibc
 #endif
 
 /// Files that are whole or not there, also after a crash: written aside, synced, linked into place.
@@ -24,7 +24,7 @@ package enum DurableFiles {
 
     /// Makes a file that must not exist yet; false where it does. Several processes may try at once: one succeeds.
     package static func create(
-        _ file: URL, holding bytes: [UInt8], staging: URL, mode: mode_t = 0o600
+        _ file: URL, holding bytes: [UInt8], staging: URL, mode: UInt16 = 0o600
     ) throws(Failure) -> Bool {
         let temporary = staging.appending(path: "tmp.\(UUID().uuidString.lowercased())")
         try write(bytes, to: temporary, mode: mode)
@@ -84,12 +84,27 @@ package enum DurableFiles {
     }
 
     /// Makes a folder if it is missing, and makes that last.
-    package static func ensureFolder(_ folder: URL, mode: mode_t = 0o700) throws(Failure) {
-        let status = mkdir(folder.path(percentEncoded: false), mode)
+    package static func ensureFolder(_ folder: URL, mode: UInt16 = 0o700) throws(Failure) {
+        let status = mkdir(folder.path(percentEncoded: false), mode_t(mode))
         let code = errno
         if status != 0, code == EEXIST { return }
         guard status == 0 else { throw Failure(code: code) }
         try sync(folder: folder.deletingLastPathComponent())
+    }
+
+    /// Whether a folder holds nothing; costs one read of it, however much it holds.
+    package static func isEmpty(folder: URL) throws(Failure) -> Bool {
+        guard let stream = opendir(folder.path(percentEncoded: false)) else { throw Failure(code: errno) }
+        defer { closedir(stream) }
+        // `.` and `..` come in any order; a third name is something.
+        for _ in 1...3 {
+            errno = 0
+            guard readdir(stream) != nil else {
+                guard errno == 0 else { throw Failure(code: errno) }
+                return true
+            }
+        }
+        return false
     }
 
     /// The names in a folder, without `.` and `..`.
@@ -180,8 +195,8 @@ package enum DurableFiles {
     }
 
     /// Makes a file that must not exist yet, in place, and syncs it; not the folder.
-    package static func write(_ bytes: [UInt8], to file: URL, mode: mode_t) throws(Failure) {
-        let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    package static func write(_ bytes: [UInt8], to file: URL, mode: UInt16) throws(Failure) {
+        let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
         guard descriptor >= 0 else { throw Failure(code: errno) }
         defer { close(descriptor) }
         do throws(Failure) {
