@@ -14,21 +14,24 @@ internal import GRDB
 ///
 /// Several processes may open one file on a local disk (not on a network's) at once, and a value is safe to use from many
 /// tasks. The memory it takes does not grow with the number of devices or pushes: about 20 MB. Its files, of which there
-/// are up to three, are readable by their owner only. Why SQLite: Docs/Decisions/0019-an-outbox-in-sqlite.md.
+/// are up to three, are readable by their owner only, and nobody else may write their folder. Why SQLite: Docs/Decisions/0019-an-outbox-in-sqlite.md.
 public final class Outbox: Sendable {
     let clock: OutboxClock
     private let pool: DatabasePool
 
     /// Opens a file, or makes it.
     ///
-    /// - Throws: `damaged`, `foreign`, `tooNew`, `cannotOpen`, `readOnly`, `diskFull`, `busy`.
+    /// The file, what SQLite keeps beside it (`-wal`, `-shm`, `-journal`) and their folder must be the caller's (the folder
+    /// may be root's) and nobody else's to write, sticky bit or not: who may make files there decides what is sent to whom.
+    ///
+    /// - Throws: `exposed`, `damaged`, `foreign`, `tooNew`, `cannotOpen`, `readOnly`, `diskFull`, `busy`.
     public convenience init(at path: String) throws(OutboxError) { try self.init(at: path, clock: .system) }
 
     /// - Parameter busyLimit: seconds to wait for another process that writes.
     package init(at path: String, clock: OutboxClock, busyLimit: Double = 30) throws(OutboxError) {
         self.clock = clock
         do {
-            try Self.create(path)
+            try OutboxPlace.prepare(path)
             try Self.check(path, busyLimit)
             pool = try Self.connect(path, busyLimit)
             try pool.writeWithoutTransaction { db in
@@ -73,26 +76,6 @@ public final class Outbox: Sendable {
         do { try await pool.barrierWriteWithoutTransaction { db in _ = try db.checkpoint(.truncate) } } catch {
             throw OutboxError(error)
         }
-    }
-
-    /// The file is made before SQLite can, for its owner alone; the log beside it gets the same permissions. One that is
-    /// there must be a file, the caller's, and nobody else's to write: who may write it decides what is sent to whom.
-    private static func create(_ path: String) throws(OutboxError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-        guard descriptor >= 0 else {
-            let code = errno
-            guard code != EROFS, code != EACCES else { throw .readOnly }
-            guard code != ELOOP else { throw .cannotOpen("it is a symbolic link") }
-            throw code == ENOSPC ? .diskFull : .cannotOpen(String(cString: strerror(code)))
-        }
-        defer { close(descriptor) }
-        var facts = stat()
-        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-            throw .cannotOpen("it is no file")
-        }
-        guard facts.st_uid == geteuid() else { throw .cannotOpen("it belongs to another user") }
-        guard facts.st_mode & 0o022 == 0 else { throw .cannotOpen("others may write it: chmod 600 it") }
-        if facts.st_mode & 0o077 != 0 { fchmod(descriptor, 0o600) }
     }
 
     /// Looks before anything is changed: opening for good switches a file to another kind of log.

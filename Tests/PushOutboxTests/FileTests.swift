@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushCrypto
 import PushSender
 import SealedPush
 import TestPrograms
@@ -95,7 +96,7 @@ struct FileTests {
     func exposed() throws {
         _ = try Outbox(at: path)
         chmod(path, 0o666)
-        #expect(throws: OutboxError.cannotOpen("others may write it: chmod 600 it")) { try Outbox(at: path) }
+        #expect(throws: OutboxError.exposed("others may write \(path): `chmod 600` it")) { try Outbox(at: path) }
         chmod(path, 0o644)
         _ = try Outbox(at: path)
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -195,13 +196,23 @@ struct FileTests {
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
         let key = URL(filePath: folder.appending("key").path)
         try SenderKey().withSecretText { try Data($0).write(to: key) }
-        let prepare = "mount -t tmpfs -o size=1m none \"$1\" && \"$2\" register \"$1/outbox.db\" d0 && "
+        let prepare = "mount -t tmpfs -o size=1m,mode=700 none \"$1\" && \"$2\" register \"$1/outbox.db\" d0 && "
         return try Program(at: "/usr/bin/unshare").run([
             "-rm", "sh", "-c", prepare + "{ \(script)\n}", "sh", disk, worker, key.path,
             folder.appending("acknowledged").path, folder.appending("log").path,
         ])
     }
 
-    private static let canMount: Bool =
-        (try? Program(at: "/usr/bin/unshare").run("-rm", "sh", "-c", "mount -t tmpfs none /mnt").status) == 0
+    private static let canMount: Bool = {
+        // On a thread of its own: this is asked before the trait holds that lets a test wait for processes.
+        let isDone = DispatchSemaphore(value: 0)
+        let status = Locked<Int32?>(nil)
+        Thread {
+            let mount = try? Program(at: "/usr/bin/unshare").run("-rm", "sh", "-c", "mount -t tmpfs none /mnt")
+            status.withLock { $0 = mount?.status }
+            isDone.signal()
+        }.start()
+        isDone.wait()
+        return status.withLock { $0 } == 0
+    }()
 }

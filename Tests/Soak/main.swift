@@ -21,7 +21,8 @@ plan.acceptedAgainLimit = plan.killCount * plan.patience.inFlightCount + plan.me
 let folder = RunFolder(
     .temporaryDirectory.appending(path: "sealed-push-soak-\(UUID().uuidString)"),
     stateByteCount: 20_000 * plan.messageCount)
-try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+try FileManager.default.createDirectory(
+    at: folder.url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
 say("\(plan.messageCount) messages to \(plan.deviceCount) devices, SEED=\(seed)")
 
 let run = try EndToEndRun(plan, in: folder) { progress in

@@ -9,7 +9,9 @@ public final class TemporaryFolder: Sendable {
         let isThere = inMemory && FileManager.default.isWritableFile(atPath: "/dev/shm")
         let place = URL(filePath: isThere ? "/dev/shm" : NSTemporaryDirectory())
         url = place.appending(path: "sealed-push-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        // Its owner's alone, whatever the umask: what is kept safe from other users is kept in such a folder.
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     public var path: String { url.path(percentEncoded: false) }

@@ -9,7 +9,8 @@ struct OutboxBenchmark {
     static func main() async throws {
         let count = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000_000
         let folder = FileManager.default.temporaryDirectory.appending(path: "outbox-benchmark-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "outbox.db").path
         let outbox = try Outbox(at: path)

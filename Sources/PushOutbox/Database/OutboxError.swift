@@ -12,6 +12,9 @@ public enum OutboxError: Error, Equatable, Sendable {
     case tooNew(version: Int)
     /// No file can be opened or made there. The text is the system's.
     case cannotOpen(String)
+    /// Other users have, or could have, a hand in the file, in what SQLite opens beside it, or in its folder: nothing was
+    /// opened. The text says what is to be done.
+    case exposed(String)
     /// The file or its folder can't be written to.
     case readOnly
     /// The disk is full. What was asked for was not done, and nothing that was there is lost.
@@ -50,6 +53,7 @@ extension OutboxError: CustomStringConvertible {
         case .busy: "another process holds the outbox for too long"
         case .database(let code, let words): "the database failed (\(code): \(words))"
         case .unknownDevice: "no such device is registered"
+        case .exposed(let reason): "the outbox is not safe from other users, and was not opened: \(reason)"
         case .unknownUser: "no device of this user is registered"
         case .notEnrolled: "this device was registered without records"
         case .record(let error): error.description

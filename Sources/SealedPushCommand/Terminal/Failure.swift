@@ -35,6 +35,7 @@ struct Failure: Error {
                 65
             case .cannotOpen, .readOnly, .diskFull, .database: 74
             case .busy: 75
+            case .exposed: 77
             }
         let hint =
             switch error {
