@@ -125,9 +125,69 @@ struct RegistryTests {
     func otherUser() async throws {
         try await fixture.addDevice("phone", user: "anna")
         try await fixture.enqueue("for anna", to: .user("anna"))
-        try await fixture.addDevice("phone", user: "berta")
+        try await fixture.addDevice("phone", user: "berta", movingFrom: "anna")
         #expect(try await fixture.outbox.status().waitingCount == 0)
         await #expect(throws: OutboxError.unknownUser) { try await fixture.enqueue("x", to: .user("anna")) }
+    }
+
+    @Test("a device of another user is taken over only by who says from whom; else nothing changes")
+    func anothersDevice() async throws {
+        try await fixture.addDevice("phone", user: "anna", identity: identity)
+        try await fixture.enqueue("for anna", to: .user("anna"))
+        let before = try await fixture.outbox.device("phone")
+        for previous: UserName? in [nil, "mallory", "carla"] {
+            await #expect(throws: OutboxError.otherUser("phone")) {
+                try await fixture.addDevice("phone", user: "mallory", movingFrom: previous)
+            }
+        }
+        // In a batch, none is registered.
+        let others = [("tablet", "mallory"), ("phone", "mallory")].map { name, user in
+            RegisteredDevice(
+                name: DeviceName(parsing: name)!, user: UserName(parsing: user)!, topic: Fixture.topic,
+                keys: .unverified(Identity().recipient), token: Fixture.token("other"), registered: fixture.now)
+        }
+        await #expect(throws: OutboxError.otherUser("phone")) { try await fixture.outbox.register(others) }
+        #expect(try await fixture.outbox.devices().map { $0.name } == ["phone"])
+        #expect(try await fixture.outbox.device("phone") == before)
+        let transport = ScriptedTransport()
+        try await fixture.deliver(transport, until: .empty)
+        #expect(try transport.delivered.all.map { try fixture.body(of: $0, for: identity) } == ["for anna"])
+        let changes = try await fixture.outbox.register(others, movingFrom: ["phone": "anna"])
+        #expect(changes.map { $0.isNew } == [true, false])
+        // Said once more, as when the answer to the app was lost, it does no harm.
+        #expect(try await fixture.outbox.register(others, movingFrom: ["phone": "anna"]).allSatisfy { !$0.isNew })
+    }
+
+    @Test("a pinned enrolment key is replaced by no other, and by none; another user's device comes with its own")
+    func pinned() async throws {
+        try await enrol()
+        let before = try await fixture.outbox.device("phone")
+        let otherKey = EnrolmentKey()
+        func device(_ user: UserName, verified: Bool) throws -> RegisteredDevice {
+            let record = try DeviceRecord(
+                of: [Identity().recipient], topic: Fixture.topic, counter: 9, created: fixture.now,
+                expires: fixture.now.advanced(bySeconds: 86_400), signedBy: otherKey)
+            return RegisteredDevice(
+                name: "phone", user: user, topic: Fixture.topic,
+                keys: verified
+                    ? .enrolled(try EnrolledDevice(pinning: record, topic: Fixture.topic, at: fixture.now))
+                    : .unverified(Identity().recipient),
+                token: DeviceToken(parsing: "aa11"), registered: fixture.now)
+        }
+        for verified in [true, false] {
+            let other = try device("anna", verified: verified)
+            await #expect(throws: OutboxError.otherEnrolment("phone")) { try await fixture.outbox.register(other) }
+            await #expect(throws: OutboxError.otherEnrolment("phone")) {
+                try await fixture.outbox.register(other, movingFrom: "anna")
+            }
+        }
+        #expect(try await fixture.outbox.device("phone") == before)
+        // The same key, with a newer token, is no change.
+        try await enrol(token: "bb22")
+        try await fixture.outbox.register(try device("berta", verified: true), movingFrom: "anna")
+        try await fixture.outbox.remove("phone")
+        try await fixture.outbox.register(try device("anna", verified: true))
+        #expect(try await fixture.outbox.devices(of: "anna").count == 1)
     }
 
     @Test("what waits goes to the device's new token")

@@ -28,6 +28,11 @@ public enum OutboxError: Error, Equatable, Sendable {
     case unknownDevice
     /// No device of such a user is registered.
     case unknownUser
+    /// The device is registered for another user, and it was not said that it moves from there.
+    case otherUser(DeviceName)
+    /// Another enrolment key is pinned for the device. Where that is right, such as after the app's keychain was erased,
+    /// remove the device and register it anew: what waits for it was sealed to keys that are gone.
+    case otherEnrolment(DeviceName)
     /// The device was registered with an unverified recipient, so it has no records.
     case notEnrolled
     /// A record was not believed.
@@ -48,13 +53,15 @@ extension OutboxError: CustomStringConvertible {
         case .foreign: "this file is the database of another program; it was left as it is"
         case .tooNew(let version): "the outbox file has version \(version), which only a later Sealed Push can read"
         case .cannotOpen(let reason): "the outbox file can't be opened: \(reason)"
+        case .exposed(let reason): "the outbox is not safe from other users, and was not opened: \(reason)"
         case .readOnly: "the outbox file or its folder can't be written to"
         case .diskFull: "the disk is full: nothing was done, and nothing is lost"
         case .busy: "another process holds the outbox for too long"
         case .database(let code, let words): "the database failed (\(code): \(words))"
         case .unknownDevice: "no such device is registered"
-        case .exposed(let reason): "the outbox is not safe from other users, and was not opened: \(reason)"
         case .unknownUser: "no device of this user is registered"
+        case .otherUser(let name): "\(name) is registered for another user"
+        case .otherEnrolment(let name): "another enrolment key is pinned for \(name)"
         case .notEnrolled: "this device was registered without records"
         case .record(let error): error.description
         case .challenge(let error): error.description

@@ -11,14 +11,17 @@ import SealedPush
 /// Devices as rows.
 enum DeviceTable {
     /// Inserts or updates by name.
-    static func save(_ device: RegisteredDevice, in db: Database) throws -> RegistrationChange {
+    static func save(
+        _ device: RegisteredDevice, movingFrom previous: UserName? = nil, in db: Database
+    ) throws -> RegistrationChange {
+        let known = try load(device.name, in: db)
+        if let known { try requireOwn(known.device, device, movingFrom: previous) }
         var discardedCount = 0
         var loser: DeviceName?
         if case .active(let token, _) = device.token {
             (loser, discardedCount) = try take(token, for: device.name, in: db)
         }
 
-        let known = try load(device.name, in: db)
         let id: Int64
         if let known {
             id = known.id
@@ -33,6 +36,20 @@ enum DeviceTable {
         try saveEnrolment(of: id, device.keys, in: db)
         try QueueTable.move(id, to: device.environment, in: db)
         return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, tokenTakenFrom: loser)
+    }
+
+    /// A name says nothing about who may take it, and a pinned key is there so that no login alone replaces it.
+    private static func requireOwn(
+        _ known: RegisteredDevice, _ new: RegisteredDevice, movingFrom previous: UserName?
+    ) throws(OutboxError) {
+        guard known.user == new.user else {
+            guard previous == known.user else { throw .otherUser(new.name) }
+            return
+        }
+        guard case .enrolled(let pinned) = known.keys else { return }
+        guard case .enrolled(let enrolled) = new.keys, enrolled.enrolment == pinned.enrolment else {
+            throw .otherEnrolment(new.name)
+        }
     }
 
     static func id(of name: DeviceName, in db: Database) throws -> Int64? {

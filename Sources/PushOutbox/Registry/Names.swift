@@ -12,7 +12,8 @@ public struct UserName: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The app's own name of one installation on one device, such as an ID that the app makes when it first runs: 1 to 128
-/// bytes of visible text. It stays while tokens and keys change, and stands in the outbox file and in lists.
+/// bytes of visible text. It stays while tokens and keys change, and stands in the outbox file and in lists. One name is one
+/// device, whoever is logged in there.
 public struct DeviceName: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 

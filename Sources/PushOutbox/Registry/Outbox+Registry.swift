@@ -6,16 +6,31 @@ extension Outbox {
     /// Registers a device, or replaces what is known of it. Durable on return; about 10 ms, most of it the disk's.
     ///
     /// A token belongs to one device: where another has it, that one loses it. What waits for the device is discarded where
-    /// it was meant for someone else: after a change of user, app, or enrolment key, or of an unverified recipient.
+    /// it was meant for someone else: after a change of user or app, or of an unverified recipient.
+    ///
+    /// - Parameter previous: who was logged in there before, where the same installation now has another user. Take it from
+    ///   what the server knows, never from what the app says: whoever could name it could take any device over. The new
+    ///   user's enrolment key is pinned then.
+    /// - Throws: `otherUser` where the name is another user's device and `previous` does not say so, `otherEnrolment` where
+    ///   another enrolment key is pinned for this user's device; then nothing has changed.
     @discardableResult
-    public func register(_ device: RegisteredDevice) async throws(OutboxError) -> RegistrationChange {
-        try await write { try DeviceTable.save(device, in: $0) }
+    public func register(
+        _ device: RegisteredDevice, movingFrom previous: UserName? = nil
+    ) async throws(OutboxError) -> RegistrationChange {
+        try await write { try DeviceTable.save(device, movingFrom: previous, in: $0) }
     }
 
     /// Registers many devices in one transaction: all or none. Well below 100 µs each; a thousand at a time are a good number.
+    ///
+    /// - Parameter previous: by device, who was logged in there before, where that was another.
+    /// - Throws: as for one device.
     @discardableResult
-    public func register(_ devices: [RegisteredDevice]) async throws(OutboxError) -> [RegistrationChange] {
-        try await write { db in try devices.map { try DeviceTable.save($0, in: db) } }
+    public func register(
+        _ devices: [RegisteredDevice], movingFrom previous: [DeviceName: UserName] = [:]
+    ) async throws(OutboxError) -> [RegistrationChange] {
+        try await write { db in
+            try devices.map { try DeviceTable.save($0, movingFrom: previous[$0.name], in: db) }
+        }
     }
 
     /// Notes the token that the app has registered now, also where it is the same as before: the time counts when APNs says

@@ -15,7 +15,10 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
             import`, `keys confirm`). Enrol again whenever the app reports its token, and after each new record.
 
             With --list, a file of one JSON object a line, each with "device" and "token", and, where they differ from \
-            the options, "user", "key" and "environment"; lines without "token" are left out.
+            the options, "user", "key", "environment" and "movingFrom"; lines without "token" are left out.
+
+            A device of another user is refused unless --moving-from names that user; what waits for them is discarded. A \
+            device whose pinned enrolment key is another is refused: `device remove` it first, if the change is right.
 
             Examples:
               sealedpush device enrol bob-phone --user bob --token 80fa... --keyring Keys
@@ -33,6 +36,9 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
 
     @Option(help: "Who is logged in there; otherwise who was before, or the device's name.")
     var user: String?
+
+    @Option(help: "Who was logged in on this device before, where --user is another person.")
+    var movingFrom: String?
 
     @Option(help: "The device's key: a name in the keyring, or with --unverified push1…")
     var key: String?
@@ -81,21 +87,23 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
                 let checked = try entries.map { try device($0, in: keys, at: now) }
                 let outbox = try options.openedOrMade()
                 for start in stride(from: 0, to: checked.count, by: 1_000) {
+                    let part = checked[start..<min(start + 1_000, checked.count)]
                     var batch: [RegisteredDevice] = []
-                    for device in checked[start..<min(start + 1_000, checked.count)] {
-                        batch.append(try await device.completed(in: outbox))
-                    }
-                    for (device, change) in zip(batch, try await outbox.register(batch)) {
+                    for device in part { batch.append(try await device.completed(in: outbox)) }
+                    let moving = Dictionary(
+                        part.compactMap { device in device.movingFrom.map { (device.name, $0) } },
+                        uniquingKeysWith: { $1 })
+                    for (device, change) in zip(batch, try await outbox.register(batch, movingFrom: moving)) {
                         report.add(change, of: device.name)
                     }
                 }
             } else {
                 let entry = EnrolmentList.Entry(
-                    device: name ?? "", token: token ?? "", user: user, key: key, environment: nil)
+                    device: name ?? "", token: token ?? "", user: user, key: key, environment: nil, movingFrom: nil)
                 let checked = try device(entry, in: keys, at: now)
                 let outbox = try options.openedOrMade()
                 let device = try await checked.completed(in: outbox)
-                report.add(try await outbox.register(device), of: device.name)
+                report.add(try await outbox.register(device, movingFrom: checked.movingFrom), of: device.name)
             }
             try report.print(json: json, name: name)
         }
@@ -111,6 +119,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
         }
         return CheckedDevice(
             name: try OutboxOptions.device(entry.device), user: try (entry.user ?? user).map(OutboxOptions.user),
+            movingFrom: try (entry.movingFrom ?? movingFrom).map(OutboxOptions.user),
             environment: entry.environment ?? environment, topic: known.topic, keys: known.keys, token: token,
             registered: now)
     }
@@ -146,6 +155,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
 private struct CheckedDevice {
     let name: DeviceName
     let user: UserName?
+    let movingFrom: UserName?
     let environment: PushEnvironment?
     let topic: Topic
     let keys: PushOutbox.DeviceKeys

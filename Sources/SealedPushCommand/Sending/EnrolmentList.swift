@@ -10,6 +10,7 @@ enum EnrolmentList {
         var user: String?
         var key: String?
         var environment: PushEnvironment?
+        var movingFrom: String?
     }
 
     /// At most 1 GB. Lines without a token are left out: a device may have none yet, and lists may hold other things.

@@ -53,6 +53,33 @@ struct DeviceCommandTests {
         await fixture.apns.stop()
     }
 
+    @Test("a device of another user, and another pinned key, are refused with what to do")
+    func takenOver() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("a1", user: "alice")
+        #expect(try fixture.send("--all", "--queue-only", apns: false).status == 0)
+        let enrol = ["device", "enrol", "a1", "--token", "abcd", "--keyring", "Keys"]
+        let refused = try fixture.run(enrol + ["--user", "mallory"])
+        #expect(refused.status == 65)
+        #expect(refused.errors.contains("a1 is registered for another user; if another person is logged in"))
+        #expect(refused.errors.contains("--moving-from"))
+        let list = #"{"device":"a1","token":"abcd","user":"bob","movingFrom":"carol"}"#
+        #expect(try fixture.run(["device", "enrol", "--list", "-", "--keyring", "Keys"], input: list).status == 65)
+        #expect(try fixture.status()["waiting"] as? Int == 1)
+        let moved = try fixture.run(enrol + ["--user", "bob", "--moving-from", "alice", "--json"])
+        #expect(moved.objects.first?["discarded"] as? Int == 1, "\(moved.errors)")
+
+        // The app has made a new enrolment key.
+        try fixture.device("a2", enrolled: false)
+        let pinned = try fixture.run(enrol + ["--key", "a2"])
+        #expect(pinned.status == 65)
+        #expect(pinned.errors.contains("another enrolment key is pinned for a1; "), "\(pinned.errors)")
+        #expect(pinned.errors.contains("`sealedpush device remove a1`"))
+        #expect(try fixture.run(["device", "remove", "a1", "--yes"]).status == 0)
+        #expect(try fixture.run(enrol + ["--key", "a2"]).status == 0)
+        await fixture.apns.stop()
+    }
+
     @Test("takes an unverified key only where that is said, and sends to it only where it is said again")
     func unverified() async throws {
         let fixture = try await SendingFixture()

@@ -33,13 +33,13 @@ final class Fixture: Sendable {
     @discardableResult
     func addDevice(
         _ name: String, user: String = "anna", identity: Identity = Identity(), token: DeviceToken? = nil,
-        environment: PushEnvironment = .production
+        environment: PushEnvironment = .production, movingFrom previous: UserName? = nil
     ) async throws -> RegisteredDevice {
         let device = RegisteredDevice(
             name: DeviceName(parsing: name)!, user: UserName(parsing: user)!, topic: Self.topic,
             environment: environment,
             keys: .unverified(identity.recipient), token: token ?? Self.token(name), registered: now)
-        try await outbox.register(device)
+        try await outbox.register(device, movingFrom: previous)
         return device
     }
 
