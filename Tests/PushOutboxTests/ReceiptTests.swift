@@ -38,6 +38,46 @@ struct ReceiptTests {
         #expect(try await fixture.outbox.receipts(of: ReceiptID([UInt8](repeating: 0, count: 16))) == nil)
     }
 
+    @Test("of one device with another's number leave the other's to be counted")
+    func claimedNumber() async throws {
+        let message = MessageID.random()
+        let alices = try devices.receipt("alice", failures: [.rejected: 1], message: message, at: fixture.now)
+        // A device MACs what it likes under its own name.
+        let mallorys = try ReceiptReceiver(keys: [devices.key]).receive(
+            devices.bytes("mallory", of: alices), at: fixture.now)
+        #expect(mallorys.number == alices.number && mallorys.id != alices.id)
+        #expect(try await fixture.outbox.count(mallorys) == .counted)
+        #expect(try await fixture.outbox.count(alices) == .counted)
+        #expect(try await fixture.outbox.count([mallorys, alices]) == [.repeated, .repeated])
+        #expect(try await fixture.outbox.receipts(of: alices.id)?.failedCount == 1)
+    }
+
+    @Test("tell of 1,000 failures of one device in a day, whatever it says, and of how many devices had each reason")
+    func boundedFailures() async throws {
+        let most = ReceiptDevice.maximumFailuresPerDay
+        let now = fixture.now
+        try await fixture.outbox.count([
+            devices.receipt("a", failures: [.clock: 65_535, .expired: 65_535], at: now),
+            devices.receipt("a", failures: [.rejected: 65_535], at: now),
+            devices.receipt("b", failures: [.rejected: 2, .clock: 1], at: now),
+        ])
+        var report = try await fixture.outbox.receipts()
+        #expect(report.total.failures == ["clock": most + 1, "rejected": 2])
+        #expect(report.failingDevices == ["clock": 2, "expired": 1, "rejected": 2])
+        #expect(report.failingDeviceCount == 2)
+        let first = try devices.receipt("a", failures: [.rejected: 7], at: now)
+        #expect(try await fixture.outbox.receipts(of: first.id)?.failedCount == most)
+        // Another day has room again.
+        fixture.time.advance(by: .seconds(86_400))
+        try await fixture.outbox.count(first)
+        report = try await fixture.outbox.receipts()
+        #expect(report.total.failures["rejected"] == 9)
+        #expect(try await fixture.outbox.receipts(days: 1).failingDevices == ["rejected": 1])
+        fixture.time.advance(by: .seconds(61 * 86_400))
+        try await fixture.outbox.purge(.stale)
+        #expect(try await fixture.outbox.receipts(days: 60).failingDevices.isEmpty)
+    }
+
     @Test("of one message, made anew with other counts, are counted once")
     func madeAnew() async throws {
         let message = MessageID.random()
@@ -121,11 +161,30 @@ struct ReceiptTests {
         #expect(try await outbox.receipts().total.shownCount == 1)
     }
 
-    private func make(_ version: Int, at path: String) throws {
+    @Test("that an earlier version has counted are known in a file that is brought up to date")
+    func migratedNumbers() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.appending("old.db").path
+        let receipt = try devices.receipt("a", at: .now())
+        let today = Timestamp.now().secondsSince1970 / 86_400
+        try make(3, at: path) { db in
+            try db.execute(
+                sql: "INSERT INTO receipt_numbers(number, day) VALUES (?, ?)",
+                arguments: [Data(receipt.number), today])
+        }
+        let outbox = try Outbox(at: path)
+        #expect(try await outbox.count(receipt) == .repeated)
+        #expect(try await outbox.count(devices.receipt("a", at: .now())) == .counted)
+    }
+
+    private func make(
+        _ version: Int, at path: String, _ fill: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.write { db in
             for migration in Schema.migrations.prefix(version) { try db.execute(sql: migration) }
             try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(version)")
+            try fill(db)
         }
         try queue.close()
     }

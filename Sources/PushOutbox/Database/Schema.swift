@@ -143,5 +143,28 @@ enum Schema {
         ALTER TABLE receipt_devices ADD COLUMN day INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE receipt_devices ADD COLUMN shown_that_day INTEGER NOT NULL DEFAULT 0;
         """,
+        // 4. A receipt's number is its device's: another device that claims it says nothing about that one. Numbers from
+        // before are no device's, and known of each. What did not open has a limit by device and day, and devices by reason.
+        """
+        CREATE TABLE device_receipt_numbers(
+            id BLOB NOT NULL,
+            number BLOB NOT NULL,
+            day INTEGER NOT NULL,
+            PRIMARY KEY(id, number)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO device_receipt_numbers(id, number, day) SELECT x'', number, day FROM receipt_numbers;
+        DROP TABLE receipt_numbers;
+        ALTER TABLE device_receipt_numbers RENAME TO receipt_numbers;
+        CREATE INDEX receipt_numbers_by_day ON receipt_numbers(day);
+
+        ALTER TABLE receipt_devices ADD COLUMN failed_that_day INTEGER NOT NULL DEFAULT 0;
+
+        CREATE TABLE receipt_failures(
+            id BLOB NOT NULL,
+            reason TEXT NOT NULL,
+            last INTEGER NOT NULL,
+            PRIMARY KEY(id, reason)
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 }

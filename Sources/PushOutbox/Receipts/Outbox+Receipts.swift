@@ -48,6 +48,8 @@ extension Outbox {
                 arguments: [first * Tally.millisecondsPerDay])
             return ReceiptReport(
                 deviceCount: devices?["all_of_them"] ?? 0, failingDeviceCount: devices?["failing"] ?? 0,
+                failingDevices: try ReceiptTable.failingDevices(
+                    since: first * Tally.millisecondsPerDay, in: db),
                 registeredDeviceCount: try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM devices") ?? 0,
                 days: days.values.sorted { $0.start < $1.start })
         }

@@ -6,6 +6,9 @@ public struct ReceiptReport: Hashable, Sendable {
     public let deviceCount: Int
     /// Those of them that had something that did not open.
     public let failingDeviceCount: Int
+    /// The same by reason: how many devices have said so, beside how often in ``ReceiptDay/failures``, which one device
+    /// can raise by ``ReceiptDevice/maximumFailuresPerDay`` a day.
+    public let failingDevices: [String: Int]
     /// Devices that are registered, for comparison: one where nothing opens sends no receipts.
     public let registeredDeviceCount: Int
     /// Days on which there was something, oldest first.
@@ -35,7 +38,8 @@ public struct ReceiptDay: Hashable, Sendable {
     public private(set) var shownCount = 0
     /// Receipts that came again.
     public private(set) var repeatedCount = 0
-    /// What did not open, by its code; `other` for codes of a later version.
+    /// What did not open, by its code; `other` for codes of a later version. Of one device, at most
+    /// ``ReceiptDevice/maximumFailuresPerDay``.
     public private(set) var failures: [String: Int] = [:]
     /// Receipts that were not believed, by their code.
     public private(set) var refusals: [String: Int] = [:]
@@ -98,4 +102,7 @@ public struct ReceiptDevice: Hashable, Sendable {
 
     /// 1,000 messages in a day, UTC: so that a single device's key does not fill the server's disk.
     public static let maximumPerDay = 1_000
+    /// 1,000 of its pushes that did not open, in a day, UTC; what it says beyond that is left out: so that a single device's
+    /// word does not drown all others' in the sums.
+    public static let maximumFailuresPerDay = 1_000
 }

@@ -9,52 +9,91 @@ import SealedPush
 #endif
 
 /// Receipts as rows: counts by day, devices, and the numbers of those that came.
+///
+/// A device says what it likes about itself, in bounds; nothing about another.
 enum ReceiptTable {
     static func count(_ receipt: ShownReceipt, at now: Int64, in db: Database) throws -> ReceiptOutcome {
-        guard try !isKnown(receipt.number, in: db) else {
+        guard try !isKnown(receipt, in: db) else {
             try add(repeated, at: now, in: db)
             return .repeated
         }
         let today = now / Tally.millisecondsPerDay
-        guard try count(of: receipt.id, on: today, in: db) < ReceiptDevice.maximumPerDay else {
+        let before = try counts(of: receipt.id, on: today, in: db)
+        guard before.shown < ReceiptDevice.maximumPerDay else {
             try countRefusals(tooMany, 1, at: now, in: db)
             return .tooMany
         }
         // By the device's own day, not today: it is refused once that day is too long ago.
         let made = receipt.created.secondsSince1970 * 1_000 / Tally.millisecondsPerDay
-        try db.cachedStatement(sql: "INSERT INTO receipt_numbers(number, day) VALUES (?, ?)")
-            .execute(arguments: [Data(receipt.number), max(made, today)])
-        let failedCount = receipt.failures.values.reduce(receipt.otherFailureCount, +)
+        try db.cachedStatement(sql: "INSERT INTO receipt_numbers(id, number, day) VALUES (?, ?, ?)")
+            .execute(arguments: [data(receipt.id), Data(receipt.number), max(made, today)])
         try add(shown, at: now, in: db)
         try add(speed(receipt.elapsed), at: now, in: db)
-        for (reason, count) in receipt.failures { try add(failed(reason.rawValue), count, at: now, in: db) }
-        try add(failed(otherReason), receipt.otherFailureCount, at: now, in: db)
+        let failedCount = try countFailures(of: receipt, before: before.failed, at: now, in: db)
         try db.cachedStatement(
             sql: """
-                INSERT INTO receipt_devices(id, last, shown, failed, day, shown_that_day) VALUES (?, ?, 1, ?, ?, 1)
+                INSERT INTO receipt_devices(id, last, shown, failed, day, shown_that_day, failed_that_day)
+                VALUES (?1, ?2, 1, ?3, ?4, 1, ?3)
                 ON CONFLICT(id) DO UPDATE SET last = MAX(last, excluded.last), shown = shown + 1,
                     failed = failed + excluded.failed, day = excluded.day,
-                    shown_that_day = CASE WHEN day = excluded.day THEN shown_that_day + 1 ELSE 1 END
+                    shown_that_day = CASE WHEN day = excluded.day THEN shown_that_day + 1 ELSE 1 END,
+                    failed_that_day = excluded.failed
+                        + CASE WHEN day = excluded.day THEN failed_that_day ELSE 0 END
                 """
         ).execute(arguments: [data(receipt.id), now, failedCount, today])
         return .counted
+    }
+
+    /// Adds what did not open, up to the day's limit for one device; gives how many that were.
+    private static func countFailures(
+        of receipt: ShownReceipt, before: Int, at now: Int64, in db: Database
+    ) throws -> Int {
+        var left = max(0, ReceiptDevice.maximumFailuresPerDay - before)
+        let limit = left
+        var failures = receipt.failures.map { ($0.rawValue, $1) }.sorted { $0.0 < $1.0 }
+        failures.append((otherReason, receipt.otherFailureCount))
+        for (reason, count) in failures where count > 0 {
+            try add(failed(reason), min(count, left), at: now, in: db)
+            left -= min(count, left)
+            try db.cachedStatement(
+                sql: """
+                    INSERT INTO receipt_failures(id, reason, last) VALUES (?, ?, ?)
+                    ON CONFLICT(id, reason) DO UPDATE SET last = MAX(last, excluded.last)
+                    """
+            ).execute(arguments: [data(receipt.id), reason, now])
+        }
+        return limit - left
+    }
+
+    /// How many devices had something of each reason since a moment.
+    static func failingDevices(since first: Int64, in db: Database) throws -> [String: Int] {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT reason, COUNT(*) FROM receipt_failures WHERE last >= ? GROUP BY reason",
+            arguments: [first])
+        return Dictionary(rows.map { ($0[0], $0[1]) }, uniquingKeysWith: +)
     }
 
     static func countRefusals(_ code: String, _ count: Int, at now: Int64, in db: Database) throws {
         try add(refused(code), count, at: now, in: db)
     }
 
-    private static func isKnown(_ number: [UInt8], in db: Database) throws -> Bool {
+    /// Whether it came before; the number alone counts where it came to an earlier version, which noted no device.
+    private static func isKnown(_ receipt: ShownReceipt, in db: Database) throws -> Bool {
         try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT EXISTS(SELECT 1 FROM receipt_numbers WHERE number = ?)"),
-            arguments: [Data(number)]) ?? false
+            db.cachedStatement(
+                sql: "SELECT EXISTS(SELECT 1 FROM receipt_numbers WHERE id IN (?, x'') AND number = ?)"),
+            arguments: [data(receipt.id), Data(receipt.number)]) ?? false
     }
 
     /// How many of a device were counted on a day.
-    private static func count(of id: ReceiptID, on day: Int64, in db: Database) throws -> Int {
-        try Int.fetchOne(
-            db.cachedStatement(sql: "SELECT shown_that_day FROM receipt_devices WHERE id = ? AND day = ?"),
-            arguments: [data(id), day]) ?? 0
+    private static func counts(
+        of id: ReceiptID, on day: Int64, in db: Database
+    ) throws -> (shown: Int, failed: Int) {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT shown_that_day, failed_that_day FROM receipt_devices WHERE id = ? AND day = ?"),
+            arguments: [data(id), day])
+        return (row?["shown_that_day"] ?? 0, row?["failed_that_day"] ?? 0)
     }
 
     /// Devices and days for 60 days; numbers for as long as their receipts would be believed, and a day more.
@@ -62,8 +101,10 @@ enum ReceiptTable {
         let day = now / Tally.millisecondsPerDay
         try db.execute(sql: "DELETE FROM receipt_numbers WHERE day < ?", arguments: [day - 8])
         try db.execute(sql: "DELETE FROM receipt_tallies WHERE day < ?", arguments: [day - 60])
-        try db.execute(
-            sql: "DELETE FROM receipt_devices WHERE last < ?", arguments: [now - 60 * Tally.millisecondsPerDay])
+        for table in ["receipt_devices", "receipt_failures"] {
+            try db.execute(
+                sql: "DELETE FROM \(table) WHERE last < ?", arguments: [now - 60 * Tally.millisecondsPerDay])
+        }
     }
 
     private static func add(_ outcome: String, _ count: Int = 1, at now: Int64, in db: Database) throws {

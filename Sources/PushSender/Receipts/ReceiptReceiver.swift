@@ -3,7 +3,7 @@ public import SealedPush
 /// Checks what devices post: the body of a request in, a receipt that one of the server's own devices has made out.
 ///
 /// Counts nothing: hand the receipt to `Outbox.count(_:)`, or to what the server counts with, which must count each
-/// ``ShownReceipt/number`` once. About 3 µs; safe from many threads. Source: Specification 16.5.
+/// ``ShownReceipt/number`` of a ``ShownReceipt/id`` once. About 3 µs; safe from many threads. Source: Specification 16.5.
 public struct ReceiptReceiver: Sendable {
     private let keys: [ReceiptKey]
 

@@ -14,6 +14,7 @@ extension ReceiptReport {
                 + " (not every message need have asked for a receipt)",
             "failed    \(total.failures.isEmpty ? "0" : total.failures.words)",
         ]
+        if !failingDevices.isEmpty { lines.append("  devices \(failingDevices.words)") }
         if total.refusedCount > 0 { lines.append("refused   \(total.refusals.words)") }
         lines.append("")
         lines += days.suffix(Self.shownDayCount).map(\.line)
@@ -25,6 +26,7 @@ extension ReceiptReport {
     var json: JSONValue {
         [
             "devices": .integer(Int64(deviceCount)), "failingDevices": .integer(Int64(failingDeviceCount)),
+            "failingDevicesByReason": .counts(failingDevices),
             "registeredDevices": .integer(Int64(registeredDeviceCount)), "total": total.json,
             "days": .array(days.map(\.json)), "hints": .array(hints.map { .string($0) }),
         ]
@@ -41,7 +43,9 @@ extension ReceiptReport {
             let rises = count >= 10 && count > 2 * (before.failures[code] ?? 0) && before.shownCount > 0
             let isMuch = count * 100 >= recent.shownCount + recent.failedCount
             guard rises || isMuch else { return nil as String? }
-            return "hint: \(code)\(rises ? " rises" : ""): \(ReasonWords.hint(code))"
+            let devices = failingDevices[code, default: 0]
+            let whose = devices == 1 ? "of one device" : "of \(Progress.number(devices)) devices"
+            return "hint: \(code)\(rises ? " rises" : ""), \(whose): \(ReasonWords.hint(code))"
         }
         for (code, count) in recent.refusals.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) })
         where count * 100 >= max(1, recent.shownCount) {

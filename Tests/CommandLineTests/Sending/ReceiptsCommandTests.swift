@@ -42,15 +42,17 @@ struct ReceiptsCommandTests {
         #expect(text.output.contains("devices   2 of 3 registered; 1 had failures\n"), "\(text.output)")
         #expect(text.output.contains("shown     2 of 0 that APNs took; 100 % within 1 s, 100 % within 5 s (not"))
         #expect(text.output.contains("failed    12 unknown-recipient\n"))
+        #expect(text.output.contains("  devices 1 unknown-recipient\n"))
         #expect(text.output.contains("refused   1 rejected\n"))
         #expect(text.output.contains("  shown 2; failed: 12 unknown-recipient\n"))
-        #expect(text.output.contains("hint: unknown-recipient: "))
+        #expect(text.output.contains("hint: unknown-recipient, of one device: "))
         #expect(
             text.output.contains("hint: receipts are refused, rejected: they are forged, or `receipts listen` lacks"))
         #expect(text.output.contains("`sealedpush keys doctor`"))
 
         let object = try #require(try fixture.run(["receipts", "show", "--days", "7", "--json"]).objects.first)
         #expect(object["devices"] as? Int == 2)
+        #expect(object["failingDevicesByReason"] as? [String: Int] == ["unknown-recipient": 1])
         let total = try #require(object["total"] as? [String: Any])
         #expect(total["shown"] as? Int == 2)
         #expect(total["failures"] as? [String: Int] == ["unknown-recipient": 12])
