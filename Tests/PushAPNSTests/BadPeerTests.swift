@@ -3,6 +3,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 import PushSender
+import TestSupport
 import Testing
 
 @testable import PushAPNS
@@ -12,7 +13,10 @@ struct BadPeerTests {
     enum Misdeed: String, CaseIterable, Sendable {
         case noHTTP2, frameTooLong, unknownStream, dataBeforeHeaders, hugeHeaders, pushPromise, settingsFlood, pingFlood
         case badHPACK, zeroIncrement, oddSettings, statusMissing, cut, windowOverflow, continuationFlood,
-            badContentLength
+            badContentLength, earlyHintsFlood, settingsTooMany
+
+        /// `:status: 103`, without a place in the table.
+        static let status103: [UInt8] = [0x08, 3, 0x31, 0x30, 0x33]
 
         func act(_ exchange: Exchange) {
             let connection = exchange.connection
@@ -53,11 +57,65 @@ struct BadPeerTests {
                 let start = frame(1, 0, stream: id, [0x88])
                 let more = frame(9, 0, stream: id, [0x0f, 0x0d, 0x01, 0x31])
                 connection.sendRaw(start + Array(repeating: more, count: 5_000).flatMap { $0 })
+            case .earlyHintsFlood:
+                connection.sendRaw(
+                    Array(repeating: frame(1, 4, stream: id, Self.status103), count: 20_000).flatMap { $0 })
+            case .settingsTooMany:
+                connection.sendRaw(
+                    frame(4, 0, stream: 0, Array(repeating: [0, 4, 0, 0, 0, 9], count: 33).flatMap { $0 }))
             case .badContentLength:
                 connection.sendRaw(
                     frame(1, 4, stream: id, [0x88, 0x0f, 0x0d, 0x01, 0x35]) + frame(0, 1, stream: id, [1, 2, 3]))
             }
         }
+    }
+
+    @Test(
+        "frames without end on a stream that was given up cost the connection, and no other push",
+        arguments: [
+            FrameReaderTests.frame(1, 4, 3, Misdeed.status103), FrameReaderTests.frame(0, 0, 3, [1]),
+        ])
+    func floodOfLateFrames(frame: [UInt8]) async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            if exchange.request.body == Rig.request(0).body { exchange.putAside() } else { exchange.accept() }
+        }
+        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        rig.trust([0, 1])
+        #expect(await rig.outcome(1).isAccepted)
+        let task = Task { await rig.outcome(0) }
+        try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
+        let exchange = try #require(rig.server.seen.takeWaiting().first)
+        #expect(Int(exchange.streamID) == 3)
+        // Its answer has begun, so that data may follow.
+        exchange.connection.sendRaw(FrameReaderTests.frame(1, 4, 3, [0x88]))
+        task.cancel()
+        #expect(await task.value.error == .cancelled)
+        try await eventually("the stream is reset") { rig.server.seen.resetCount == 1 }
+        exchange.connection.sendRaw(Array(repeating: frame, count: 20_000).flatMap { $0 })
+        // On the same connection it would be answered behind the flood, and on another one it is not touched by it.
+        _ = await rig.jumping { await rig.outcome(1) }
+        #expect(await rig.jumping { await rig.outcome(1) }.isAccepted)
+        #expect(rig.server.seen.connectionCount == 2)
+        await rig.stop()
+    }
+
+    @Test("nothing more is read of one that has broken the rules, also where it answers no farewell")
+    func cutAtOnce() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { exchange in
+            guard exchange.number == 2 else { return exchange.accept() }
+            Misdeed.zeroIncrement.act(exchange)
+            exchange.connection.fallSilent()
+        }
+        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        rig.trust([0])
+        #expect(await rig.outcome().isAccepted)
+        let channel = try #require(try await rig.transport.firstChannel)
+        #expect(channel.isActive)
+        #expect(!(await rig.outcome().isAccepted))
+        #expect(!channel.isActive, "it is closed when its pushes learn of it")
+        await rig.stop()
     }
 
     @Test("it costs an error and a connection, and the next push works", arguments: Misdeed.allCases)

@@ -58,11 +58,11 @@ extension APNSConnection {
         }
     }
 
-    /// The peer is told why, and everything on the connection fails: whoever breaks the protocol has earned no finer treatment.
+    /// The peer is told why, if it still reads, and everything on the connection fails: whoever breaks the protocol has earned no finer treatment.
     private func violated(_ violation: ProtocolViolation) {
         writer.goAway(violation.code)
         flush()
-        close(because: "HTTP/2: " + violation.what)
+        cut(because: "HTTP/2: " + violation.what)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {

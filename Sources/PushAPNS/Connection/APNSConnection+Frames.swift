@@ -55,9 +55,15 @@ extension APNSConnection {
         guard let headers = try? headerDecoder.decodeHeaders(from: &block) else {
             throw ProtocolViolation(.compressionError, "headers that cannot be read or are too long")
         }
-        guard let delivery = try openStream(streamID, isLast: isLast) else { return }
-        try delivery.response.take(headers, isLast: isLast)
-        if isLast { complete(delivery) }
+        let delivery = try openStream(streamID, isLast: isLast)
+        let wasBegun = delivery?.response.isBegun ?? true
+        try delivery?.response.take(headers, isLast: isLast)
+        if isLast {
+            if let delivery { complete(delivery) }
+        } else if wasBegun == delivery?.response.isBegun ?? true {
+            // 1xx, of which there may be any number, or what nobody waits for any more.
+            try floodGuard.took(now: lane.clock.now())
+        }
     }
 
     private func data(
@@ -65,7 +71,11 @@ extension APNSConnection {
     ) throws(ProtocolViolation) {
         try took(byteCount)
         if byteCount == 0, !isLast { try floodGuard.took(now: lane.clock.now()) }
-        guard let delivery = try openStream(streamID, isLast: isLast) else { return }
+        guard let delivery = try openStream(streamID, isLast: isLast) else {
+            // Its bytes are given back to the peer's window: they alone would never end.
+            if byteCount > 0, !isLast { try floodGuard.took(now: lane.clock.now()) }
+            return
+        }
         let isWanted = try delivery.response.take(bytes, flowControlledByteCount: byteCount, isLast: isLast)
         if isLast {
             complete(delivery)

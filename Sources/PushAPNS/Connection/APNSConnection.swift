@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOHPACK
+internal import NIOSSL
 internal import PushSender
 
 /// One HTTP/2 connection: the handler right after TLS, which reads and writes frames and keeps the open streams itself.
@@ -158,6 +159,18 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         if endReason == nil { endReason = reason }
         if let context { context.close(mode: .all, promise: nil) }
         // Not waiting for the peer's side of the farewell: its silence may be the reason.
+        end()
+    }
+
+    /// The same without TLS's farewell: until the peer answers that, what it goes on sending would be read and decrypted.
+    func cut(because reason: String) {
+        guard phase != .closed else { return }
+        if endReason == nil { endReason = reason }
+        if let context {
+            // From the handler of TLS on, which does not see it.
+            let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self)
+            (tls ?? context).close(mode: .all, promise: nil)
+        }
         end()
     }
 

@@ -66,6 +66,7 @@ struct BodyWindows {
         _ window: Int, open streams: some Sequence<Delivery>, _ writer: inout FrameWriter
     ) throws(ProtocolViolation) {
         let change = window - initialWindow
+        guard change != 0 else { return }
         initialWindow = window
         for delivery in streams { delivery.window = try Self.sum(delivery.window, change) }
         if !waiting.isEmpty { sendWaiting(to: &writer) }

@@ -12,6 +12,8 @@ struct TLSClient: Sendable {
         configuration.applicationProtocols = ["h2"]
         configuration.trustRoots = roots.tlsRoots
         configuration.certificateVerification = .fullVerification
+        // For the peer's side of the farewell, whatever it sends meanwhile: nothing that it could still say is of use.
+        configuration.shutdownTimeout = .milliseconds(500)
         guard let context = try? NIOSSLContext(configuration: configuration) else { throw .tls }
         self.context = context
         host = endpoint.host

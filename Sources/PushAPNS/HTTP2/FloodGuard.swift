@@ -1,7 +1,7 @@
 internal import NIOCore
 
 /// Counts frames that bring nothing, within 30 seconds: a peer may send as many as it likes in answer to pushes, but not without
-/// end by itself.
+/// end by itself. What ends a stream or begins an answer is not counted: there is one of it for each push.
 ///
 /// APNs changes its settings with each refusal, and a server may open its windows with each push.
 struct FloodGuard {

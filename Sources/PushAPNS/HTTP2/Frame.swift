@@ -7,6 +7,7 @@ enum IncomingFrame: Equatable {
     /// `flowControlledByteCount` counts the padding too, which is gone from `bytes`.
     case data(Int32, bytes: ByteBuffer, flowControlledByteCount: Int, isLast: Bool)
     case reset(Int32, ErrorCode)
+    /// What holds after the frame: of each setting one value, and of the header table's size the smallest before it.
     case settings([PeerSetting])
     case settingsAcknowledged
     case ping(UInt64)

@@ -150,11 +150,36 @@ struct FrameReader {
         guard header.byteCount.isMultiple(of: 6) else {
             throw ProtocolViolation(.frameSizeError, "SETTINGS of a wrong size")
         }
+        // Each of the six that there are, several times over.
+        guard header.byteCount <= 6 * maximumSettingCount else {
+            throw ProtocolViolation(.enhanceYourCalm, "too many settings in a frame")
+        }
         var settings: [PeerSetting] = []
         while let name = payload.readInteger(as: UInt16.self), let value = payload.readInteger(as: UInt32.self) {
             if let setting = try setting(name, Int(value)) { settings.append(setting) }
         }
-        return .settings(settings)
+        return .settings(lastOfEach(settings))
+    }
+
+    /// The values are followed in their order, so that the last of each is what holds. Only of the header table's sizes the
+    /// smallest counts, too: the peer may have thrown out what does not fit. Source: RFC 9113, 6.5.3; RFC 7541, 4.2.
+    private static func lastOfEach(_ settings: [PeerSetting]) -> [PeerSetting] {
+        var tables: [Int] = []
+        var streamLimit: PeerSetting?
+        var window: PeerSetting?
+        for setting in settings {
+            switch setting {
+            case .headerTableByteCount(let byteCount): tables.append(byteCount)
+            case .streamLimit: streamLimit = setting
+            case .initialWindow: window = setting
+            }
+        }
+        var last: [PeerSetting] = []
+        if let smallest = tables.min(), let final = tables.last {
+            if smallest < final { last.append(.headerTableByteCount(smallest)) }
+            last.append(.headerTableByteCount(final))
+        }
+        return last + [streamLimit, window].compactMap { $0 }
     }
 
     /// Nil for one that does not concern us. Source: RFC 9113, 6.5.2.
@@ -200,4 +225,6 @@ struct FrameReader {
 
     /// An answer's headers are about 200 bytes, in one frame.
     private static let maximumBlockFrameCount = 8
+    /// Apple sends a few.
+    private static let maximumSettingCount = 32
 }

@@ -84,6 +84,13 @@ extension APNSTransport {
         }
     }
 
+    /// That of the first connection there is.
+    var firstChannel: (any Channel)? {
+        get async throws {
+            try await inLoop { $0.lanes.lazy.compactMap { $0.connections.first?.context?.channel }.first }
+        }
+    }
+
     /// How many pushes wait for a free stream.
     var waitingCount: Int { get async throws { try await inLoop { $0.waitingCount } } }
 
