@@ -139,11 +139,16 @@ struct APNsCommand: ParsableCommand {
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            try printLine(String(decoding: try encoder.encode(address), as: UTF8.self))
+            // Output is kept in logs.
+            var shown = address
+            shown.controlToken = nil
+            try printLine(String(decoding: try encoder.encode(shown), as: UTF8.self))
             return
         }
         try printLine("local APNs (\(address.environment.rawValue)) on https://\(address.host):\(address.port)")
-        try printLine("  control   http://127.0.0.1:\(address.controlPort)/status")
+        let header = URL(filePath: folder).appending(path: LocalAPNsAddress.controlHeaderFileName)
+        try printLine(
+            "  control   curl -H @\(header.path(percentEncoded: false)) http://127.0.0.1:\(address.controlPort)/status")
         try printLine("  devices   \(address.devices)")
         try printLine("  root      \(address.root)")
         if let keyID = address.keyID, let teamID = address.teamID {

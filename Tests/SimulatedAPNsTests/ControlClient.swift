@@ -8,6 +8,11 @@ import Testing
 /// Asks a control endpoint, with curl.
 struct ControlClient {
     let port: Int
+    let token: String?
+
+    init(_ address: LocalAPNsAddress) { (port, token) = (address.controlPort, address.controlToken) }
+
+    init(port: Int, token: String?) { (self.port, self.token) = (port, token) }
 
     struct Answer {
         let status: Int
@@ -22,6 +27,7 @@ struct ControlClient {
 
     func ask(_ method: String, _ path: String, _ body: String? = nil, headers: [String] = []) throws -> Answer {
         var arguments = ["--silent", "--max-time", "120", "--request", method, "--write-out", "\n%{http_code}"]
+        if let token { arguments += ["--header", "Authorization: Bearer \(token)"] }
         arguments += headers.flatMap { ["--header", $0] }
         if let body { arguments += ["--data-binary", body] }
         let result = try Program(at: "/usr/bin/curl").run(arguments + ["http://127.0.0.1:\(port)\(path)"])

@@ -18,7 +18,7 @@ struct ControlTests {
         await #expect(throws: (any Error).self) {
             try await RawClient(host: "127.0.0.2", port: apns.address.controlPort)
         }
-        #expect(try ControlClient(port: apns.address.controlPort).ask("GET", "/status").status == 200)
+        #expect(try ControlClient(apns.address).ask("GET", "/status").status == 200)
         await apns.server.stop()
     }
 
@@ -49,7 +49,7 @@ struct ControlTests {
         #expect(await third.wait { $0.isClosed })
         #expect(!first.isClosed && !second.isClosed)
         await first.close()
-        let control = ControlClient(port: apns.address.controlPort)
+        let control = ControlClient(apns.address)
         try await eventually("there is room again") { try control.ask("GET", "/status").status == 200 }
         await apns.server.stop()
     }
@@ -57,7 +57,7 @@ struct ControlTests {
     @Test("status and faults: what is set is in force, and what makes no sense is not taken")
     func faults() async throws {
         let apns = try await RunningAPNs { $0.seed = 7 }
-        let control = ControlClient(port: apns.address.controlPort)
+        let control = ControlClient(apns.address)
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client) == 200)
         #expect(await apns.send(client, path: "/3/device/\(Self.bad)") == 400)
@@ -83,7 +83,7 @@ struct ControlTests {
     @Test("devices and tokens: one is registered, its token made bad, and each mistake answered")
     func devices() async throws {
         let apns = try await RunningAPNs()
-        let control = ControlClient(port: apns.address.controlPort)
+        let control = ControlClient(apns.address)
         let made = try control.ask("POST", "/devices", #"{"name": "tablet", "topic": "\#(APNsFixture.topic)"}"#)
         let token = try #require(made["token"] as? String)
         let client = try await WireClient(apns.address)
@@ -103,7 +103,7 @@ struct ControlTests {
     @Test("keys: another provider's is taken from then on, through a restart too")
     func keys() async throws {
         let apns = try await RunningAPNs()
-        let control = ControlClient(port: apns.address.controlPort)
+        let control = ControlClient(apns.address)
         let (key, p8) = ProviderKey.make()
         let pem = p8.replacingOccurrences(of: "\n", with: "\\n")
         let body = #"{"keyID": "\#(key.keyID)", "teamID": "\#(key.teamID)", "publicKey": "\#(pem)"}"#
@@ -131,7 +131,7 @@ struct ControlTests {
     @Test("goaway: every connection gets the reason, or none")
     func goAway() async throws {
         let apns = try await RunningAPNs()
-        let control = ControlClient(port: apns.address.controlPort)
+        let control = ControlClient(apns.address)
         for (body, reason) in [(#"{"reason": "IdleTimeout"}"#, #"{"reason":"IdleTimeout"}"#), (nil, "")] {
             let client = try await WireClient(apns.address)
             #expect(await apns.send(client) == 200)
@@ -146,10 +146,53 @@ struct ControlTests {
         await apns.server.stop()
     }
 
+    @Test("who does not bring the token of address.json can neither read nor change anything, on any path")
+    func token() async throws {
+        let apns = try await RunningAPNs()
+        let token = try #require(apns.address.controlToken)
+        #expect(token.utf8.count == 64)
+        for wrong in [nil, "", String(token.dropLast()), token + "0", String(repeating: "0", count: 64)] {
+            let stranger = ControlClient(port: apns.address.controlPort, token: wrong)
+            for (method, path) in [
+                ("GET", "/status"), ("GET", "/devices"), ("GET", "/keys"), ("POST", "/keys"), ("PUT", "/faults"),
+                ("POST", "/goaway"), ("POST", "/shutdown"), ("PUT", "/tokens/\(apns.token)"), ("GET", "/nowhere"),
+            ] {
+                let answer = try stranger.ask(method, path, method == "GET" ? nil : "{}")
+                #expect(answer.status == 401, "\(method) \(path)")
+                #expect(answer.text.contains("control-header") && !answer.text.contains(token))
+            }
+        }
+        #expect(try ControlClient(apns.address).ask("GET", "/status").status == 200)
+        for name in [LocalAPNsAddress.fileName, LocalAPNsAddress.controlHeaderFileName] {
+            let file = apns.folder.appending("APNs/\(name)").path
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+        await apns.server.stop()
+        let again = try await RunningAPNs(in: apns.folder)
+        #expect(again.address.controlToken != token)
+        await again.server.stop()
+    }
+
+    @Test("a folder that others may write, or of another user, is not used")
+    func sharedFolder() async throws {
+        let folder = try TemporaryFolder()
+        let url = folder.appending("APNs")
+        mkdir(url.path, 0o700)
+        chmod(url.path, 0o1777)
+        await #expect(throws: LocalAPNsError.folder(url.path, "others may write it: `chmod go-w` it")) {
+            try await LocalAPNs.start(folder: url)
+        }
+        guard geteuid() == 0 else { return print("Not tested further: only root makes folders of other users.") }
+        chmod(url.path, 0o700)
+        chown(url.path, 1_600, 1_600)
+        await #expect(throws: LocalAPNsError.self) { try await LocalAPNs.start(folder: url) }
+    }
+
     @Test("other paths are not there, web pages are sent away, a body of 2 MB is not taken")
     func others() async throws {
         let apns = try await RunningAPNs()
-        let control = ControlClient(port: apns.address.controlPort)
+        let control = ControlClient(apns.address)
         #expect(try control.ask("GET", "/").status == 404)
         #expect(try control.ask("DELETE", "/status").status == 404)
         #expect(try control.ask("GET", "/status", headers: ["Origin: https://example.com"]).status == 403)

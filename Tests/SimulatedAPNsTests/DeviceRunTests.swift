@@ -189,7 +189,9 @@ struct DeviceRunTests {
         #expect(outcomes == ["opened", "opened"])
         Glibc.kill(phone.identifier, SIGINT)
         #expect(phone.wait() == .exited(0))
-        let status = try Program(at: "/usr/bin/curl").run("--silent", "http://127.0.0.1:\(address.controlPort)/status")
+        let status = try Program(at: "/usr/bin/curl").run(
+            "--silent", "--header", "@" + folder.appending("APNs/control-header").path,
+            "http://127.0.0.1:\(address.controlPort)/status")
         #expect(status.output.contains(#""accepted":3"#))
         Glibc.kill(server.identifier, SIGINT)
         #expect(server.wait() == .exited(0))

@@ -32,7 +32,7 @@ final class RunningCommand: Sendable {
         try await eventually("its first line") { try !Data(contentsOf: output).isEmpty }
         address = try LocalAPNsAddress(inFolder: apns)
         #expect(address.process == id)
-        control = ControlClient(port: address.controlPort)
+        control = ControlClient(address)
         let made = try control.ask("POST", "/devices", #"{"name": "phone", "topic": "\#(APNsFixture.topic)"}"#)
         token = try #require(made["token"] as? String)
         authorization = try RunningAPNs.authorization(address)

@@ -4,18 +4,21 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import PushCrypto
 
-/// The control endpoint: HTTP/1.1 and JSON on a port of its own of 127.0.0.1. What it can do: ``ControlCommands``.
+/// The control endpoint: HTTP/1.1 and JSON on a port of its own of 127.0.0.1, for who has the token of `address.json`. What
+/// it can do: ``ControlCommands``.
 struct ControlListener {
     let commands: ControlCommands
     private let configuration: LocalAPNsConfiguration
+    private let token: String
 
-    init(core: LocalAPNsCore, folder: LocalAPNsFolder) {
+    init(core: LocalAPNsCore, folder: LocalAPNsFolder, token: String) {
         commands = ControlCommands(core: core, folder: folder)
+        self.token = token
         configuration = core.configuration
     }
 
     func bind(_ group: any EventLoopGroup) async throws(LocalAPNsError) -> any Channel {
-        let commands = commands
+        let (commands, token) = (commands, token)
         let timeout = TimeAmount.milliseconds(configuration.controlTimeout.milliseconds)
         let limit = configuration.controlConnectionLimit
         let openCount = Locked(0)
@@ -30,7 +33,7 @@ struct ControlListener {
                 guard isTaken else { return channel.close() }
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
-                    try channel.pipeline.syncOperations.addHandler(ControlConnection(commands, timeout: timeout))
+                    try channel.pipeline.syncOperations.addHandler(ControlConnection(commands, token, timeout: timeout))
                 }
             }
         do {
@@ -49,14 +52,16 @@ private final class ControlConnection: ChannelInboundHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let commands: ControlCommands
+    private let token: String
     private let timeout: TimeAmount
     private var deadline: Scheduled<Void>?
     private var head: HTTPRequestHead?
     private var body = ByteBuffer()
     private static let maximumByteCount = 1 << 20
 
-    init(_ commands: ControlCommands, timeout: TimeAmount) {
+    init(_ commands: ControlCommands, _ token: String, timeout: TimeAmount) {
         self.commands = commands
+        self.token = token
         self.timeout = timeout
     }
 
@@ -94,13 +99,17 @@ private final class ControlConnection: ChannelInboundHandler {
 
     private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let answer: ControlAnswer
+        var headers = HTTPHeaders([("content-type", "application/json")])
         if isFromBrowser(head) {
             answer = ControlAnswer(403, ["error": "this is not for web pages"])
+        } else if !ControlToken.isRight(head.headers.first(name: "authorization"), token) {
+            headers.add(name: "www-authenticate", value: "Bearer")
+            answer = ControlAnswer(
+                401, ["error": "this takes the token of address.json: curl -H @FOLDER/control-header"])
         } else {
             answer = commands.run(
                 head.method.rawValue, path: head.uri, body: Data(body.readableBytesView))
         }
-        var headers = HTTPHeaders([("content-type", "application/json")])
         headers.add(name: "content-length", value: String(answer.body.count))
         if !head.isKeepAlive { headers.add(name: "connection", value: "close") }
         let status = HTTPResponseStatus(statusCode: answer.status)

@@ -57,11 +57,12 @@ package final class LocalAPNs: Sendable {
             let providers = try await ProviderListener(core: core, certificate: certificate).bind(group)
             listeners.append(providers)
             listeners.append(try await DeviceSocket.listen(folder.path(DeviceSocket.name), registry: registry, group))
-            let control = try await ControlListener(core: core, folder: folder).bind(group)
+            let token = ControlToken.make()
+            let control = try await ControlListener(core: core, folder: folder, token: token).bind(group)
             listeners.append(control)
             address = LocalAPNsAddress(
                 host: configuration.host, port: providers.localAddress?.port ?? 0,
-                controlPort: control.localAddress?.port ?? 0, folder: folder, keys: keys,
+                controlPort: control.localAddress?.port ?? 0, controlToken: token, folder: folder, keys: keys,
                 configuration: configuration)
             try folder.save(address)
         } catch {

@@ -17,13 +17,27 @@ struct LocalAPNsFolder {
         } catch {
             throw .folder(url.path(percentEncoded: false), "it can't be made")
         }
+        // Who may write here decides which keys are trusted and where devices connect, and reads what the control port asks for.
+        try Self.requireOwn(url)
         let path = url.appending(path: "lock").path(percentEncoded: false)
-        lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else { throw .folder(path, String(cString: strerror(errno))) }
         // The system lets go of it when the process ends, however that is.
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             close(lock)
             throw .folder(url.path(percentEncoded: false), "another local APNs is running here")
+        }
+    }
+
+    private static func requireOwn(_ folder: URL) throws(LocalAPNsError) {
+        let path = folder.path(percentEncoded: false)
+        let real = folder.resolvingSymlinksInPath().path(percentEncoded: false)
+        let facts = try? FileManager.default.attributesOfItem(atPath: real)
+        guard (facts?[.ownerAccountID] as? NSNumber)?.uint32Value == geteuid() else {
+            throw .folder(path, "it belongs to another user: name a folder of your own")
+        }
+        guard let mode = facts?[.posixPermissions] as? Int, mode & 0o022 == 0 else {
+            throw .folder(path, "others may write it: `chmod go-w` it")
         }
     }
 
@@ -65,6 +79,10 @@ struct LocalAPNsFolder {
     func save(_ keys: [ProviderKey]) throws(LocalAPNsError) { try write(json(keys), "keys.json") }
 
     func save(_ address: LocalAPNsAddress) throws(LocalAPNsError) {
+        // Who finds the address finds this.
+        if let token = address.controlToken {
+            try write(ControlToken.header(token) + "\n", LocalAPNsAddress.controlHeaderFileName)
+        }
         try write(json(address), LocalAPNsAddress.fileName)
     }
 
@@ -127,6 +145,9 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     package var host: String
     package var port: Int
     package var controlPort: Int
+    /// What the control port asks for, new with each start: as `Authorization: Bearer TOKEN`. The whole line lies beside,
+    /// in ``controlHeaderFileName``, for `curl --header @FILE`: an argument would be seen by all users of the machine.
+    package var controlToken: String?
     /// The Unix socket for devices.
     package var devices: String
     /// The root certificate to trust, PEM.
@@ -141,6 +162,7 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     package var process: Int32
 
     package static let fileName = "address.json"
+    package static let controlHeaderFileName = "control-header"
 
     /// Reads it from a server's folder.
     package init(inFolder folder: URL) throws(LocalAPNsError) {
@@ -155,12 +177,13 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     }
 
     init(
-        host: String, port: Int, controlPort: Int, folder: LocalAPNsFolder, keys: [ProviderKey],
+        host: String, port: Int, controlPort: Int, controlToken: String, folder: LocalAPNsFolder, keys: [ProviderKey],
         configuration: LocalAPNsConfiguration
     ) {
         self.host = host
         self.port = port
         self.controlPort = controlPort
+        self.controlToken = controlToken
         devices = folder.path(DeviceSocket.name)
         root = folder.path("root.pem")
         func file(_ key: ProviderKey) -> String? {
