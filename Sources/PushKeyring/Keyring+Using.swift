@@ -61,6 +61,30 @@ extension Keyring {
         }
     }
 
+    /// A sender's secret keys that seal, are about to, or did until not long ago: for what comes back to messages of theirs.
+    /// None that was revoked.
+    ///
+    /// - Parameter span: for how many seconds a key counts after its retirement.
+    public func senderKeys(
+        named name: KeyName, retiredWithin span: Int64, at now: Timestamp = .now()
+    ) throws(KeyringError) -> [SenderKey] {
+        try unlocked { (key) throws(KeyringError) in
+            let file = try load(name, under: key)
+            guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
+            guard file.isOwn else { throw .noSecret(name) }
+            let recent = file.keys.filter { stored in
+                switch stored.life.state {
+                case .active: true
+                case .retired: stored.life.retired.map { now.seconds(since: $0) <= span } ?? false
+                case .revoked, .erased: false
+                }
+            }
+            let keys = recent.compactMap { $0.secretText?.senderKey }
+            guard !keys.isEmpty else { throw .notUsable(name, file.keys[0].life.state) }
+            return keys
+        }
+    }
+
     /// A device's own keys that open something: active and retired ones, newest first.
     public func deviceKeys(named name: KeyName) throws(KeyringError) -> [DeviceKey] {
         try unlocked { (key) throws(KeyringError) in

@@ -5,7 +5,7 @@ internal import SealedPush
 
 /// Checks receipts and counts them, as many in one transaction as have come while the last one was written.
 final class ReceiptDesk: Sendable {
-    private let receiver: ReceiptReceiver
+    private let receiver: Locked<ReceiptReceiver>
     private let outbox: Outbox
     private let state = Locked(State())
 
@@ -31,13 +31,17 @@ final class ReceiptDesk: Sendable {
     }
 
     init(receiver: ReceiptReceiver, outbox: Outbox) {
-        self.receiver = receiver
+        self.receiver = Locked(receiver)
         self.outbox = outbox
     }
+
+    /// From now on, receipts are checked by this one.
+    func use(_ receiver: ReceiptReceiver) { self.receiver.withLock { $0 = receiver } }
 
     /// - Parameter answer: is called once, on any thread; for a receipt that is believed, when it is on the disk.
     func take(_ body: [UInt8], answer: @escaping @Sendable (Answer) -> Void) {
         do throws(ReceiptError) {
+            let receiver = receiver.withLock { $0 }
             let receipt = try receiver.receive(body, at: .now())
             add { $0.waiting.append(Waiting(receipt: receipt, answer: answer)) }
         } catch {

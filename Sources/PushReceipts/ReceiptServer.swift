@@ -67,6 +67,9 @@ package final class ReceiptServer: Sendable {
     /// For the outbox, its log, and the runtime. Where none was left, `accept` would fail again and again.
     private static let spareDescriptors = 64
 
+    /// Takes receipts of other senders from now on; what came before is counted all the same. Any thread.
+    package func use(_ receiver: ReceiptReceiver) { desk.use(receiver) }
+
     /// Takes no more, lets what was taken be counted, and closes. A request that is cut off comes again from its device.
     package func stop() async {
         try? await channel.close()

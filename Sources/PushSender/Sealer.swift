@@ -63,6 +63,12 @@ public final class Sealer: Sendable {
             padding: padding, fit: fit, receipts: nil, clock: Timestamp.now)
     }
 
+    /// Whose messages it seals; nil where they prove nobody.
+    package var sender: Sender? {
+        guard case .authenticated(let cache) = mode else { return nil }
+        return cache.publicKey
+    }
+
     private init(
         mode: Mode, identifiers: consuming ClearIdentifiers, topic: Topic, safeDefault: WireAlert,
         padding: PaddingPolicy, fit: FitPolicy, receipts: (key: ReceiptKey, address: ReceiptAddress)?,

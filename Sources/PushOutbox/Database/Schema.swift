@@ -166,5 +166,17 @@ enum Schema {
             PRIMARY KEY(id, reason)
         ) STRICT, WITHOUT ROWID;
         """,
+        // 5. By whose key what waits was sealed: NULL for what an earlier version has stored. The indices are for counting
+        // without reading bodies.
+        """
+        CREATE TABLE senders(
+            id INTEGER PRIMARY KEY,
+            key TEXT NOT NULL UNIQUE
+        ) STRICT;
+        ALTER TABLE entries ADD COLUMN sender INTEGER;
+        ALTER TABLE dead_letters ADD COLUMN sender INTEGER;
+        CREATE INDEX entries_by_sender ON entries(sender);
+        CREATE INDEX dead_letters_by_sender ON dead_letters(sender);
+        """,
     ]
 }

@@ -45,6 +45,7 @@ struct EnqueueOrder: Sendable {
     let expiration: Timestamp?
     let includesUnverified: Bool
     let key: IdempotencyKey?
+    let sealedBy: SealedBy
 
     /// For telling whether a request is repeated for the same ones.
     var audienceText: String { "\(audience.text) of \(topic)" }

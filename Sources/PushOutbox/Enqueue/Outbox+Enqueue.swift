@@ -32,7 +32,8 @@ extension Outbox {
     ) async throws(OutboxError) -> EnqueueReport {
         let order = EnqueueOrder(
             content: content, topic: sealer.topic, audience: audience, priority: priority, expiration: expiration,
-            includesUnverified: includingUnverified, key: key)
+            includesUnverified: includingUnverified, key: key,
+            sealedBy: sealer.sender.map { .sender($0) } ?? .anonymous)
         var report = EnqueueReport()
         var position: Int64? = 0
         var isFirst = true
@@ -65,7 +66,8 @@ extension Outbox {
                 guard progress.position <= batch.position else { return false }
             }
             for item in sealed { guard try Self.isUnchanged(item, in: db) else { return false } }
-            for item in sealed { try Self.insert(item, order, at: now, in: db) }
+            let sender = sealed.isEmpty ? nil : try SenderTable.id(making: order.sealedBy, in: db)
+            for item in sealed { try Self.insert(item, order, sender: sender, at: now, in: db) }
             try RequestTable.advance(
                 order, to: batch.next ?? .max, isComplete: batch.next == nil, enqueuing: sealed.count, at: now, in: db)
             return true
@@ -79,18 +81,18 @@ extension Outbox {
     }
 
     private static func insert(
-        _ item: EnqueueBatch.Sealed, _ order: EnqueueOrder, at now: Int64, in db: Database
+        _ item: EnqueueBatch.Sealed, _ order: EnqueueOrder, sender: Int64?, at now: Int64, in db: Database
     ) throws {
         let payload = item.payload
         let expiration = order.expiration ?? payload.expires
         try db.cachedStatement(
             sql: """
-                INSERT INTO entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             item.device, order.priority.rawValue, now, staleTime(order, payload, at: now),
-            expiration?.secondsSince1970, payload.apnsID, payload.collapseID, Data(payload.json),
+            expiration?.secondsSince1970, payload.apnsID, payload.collapseID, Data(payload.json), sender,
         ])
         try QueueTable.add(
             item.device, environment: item.environment, priority: order.priority.rawValue, due: now, in: db)

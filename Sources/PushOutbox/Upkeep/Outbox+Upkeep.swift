@@ -6,6 +6,9 @@ public enum PurgeScope: Hashable, Sendable {
     case stale
     /// Dead letters, of one reason or of all.
     case deadLetters(reason: String?)
+    /// What was sealed by one key, waiting or a dead letter: that key was stolen. Nothing else, also not what is stale. What
+    /// is on its way can't be called back.
+    case sealed(by: SealedBy)
     /// Everything that waits, too. What is on its way can't be called back.
     case everything
 }
@@ -36,10 +39,11 @@ extension Outbox {
     /// Throws pushes away; gives how many. In transactions of a thousand, so that others can work meanwhile.
     @discardableResult
     public func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
+        if case .sealed(let sealedBy) = scope { return try await purge(sealedBy) }
         let now = clock.now()
         var total = try await purgeStale(at: now)
         switch scope {
-        case .stale: break
+        case .stale, .sealed: break
         case .deadLetters(let reason): total += try await purgeDeadLetters(reason: reason)
         case .everything: total += try await purgeDeadLetters(reason: nil) + purgeEntries()
         }
@@ -71,6 +75,18 @@ extension Outbox {
             }
         }
         return total
+    }
+
+    private func purge(_ sealedBy: SealedBy) async throws(OutboxError) -> Int {
+        let id = try await read { try SenderTable.id(of: sealedBy, in: $0) }
+        if id == nil, sealedBy != .unknown { return 0 }
+        var total = try await removeDeadLetters("sender IS ?1", [id])
+        while true {
+            let count = try await remove(
+                "SELECT id FROM entries WHERE sender IS ?1 LIMIT ?2", [id, Self.batchCount], outcome: "purged")
+            total += count
+            if count < Self.batchCount { return total }
+        }
     }
 
     private func purgeEntries() async throws(OutboxError) -> Int {

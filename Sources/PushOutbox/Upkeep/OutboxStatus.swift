@@ -10,6 +10,10 @@ public struct OutboxStatus: Hashable, Sendable {
     public internal(set) var waitingCount = 0
     /// Of the waiting ones, how many are older than each age, youngest age first.
     public internal(set) var waitingByAge: [Age] = []
+    /// Of the waiting ones, how many were sealed by whose key: after a theft, those of the stolen one are to be thrown away.
+    public internal(set) var waitingBySender: [SealedBy: Int] = [:]
+    /// The same of the dead letters, which may be sent again.
+    public internal(set) var deadLettersBySender: [SealedBy: Int] = [:]
     /// Devices by what their oldest push waits for.
     public internal(set) var queues = Queues()
     /// Devices for which something waits, by environment: a courier delivers to one of the two.

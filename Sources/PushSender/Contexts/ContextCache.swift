@@ -26,6 +26,9 @@ final class ContextCache: Sendable {
         self.environment = environment
     }
 
+    /// Whose messages are sealed.
+    var publicKey: Sender { sender.sender }
+
     /// Seals padded plaintext under a number that was never used before.
     func seal(_ plaintext: [UInt8], to recipient: Recipient) -> Envelope {
         let (context, number) = reserve(for: recipient)

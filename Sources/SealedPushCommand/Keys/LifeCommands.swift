@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import PushKeyring
+internal import PushOutbox
 internal import SealedPush
 
 /// `sealedpush keys retire`
@@ -22,7 +23,7 @@ struct RetireCommand: ParsableCommand {
 }
 
 /// `sealedpush keys revoke`
-struct RevokeCommand: ParsableCommand {
+struct RevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "Declares keys stolen: from now on they neither open nor are sealed to, or with.",
@@ -30,14 +31,62 @@ struct RevokeCommand: ParsableCommand {
             All keys under the name, also one that waits to be used; --key revokes one alone. Somebody else's device
             then takes no further record: erase the name, and let the device enrol anew.
 
-            Example:
+            What a sender's key has sealed may still wait to be sent: with --outbox, it is said how much, and how to throw \
+            it away.
+
+            Examples:
               sealedpush keys revoke alice-phone --yes --keyring Keys
+              sealedpush keys revoke newsroom --keyring Keys --outbox outbox.sqlite
             """)
 
     @OptionGroup var life: LifeOptions
 
-    func run() throws {
-        try life.run("keys revoke", "revoked") { (keys, name, id) in
+    @Option(help: "An outbox's file: says what waits there that the revoked keys have sealed.")
+    var outbox: String?
+
+    func run() async throws {
+        // Before anything is revoked: a path that is wrong is said at once.
+        let opened = try outboxIfNamed()
+        let revoked = try revoke()
+        guard let opened else { return try life.report(revoked, "revoked") }
+        try await Failure.reportingAsync {
+            let status: OutboxStatus
+            do { status = try await opened.status() } catch {
+                try life.report(revoked, "revoked")
+                throw error
+            }
+            var waiting: [String: JSONValue] = [:]
+            for case .sender(let sender) in revoked {
+                let key = SealedBy.sender(sender)
+                let count = status.waitingBySender[key, default: 0] + status.deadLettersBySender[key, default: 0]
+                waiting[sender.description] = .integer(Int64(count))
+            }
+            try life.report(revoked, "revoked", more: ["waiting": .object(waiting)])
+            guard !life.json else { return }
+            for case .sender(let sender) in revoked { try Self.tell(sender, status, outbox ?? "") }
+        }
+    }
+
+    private func outboxIfNamed() throws -> Outbox? {
+        var opened: Outbox?
+        try Failure.reporting { opened = try outbox.map(OutboxOptions.opened) }
+        return opened
+    }
+
+    private static func tell(_ sender: Sender, _ status: OutboxStatus, _ outbox: String) throws {
+        let waiting = status.waitingBySender[.sender(sender), default: 0]
+        let refused = status.deadLettersBySender[.sender(sender), default: 0]
+        guard waiting + refused > 0 else {
+            return try Output.line("Nothing waits in \(outbox) that \(sender.keyID) has sealed.")
+        }
+        try Output.line(
+            "\(sender.keyID) has sealed \(Progress.number(waiting)) waiting and \(Progress.number(refused)) refused pushes in \(outbox). To throw them away:"
+        )
+        try Output.line("  sealedpush outbox purge --sender \(sender) --outbox \(outbox)")
+    }
+
+    private func revoke() throws -> [PublicKey] {
+        try life.change("keys revoke") { (keys, name, id) in
             let loss =
                 switch try keys.entry(named: name).kind {
                 case .device: "What is on its way to \(name) won't open."
@@ -100,6 +149,14 @@ struct LifeOptions: ParsableArguments {
     func run(
         _ command: String, _ done: String, _ body: (Keyring, KeyName, KeyID?) throws -> [PublicKey]
     ) throws {
+        try report(try change(command, body), done)
+    }
+
+    /// Gives the keys that were changed.
+    func change(
+        _ command: String, _ body: (Keyring, KeyName, KeyID?) throws -> [PublicKey]
+    ) throws -> [PublicKey] {
+        var changed: [PublicKey] = []
         try Failure.reporting {
             let keys = try keyring.keys(command)
             let name = try keyring.name(name)
@@ -111,14 +168,19 @@ struct LifeOptions: ParsableArguments {
                 }
                 return key.key.keyID
             }
-            let changed = try body(keys, name, id)
-            if json {
-                return try Output.json([
-                    "name": .string(name.description), "keyID": .string(changed[0].keyID.description),
-                    "keyIDs": .array(changed.map { .string($0.keyID.description) }),
-                ])
-            }
-            for key in changed { try Output.line("\(name): \(key.keyID) is \(done)") }
+            changed = try body(keys, name, id)
         }
+        return changed
+    }
+
+    func report(_ changed: [PublicKey], _ done: String, more: [String: JSONValue] = [:]) throws {
+        if json {
+            let members: [String: JSONValue] = [
+                "name": .string(name), "keyID": .string(changed[0].keyID.description),
+                "keyIDs": .array(changed.map { .string($0.keyID.description) }),
+            ]
+            return try Output.json(.object(members.merging(more) { $1 }))
+        }
+        for key in changed { try Output.line("\(name): \(key.keyID) is \(done)") }
     }
 }

@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import Foundation
+internal import PushKeyring
 internal import PushOutbox
 internal import SealedPush
 
@@ -16,10 +18,19 @@ struct OutboxStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Counts devices, what waits, what was refused, and what became of the last 30 days' pushes.",
-        discussion: "Example:\n  sealedpush outbox status --json")
+        discussion: """
+            What waits is told by the sender key that sealed it: `outbox purge --sender` throws away what a stolen one has.
+
+            Examples:
+              sealedpush outbox status --json
+              sealedpush outbox status --keyring Keys
+            """)
 
     @Flag(help: "List the refused pushes, too: public IDs only.")
     var refused = false
+
+    @Option(help: "A keyring's folder, for the names of the senders.")
+    var keyring: String?
 
     @Flag(help: "Print one JSON object; with --refused, one more for each refused push.")
     var json = false
@@ -30,7 +41,12 @@ struct OutboxStatusCommand: AsyncParsableCommand {
         try await Failure.reportingAsync {
             let outbox = try options.opened()
             let status = try await outbox.status()
-            if json { try Output.json(status.json) } else { for line in status.lines { try Output.line(line) } }
+            let names = try keyring.map(Self.senderNames) ?? [:]
+            if json {
+                try Output.json(status.json(names))
+            } else {
+                for line in status.lines(names) { try Output.line(line) }
+            }
             guard refused else { return }
             var offset = 0
             while true {
@@ -40,6 +56,20 @@ struct OutboxStatusCommand: AsyncParsableCommand {
                 offset += page.count
             }
         }
+    }
+}
+
+extension OutboxStatusCommand {
+    /// What the folder says, for people to read: no secret is asked for, and nothing hangs on it.
+    private static func senderNames(_ folder: String) throws -> [String: String] {
+        guard FileManager.default.fileExists(atPath: folder) else {
+            throw Failure.file("there is no keyring at \(folder): name its folder with --keyring")
+        }
+        let entries = try Keyring(folder: URL(filePath: folder), command: "outbox status").entries().keys
+        return Dictionary(
+            entries.filter { $0.kind == .sender }.flatMap { entry in
+                entry.keys.map { ($0.key.description, entry.name.description) }
+            }, uniquingKeysWith: { first, _ in first })
     }
 }
 
@@ -95,6 +125,7 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
             Examples:
               sealedpush outbox purge
               sealedpush outbox purge --refused --reason BadDeviceToken
+              sealedpush outbox purge --sender pushsender1... --yes
               sealedpush outbox purge --everything --yes
             """)
 
@@ -107,6 +138,9 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
     @Flag(help: "Also what waits. What is on its way can't be called back.")
     var everything = false
 
+    @Option(help: "Only what this key has sealed: pushsender1…, as `outbox status` shows it; or unknown.")
+    var sender: String?
+
     @Flag(help: "Do not ask.")
     var yes = false
 
@@ -116,7 +150,12 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
     @OptionGroup var options: OutboxOptions
 
     func validate() throws {
-        guard !(refused && everything) else { throw ValidationError("Give either --refused or --everything.") }
+        guard [refused, everything, sender != nil].filter({ $0 }).count <= 1 else {
+            throw ValidationError("Give one of --refused, --everything and --sender.")
+        }
+        guard sender.map({ SealedBy(parsing: $0) != nil }) ?? true else {
+            throw ValidationError("--sender is a sender's public key, pushsender1…, as `outbox status` shows it.")
+        }
         guard reason == nil || refused else { throw ValidationError("--reason goes with --refused.") }
     }
 
@@ -127,16 +166,31 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
                 let count = try await outbox.status().waitingCount
                 try Prompt.confirm("\(Progress.number(count)) waiting pushes will never be sent.", isConfirmed: yes)
             }
+            let sealedBy = sender.flatMap { SealedBy(parsing: $0) }
+            if let sealedBy {
+                let status = try await outbox.status()
+                let count = status.waitingBySender[sealedBy, default: 0]
+                let refusedCount = status.deadLettersBySender[sealedBy, default: 0]
+                try Prompt.confirm(
+                    "\(Progress.number(count)) waiting and \(Progress.number(refusedCount)) refused pushes that this key has sealed will never be sent.",
+                    isConfirmed: yes)
+                let purged = try await outbox.purge(.sealed(by: sealedBy))
+                return try report(purged)
+            }
             let scope: PurgeScope = everything ? .everything : refused ? .deadLetters(reason: reason) : .stale
             let count = try await outbox.purge(scope)
-            if json { return try Output.json(["purged": .integer(Int64(count))]) }
-            try Output.line("Thrown away: \(Progress.number(count)).")
+            try report(count)
         }
+    }
+
+    private func report(_ count: Int) throws {
+        if json { return try Output.json(["purged": .integer(Int64(count))]) }
+        try Output.line("Thrown away: \(Progress.number(count)).")
     }
 }
 
 extension OutboxStatus {
-    fileprivate var lines: [String] {
+    fileprivate func lines(_ names: [String: String]) -> [String] {
         var lines = [
             "devices   \(Progress.number(deviceCount)), \(Progress.number(reachableDeviceCount)) can be sent to",
             "waiting   \(Progress.number(waitingCount))",
@@ -151,15 +205,39 @@ extension OutboxStatus {
                 "\(Progress.number($0.count)) older than \(TimeText.span($0.olderThan.components.seconds))"
             }
             if !old.isEmpty { lines.append("  \(old.joined(separator: ", "))") }
+            lines += Self.lines(waitingBySender, names)
         }
         lines.append("refused   \(deadLetters.isEmpty ? "0" : deadLetters.words)")
+        lines += Self.lines(deadLettersBySender, names)
         lines.append("30 days   \(outcomes.isEmpty ? "nothing sent" : outcomes.words)")
         lines.append("file      \(Progress.number(fileByteCount)) bytes")
         return lines
     }
 
-    fileprivate var json: JSONValue {
+    /// The key in full: `outbox purge --sender` takes it.
+    private static func lines(_ counts: [SealedBy: Int], _ names: [String: String]) -> [String] {
+        counts.sorted { ($1.value, $0.key.description) < ($0.value, $1.key.description) }.map { sealedBy, count in
+            let name = names[sealedBy.description].map { " (\(TerminalText.printable($0)))" } ?? ""
+            return "  \(Progress.number(count)) sealed by \(sealedBy)\(name)"
+        }
+    }
+
+    private func senders(_ names: [String: String]) -> JSONValue {
+        let all = Set(waitingBySender.keys).union(deadLettersBySender.keys)
+        return .array(
+            all.sorted { $0.description < $1.description }.map { sealedBy in
+                [
+                    "sender": .string(sealedBy.description),
+                    "name": names[sealedBy.description].map { .string($0) } ?? .null,
+                    "waiting": .integer(Int64(waitingBySender[sealedBy, default: 0])),
+                    "refused": .integer(Int64(deadLettersBySender[sealedBy, default: 0])),
+                ]
+            })
+    }
+
+    fileprivate func json(_ names: [String: String]) -> JSONValue {
         [
+            "senders": senders(names),
             "devices": .integer(Int64(deviceCount)), "reachableDevices": .integer(Int64(reachableDeviceCount)),
             "waiting": .integer(Int64(waitingCount)), "dueDevices": .integer(Int64(queues.due)),
             "leasedDevices": .integer(Int64(queues.leased)), "putOffDevices": .integer(Int64(queues.delayed)),

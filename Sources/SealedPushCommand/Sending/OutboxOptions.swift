@@ -13,16 +13,20 @@ struct OutboxOptions: ParsableArguments {
     }
 
     /// The outbox, which must be there.
-    func opened() throws -> Outbox {
+    func opened() throws -> Outbox { try Self.opened(outbox) }
+
+    /// The same for a command that makes one where there is none.
+    func openedOrMade() throws -> Outbox { try Self.openedOrMade(outbox) }
+
+    static func opened(_ outbox: String) throws -> Outbox {
         guard FileManager.default.fileExists(atPath: outbox) else {
             throw Failure.file(
                 "there is no outbox at \(outbox): name its file with --outbox; `sealedpush device enrol` makes one")
         }
-        return try openedOrMade()
+        return try openedOrMade(outbox)
     }
 
-    /// The same for a command that makes one where there is none.
-    func openedOrMade() throws -> Outbox {
+    private static func openedOrMade(_ outbox: String) throws -> Outbox {
         do { return try Outbox(at: outbox) } catch {
             var failure = Failure.outbox(error)
             failure.message = "\(outbox): \(failure.message)"

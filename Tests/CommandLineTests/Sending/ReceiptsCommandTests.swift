@@ -101,6 +101,41 @@ struct ReceiptsCommandTests {
         print("first closed:", min(held.index(one) for one in closed))
         """
 
+    @Test("listens on with new keys after a rotation and a revocation, without a restart")
+    func rereads() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("alice-phone")
+        let (listener, port) = try await listen(fixture)
+        defer { listener.kill() }
+        let url = "http://127.0.0.1:\(port)/r"
+        let old = ReceivedReceipts(try fixture.keyring.senderKey(named: "newsroom"))
+        #expect(try post(old.bytes("a", at: .now()), to: url, in: fixture.folder) == "204")
+
+        // A new key, which is in use once the old one is revoked.
+        #expect(try fixture.run(["keys", "rotate", "newsroom", "--keyring", "Keys"]).status == 0)
+        Glibc.kill(listener.identifier, SIGUSR1)
+        let keys = try fixture.keyring.senderKeys(named: "newsroom", retiredWithin: 0)
+        #expect(keys.count == 2)
+        let inUse = try fixture.keyring.sender(named: "newsroom")
+        let new = ReceivedReceipts(try #require(keys.first { $0.sender != inUse }))
+        try await eventually("the new key is taken") {
+            try post(new.bytes("a", at: .now()), to: url, in: fixture.folder) == "204"
+        }
+        #expect(try post(old.bytes("a", at: .now()), to: url, in: fixture.folder) == "204")
+        let oldKey = inUse.keyID.description
+        let revoked = try fixture.run(["keys", "revoke", "newsroom", "--key", oldKey, "--yes", "--keyring", "Keys"])
+        #expect(revoked.status == 0, "\(revoked.errors)")
+        Glibc.kill(listener.identifier, SIGUSR1)
+        try await eventually("the old key is taken no more") {
+            try post(old.bytes("a", at: .now()), to: url, in: fixture.folder) == "400"
+        }
+        #expect(try post(new.bytes("a", at: .now()), to: url, in: fixture.folder) == "204")
+        // Keys that can't be read change nothing.
+        try FileManager.default.moveItem(at: fixture.folder.appending("Keys"), to: fixture.folder.appending("Away"))
+        Glibc.kill(listener.identifier, SIGUSR1)
+        #expect(try post(new.bytes("a", at: .now()), to: url, in: fixture.folder) == "204")
+    }
+
     @Test("has nothing to show where no message asked for one, and says so")
     func nothing() async throws {
         let fixture = try await SendingFixture()

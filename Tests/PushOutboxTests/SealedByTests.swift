@@ -1,0 +1,89 @@
+import Foundation
+import GRDB
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushOutbox
+
+@Suite("By whose key what waits was sealed")
+struct SealedByTests {
+    private let fixture: Fixture
+    private let other = SenderKey()
+
+    init() throws { fixture = try Fixture() }
+
+    private func enqueue(by sealer: Sealer, _ count: Int) async throws {
+        for number in 0..<count {
+            try await fixture.outbox.enqueue(
+                Content(body: "Hello \(number)"), to: .device("phone"), from: sealer, includingUnverified: true)
+        }
+    }
+
+    @Test("is told, of what waits and of dead letters, through a retry, too")
+    func told() async throws {
+        try await fixture.addDevice("phone")
+        try await enqueue(by: fixture.sealer, 1)
+        try await fixture.deliver(
+            ScriptedTransport(refusing: 413, "PayloadTooLarge"), until: .empty)
+        try await enqueue(
+            by: Sealer(sender: other, topic: Fixture.topic, safeDefault: "You have a new message!"), 2)
+        try await enqueue(by: Sealer(anonymousFor: Fixture.topic, safeDefault: "You have a new message!"), 1)
+        let own = SealedBy.sender(fixture.sender.sender)
+        var status = try await fixture.reopened().status()
+        #expect(status.waitingBySender == [.sender(other.sender): 2, .anonymous: 1])
+        #expect(status.deadLettersBySender == [own: 1])
+        #expect(try await fixture.outbox.retry() == 1)
+        status = try await fixture.outbox.status()
+        #expect(status.waitingBySender == [.sender(other.sender): 2, .anonymous: 1, own: 1])
+        #expect(status.deadLettersBySender.isEmpty)
+    }
+
+    @Test("decides what is thrown away after a theft, and nothing else is")
+    func purged() async throws {
+        try await fixture.addDevice("phone")
+        let others = Sealer(sender: other, topic: Fixture.topic, safeDefault: "You have a new message!")
+        try await enqueue(by: others, 1)
+        try await fixture.deliver(ScriptedTransport(refusing: 413, "PayloadTooLarge"), until: .empty)
+        try await enqueue(by: fixture.sealer, 2)
+        try await enqueue(by: others, 1_003)
+        #expect(try await fixture.outbox.purge(.sealed(by: .sender(SenderKey().sender))) == 0)
+        #expect(try await fixture.outbox.purge(.sealed(by: .unknown)) == 0)
+        #expect(try await fixture.outbox.purge(.sealed(by: .sender(other.sender))) == 1_004)
+        let status = try await fixture.outbox.status()
+        #expect(status.waitingBySender == [.sender(fixture.sender.sender): 2])
+        #expect(status.deadLettersBySender.isEmpty)
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 2)
+    }
+
+    @Test("is unknown for what an earlier version has stored, which can be thrown away, too")
+    func unknown() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.appending("old.db").path
+        let queue = try DatabaseQueue(path: path)
+        try await queue.write { db in
+            for migration in Schema.migrations.prefix(4) { try db.execute(sql: migration) }
+            try db.execute(
+                sql: """
+                    PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 4;
+                    INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body)
+                    VALUES (1, 10, 1, 9000000000000, 'id', 'id', x'7b7d')
+                    """)
+        }
+        try queue.close()
+        chmod(path, 0o600)
+        let outbox = try Outbox(at: path)
+        #expect(try await outbox.status().waitingBySender == [.unknown: 1])
+        #expect(try await outbox.purge(.sealed(by: .unknown)) == 1)
+        #expect(try await outbox.status().waitingCount == 0)
+    }
+
+    @Test("is read as it is shown")
+    func text() throws {
+        for sealedBy in [SealedBy.sender(other.sender), .anonymous, .unknown] {
+            #expect(SealedBy(parsing: sealedBy.description) == sealedBy)
+        }
+        for text in ["", "nobody", Identity().recipient.description] { #expect(SealedBy(parsing: text) == nil) }
+    }
+}
