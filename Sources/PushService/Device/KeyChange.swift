@@ -58,27 +58,42 @@ struct KeyChange {
     }
 
     /// Signs a record of the active keys, newest first, unless there is one that will do for a while; gives the newest.
-    mutating func signRecord() throws(KeyChangeError) -> DeviceRecord {
+    ///
+    /// - Parameters:
+    ///   - known: the newest record that the server has, signed by this device's own key. The new one counts higher.
+    ///   - isWanted: whether one is signed in any case.
+    mutating func signRecord(
+        above known: DeviceRecord? = nil, anyway isWanted: Bool = false
+    ) throws(KeyChangeError) -> DeviceRecord {
         let enrolment = try enrolment()
         guard let key = enrolment.key, let counter = enrolment.counter else {
             throw .failed(.unavailable("the enrolment key in the keychain is damaged"))
         }
+        if let known { try require(known, by: key) }
         let recipients = activeKeys.prefix(RecordTimes.maximumKeyCount).map(\.recipient)
-        if let record = enrolment.record, record.recipients == recipients, record.enrolment == key.enrolment,
-            record.counter == counter, record.expires.seconds(since: now) >= RecordTimes.renewal
+        if !isWanted, let record = enrolment.record, record.recipients == recipients, record.enrolment == key.enrolment,
+            record.counter == counter, record.expires.seconds(since: now) >= RecordTimes.renewal,
+            known.map({ $0.counter < counter || $0 == record }) ?? true
         {
             return record
         }
         let record: DeviceRecord
         do {
             record = try DeviceRecord(
-                of: recipients, topic: topic, counter: counter + 1, created: now,
+                of: recipients, topic: topic,
+                counter: RecordCounter.next(after: max(counter, known?.counter ?? 0), at: now), created: now,
                 expires: now.advanced(bySeconds: RecordTimes.lifetime), signedBy: key)
         } catch { throw .failed(.record(error)) }
         let attributes = StoredEnrolment.attributes(counter: record.counter, record: record)
         // Of two processes that sign at once one begins again: a counter is never used for two records.
         try call { (items) throws(SecretItemError) in try items.replace(enrolment.item, attributes: attributes) }
         return record
+    }
+
+    /// Its counter is believed because this device itself has signed it: no server can make one up.
+    private func require(_ known: DeviceRecord, by key: EnrolmentKey) throws(KeyChangeError) {
+        guard known.enrolment == key.enrolment else { throw .failed(.record(.foreignSigner)) }
+        guard known.topic == topic else { throw .failed(.record(.otherTopic)) }
     }
 
     /// The enrolment key, made now if there is none.

@@ -6,16 +6,23 @@ extension OwnDevice {
     /// A new key under which the extension has opened a message is confirmed, and the older ones retire; keys that retired
     /// 31 days ago are destroyed; where the keychain has outlived the app's container, or the key in use is older than
     /// `age`, a new key is made; a record that ends within 60 days is signed anew. What a killed process left undone is
-    /// done too; a device without keys gets its first.
+    /// done too; a device without keys gets its first. A phone that was put back from its own backup is noticed by its
+    /// missing ledger; it gets a new key, and a record that counts higher than those before.
     ///
-    /// - Parameter age: nil where keys are not to be rotated by age.
+    /// - Parameters:
+    ///   - age: nil where keys are not to be rotated by age.
+    ///   - known: the newest record that the server has of this device, where it has refused this device's newest as
+    ///     `rolled-back` or `conflicting`: then one is signed that counts higher. A server can't make one up, as it is this
+    ///     device's own signature that is believed.
+    /// - Throws: `record(.foreignSigner)` or `record(.otherTopic)` where `known` is not this device's for this app. The
+    ///   server has then pinned another key: the account's owner must enrol the device as a new one.
     public func maintain(
-        rotatingOlderThan age: Duration? = nil, at now: Timestamp = .now()
+        rotatingOlderThan age: Duration? = nil, serverKnows known: DeviceRecord? = nil, at now: Timestamp = .now()
     ) throws(DeviceError) -> DeviceMaintenance {
         // Kept across attempts: what was done before another process got in between is done.
         var done = DeviceMaintenance.Steps()
         let ledger = FileLedger(container: configuration.container, environment: environment)
-        let lostLedger = ledger?.asksForNewKey ?? false
+        let lostLedger = try noticesLostLedger(ledger, at: now)
         let (record, waiting) = try change(at: now) { (change) throws(KeyChangeError) in
             try ensureKey(&change)
             try confirm(&change, &done)
@@ -26,11 +33,20 @@ extension OwnDevice {
             {
                 done.rotated = try change.addKey()
             }
-            return (try change.signRecord(), change.unconfirmed?.life.created)
+            // After a loss the server knows records that this device has forgotten, whether or not it makes a key now.
+            return (try change.signRecord(above: known, anyway: lostLedger), change.unconfirmed?.life.created)
         }
         // Last, so that a process that is killed before makes one key too many rather than none.
         if lostLedger, done.rotated != nil { ledger?.newKeyWasMade() }
         return DeviceMaintenance(steps: done, record: record, waitingSince: waiting, at: now)
+    }
+
+    /// Whether the ledger was found missing, by the extension or now. Of the two the app may run first.
+    private func noticesLostLedger(_ ledger: FileLedger?, at now: Timestamp) throws(DeviceError) -> Bool {
+        guard let ledger else { return false }
+        let hadKeys = try change(at: now) { (change) throws(KeyChangeError) in !change.keys.isEmpty }
+        if hadKeys, ledger.isMissing { try? ledger.begin(floor: now, asksForNewKey: true) }
+        return ledger.asksForNewKey
     }
 
     private func confirm(_ change: inout KeyChange, _ done: inout DeviceMaintenance.Steps) throws(KeyChangeError) {
@@ -77,7 +93,7 @@ extension OwnDevice {
     }
 }
 
-/// What ``OwnDevice/maintain(rotatingOlderThan:at:)`` has done, and what there is to do for the app.
+/// What ``OwnDevice/maintain(rotatingOlderThan:serverKnows:at:)`` has done, and what there is to do for the app.
 public struct DeviceMaintenance: Hashable, Sendable {
     /// New keys under which a message has opened: they are in use now.
     public let confirmed: [Recipient]

@@ -28,7 +28,7 @@ public struct OwnDevice: Sendable {
     }
 
     /// Makes a new key beside the one in use, and gives the record of both, for the server. The new one is in use once a
-    /// message has opened under it and ``maintain(rotatingOlderThan:at:)`` was called; until then both open.
+    /// message has opened under it and ``maintain(rotatingOlderThan:serverKnows:at:)`` was called; until then both open.
     ///
     /// - Throws: `unconfirmed` while an earlier new key waits for its first message.
     public func rotate(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {

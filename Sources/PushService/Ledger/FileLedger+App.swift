@@ -33,6 +33,11 @@ extension FileLedger {
         self.init(folder: root.appending(path: Self.folderName, directoryHint: .isDirectory))
     }
 
+    /// Whether it is missing, or a copy. One that can't be read at the moment is neither.
+    var isMissing: Bool {
+        do throws(LedgerError) { return try floor() == nil } catch { return false }
+    }
+
     /// Takes back the request for a new key, durably.
     func newKeyWasMade() {
         unlink(path(Self.rotationMarker))

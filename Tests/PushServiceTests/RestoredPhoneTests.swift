@@ -1,0 +1,141 @@
+import Foundation
+import PushCrypto
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushService
+
+/// An encrypted backup brings a phone's keychain back on the same phone, and leaves the ledger out. What the server has
+/// learnt since the backup, the phone then does not know.
+@Suite("A phone that was put back from its own backup")
+struct RestoredPhoneTests {
+    private let phone: Phone
+    private let day: Int64 = 86_400
+
+    init() throws { phone = try Phone() }
+
+    private func later(_ days: Int64) -> Timestamp { Phone.start.advanced(bySeconds: days * day) }
+
+    /// Enrols, is backed up, rotates three times, and is put back on day 10; the server knows all but the last.
+    private func restored() throws -> EnrolledDevice {
+        var server = try EnrolledDevice(
+            pinning: try phone.device.enrol(at: later(0)), topic: Phone.topic, at: later(0))
+        let items = try #require(phone.items as? InMemorySecretItems)
+        let backup = items.items()
+        for number in 1...3 as ClosedRange<Int64> {
+            try server.accept(try phone.device.rotate(at: later(2 * number)), at: later(2 * number))
+            phone.markers.mark(server.record.recipients[0], at: later(2 * number))
+            try server.accept(try phone.device.maintain(at: later(2 * number + 1)).record, at: later(2 * number + 1))
+        }
+        for item in items.items() { try items.remove(account: item.account) }
+        for item in backup { try items.add(item) }
+        try FileManager.default.removeItem(at: phone.folder.appending("SealedPush"))
+        return server
+    }
+
+    /// The server takes the record, the device proves its newest key, and what is sealed to that opens.
+    private func take(_ record: DeviceRecord, _ server: inout EnrolledDevice, at now: Timestamp) throws {
+        try server.accept(record, at: now)
+        let recipient = record.recipients[0]
+        let challenge = PendingChallenge(
+            to: recipient, of: server.enrolment, topic: Phone.topic, from: phone.sender, at: now)
+        try server.prove(challenge, answer: phone.device.answer(challenge: challenge.text, at: now), at: now)
+        #expect(try server.recipient(at: now).recipient == recipient)
+        _ = try phone.open(try phone.seal(to: recipient, sent: now), at: now)
+    }
+
+    @Test("enrols again by itself at its next launch, then rotates and revokes as ever")
+    func launch() throws {
+        var server = try restored()
+        let done = try phone.device.maintain(at: later(10))
+        #expect(done.rotated == done.record.recipients[0])
+        try take(done.record, &server, at: later(10))
+        #expect(try phone.device.maintain(at: later(11)).record == done.record)
+        phone.markers.mark(done.record.recipients[0], at: later(11))
+        try take(try phone.device.maintain(at: later(12)).record, &server, at: later(12))
+        try take(try phone.device.rotate(at: later(13)), &server, at: later(13))
+        try take(try phone.device.revoke(at: later(14)), &server, at: later(14))
+    }
+
+    @Test("rotates or revokes at once, before the app has looked after its keys", arguments: [false, true])
+    func atOnce(revokes: Bool) throws {
+        var server = try restored()
+        let record = try revokes ? phone.device.revoke(at: later(10)) : phone.device.rotate(at: later(10))
+        try take(record, &server, at: later(10))
+    }
+
+    @Test("signs a new record also where a key waits already, so that it makes no other")
+    func waitingKey() throws {
+        var server = try EnrolledDevice(
+            pinning: try phone.device.enrol(at: later(0)), topic: Phone.topic, at: later(0))
+        let waiting = try phone.device.rotate(at: later(1))
+        try server.accept(waiting, at: later(1))
+        try FileManager.default.removeItem(at: phone.folder.appending("SealedPush"))
+        let done = try phone.device.maintain(at: later(2))
+        #expect(done.rotated == nil)
+        #expect(done.record.recipients == waiting.recipients)
+        try take(done.record, &server, at: later(2))
+    }
+
+    @Test("with a clock that is behind, it counts higher than the record that the server shows it")
+    func clockBehind() throws {
+        var server = try restored()
+        let behind = later(-20)
+        let refused = try phone.device.maintain(at: behind).record
+        #expect(throws: RecordError.rolledBack) { try server.accept(refused, at: later(10)) }
+        let known = server.record
+        let signed = try phone.device.maintain(serverKnows: known, at: behind).record
+        #expect(signed.counter == known.counter + 1)
+        try take(signed, &server, at: later(10))
+        // For that one itself, and for an older one, nothing new is signed.
+        for shown in [signed, known] {
+            #expect(try phone.device.maintain(serverKnows: shown, at: behind).record == signed)
+        }
+        try take(try phone.device.revoke(at: behind), &server, at: later(10))
+    }
+
+    @Test("a record that only shares its number with the server's is no match for it")
+    func conflicting() throws {
+        let record = try phone.device.enrol(at: later(0))
+        let twin = try phone.twin(of: record)
+        #expect(try phone.device.maintain(serverKnows: record, at: later(0)).record == record)
+        let above = try phone.device.maintain(serverKnows: twin, at: later(0)).record
+        #expect(above.counter == record.counter + 1)
+        #expect(try phone.device.maintain(serverKnows: twin, at: later(0)).record == above)
+    }
+
+    @Test("no server can raise the counter by itself: what it shows must be the device's own, for this app")
+    func hostileServer() throws {
+        let record = try phone.device.enrol(at: later(0))
+        func forged(_ topic: Topic, _ key: EnrolmentKey) throws -> DeviceRecord {
+            try DeviceRecord(
+                of: record.recipients, topic: topic, counter: .max, created: later(0), expires: later(9), signedBy: key)
+        }
+        #expect(throws: DeviceError.record(.foreignSigner)) {
+            try phone.device.maintain(serverKnows: try forged(Phone.topic, EnrolmentKey()), at: later(1))
+        }
+        let own = try phone.enrolmentKey
+        #expect(throws: DeviceError.record(.otherTopic)) {
+            try phone.device.maintain(serverKnows: try forged("com.example.other", own), at: later(1))
+        }
+        #expect(try phone.device.maintain(at: later(1)).record == record)
+    }
+}
+
+extension Phone {
+    var enrolmentKey: EnrolmentKey {
+        get throws {
+            let account = StoredEnrolment.account(Self.topic)
+            let item = try #require((items as? InMemorySecretItems)?.items().first { $0.account == account })
+            return try item.secret.withBytes { try EnrolmentKey(parsing: $0) }
+        }
+    }
+
+    /// Another record with the same counter, as this device may have signed it before it was put back.
+    fileprivate func twin(of record: DeviceRecord) throws -> DeviceRecord {
+        try DeviceRecord(
+            of: [Identity().recipient], topic: Self.topic, counter: record.counter, created: record.created,
+            expires: record.expires, signedBy: try enrolmentKey)
+    }
+}
