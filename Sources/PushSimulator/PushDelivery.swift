@@ -21,7 +21,8 @@ public struct PushDelivery: Sendable {
         self.program = program
         self.rules = rules
         session = ExtensionSession(
-            program, setting: ExtensionSetting(device: device, standard: standard), rules: rules)
+            program, setting: ExtensionSetting(device: device, standard: standard, memoryLimit: rules.memoryLimit),
+            rules: rules)
         attachments = AttachmentStore(of: device, bundle: program.bundle)
     }
 

@@ -13,6 +13,8 @@ struct Fixture {
     let phone = Identity()
     let folder: TemporaryFolder
     let now = Timestamp.now()
+    /// Of a process of its own.
+    let budget = WorkBudget()
     static let topic: Topic = "com.example.app"
 
     init() throws { folder = try TemporaryFolder() }
@@ -38,7 +40,8 @@ struct Fixture {
         let keys = keys
         let container = folder.url
         return DeviceEnvironment(
-            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: scratchRoot, allowsLoopback: true)
+            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: scratchRoot, allowsLoopback: true,
+            budget: budget)
     }
 
     var ledger: FileLedger { FileLedger(folder: folder.appending("SealedPush").appending(path: "ledger")) }

@@ -9,18 +9,21 @@ package struct DeviceEnvironment: Sendable {
     let scratchRoot: URL
     /// Whether `http` and loopback addresses are reached.
     let allowsLoopback: Bool
+    /// What notifications that are worked on at once share.
+    let budget: WorkBudget
     let now: @Sendable () -> Timestamp
 
     package init(
         keychain: @escaping @Sendable (_ accessGroup: String) -> any KeyStore,
         appGroup: @escaping @Sendable (_ identifier: String) -> URL?,
-        scratchRoot: URL = .temporaryDirectory, allowsLoopback: Bool = false,
+        scratchRoot: URL = .temporaryDirectory, allowsLoopback: Bool = false, budget: WorkBudget = .shared,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.keychain = keychain
         self.appGroup = appGroup
         self.scratchRoot = scratchRoot
         self.allowsLoopback = allowsLoopback
+        self.budget = budget
         self.now = now
     }
 

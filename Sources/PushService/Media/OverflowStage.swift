@@ -18,13 +18,20 @@ public struct OverflowStage: ServiceStage {
 
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         guard let overflow = draft.opened.content.overflow else { return draft }
+        let bytes = try await context.budget.overflows.take { try await fetch(overflow, in: context) }
+        // Reading it takes some megabytes where it is hostile.
+        let opened = try await context.budget.largeWork.take { draft.opened.completed(by: bytes) }
+        guard let opened else { throw MediaError.otherContent }
+        return NotificationDraft(opened, isRepeat: draft.isRepeat)
+    }
+
+    private func fetch(_ overflow: Overflow, in context: StageContext) async throws -> [UInt8] {
         let rules = context.networkRules(allowsPrivateAddresses: allowsPrivateAddresses)
         // At most 64 KiB: the length was checked when the overflow was read.
         let bytes = Locked<[UInt8]>([])
         try await FileDownload.run(overflow.file, rules: rules, timeLeft: context.timeLeft) {
             (piece) throws(AttachmentError) in bytes.withLock { $0.append(contentsOf: piece) }
         }
-        guard let opened = draft.opened.completed(by: bytes.withLock { $0 }) else { throw MediaError.otherContent }
-        return NotificationDraft(opened, isRepeat: draft.isRepeat)
+        return bytes.withLock { $0 }
     }
 }

@@ -34,7 +34,7 @@ final class SessionDownload: NSObject, URLSessionDataDelegate, @unchecked Sendab
         _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
     ) async throws(MediaError) {
         try rules.check(file.url)
-        try rules.lookUp(file.url)
+        try await LookUps.shared.check(file.url, by: rules)
         let download = SessionDownload(file, rules, take)
         let session = URLSession(
             configuration: configuration(timeLeft: timeLeft), delegate: download, delegateQueue: DownloadQueue())

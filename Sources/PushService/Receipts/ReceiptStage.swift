@@ -46,8 +46,9 @@ public struct ReceiptStage: ServiceStage {
                     at: now)
                 if delay <= Self.longestWait { try? await Task.sleep(for: delay) }
             }
-            await ReceiptPosting(queue: queue, hosts: hosts, allowsLoopback: context.allowsLoopback).run(
-                at: context.now())
+            let posting = ReceiptPosting(queue: queue, hosts: hosts, allowsLoopback: context.allowsLoopback)
+            // What is not posted now is, with the next one.
+            try? await context.budget.receipts.take { await posting.run(at: context.now()) }
         }
     }
 
@@ -58,9 +59,9 @@ public struct ReceiptStage: ServiceStage {
 
     package func postWaiting(in container: SharedContainer, environment: DeviceEnvironment) async {
         guard let folder = environment.folder(container) else { return }
-        await ReceiptPosting(
-            queue: ReceiptQueue(in: folder), hosts: hosts, allowsLoopback: environment.allowsLoopback
-        ).run(at: environment.now())
+        let posting = ReceiptPosting(
+            queue: ReceiptQueue(in: folder), hosts: hosts, allowsLoopback: environment.allowsLoopback)
+        try? await environment.budget.receipts.take { await posting.run(at: environment.now()) }
     }
 
     /// Nil where the message asks for none, or for one that this app does not send.

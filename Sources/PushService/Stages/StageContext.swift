@@ -14,18 +14,21 @@ public struct StageContext: Sendable {
     public let now: @Sendable () -> Timestamp
     /// Whether `http` and loopback addresses are reached: in the simulator only.
     package let allowsLoopback: Bool
+    /// What it shares with the process's other notifications.
+    package let budget: WorkBudget
 
     private let scratchFolder: ScratchFolder
 
     package init(
         deadline: ContinuousClock.Instant, container: URL?, ownFolder: URL?, scratch: ScratchFolder,
-        allowsLoopback: Bool, now: @escaping @Sendable () -> Timestamp
+        allowsLoopback: Bool, budget: WorkBudget = .shared, now: @escaping @Sendable () -> Timestamp
     ) {
         self.deadline = deadline
         self.container = container
         self.ownFolder = ownFolder
         scratchFolder = scratch
         self.allowsLoopback = allowsLoopback
+        self.budget = budget
         self.now = now
     }
 

@@ -65,7 +65,7 @@ public enum ExtensionHost {
             case .begin(let given): setting = given
             case .deliver(let request):
                 guard let setting else { exit(65) }
-                let current = hosted ?? HostedExtension(makeExtension(setting), on: setting.device, reports)
+                let current = hosted ?? HostedExtension(makeExtension(setting), in: setting, reports)
                 hosted = current
                 current.deliver(request)
             case .expire: hosted?.expire()
@@ -87,10 +87,10 @@ private final class HostedExtension: @unchecked Sendable {
     private let service: UNNotificationServiceExtension
     private let reports: ReportWriter
 
-    init(_ service: UNNotificationServiceExtension, on device: SimulatedDevice, _ reports: ReportWriter) {
+    init(_ service: UNNotificationServiceExtension, in setting: ExtensionSetting, _ reports: ReportWriter) {
         self.service = service
         self.reports = reports
-        if let sealed = service as? SealedNotificationService { sealed.environment = device.environment }
+        if let sealed = service as? SealedNotificationService { sealed.environment = setting.environment }
     }
 
     func deliver(_ request: ExtensionRequest) {
@@ -154,17 +154,23 @@ private final class ReportWriter: Sendable {
     }
 }
 
-extension SimulatedDevice {
+extension ExtensionSetting {
     /// What the extension finds on this device.
     fileprivate var environment: DeviceEnvironment {
-        let keychain: any KeyStore = isLocked ? LockedKeychain() : store
-        let container = container
+        let keychain: any KeyStore = device.isLocked ? LockedKeychain() : device.store
+        let (container, memoryLimit) = (device.container, memoryLimit)
         return DeviceEnvironment(
             keychain: { _ in keychain }, appGroup: { _ in container }, scratchRoot: container.appending(path: "tmp"),
-            allowsLoopback: true)
+            allowsLoopback: true,
+            budget: WorkBudget {
+                guard ProcessMemory.isMeaningful else { return nil }
+                return memoryLimit.map { max(0, $0 - ProcessMemory.current) }
+            })
     }
+}
 
-    private var store: any KeyStore {
+extension SimulatedDevice {
+    fileprivate var store: any KeyStore {
         guard let name = KeyName(parsing: name) else { return InMemoryKeyStore([]) }
         do {
             let unlocking = try KeyringKeySource(keyFile: keyFile).unlocking()

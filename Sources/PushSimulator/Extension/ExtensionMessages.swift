@@ -16,6 +16,8 @@ struct ExtensionSetting: Codable, Sendable {
     var device: SimulatedDevice
     /// What the simulator's own extension is configured with; an app's has its own configuration.
     var standard: StandardConfiguration?
+    /// Of the process, in bytes; nil where it is not told.
+    var memoryLimit: Int?
 }
 
 /// One notification to be worked on.

@@ -16,7 +16,7 @@ struct Rehearsal: Sendable {
     /// Each after those that it imports.
     private static let standIns = [
         "DarwinStructures", "Darwin", "Glibc", "CoreFoundation", "AppleFoundation", "Security", "CoreGraphics",
-        "CoreText", "ImageIO",
+        "CoreText", "ImageIO", "os",
     ]
     private static let standInsOnTop = ["UserNotificationsUI", "UIKit", "SwiftUI"]
     private static let sources = Checkout.folder.appending(path: "Tests/AppleRehearsal/StandIns")

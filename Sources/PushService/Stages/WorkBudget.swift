@@ -1,0 +1,50 @@
+#if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
+    internal import os
+#endif
+
+/// What all notifications that one process works on share, so that together they stay within the memory that the system
+/// gives it: an extension that has more is ended, with every message that it has opened.
+///
+/// A transfer holds 0.25 MB on Linux, and 0.4 by estimate in Apple's loader. What gets no turn while there is time is late,
+/// like any other part of a notification; the text waits for none of it. Source: Specification 14.3.
+package final class WorkBudget: Sendable {
+    /// Files that are shown.
+    let files: Turns
+    /// Contents that did not fit into a push: apart, so that no slow picture keeps a text back.
+    let overflows: Turns
+    /// Runs of posting receipts.
+    let receipts: Turns
+    /// What takes some megabytes for some milliseconds: drawing a chart, reading a long content.
+    package let largeWork: Turns
+
+    /// - Parameter availableMemory: how many bytes more the process may take; nil where nobody knows.
+    package init(availableMemory: @escaping @Sendable () -> Int? = WorkBudget.memoryBySystem) {
+        func turns(_ width: Int, each: Int) -> Turns {
+            Turns(width: width) { runningCount in
+                // Those that have just begun have not taken theirs yet.
+                guard let available = availableMemory() else { return true }
+                return available >= Self.reserve + each * (runningCount + 1)
+            }
+        }
+        files = turns(6, each: 512 << 10)
+        overflows = turns(2, each: 512 << 10)
+        receipts = turns(2, each: 512 << 10)
+        largeWork = turns(1, each: 3 << 20)
+    }
+
+    /// This process's.
+    package static let shared = WorkBudget()
+
+    /// What is left for opening, and for what the system's own code takes unseen.
+    private static let reserve = 1_536 << 10
+
+    /// What the system says. Apple's function answers 0 where there is no limit, as in its simulator.
+    package static func memoryBySystem() -> Int? {
+        #if (os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)) && !targetEnvironment(macCatalyst)
+            let available = os_proc_available_memory()
+            return available == 0 ? nil : Int(available)
+        #else
+            return nil
+        #endif
+    }
+}

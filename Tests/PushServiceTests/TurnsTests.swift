@@ -1,0 +1,178 @@
+import Dispatch
+import Foundation
+import PushCrypto
+import TestSupport
+import Testing
+
+@testable import PushService
+
+@Suite("What the notifications of one process share")
+struct TurnsTests {
+    @Test("never more at once than there is room for, and each gets its turn")
+    func width() async throws {
+        let turns = Turns(width: 3)
+        let counts = Locked((now: 0, most: 0, done: 0))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<60 {
+                group.addTask {
+                    try await turns.take(at: number % 4) {
+                        counts.withLock {
+                            $0.now += 1
+                            $0.most = max($0.most, $0.now)
+                        }
+                        for _ in 0..<10 { await Task.yield() }
+                        counts.withLock {
+                            $0.now -= 1
+                            $0.done += 1
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(counts.withLock { $0.done } == 60)
+        #expect(counts.withLock { $0.most } <= 3)
+    }
+
+    @Test("lower places come first, and of one place who came first; whoever is cancelled leaves the queue")
+    func order() async throws {
+        let turns = Turns(width: 1)
+        let order = Collected<String>()
+        let isHeld = Held()
+        let first = Task { try await turns.take { await isHeld.wait() } }
+        var tasks: [Task<Void, any Error>] = []
+        try await eventually("the first has its turn") { isHeld.hasWaiter }
+        for (name, place) in [("c", 2), ("a", 0), ("gone", 0), ("d", 2), ("b", 1)] {
+            let before = turns.waitingCount
+            tasks.append(Task { try await turns.take(at: place) { order.add(name) } })
+            try await eventually("\(name) waits") { turns.waitingCount == before + 1 }
+        }
+        tasks[2].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[2].value }
+        isHeld.release()
+        try await first.value
+        for (index, task) in tasks.enumerated() where index != 2 { try await task.value }
+        #expect(order.all == ["a", "b", "c", "d"])
+        let tooLate = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await turns.take { order.add("cancelled before") }
+        }
+        await #expect(throws: CancellationError.self) { try await tooLate.value }
+        try await turns.take { order.add("e") }
+        #expect(order.all.last == "e")
+    }
+
+    @Test("a failure ends a turn like a success")
+    func failure() async throws {
+        let turns = Turns(width: 1)
+        for _ in 0..<3 {
+            await #expect(throws: MediaError.network) { try await turns.take { throw MediaError.network } }
+        }
+        try await turns.take {}
+    }
+
+    @Test("nothing is begun while memory is short, and all goes on once there is some")
+    func memory() async throws {
+        let available = Locked<Int?>(0)
+        let budget = WorkBudget { available.withLock { $0 } }
+        let done = Collected<Int>()
+        let tasks = (0..<4).map { number in Task { try await budget.files.take { done.add(number) } } }
+        try await eventually("all wait") { budget.files.waitingCount == 4 }
+        available.withLock { $0 = 1 << 20 }
+        // It has looked again by then, several times.
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(done.all.isEmpty)
+        available.withLock { $0 = 64 << 20 }
+        for task in tasks { try await task.value }
+        #expect(done.all.count == 4)
+    }
+
+    @Test("the less memory there is, the fewer transfers are begun: 6 where nobody knows, 2 where 2.6 MB are left")
+    func fewer() async throws {
+        for (available, expected) in [(nil, 6), (24 << 20, 6), (2_600 << 10, 2), (2_100 << 10, 1)] as [(Int?, Int)] {
+            let budget = WorkBudget { available }
+            let held = Held()
+            let tasks = (0..<9).map { _ in Task { try await budget.files.take { await held.wait() } } }
+            try await eventually("the others wait") { budget.files.waitingCount == 9 - expected }
+            held.release()
+            for task in tasks { try await task.value }
+        }
+    }
+
+    @Test("files of several notifications share the turns: each shows its text, and what was not fetched is late")
+    func severalNotifications() async throws {
+        let scene = try MediaStageTests.Scene()
+        for number in 0..<6 { try scene.attach("\(number)") { _ in .hangs } }
+        let (fixture, server) = (scene.fixture, scene.server)
+        let service = TestedService(fixture.configuration(stages: [MediaStage()]))
+        service.environment = fixture.environment
+        let texts = Collected<String>()
+        for number in 0..<4 {
+            scene.content.alert.body = "text \(number)"
+            service.didReceive(Fixture.request(field: try fixture.seal(scene.content))) { texts.add($0.body) }
+        }
+        try await eventually("six are being fetched") {
+            server.connectionCount == 6 && fixture.budget.files.waitingCount == 18
+        }
+        service.serviceExtensionTimeWillExpire()
+        await service.tidied()
+        #expect(texts.all.sorted() == (0..<4).map { "text \($0)" })
+        try await eventually("nobody waits any more") { fixture.budget.files.waitingCount == 0 }
+        try await fixture.budget.files.take {}
+    }
+}
+
+@Suite("Names that are looked up")
+struct LookUpTests {
+    @Test("one that hangs is given up with its task, and there are never more threads in it than so many")
+    func hanging() async throws {
+        let lookUps = LookUps()
+        let gate = DispatchSemaphore(value: 0)
+        let tasks = (0..<LookUps.maximumCount).map { _ in
+            Task { try await lookUps.run { () throws(MediaError) in gate.wait() } }
+        }
+        for task in tasks { task.cancel() }
+        for task in tasks { await #expect(throws: MediaError.network) { try await task.value } }
+        await #expect(throws: MediaError.network) { try await lookUps.run { () throws(MediaError) in } }
+        for _ in tasks { gate.signal() }
+        try await eventually("there is room again") {
+            (try? await lookUps.run { () throws(MediaError) in }) != nil
+        }
+    }
+
+    @Test("what it finds is what counts")
+    func answers() async throws {
+        await #expect(throws: MediaError.addressRefused) {
+            try await LookUps().run { () throws(MediaError) in throw .addressRefused }
+        }
+        let rules = NetworkRules(allowsPrivateAddresses: false, allowsLoopback: false)
+        let loopback = try #require(URL(string: "https://127.0.0.1/"))
+        await #expect(throws: MediaError.addressRefused) { try await LookUps().check(loopback, by: rules) }
+    }
+}
+
+/// Something that tasks wait for until a test lets them go on.
+private final class Held: Sendable {
+    private let state = Locked((waiting: [CheckedContinuation<Void, Never>](), isOver: false))
+
+    var hasWaiter: Bool { state.withLock { !$0.waiting.isEmpty } }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if !state.isOver { state.waiting.append(continuation) }
+                return state.isOver
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    func release() {
+        let waiting = state.withLock { state in
+            state.isOver = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+@testable import PushSimulator
+
+/// iOS may give one process several notifications at once: each alone keeps within the memory, and all of them must.
+@Suite("Many notifications at once in one small process", .serialized, .blocking)
+struct ManyAtOnceTests {
+    private let device: Device
+    private let server: MisbehavingServer
+
+    init() throws {
+        device = try Device()
+        server = try MisbehavingServer()
+    }
+
+    /// Sixteen pictures from a store that is slow to end: each download holds what it has while it waits.
+    private func album() throws -> [Content.Attachment] {
+        try (0..<16).map { number in
+            let file = device.folder.appending("\(number).png")
+            let stored = device.folder.appending("\(number).stored")
+            let start: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+            try Data(start + (0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 31 + number) }).write(to: file)
+            let attachment = try Sealer.sealAttachment(
+                file, to: stored, at: server.url("\(number)", .hangs), id: "\(number)", type: .png)
+            let bytes = Array(try Data(contentsOf: stored))
+            _ = server.url("\(number)", .drips(bytes, after: bytes.count - 20, every: .milliseconds(5)))
+            return attachment
+        }
+    }
+
+    @Test("eight of sixteen pictures each, in the 12 MB of an old device: every text is shown, and most pictures")
+    func oldDevice() throws {
+        guard ProcessMemory.isMeaningful else { return }
+        let sealer = Sealer(sender: device.sender, topic: Device.topic, safeDefault: "wire default")
+        var content = Content(title: "Album", body: String(repeating: "A long day at the harbour. ", count: 120))
+        content.attachments = try album()
+        let files = try (0..<8).map { number in
+            let url = server.url("whole\(number)", .hangs)
+            let moved = try #require(try sealer.moveOverflow(of: content, at: url))
+            _ = server.url("whole\(number)", .serves(moved.file))
+            return try device.file(try device.seal(moved.content))
+        }
+        let result = try Program("device-simulator").run(
+            device.arguments(files[0], Array(files.dropFirst()) + ["--parallel", "8", "--memory-limit", "12"]))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.objects.count == 8)
+        for shown in result.objects {
+            #expect(shown["outcome"] as? String == "opened", "\(shown)")
+            #expect(shown["body"] as? String == content.alert.body)
+        }
+        let pictures = result.objects.map { ($0["attachments"] as? [Any])?.count ?? 0 }
+        #expect(pictures.reduce(0, +) > 64, "\(pictures)")
+    }
+}
