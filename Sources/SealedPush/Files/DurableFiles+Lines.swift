@@ -57,23 +57,8 @@ extension DurableFiles {
     package static func forEachLine(
         of file: URL, limit: Int, _ body: (ArraySlice<UInt8>) -> Void
     ) throws(Failure) {
-        let descriptor = open(file.path(percentEncoded: false), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw Failure(code: errno) }
-        defer { close(descriptor) }
-        guard isRegular(descriptor) else { throw Failure(code: EINVAL) }
-        var line: [UInt8] = []
-        while true {
-            let piece = try readAll(descriptor, limit: 65_536)
-            guard !piece.isEmpty else { break }
-            for byte in piece {
-                if byte == UInt8(ascii: "\n") {
-                    body(line[...])
-                    line.removeAll(keepingCapacity: true)
-                } else if line.count <= limit {
-                    line.append(byte)
-                }
-            }
-        }
-        if !line.isEmpty { body(line[...]) }
+        var reader = try LineReader(file, limit: limit)
+        defer { reader.close() }
+        while let line = try reader.next() { body(line[...]) }
     }
 }

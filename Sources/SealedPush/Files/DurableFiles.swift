@@ -74,6 +74,19 @@ package enum DurableFiles {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
+    /// Puts a file in another's place, or where there is none, in one step and lasting: who reads it sees the old one whole or
+    /// the new one. It has its mode from its first byte on.
+    package static func replace(_ file: URL, with bytes: [UInt8], mode: UInt16) throws(Failure) {
+        let folder = file.deletingLastPathComponent()
+        let temporary = folder.appending(path: "tmp.\(UUID().uuidString.lowercased())")
+        try write(bytes, to: temporary, mode: mode)
+        do throws(Failure) { try rename(temporary, to: file) } catch {
+            unlink(temporary.path(percentEncoded: false))
+            throw error
+        }
+        try sync(folder: folder)
+    }
+
     /// Makes an empty file in place, for one whose own inode matters; does nothing where it exists.
     package static func createEmpty(_ file: URL) throws(Failure) {
         let descriptor = open(file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -124,35 +137,6 @@ package enum DurableFiles {
             }
             if name != ".", name != ".." { names.append(name) }
         }
-    }
-
-    /// At most `limit` bytes from the start of a file, in one array, so that a caller who wipes it has wiped all.
-    ///
-    /// - Parameter anyKind: whether pipes and devices are read too; they may block.
-    package static func read(_ file: URL, limit: Int, anyKind: Bool = false) throws(Failure) -> [UInt8] {
-        let flags = O_RDONLY | O_CLOEXEC | (anyKind ? 0 : O_NONBLOCK)
-        let descriptor = open(file.path(percentEncoded: false), flags)
-        guard descriptor >= 0 else { throw Failure(code: errno) }
-        defer { close(descriptor) }
-        guard anyKind || isRegular(descriptor) else { throw Failure(code: EINVAL) }
-        return try readAll(descriptor, limit: limit)
-    }
-
-    /// From where the descriptor stands to the end, at most `limit` bytes.
-    package static func readAll(_ descriptor: Int32, limit: Int) throws(Failure) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: limit)
-        var count = 0
-        while count < limit {
-            let length = bytes.withUnsafeMutableBytes { buffer in
-                systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-            }
-            if length < 0, errno == EINTR { continue }
-            guard length >= 0 else { throw Failure(code: errno) }
-            guard length > 0 else { break }
-            count += length
-        }
-        bytes.removeLast(limit - count)
-        return bytes
     }
 
     /// Whether a descriptor is of a file, and of no pipe, device or folder.
@@ -248,14 +232,6 @@ package enum DurableFiles {
         /// glibc's since 2.28; its headers hide it from Swift.
         private static let renameat2 = dlsym(nil, "renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
     #endif
-
-    private static func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-        #if canImport(Darwin)
-            Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-        #else
-            Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-        #endif
-    }
 
     private static func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
         #if canImport(Darwin)

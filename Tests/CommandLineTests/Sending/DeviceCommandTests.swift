@@ -80,6 +80,27 @@ struct DeviceCommandTests {
         await fixture.apns.stop()
     }
 
+    @Test("a short list takes little memory, and a line that is no list's is named")
+    func lists() async throws {
+        let fixture = try await SendingFixture()
+        let recipient = Identity().recipient.description
+        try fixture.folder.write(
+            #"{"device":"guest","token":"ab12","key":"\#(recipient)"}"# + "\n\n{\"no\":1}\n", to: "list")
+        let words = "device enrol --list list --unverified --topic com.example.app --keyring Keys"
+        // Far less than the most that a list may have.
+        let limited = try Program(at: "/bin/bash", in: fixture.folder.url).run(
+            "-c", "ulimit -v 900000; exec \"$0\" \(words)", Program("sealedpush").executable.path)
+        #expect(limited.status == 0 && limited.output.contains("Enrolled: 1"), "\(limited.errors)")
+        try fixture.folder.write("{\"no\":1}\n" + String(repeating: "x", count: 70_000) + "\n", to: "list")
+        let long = try fixture.run(words.split(separator: " ").map(String.init))
+        #expect(long.status == 65 && long.errors.contains("line 2: longer than 65536 bytes"), "\(long.errors)")
+        let piped = try fixture.run(
+            words.split(separator: " ").map { $0 == "list" ? "-" : String($0) },
+            input: #"{"device":"guest","token":"ab12","key":"\#(recipient)"}"#)
+        #expect(piped.status == 0, "\(piped.errors)")
+        await fixture.apns.stop()
+    }
+
     @Test("takes an unverified key only where that is said, and sends to it only where it is said again")
     func unverified() async throws {
         let fixture = try await SendingFixture()
@@ -106,7 +127,7 @@ struct DeviceCommandTests {
             ("{", "line 3: no JSON object"), (#"{"token":"01"}"#, "line 3: needs"),
             (#"{"device":"d3","token":"xyz"}"#, "hexadecimal"), (#"{"device":"d4","token":"01"}"#, "d4"),
             (#"{"device":"d3","token":"01","environment":"moon"}"#, "line 3: needs"),
-            (String(repeating: "[", count: 100_000), "line 3: no JSON object"),
+            (String(repeating: "[", count: 60_000), "line 3: no JSON object"),
         ] {
             let input = (good.prefix(2) + [bad]).joined(separator: "\n")
             let result = try fixture.run(["device", "enrol", "--list", "-", "--keyring", "Keys"], input: input)

@@ -1,0 +1,67 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Reads a file of any length line by line, in constant memory. Whoever makes one closes it.
+package struct LineReader {
+    private let descriptor: Int32
+    private let limit: Int
+    private let totalLimit: Int
+    private var piece: ArraySlice<UInt8> = []
+    private var byteCount = 0
+
+    /// - Parameters:
+    ///   - limit: a longer line is handed over cut, one byte longer than this.
+    ///   - totalLimit: a file with more bytes is refused, with `EFBIG`.
+    ///   - anyKind: whether pipes and devices are read too; they may block.
+    package init(
+        _ file: URL, limit: Int, totalLimit: Int = .max, anyKind: Bool = false
+    ) throws(DurableFiles.Failure) {
+        let flags = O_RDONLY | O_CLOEXEC | (anyKind ? 0 : O_NONBLOCK)
+        descriptor = open(file.path(percentEncoded: false), flags)
+        guard descriptor >= 0 else { throw DurableFiles.Failure(code: errno) }
+        self.limit = limit
+        self.totalLimit = totalLimit
+        guard anyKind || DurableFiles.isRegular(descriptor) else {
+            close()
+            throw DurableFiles.Failure(code: EINVAL)
+        }
+    }
+
+    package func close() {
+        #if canImport(Darwin)
+            _ = Darwin.close(descriptor)
+        #else
+            _ = Glibc.close(descriptor)
+        #endif
+    }
+
+    /// A line without its end, also a last one that has none; nil at the end.
+    package mutating func next() throws(DurableFiles.Failure) -> [UInt8]? {
+        var line: [UInt8] = []
+        var isBegun = false
+        while true {
+            if piece.isEmpty {
+                piece = try DurableFiles.readAll(descriptor, limit: Self.pieceByteCount)[...]
+                byteCount += piece.count
+                guard byteCount <= totalLimit else { throw DurableFiles.Failure(code: EFBIG) }
+                guard !piece.isEmpty else { return isBegun ? line : nil }
+            }
+            isBegun = true
+            let end = piece.firstIndex(of: UInt8(ascii: "\n"))
+            line += piece[..<(end ?? piece.endIndex)].prefix(limit + 1 - line.count)
+            piece = end.map { piece[($0 + 1)...] } ?? []
+            if end != nil { return line }
+        }
+    }
+
+    private static let pieceByteCount = 65_536
+}
