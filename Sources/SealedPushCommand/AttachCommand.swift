@@ -152,12 +152,12 @@ struct AttachCommand: ParsableCommand {
     /// At once: whoever reads the content sees it with the attachment or without.
     private func replace(_ name: String, with content: Content) throws {
         do throws(ContentError) { try content.checkForSealing() } catch { throw Failure.input("\(name): \(error)") }
-        do {
-            try Data(content.json + [UInt8(ascii: "\n")]).write(to: URL(filePath: name), options: .atomic)
-            // It holds a key now.
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: name)
+        do throws(DurableFiles.Failure) {
+            // It holds a key now. Where the name is a link, what it leads to is replaced.
+            try DurableFiles.replace(
+                URL(filePath: name).resolvingSymlinksInPath(), with: content.json + [UInt8(ascii: "\n")], mode: 0o600)
         } catch {
-            throw Failure.file("\(name) can't be written")
+            throw Failure.file("\(name) can't be written: \(error.message)")
         }
     }
 

@@ -48,6 +48,34 @@ struct AttachTests {
         #expect(try Data(contentsOf: folder.appending("one")).count == 150_008 + 24 + 3 * 17)
     }
 
+    @Test("a content that gets a key is for its owner alone from its first byte on, and a link to it stays one")
+    func mode() throws {
+        let content = folder.appending("content.json")
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: content.path)
+        let link = folder.appending("link.json").path
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "content.json")
+        #expect(try attach("--output", "one", "--content", "link.json").status == 0)
+        #expect(try FileManager.default.attributesOfItem(atPath: content.path)[.posixPermissions] as? Int == 0o600)
+        #expect(try (object("content.json")["attachments"] as? [Any])?.count == 1)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "content.json")
+
+        // A limit on the length of files ends the program in the midst of writing the content, and shows what lies there then.
+        let body = String(repeating: "b", count: 100_000)
+        try folder.write(#"{"alert":{"body":"\#(body)"}}"#, to: "content.json")
+        try Data(picture.prefix(1_000)).write(to: folder.appending("photo.png"))
+        let before = Set(try FileManager.default.contentsOfDirectory(atPath: folder.path))
+        let words = "attach photo.png --url https://a/b --output two --content content.json"
+        let killed = try Program(at: "/bin/bash", in: folder.url).run(
+            "-c", "umask 022; ulimit -f 50; exec \"$0\" \(words)", program.executable.path)
+        #expect(killed.status != 0, "\(killed.output)")
+        let left = Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)).subtracting(before)
+        #expect(left.count == 2, "\(left), \(killed.status)")
+        for name in left where name != "two" {
+            let file = try FileManager.default.attributesOfItem(atPath: folder.appending(name).path)
+            #expect(file[.posixPermissions] as? Int == 0o600, "\(name)")
+        }
+    }
+
     @Test("what it encrypts another implementation opens, and the other way round")
     func interop() throws {
         #expect(try attach("--output", "stored", "--entry", "entry.json").status == 0)
