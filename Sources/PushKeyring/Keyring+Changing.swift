@@ -22,7 +22,7 @@ struct KeyringChange {
     func file(_ name: KeyName) throws(KeyringError) -> KeyFile {
         let file = try keyring.load(name, under: key)
         // Without keyring.txt the keyring looks as if it were not sealed.
-        guard key != nil || !file.hasSealedSecrets else { throw keyring.lostSeal }
+        guard key != nil || !file.hasSealedSecrets else { throw .sealMissing(keyring.files.file(KeyringSeal.path)) }
         return file
     }
 
@@ -67,8 +67,7 @@ extension Keyring {
             let key: MasterKey? = if let first { first.key } else { try vault.key() }
             let answer = try files.changing { (staged) throws(KeyringError) -> Answer? in
                 guard first == nil ? try vault.isCurrent(key) : try isEmpty() else { return nil }
-                if key == nil { try requireNoLostSeal() }
-                if let first { staged.write(KeyringSeal.path, first.text, isSecret: false) }
+                if let first { try vault.stage((first.seal, first.text), in: &staged) }
                 var change = KeyringChange(self, under: key, at: now, staged)
                 let answer = try body(&change)
                 writeLog(&change, readUnder: key, writtenUnder: key)
@@ -89,7 +88,7 @@ extension Keyring {
         let key = try seal.key(from: secret)
         let text = seal.text(under: key)
         vault.remember(key, sealedBy: text)
-        return FirstSeal(key: key, text: text)
+        return FirstSeal(seal: seal, key: key, text: text)
     }
 
     /// Whether nothing was ever put into this keyring.
@@ -97,20 +96,6 @@ extension Keyring {
         guard try names().isEmpty else { return false }
         for path in [KeyringSeal.path, TrustList.path, AuditHead.path] where try files.exists(path) { return false }
         return true
-    }
-
-    /// Throws where a keyring that was sealed has lost its `keyring.txt`: nothing new may lie there in the clear.
-    private func requireNoLostSeal() throws(KeyringError) {
-        guard let head = try? files.read(AuditHead.path), let file = TextFile(parsing: head), file.hasMAC else {
-            return
-        }
-        throw lostSeal
-    }
-
-    var lostSeal: KeyringError {
-        .file(
-            files.file(KeyringSeal.path),
-            message: "it is missing, and the secrets here are sealed: restore it from a backup")
     }
 
     /// Stages the audit log's new lines and its new end.
@@ -128,6 +113,7 @@ extension Keyring {
 }
 
 private struct FirstSeal {
+    let seal: KeyringSeal
     let key: MasterKey
     let text: [UInt8]
 }

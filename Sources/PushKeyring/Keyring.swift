@@ -6,7 +6,9 @@ internal import SealedPush
 /// One file a name: `private/NAME.txt` (mode 0600, in a folder of mode 0700 that git ignores) for keys of one's own, with
 /// their secrets, `public/NAME.txt` for keys of others. Secrets are sealed under a passphrase or a key
 /// (``seal(with:at:)``), or in the clear. In a sealed keyring each file has a MAC, so that what was edited by something else is
-/// noticed by everything that uses it; only listing works without the secret.
+/// noticed by everything that uses it; only listing works without the secret. A keyring that lacks its seal while a file
+/// in it is of a sealed one is refused by everything that reads it: the first read of one that is not sealed looks at every
+/// file, which costs some ten microseconds each.
 ///
 /// Each change is atomic and durable, also across files, and is noted in the audit log. Several threads and processes may
 /// read and change a keyring at once. Source: Docs/KeyManagement.md.
@@ -23,11 +25,16 @@ public struct Keyring: Sendable {
     ///   - folder: need not exist before the first key is added.
     ///   - unlocking: where the passphrase or key comes from, if the keyring is sealed. A new keyring is sealed with one
     ///     that is given from its first file on.
+    ///   - expectation: what is known of its seal from elsewhere. Without it, and without a given secret, whoever may write
+    ///     the folder can put a keyring there that is not sealed.
     ///   - command: what the audit log names as the cause of a change; no secrets.
-    public init(folder: URL, unlocking: KeyringUnlocking? = nil, command: String = "library") {
+    public init(
+        folder: URL, unlocking: KeyringUnlocking? = nil, expecting expectation: SealExpectation = SealExpectation(),
+        command: String = "library"
+    ) {
         self.folder = folder
         files = KeyringFolder(url: folder)
-        vault = Vault(files, ask: unlocking)
+        vault = Vault(files, ask: unlocking, expecting: expectation)
         self.command = command
     }
 

@@ -40,7 +40,11 @@ extension KeyringError: CustomStringConvertible {
         case .needsSecret(.key):
             "the keyring is sealed with a key: name its file with --key-file, or set SEALED_PUSH_KEY"
         case .notSealed(let folder):
-            "\(path(folder)) is not sealed, so a passphrase or key for it means that something is wrong; `sealedpush keys passphrase` seals a keyring"
+            "\(path(folder)) is not sealed, and it should be: look whether its keyring.txt was taken away; `sealedpush keys passphrase` seals a keyring"
+        case .sealMissing(let file):
+            "\(path(file)) is missing, and other files there are those of a sealed keyring: put it back from a copy or a backup, and find out who took it away"
+        case .sealChanged(let folder, let isSealed, let note):
+            "\(path(folder)) was sealed when it was last used, and \(isSealed ? "is sealed anew now" : "is not sealed now"): use nothing of it unless that was you or somebody you trust; then accept it with `rm '\(path(note))'`"
         case .outOfMemory: "there is too little memory for a passphrase, which takes 64 MiB"
         case .busy(let folder): "another process has been changing \(path(folder)) for a minute: try again"
         case .backup: "the backup is damaged, or was made with another passphrase or key"

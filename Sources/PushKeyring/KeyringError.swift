@@ -31,8 +31,12 @@ public enum KeyringError: Error, Hashable, Sendable {
     case wrongSecret(KeyringSecret.Kind)
     /// The keyring is sealed and this was not at hand.
     case needsSecret(KeyringSecret.Kind)
-    /// A passphrase or key was named for a keyring whose secrets are in the clear.
+    /// A passphrase or key was named, or a seal demanded, for a keyring whose secrets are in the clear.
     case notSealed(URL)
+    /// `keyring.txt` is missing, and other files are those of a sealed keyring: nothing in it can be believed.
+    case sealMissing(URL)
+    /// The keyring was seen sealed before, and now is not, or is sealed otherwise; the note says so.
+    case sealChanged(URL, isSealed: Bool, note: URL)
     /// The system lacks the memory that a passphrase takes (64 MiB).
     case outOfMemory
     /// Another process has been changing this keyring for a minute.

@@ -29,7 +29,8 @@ struct Failure: Error {
                     """)
         case .file, .outOfMemory: self.init(status: 74, message: error.description)
         case .busy: self.init(status: 75, message: error.description)
-        case .wrongSecret, .needsSecret(.key), .notSealed: self.init(status: 77, message: error.description)
+        case .wrongSecret, .needsSecret(.key), .notSealed, .sealMissing, .sealChanged:
+            self.init(status: 77, message: error.description)
         case .exists, .notFound, .wrongKind, .noSecret, .notUsable, .unconfirmed, .nothingToConfirm, .unverified,
             .record,
             .challenge, .damaged, .altered, .backup:

@@ -26,7 +26,8 @@ struct OwnedDevice {
         } catch {
             throw Failure(error)
         }
-        keyring = Keyring(folder: folder, unlocking: unlocking, command: "device-simulator deliver")
+        keyring = Keyring(
+            folder: folder, unlocking: unlocking, expecting: .ofUser(), command: "device-simulator deliver")
         do throws(KeyringError) {
             guard try keyring.sealKind() != .passphrase else { throw KeyringError.needsSecret(.passphrase) }
             // Unlocks the keyring, and finds a device whose keys are not here.

@@ -7,6 +7,9 @@ public struct Program: Sendable {
     public let executable: URL
     private let folder: URL?
 
+    /// The keyrings of tests leave no notes with whoever runs them.
+    package static let withoutNotes = ["XDG_STATE_HOME": "/dev/null"]
+
     /// A program of this package, from beside the tests' own.
     public init(_ name: String, in folder: URL? = nil) {
         let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -47,7 +50,10 @@ public struct Program: Sendable {
         try run(arguments, input: input)
     }
 
-    public func run(_ arguments: [String], input: String = "") throws -> Result {
+    /// - Parameter environment: added to the tests' own, in which there is no place for notes about keyrings.
+    public func run(
+        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> Result {
         let scratch = try TemporaryFolder()
         let inputPath = try scratch.write(input, to: "input")
         let outputPath = try scratch.write("", to: "output")
@@ -55,7 +61,7 @@ public struct Program: Sendable {
         let process = try start(
             arguments, input: FileHandle(forReadingFrom: URL(filePath: inputPath)),
             output: FileHandle(forWritingTo: URL(filePath: outputPath)),
-            errors: FileHandle(forWritingTo: URL(filePath: errorsPath)))
+            errors: FileHandle(forWritingTo: URL(filePath: errorsPath)), environment: environment)
         // The last resort against a test that hangs.
         let end = ContinuousClock.now + .seconds(1_800)
         while !process.hasEnded {
@@ -76,7 +82,7 @@ public struct Program: Sendable {
     /// which would stay open with it.
     package func start(
         _ arguments: [String], input: FileHandle = .nullDevice, output: FileHandle = .nullDevice,
-        errors: FileHandle = .nullDevice
+        errors: FileHandle = .nullDevice, environment: [String: String] = [:]
     ) throws -> ChildProcess {
         // Whoever starts a process waits for it.
         let isOnSharedThread = withUnsafeCurrentTask { $0 != nil && $0?.unownedTaskExecutor == nil }
@@ -85,7 +91,8 @@ public struct Program: Sendable {
         let words = folder.map { ["--chdir=\($0.path)", executable.path] + arguments } ?? arguments
         return try ChildProcess(
             folder == nil ? executable : URL(filePath: "/usr/bin/env"), arguments: words, input: input.fileDescriptor,
-            output: output.fileDescriptor, errors: errors.fileDescriptor, isolated: true)
+            output: output.fileDescriptor, errors: errors.fileDescriptor,
+            environment: Self.withoutNotes.merging(environment) { $1 }, isolated: true)
     }
 }
 

@@ -31,6 +31,7 @@ struct DocumentTests {
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
         let script = try folder.write(
             "set -euo pipefail\nexport PATH=\"\(programs):$PATH\"\nexport TMPDIR=\"\(folder.url.path)\"\n"
+                + "export XDG_STATE_HOME=\"\(folder.url.path)/state\"\n"
                 + lines.joined(separator: "\n") + "\n",
             to: "script")
         let result = try Program(at: "/bin/bash", in: folder.url).run(script)

@@ -46,7 +46,13 @@ struct FoundFilesTests {
             let keyring = try make(isSealed: choice & 0x80 != 0)
             let path = Self.paths[Int(choice & 31)]
             try write(input.dropFirst(), to: path)
-            #expect(try keyring.entries().errors.count <= 1, "\(file.lastPathComponent)")
+            let found = Result { try keyring.entries() }
+            if case .failure(KeyringError.sealMissing) = found {
+                // A file of a sealed keyring in one that is not: nothing in it is believed.
+                #expect(choice & 0x80 == 0, "\(file.lastPathComponent)")
+                continue
+            }
+            #expect(try found.get().errors.count <= 1, "\(file.lastPathComponent)")
             guard !path.hasSuffix("keyring.txt") else { continue }
             try keyring.rotate("watch")
             try keyring.generateSender(named: "fresh")

@@ -52,7 +52,7 @@ extension Keyring {
             var change = KeyringChange(self, under: key, at: now, staged)
             let names = try change.restore(contents, only: only)
             writeLog(&change, readUnder: key, writtenUnder: key)
-            change.staged.write(KeyringSeal.path, text, isSecret: false)
+            try vault.stage((seal, text), in: &change.staged)
             staged = change.staged
             return names
         }

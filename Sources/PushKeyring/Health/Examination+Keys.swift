@@ -21,7 +21,7 @@ extension Examination {
                 .straySecret, .file(path), "\(path) holds a secret key in the clear",
                 "take it out, and revoke the key if others may have read it")
         }
-        if !isSealed, TextFile(parsing: bytes)?.hasMAC == true { filesWithMAC.append(path) }
+        if !isSealed, TextFile.isOfSealedKeyring(bytes) { sealedFiles.append(path) }
         do throws(KeyringError) {
             let file = try keyring.parse(bytes, at: path, under: seal.key)
             try checkPlace(of: file, at: path, isOwn: isOwn)

@@ -58,7 +58,7 @@ extension Examination {
             note(.altered(files.file(AuditHead.path)), AuditHead.path)
             return nil
         }
-        if !isSealed, text.hasMAC { filesWithMAC.append(AuditHead.path) }
+        if !isSealed, text.hasMAC { sealedFiles.append(AuditHead.path) }
         return head
     }
 

@@ -9,7 +9,7 @@ extension Examination {
             if bytes == nil, FileFacts(of: files.file(TrustList.path))?.kind == .link {
                 return note(.file(files.file(TrustList.path), message: "the link leads nowhere"), TrustList.path)
             }
-            if let bytes, !isSealed, TextFile(parsing: bytes)?.hasMAC == true { filesWithMAC.append(TrustList.path) }
+            if let bytes, !isSealed, TextFile.isOfSealedKeyring(bytes) { sealedFiles.append(TrustList.path) }
             list = try keyring.trustList(under: seal.key)
         } catch {
             if FileFacts(of: files.file(TrustList.path))?.kind == .file { note(error, TrustList.path) }

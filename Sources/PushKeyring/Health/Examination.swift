@@ -1,3 +1,4 @@
+internal import Foundation
 internal import SealedPush
 
 /// One look over a keyring: what was found so far, and what later checks need of it.
@@ -10,8 +11,8 @@ struct Examination {
     var entries: [KeyringEntry] = []
     /// The names that have a file, whatever is in it, and in which folders.
     var folders: [KeyName: Set<String>] = [:]
-    /// Files with a MAC, in a keyring without a seal.
-    var filesWithMAC: [String] = []
+    /// Files of a sealed keyring, in one without a seal.
+    var sealedFiles: [String] = []
     var isUnfinished = false
 
     init(of keyring: Keyring, _ seal: ExaminedSeal, at now: Timestamp) {
@@ -49,9 +50,18 @@ extension Examination {
         case .notSealed: examineOpenKeyring()
         case .locked(.notSealed):
             add(
-                .notSealed, .keyring, "a passphrase or key was given, and this keyring is not sealed",
+                .notSealed, .keyring,
+                "a passphrase or key was given, or a seal demanded, and this keyring is not sealed",
                 "look whether this is the right folder, and whether keyring.txt was taken away")
             examineOpenKeyring()
+        case .locked(.sealMissing): examineOpenKeyring()
+        case .locked(.sealChanged(_, let isSealed, let note)):
+            let note = Self.printable(note.path(percentEncoded: false))
+            add(
+                .sealChanged, .keyring,
+                "it was sealed when it was last used, and \(isSealed ? "is sealed anew now" : "is not sealed now")",
+                "if that was you, accept it with `rm '\(note)'`; if not, use nothing of it, and restore a backup")
+            if !isSealed { examineOpenKeyring() }
         case .locked(.wrongSecret(let kind)):
             add(
                 .wrongSecret, .keyring,
@@ -73,14 +83,14 @@ extension Examination {
     }
 
     private mutating func examineOpenKeyring() {
-        if !filesWithMAC.isEmpty {
+        if !sealedFiles.isEmpty {
             add(
                 .sealMissing, .file(KeyringSeal.path),
-                "keyring.txt is gone, and \(filesWithMAC.count) files are of a sealed keyring",
+                "keyring.txt is gone, and \(sealedFiles.count) files are of a sealed keyring",
                 "restore it from a copy; without it the secrets can't be opened")
         }
         let count = entries.count { $0.keys.contains(where: \.hasSecret) }
-        guard count > 0, filesWithMAC.isEmpty else { return }
+        guard count > 0, sealedFiles.isEmpty else { return }
         add(
             .inTheClear, .keyring, "the secrets of \(count) names are in the clear, for whoever reads the files",
             "`sealedpush keys passphrase` seals them")

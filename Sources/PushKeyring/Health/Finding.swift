@@ -91,6 +91,8 @@ extension Finding {
         case straySecret = "stray-secret"
         /// Files are sealed, and what says how is gone.
         case sealMissing = "seal-missing"
+        /// It was seen sealed before, and now is not, or otherwise.
+        case sealChanged = "seal-changed"
         /// A passphrase or key was given for a keyring that is not sealed.
         case notSealed = "not-sealed"
         /// The passphrase or key that was given is not the keyring's.
@@ -138,7 +140,8 @@ extension Finding {
         public var severity: Severity {
             switch self {
             case .damaged, .altered, .unreadable, .missing, .doubleName, .readableByOthers, .writableByOthers,
-                .straySecret, .sealMissing, .notSealed, .wrongSecret, .recordExpired, .senderSetExpired, .logBroken,
+                .straySecret, .sealMissing, .sealChanged, .notSealed, .wrongSecret, .recordExpired, .senderSetExpired,
+                .logBroken,
                 .logCut, .logMismatch:
                 .problem
             case .notInLog, .link, .unknownFile, .doubleKey, .leftover, .notIgnored, .inTheClear, .aheadOfClock,

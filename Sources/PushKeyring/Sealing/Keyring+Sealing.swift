@@ -25,9 +25,9 @@ extension Keyring {
                 new.staged.remove(TrustList.path)
             }
             if let seal, let newKey {
-                new.staged.write(KeyringSeal.path, seal.text(under: newKey), isSecret: false)
+                try vault.stage((seal, seal.text(under: newKey)), in: &new.staged)
             } else {
-                new.staged.remove(KeyringSeal.path)
+                try vault.stage(nil, in: &new.staged)
             }
             new.note(.sealed)
         }

@@ -46,6 +46,9 @@ struct KeyringSeal: Hashable {
         }
     }
 
+    /// What tells this seal from every other one of the same keyring; not secret.
+    var mark: SeenSeals.Mark { Base64URL.encode(salt) }
+
     /// The file, with a MAC that tells the right secret from any other.
     func text(under key: MasterKey) -> [UInt8] {
         var writer = TextFileWriter(

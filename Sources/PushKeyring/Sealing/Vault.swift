@@ -2,9 +2,12 @@ internal import PushCrypto
 
 /// Unlocks a sealed keyring when a secret is first needed, and keeps the key for as long as the keyring is used.
 final class Vault: Sendable {
-    private let folder: KeyringFolder
+    let folder: KeyringFolder
     private let ask: KeyringUnlocking?
+    let expectation: SealExpectation
     private let unlocked = Locked<Unlocked?>(nil)
+    /// The folders as they were when nothing in them was of a sealed keyring.
+    private let neverSealed = Locked<FolderTimes?>(nil)
 
     private struct Unlocked {
         /// What `keyring.txt` held.
@@ -12,25 +15,27 @@ final class Vault: Sendable {
         let key: MasterKey
     }
 
-    init(_ folder: KeyringFolder, ask: KeyringUnlocking?) {
+    init(_ folder: KeyringFolder, ask: KeyringUnlocking?, expecting expectation: SealExpectation) {
         self.folder = folder
         self.ask = ask
+        self.expectation = expectation
     }
 
-    /// How the keyring is sealed; nil where its secrets are in the clear.
+    /// How the keyring is sealed; nil where its secrets are in the clear. Only while it is locked.
     func seal() throws(KeyringError) -> KeyringSeal? {
-        guard let bytes = try folder.read(KeyringSeal.path) else { return nil }
+        guard let bytes = try sealText() else { return nil }
         guard let seal = KeyringSeal(parsing: bytes) else { throw .damaged(folder.file(KeyringSeal.path)) }
         return seal
     }
 
-    /// The key, asking for passphrase or key file if need be; nil where the keyring is not sealed.
+    /// The key, asking for passphrase or key file if need be; nil where the keyring is not sealed. Not while it is locked.
     func key() throws(KeyringError) -> MasterKey? {
-        guard let bytes = try folder.read(KeyringSeal.path) else {
+        let text = try folder.reading { () throws(KeyringError) in
             // Whoever names a secret expects it to protect something: a seal that vanished must not go unnoticed.
-            if case .given = ask { throw .notSealed(folder.url) }
-            return nil
+            if case .given = ask, try folder.read(KeyringSeal.path) == nil { throw KeyringError.notSealed(folder.url) }
+            return try sealText()
         }
+        guard let bytes = text else { return nil }
         if let known = known(for: bytes) { return known }
         guard let seal = KeyringSeal(parsing: bytes), let file = TextFile(parsing: bytes) else {
             throw .damaged(folder.file(KeyringSeal.path))
@@ -41,16 +46,18 @@ final class Vault: Sendable {
         return key
     }
 
-    /// The key if it is there without asking anyone.
+    /// The key if it is there without asking anyone. Only while the keyring is locked.
     func keyIfUnlocked() throws(KeyringError) -> MasterKey? {
-        guard let bytes = try folder.read(KeyringSeal.path) else { return nil }
+        guard let bytes = try sealText() else { return nil }
         return known(for: bytes)
     }
 
-    /// Whether a key that was got before is still the keyring's.
+    /// Whether a key that was got before is still the keyring's. Only while it is locked.
     func isCurrent(_ key: MasterKey?) throws(KeyringError) -> Bool {
-        guard let bytes = try folder.read(KeyringSeal.path) else { return key == nil }
-        return key != nil && known(for: bytes) === key
+        guard let bytes = try sealText() else { return key == nil }
+        guard key != nil, known(for: bytes) === key else { return false }
+        noteSeal(bytes)
+        return true
     }
 
     /// The passphrase or key, if it was named and is not to be asked for.
@@ -62,6 +69,32 @@ final class Vault: Sendable {
     /// Keeps a key that was just made, for the `keyring.txt` that holds these bytes.
     func remember(_ key: MasterKey, sealedBy seal: [UInt8]) {
         unlocked.withLock { $0 = Unlocked(seal: seal, key: key) }
+    }
+
+    /// What `keyring.txt` holds; nil where the keyring is not sealed, and nothing says that it ever was.
+    ///
+    /// Every look at whether the keyring is sealed comes through here.
+    private func sealText() throws(KeyringError) -> [UInt8]? {
+        let text = try folder.read(KeyringSeal.path)
+        if text == nil {
+            if expectation.isRequired { throw .notSealed(folder.url) }
+            try requireNeverSealed()
+        }
+        try requireNoted(text)
+        return text
+    }
+
+    /// Throws where a file is of a sealed keyring: without `keyring.txt`, everything in it would be taken unchecked.
+    private func requireNeverSealed() throws(KeyringError) {
+        let times = FolderTimes(of: folder)
+        guard neverSealed.withLock({ $0 != times }) else { return }
+        for path in folder.pathsOfTextFiles {
+            // One that can't be read is refused by whoever needs it.
+            guard var bytes = try? folder.read(path) else { continue }
+            defer { wipe(&bytes) }
+            guard !TextFile.isOfSealedKeyring(bytes) else { throw .sealMissing(folder.file(KeyringSeal.path)) }
+        }
+        neverSealed.withLock { $0 = times }
     }
 
     private func known(for seal: [UInt8]) -> MasterKey? {

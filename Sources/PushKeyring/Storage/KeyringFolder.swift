@@ -41,6 +41,7 @@ struct KeyringFolder: Sendable {
         let answer = try body(&change)
         guard !change.isEmpty else { return answer }
         try commit(change)
+        change.afterCommit?()
         // From here on the change is made; what is left to do, the next process would do too.
         try? finishChange()
         return answer
@@ -64,6 +65,14 @@ struct KeyringFolder: Sendable {
             if (try? DurableFiles.isEmpty(staged)) == true { names.remove(name) } else { names.insert(name) }
         }
         return names.sorted()
+    }
+
+    /// Every file that has a MAC in a sealed keyring, but for `keyring.txt`.
+    var pathsOfTextFiles: [String] {
+        let keys = Self.subfolders.flatMap { subfolder in
+            ((try? names(in: subfolder)) ?? []).map { subfolder + "/" + $0 }
+        }.filter { Self.key(at: $0) != nil }
+        return keys + [TrustList.path, AuditHead.path]
     }
 
     private func readAsIs(_ path: String, limit: Int) throws(KeyringError) -> [UInt8]? {

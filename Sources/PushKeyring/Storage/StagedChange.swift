@@ -9,6 +9,8 @@ struct StagedChange {
     }
 
     private(set) var files: [File] = []
+    /// Runs once the change is made, before anybody else may read the keyring.
+    var afterCommit: (() -> Void)?
 
     var isEmpty: Bool { files.isEmpty }
 

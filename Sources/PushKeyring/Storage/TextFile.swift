@@ -71,6 +71,17 @@ struct TextFile: ~Copyable {
 
     var hasMAC: Bool { fields.last?[Self.macName] != nil }
 
+    /// Whether a file, be it damaged, has a MAC or a sealed secret.
+    static func isOfSealedKeyring(_ bytes: [UInt8]) -> Bool {
+        bytes.split(separator: UInt8(ascii: "\n")).contains { line in
+            sealedBeginnings.contains { line.starts(with: $0) }
+        }
+    }
+
+    private static let sealedBeginnings = ["\(macName): ", "secret: sealed.", "enrolment-secret: sealed."].map {
+        Array($0.utf8)
+    }
+
     static func macInput(_ path: String, _ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         Array("sealedpush/v1 keyring file".utf8) + [0] + Array(path.utf8) + [0] + Array(bytes)
     }

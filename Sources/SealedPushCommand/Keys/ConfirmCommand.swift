@@ -49,6 +49,7 @@ struct ConfirmCommand: ParsableCommand {
             let keys = try keyring.keys("keys confirm")
             let name = try keyring.name(name)
             if let from {
+                try keyring.warnIfInTheClear(keys)
                 let challenge = try keys.challenge(name, from: keyring.name(from))
                 try show(
                     challenge.text,

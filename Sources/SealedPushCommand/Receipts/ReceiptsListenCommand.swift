@@ -48,6 +48,7 @@ struct ReceiptsListenCommand: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reportingAsync {
             let keys = try keyring.keys("receipts listen")
+            try keyring.warnIfInTheClear(keys)
             let names = try from.map { try keyring.name($0) }
             let receiver = try Self.receiver(keys, names)
             let outbox = try options.openedOrMade()

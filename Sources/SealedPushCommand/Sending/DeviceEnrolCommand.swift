@@ -130,8 +130,11 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
         let key = entry.key ?? entry.device
         if unverified {
             guard let topic = topic.flatMap({ Topic(parsing: $0) }) else { throw Failure.usage("--topic is needed") }
-            let text = try KeyText.read(key, Recipient.init(parsing:))
-            return (.unverified(try text ?? keys.unverifiedRecipient(named: keyring.name(key))), topic)
+            if let recipient = try KeyText.read(key, Recipient.init(parsing:)) {
+                return (.unverified(recipient), topic)
+            }
+            try keyring.warnIfInTheClear(keys)
+            return (.unverified(try keys.unverifiedRecipient(named: keyring.name(key))), topic)
         }
         guard try KeyText.read(key, Recipient.init(parsing:)) == nil else {
             throw Failure.usage(
@@ -140,6 +143,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
         guard FileManager.default.fileExists(atPath: keyring.keyring) else {
             throw Failure.file("there is no keyring at \(keyring.keyring): name its folder with --keyring")
         }
+        try keyring.warnIfInTheClear(keys)
         do {
             let enrolled = try keys.enrolledDevice(named: keyring.name(key))
             return (.enrolled(enrolled), enrolled.record.topic)

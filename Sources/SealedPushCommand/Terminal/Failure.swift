@@ -22,7 +22,7 @@ struct Failure: Error {
                 65
             case .file, .outOfMemory: 74
             case .busy: 75
-            case .wrongSecret, .needsSecret, .notSealed: 77
+            case .wrongSecret, .needsSecret, .notSealed, .sealMissing, .sealChanged: 77
             }
         return Failure(status: status, message: error.description)
     }

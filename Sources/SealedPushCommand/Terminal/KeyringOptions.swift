@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import PushCrypto
 internal import PushKeyring
 internal import SealedPush
 
@@ -13,6 +14,10 @@ struct KeyringOptions: ParsableArguments {
 
     @Option(help: "A file with the keyring's key, if it is sealed with one; else SEALED_PUSH_KEY in the environment.")
     var keyFile: String?
+
+    @Flag(
+        help: "Refuse a keyring that is not sealed; SEALED_PUSH_SEALED=1 in the environment does so for all commands.")
+    var sealed = false
 
     func validate() throws {
         guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
@@ -31,13 +36,16 @@ struct KeyringOptions: ParsableArguments {
 
     /// The same for a command that makes a keyring where there is none.
     func newKeys(_ command: String) throws -> Keyring {
-        Keyring(folder: URL(filePath: keyring), unlocking: try unlocking(), command: command)
+        Keyring(
+            folder: URL(filePath: keyring), unlocking: try unlocking(),
+            expecting: .ofUser(isRequired: sealed), command: command)
     }
 
     /// The keyring for sealing it anew: what the environment holds may be meant for the time after.
     func keysToSeal(_ command: String) throws -> Keyring {
-        let isNamed = passphraseFile != nil || keyFile != nil
-        let plain = Keyring(folder: URL(filePath: keyring), command: command)
+        let isNamed = passphraseFile != nil || keyFile != nil || sealed
+        let plain = Keyring(
+            folder: URL(filePath: keyring), expecting: SealExpectation(seen: .ofUser()), command: command)
         return try isNamed || plain.sealKind() != nil ? newKeys(command) : plain
     }
 
@@ -53,13 +61,16 @@ struct KeyringOptions: ParsableArguments {
         }
     }
 
-    /// Tells that secrets which were just written are in the clear.
+    /// Tells, once, that a keyring is not sealed, in which secrets were just written or keys are chosen by their names.
     func warnIfInTheClear(_ keys: Keyring) throws {
-        guard try keys.sealKind() == nil else { return }
+        guard try keys.sealKind() == nil, Self.hasWarned.withLock({ !$0 }) else { return }
+        Self.hasWarned.withLock { $0 = true }
         Failure.report(
-            "warning: the secrets in \(keyring) are in the clear, for your user alone; `sealedpush keys passphrase` seals them"
+            "warning: \(keyring) is not sealed: secrets are in the clear, and whoever may write there chooses the keys; `sealedpush keys passphrase` seals it"
         )
     }
+
+    private static let hasWarned = Locked(false)
 
     func name(_ text: String) throws -> KeyName {
         guard let name = KeyName(parsing: text) else {
@@ -72,12 +83,14 @@ struct KeyringOptions: ParsableArguments {
     /// A public key's text, or a name in the keyring.
     func publicKey(_ text: String, in keys: Keyring) throws -> PublicKey {
         if let key = try KeyText.read(text, PublicKey.init(parsing:)) { return key }
+        try warnIfInTheClear(keys)
         return try keys.authenticEntry(named: name(text)).key
     }
 
     /// A sender's text, or a name in the keyring.
     func sender(_ text: String, in keys: Keyring) throws -> Sender {
         if let sender = try KeyText.read(text, Sender.init(parsing:)) { return sender }
+        try warnIfInTheClear(keys)
         return try keys.sender(named: name(text))
     }
 }

@@ -100,6 +100,7 @@ struct AuthorityCommand: ParsableCommand {
 
         private func keys(of text: String, in keys: Keyring) throws -> [Sender] {
             if let sender = try KeyText.read(text, Sender.init(parsing:)) { return [sender] }
+            try keyring.warnIfInTheClear(keys)
             return try keys.activeSenders(named: keyring.name(text))
         }
     }

@@ -1,0 +1,138 @@
+import Foundation
+import PushKeyring
+import SealedPush
+import TestSupport
+import Testing
+
+@Suite("A keyring that was seen sealed")
+struct SeenSealsTests {
+    private let folder: TemporaryFolder
+    private let key = KeyringSecret.key(KeyringKey())
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let keyring = Keyring(folder: folder.appending("Keys"))
+        try keyring.generateSender(named: "newsroom")
+        try keyring.seal(with: key)
+    }
+
+    private func keyring(_ secret: KeyringSecret? = nil, of user: String = "state") -> Keyring {
+        // Asked for, as at a terminal: so nothing but the notes says that it should be sealed.
+        let unlocking = secret.map { secret in
+            KeyringUnlocking.asking { (_) throws(KeyringError) in secret }
+        }
+        return Keyring(
+            folder: folder.appending("Keys"), unlocking: unlocking,
+            expecting: SealExpectation(seen: SeenSeals(folder: folder.appending(user))))
+    }
+
+    private func notes(of user: String = "state") -> [URL] {
+        (try? FileManager.default.contentsOfDirectory(
+            at: folder.appending(user), includingPropertiesForKeys: [.fileSizeKey])) ?? []
+    }
+
+    /// The whole folder, made anew by somebody who has no key of it.
+    private func replace() throws {
+        try FileManager.default.removeItem(at: folder.appending("Keys"))
+        try Keyring(folder: folder.appending("Keys")).generateSender(named: "newsroom")
+    }
+
+    private func expectRefusal(isSealed: Bool, _ user: String = "state", _ read: () throws -> Void) {
+        let error = #expect(throws: KeyringError.self) { try read() }
+        guard case .sealChanged(_, isSealed, let note)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(notes(of: user).map(\.lastPathComponent) == [note.lastPathComponent])
+        #expect("\(error!)".contains("rm '\(note.path)'"))
+    }
+
+    @Test("is noted once it was opened, for its user alone, and refused once its folder is another one, unsealed")
+    func replaced() throws {
+        _ = try keyring().entries()
+        #expect(notes().isEmpty, "nobody has opened it yet")
+        _ = try keyring(key).senderKey(named: "newsroom")
+        let note = try #require(notes().first)
+        #expect(try FileManager.default.attributesOfItem(atPath: note.path)[.posixPermissions] as? Int == 0o600)
+        let state = try FileManager.default.attributesOfItem(atPath: folder.appending("state").path)
+        #expect(state[.posixPermissions] as? Int == 0o700)
+        try replace()
+        expectRefusal(isSealed: false) { _ = try keyring().entries() }
+        expectRefusal(isSealed: false) { _ = try keyring().senderKey(named: "newsroom") }
+        expectRefusal(isSealed: false) { try keyring().generateSender(named: "other") }
+        expectRefusal(isSealed: false) { try keyring().seal(with: key) }
+        // By every path that leads there.
+        let link = folder.appending("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.appending("Keys"))
+        let linked = Keyring(
+            folder: link, expecting: SealExpectation(seen: SeenSeals(folder: folder.appending("state"))))
+        expectRefusal(isSealed: false) { _ = try linked.entries() }
+        let findings = try keyring().examine()
+        #expect(findings.contains { $0.code == .sealChanged && $0.severity == .problem })
+        // Another user has not seen it, and who accepts it deletes the note.
+        _ = try keyring(of: "other").entries()
+        try FileManager.default.removeItem(at: note)
+        _ = try keyring().entries()
+    }
+
+    @Test("may be sealed anew and unsealed by the same user, and not by somebody else behind his back")
+    func resealed() throws {
+        _ = try keyring(key).senderKey(named: "newsroom")
+        let other = KeyringSecret.key(KeyringKey())
+        try keyring(key).seal(with: other)
+        _ = try keyring(other).senderKey(named: "newsroom")
+        try Keyring(folder: folder.appending("Keys"), unlocking: .given(other)).seal(with: key)
+        expectRefusal(isSealed: true) { _ = try keyring(key).senderKey(named: "newsroom") }
+        expectRefusal(isSealed: true) { _ = try keyring().entries() }
+        try FileManager.default.removeItem(at: try #require(notes().first))
+        _ = try keyring(key).senderKey(named: "newsroom")
+        try keyring(key).seal(with: nil)
+        #expect(notes().isEmpty)
+        _ = try keyring().senderKey(named: "newsroom")
+        try keyring().seal(with: key)
+        #expect(notes().count == 1)
+        _ = try keyring(key).senderKey(named: "newsroom")
+    }
+
+    @Test("is accepted as before where sealing it anew failed halfway, and the note says one thing again")
+    func failed() throws {
+        _ = try keyring(key).senderKey(named: "newsroom")
+        let note = try #require(notes().first)
+        let before = try Data(contentsOf: note)
+        // A folder in the log's place stops the change just before it is made.
+        let log = folder.appending("Keys/audit.jsonl")
+        try FileManager.default.moveItem(at: log, to: folder.appending("log"))
+        try FileManager.default.createDirectory(at: log, withIntermediateDirectories: false)
+        #expect(throws: KeyringError.self) { try keyring(key).seal(with: nil) }
+        #expect(try Data(contentsOf: note) != before)
+        _ = try keyring(key).senderKey(named: "newsroom")
+        #expect(try Data(contentsOf: note) == before)
+        try replace()
+        expectRefusal(isSealed: false) { _ = try keyring().entries() }
+    }
+
+    @Test("is refused, too, where the note is damaged; without a place for notes none is kept")
+    func damaged() throws {
+        _ = try keyring(key).senderKey(named: "newsroom")
+        try Data("x".utf8).write(to: try #require(notes().first))
+        expectRefusal(isSealed: true) { _ = try keyring(key).senderKey(named: "newsroom") }
+        try folder.write("", to: "file")
+        _ = try keyring(key, of: "file/state").senderKey(named: "newsroom")
+        try replace()
+        _ = try keyring(of: "file/state").entries()
+    }
+
+    @Test("one that is to be sealed is refused where it is not, by every read and by the first change")
+    func required() throws {
+        let required = Keyring(folder: folder.appending("Open"), expecting: SealExpectation(isRequired: true))
+        let refusal = KeyringError.notSealed(folder.appending("Open"))
+        #expect(throws: refusal) { try required.generateSender(named: "newsroom") }
+        try Keyring(folder: folder.appending("Open")).generateSender(named: "newsroom")
+        #expect(throws: refusal) { try required.entries() }
+        #expect(throws: refusal) { try required.entry(named: "newsroom") }
+        #expect(throws: refusal) { try required.senderKey(named: "newsroom") }
+        #expect(throws: refusal) { try required.sealKind() }
+        try Keyring(folder: folder.appending("Open")).seal(with: key)
+        #expect(try required.entries().keys.count == 1)
+    }
+}
