@@ -14,6 +14,7 @@ struct Failure: Error {
     init(_ error: KeyringKeyError) {
         switch error {
         case .unreadable: self.init(status: 74, message: error.description)
+        case .exposed: self.init(status: 77, message: error.description)
         case .unusable: self.init(status: 65, message: error.description)
         }
     }

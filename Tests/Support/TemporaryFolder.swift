@@ -18,11 +18,12 @@ public final class TemporaryFolder: Sendable {
 
     public func appending(_ name: String) -> URL { url.appending(path: name) }
 
-    /// Writes a file and gives its path.
+    /// Writes a file, which nobody else may read, and gives its path.
     @discardableResult
     public func write(_ text: String, to name: String) throws -> String {
         let file = appending(name)
         try Data(text.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         return file.path(percentEncoded: false)
     }
 

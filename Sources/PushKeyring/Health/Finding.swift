@@ -35,7 +35,7 @@ public struct Finding: Hashable, Sendable {
     public enum Subject: Hashable, Sendable, CustomStringConvertible {
         case keyring
         case name(KeyName)
-        /// A path within the keyring's folder.
+        /// A path within the keyring's folder; that of the file that opens it, as it was given.
         case file(String)
         /// Whoever is trusted for an app.
         case topic(Topic)
@@ -52,6 +52,15 @@ public struct Finding: Hashable, Sendable {
 }
 
 extension Finding {
+    /// The file that holds the keyring's key or passphrase, where others may read it.
+    package static func exposedSecretFile(_ file: String) -> Finding {
+        let file = Examination.printable(file)
+        return Finding(
+            code: .readableByOthers, subject: .file(file),
+            sentence: "other users may read \(file), which opens this keyring",
+            advice: "`chmod 600` it; if somebody may have, seal the keyring anew with `sealedpush keys passphrase`")
+    }
+
     /// Stable: `--json` and scripts carry it.
     public enum Code: String, Sendable, CaseIterable {
         // Files.

@@ -10,10 +10,14 @@ public final class Passphrase: Sendable, CustomStringConvertible {
         if count > 0, bytes[count - 1] == UInt8(ascii: "\n") { count -= 1 }
         if count > 0, bytes[count - 1] == UInt8(ascii: "\r") { count -= 1 }
         guard (1...Self.maximumByteCount).contains(count) else { return nil }
+        byteCount = count
         secret = GuardedSecret(count: count) { $0.copyBytes(from: bytes[..<count]) }
     }
 
     func withBytes<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { secret.withBytes(body) }
+
+    /// 1 to 1,024.
+    package let byteCount: Int
 
     public var description: String { "Passphrase" }
 

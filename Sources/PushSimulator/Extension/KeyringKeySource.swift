@@ -31,9 +31,9 @@ public struct KeyringKeySource: Sendable {
             return Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
         }
         do throws(DurableFiles.Failure) {
-            return try DurableFiles.read(keyFile, limit: Self.maximumByteCount, anyKind: true)
+            return try DurableFiles.read(keyFile, limit: Self.maximumByteCount, anyKind: true, isSecret: true)
         } catch {
-            throw .unreadable(place, error.message)
+            throw error.code == EPERM ? .exposed(place) : .unreadable(place, error.message)
         }
     }
 
@@ -48,12 +48,15 @@ public struct KeyringKeySource: Sendable {
 public enum KeyringKeyError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The file can't be read.
     case unreadable(String, String)
+    /// Other users may read the file.
+    case exposed(String)
     /// What is there is no key.
     case unusable(String)
 
     public var description: String {
         switch self {
         case .unreadable(let place, let message): "\(place): \(message)"
+        case .exposed(let place): "\(place) holds a secret, and other users may read it: `chmod 600` it"
         case .unusable(let place): "\(place) holds no key of a keyring: it begins with PUSH-KEYRING-KEY-1"
         }
     }

@@ -21,7 +21,9 @@ struct KeysDoctorCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reporting {
-            let findings = try keyring.keys("keys doctor").examine().sorted { $0.severity < $1.severity }
+            let keys = try keyring.keys("keys doctor", isExposedAllowed: true)
+            let exposed = [keyring.passphraseFile, keyring.keyFile].compactMap { $0 }.filter(Input.isExposed)
+            let findings = try exposed.map(Finding.exposedSecretFile) + keys.examine()
             if json {
                 try Output.json(.array(findings.map(\.json)))
             } else if findings.isEmpty {

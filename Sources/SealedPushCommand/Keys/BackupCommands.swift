@@ -95,7 +95,7 @@ struct BackupOptions: ParsableArguments {
     }
 
     func newSecret() throws -> KeyringSecret {
-        if let backupPassphraseFile { return .passphrase(try Secrets.passphrase(file: backupPassphraseFile)) }
+        if let backupPassphraseFile { return Secrets.new(try Secrets.passphrase(file: backupPassphraseFile)) }
         if let backupKeyFile {
             guard FileManager.default.fileExists(atPath: backupKeyFile) else {
                 let key = try Secrets.makeKey(file: backupKeyFile)
@@ -107,7 +107,7 @@ struct BackupOptions: ParsableArguments {
         guard let passphrase = try Prompt.newPassphrase("Passphrase for the backup: ") else {
             throw Failure.usage("there is no terminal to ask at: name --backup-passphrase-file or --backup-key-file")
         }
-        return .passphrase(passphrase)
+        return Secrets.new(passphrase)
     }
 
     func secret(for kind: KeyringSecret.Kind) throws -> KeyringSecret {

@@ -59,7 +59,7 @@ struct PassphraseCommand: ParsableCommand {
     }
 
     private func newSecret() throws -> KeyringSecret {
-        if let newPassphraseFile { return .passphrase(try Secrets.passphrase(file: newPassphraseFile)) }
+        if let newPassphraseFile { return Secrets.new(try Secrets.passphrase(file: newPassphraseFile)) }
         if let newKeyFile {
             guard FileManager.default.fileExists(atPath: newKeyFile) else {
                 let key = try Secrets.makeKey(file: newKeyFile)
@@ -72,6 +72,6 @@ struct PassphraseCommand: ParsableCommand {
         guard let passphrase = try Prompt.newPassphrase("New passphrase: ") else {
             throw Failure.usage("there is no terminal to ask at: name --new-passphrase-file or --new-key-file")
         }
-        return .passphrase(passphrase)
+        return Secrets.new(passphrase)
     }
 }

@@ -27,17 +27,19 @@ struct KeyringOptions: ParsableArguments {
     }
 
     /// The keyring, as a command uses it that the audit log calls by this name. It must be there.
-    func keys(_ command: String) throws -> Keyring {
+    ///
+    /// - Parameter isExposedAllowed: whether a key file that others may read is read all the same.
+    func keys(_ command: String, isExposedAllowed: Bool = false) throws -> Keyring {
         guard FileManager.default.fileExists(atPath: keyring) else {
             throw Failure.file("there is no keyring at \(keyring): name its folder with --keyring")
         }
-        return try newKeys(command)
+        return try newKeys(command, isExposedAllowed: isExposedAllowed)
     }
 
     /// The same for a command that makes a keyring where there is none.
-    func newKeys(_ command: String) throws -> Keyring {
+    func newKeys(_ command: String, isExposedAllowed: Bool = false) throws -> Keyring {
         Keyring(
-            folder: URL(filePath: keyring), unlocking: try unlocking(),
+            folder: URL(filePath: keyring), unlocking: try unlocking(isExposedAllowed: isExposedAllowed),
             expecting: .ofUser(isRequired: sealed), command: command)
     }
 
@@ -49,9 +51,11 @@ struct KeyringOptions: ParsableArguments {
         return try isNamed || plain.sealKind() != nil ? newKeys(command) : plain
     }
 
-    private func unlocking() throws -> KeyringUnlocking {
-        if let passphraseFile { return .given(.passphrase(try Secrets.passphrase(file: passphraseFile))) }
-        if let keyFile { return .given(.key(try Secrets.key(file: keyFile))) }
+    private func unlocking(isExposedAllowed: Bool) throws -> KeyringUnlocking {
+        if let file = passphraseFile {
+            return .given(.passphrase(try Secrets.passphrase(file: file, isExposedAllowed: isExposedAllowed)))
+        }
+        if let keyFile { return .given(.key(try Secrets.key(file: keyFile, isExposedAllowed: isExposedAllowed))) }
         if let key = try Secrets.keyFromEnvironment() { return .given(.key(key)) }
         return .asking { (kind) throws(KeyringError) in
             guard kind == .passphrase, let passphrase = try? Prompt.passphrase("Passphrase of the keyring: ") else {

@@ -11,8 +11,8 @@ internal import SealedPush
 /// Passphrases and keys that commands are given: from files and the environment, never as arguments.
 enum Secrets {
     /// The file's first line is the passphrase; `-` is standard input.
-    static func passphrase(file: String) throws -> Passphrase {
-        var bytes = try Input.read(file, limit: 4_096)
+    static func passphrase(file: String, isExposedAllowed: Bool = false) throws -> Passphrase {
+        var bytes = try Input.readSecret(file, limit: 4_096, isExposedAllowed: isExposedAllowed)
         defer { wipeSecret(&bytes) }
         let line = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
         guard bytes[line...].count <= 1 else { throw Failure.input("\(file) has more than one line") }
@@ -23,8 +23,8 @@ enum Secrets {
     }
 
     /// A file with PUSH-KEYRING-KEY-1….
-    static func key(file: String) throws -> KeyringKey {
-        var bytes = try Input.read(file, limit: 4_096)
+    static func key(file: String, isExposedAllowed: Bool = false) throws -> KeyringKey {
+        var bytes = try Input.readSecret(file, limit: 4_096, isExposedAllowed: isExposedAllowed)
         defer { wipeSecret(&bytes) }
         do { return try KeyringKey(parsing: bytes) } catch {
             throw Failure.input("\(file) holds no keyring key: \(error)")
@@ -39,6 +39,17 @@ enum Secrets {
         do { return try KeyringKey(parsing: bytes) } catch {
             throw Failure.input("\(keyVariable) holds no keyring key: \(error)")
         }
+    }
+
+    /// What seals something from now on: tells of a passphrase that can be guessed.
+    static func new(_ passphrase: Passphrase) -> KeyringSecret {
+        // NIST SP 800-63B-4, 3.1.1.2: at least 15 characters, where nothing else is asked for.
+        if passphrase.byteCount < 15 {
+            Failure.report(
+                "warning: a passphrase of \(passphrase.byteCount) bytes can be guessed, however dear each guess is; four or five random words can't"
+            )
+        }
+        return .passphrase(passphrase)
     }
 
     /// Makes a key file, for its owner alone; never overwrites one.

@@ -1,0 +1,84 @@
+import Foundation
+import PushKeyring
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+@Suite("Files with secrets", .blocking)
+struct ExposedSecretTests {
+    private let fixture: KeyringFixture
+    private let copy: KeyringCopy
+
+    init() throws {
+        fixture = try KeyringFixture(sealed: .key)
+        copy = try fixture.copy()
+    }
+
+    private func file(_ name: String, mode: Int) throws -> String {
+        let file = fixture.folder.appending(name).path
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+        return file
+    }
+
+    private func run(_ words: String, _ more: [String]) throws -> Program.Result {
+        let arguments = words.split(separator: " ").map(String.init) + more + ["--keyring", copy.keyring.path]
+        return try Program("sealedpush").run(arguments)
+    }
+
+    @Test(
+        "that others may read or change are refused, and not repeated", arguments: [0o640, 0o604, 0o620, 0o602, 0o666])
+    func refused(_ mode: Int) throws {
+        let key = ["--key-file", fixture.folder.appending("key").path]
+        for (words, option, name) in [
+            ("trust list", "--key-file", "key"), ("trust list", "--passphrase-file", "passphrase"),
+            ("keys passphrase", "--new-key-file", "new-key"),
+            ("keys passphrase", "--new-passphrase-file", "passphrase"),
+            ("keys backup \(fixture.folder.appending("b").path)", "--backup-key-file", "new-key"),
+            ("keys import radio", "--secret-file", "secret"),
+        ] {
+            let path = try file(name, mode: mode)
+            let result = try run(
+                words, [option, path] + (option.hasSuffix("-file") && words == "trust list" ? [] : key))
+            #expect(result.status == 77, "\(words) \(option): \(result.status) \(result.errors)")
+            #expect(result.errors.contains("\(path) holds a secret") && result.errors.contains("chmod 600"))
+            _ = try file(name, mode: 0o600)
+        }
+        let p8 = try file("secret", mode: mode)
+        let work = try Program("sealedpush").run(
+            "work", "--provider-key", p8, "--key-id", "ABCDE12345", "--team-id", "FGHIJ67890", "--outbox",
+            fixture.folder.appending("none").path)
+        #expect(work.status != 0)
+    }
+
+    @Test("are named by the doctor, which examines the keyring all the same")
+    func doctor() throws {
+        let path = try file("key", mode: 0o644)
+        let result = try run("keys doctor", ["--key-file", path])
+        #expect(
+            result.status == 1 && result.output.contains("(readable-by-others)"), "\(result.output)\(result.errors)")
+        #expect(result.output.contains("\(path), which opens this keyring"))
+        #expect(!result.output.contains("(not-checked)") && !result.output.contains("(wrong-secret)"))
+        let good = try run("keys doctor", ["--key-file", try file("key", mode: 0o400)])
+        #expect(!good.output.contains("readable-by-others"), "\(good.output)")
+    }
+
+    @Test("that are pipes are read, and a short passphrase is spoken of when something is sealed with it")
+    func pipes() throws {
+        let key = fixture.folder.appending("key").path
+        let piped = try Program(at: "/bin/bash").run(
+            "-c", "\"$0\" trust list --key-file <(cat \"$1\") --keyring \"$2\"", Program("sealedpush").executable.path,
+            key, copy.keyring.path)
+        #expect(piped.status == 0, "\(piped.errors)")
+        let short = try fixture.folder.write("x\n", to: "short")
+        let sealed = try run("keys passphrase", ["--new-passphrase-file", short, "--key-file", key])
+        #expect(sealed.status == 0 && sealed.errors.contains("a passphrase of 1 bytes can be guessed"))
+        let backup = fixture.folder.appending("short.backup").path
+        let made = try run("keys backup \(backup)", ["--backup-passphrase-file", short, "--passphrase-file", short])
+        #expect(made.status == 0 && made.errors.contains("can be guessed"), "\(made.errors)")
+        let long = try run(
+            "keys passphrase",
+            ["--new-passphrase-file", fixture.folder.appending("passphrase").path, "--passphrase-file", short])
+        #expect(long.status == 0 && !long.errors.contains("can be guessed"), "\(long.errors)")
+    }
+}
