@@ -23,8 +23,10 @@ final class Interrupt: @unchecked Sendable {
             signal(number, SIG_IGN)
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
         }
-        for source in sources {
+        for (number, source) in zip([SIGINT, SIGTERM], sources) {
             source.setEventHandler { [state] in
+                // Somebody is asked for a passphrase: nothing is on its way yet.
+                if SilentTerminal.end() { _exit(128 + number) }
                 let (isSecond, handler) = state.withLock { state in
                     defer { state.hasCome = true }
                     return (state.hasCome, state.handler)

@@ -13,9 +13,9 @@ enum Prompt {
     static func passphrase(_ question: String) throws -> Passphrase? {
         guard let terminal = Terminal() else { return nil }
         defer { terminal.close() }
-        var line = terminal.withoutEcho { terminal.ask(question) }
-        defer { wipeSecret(&line) }
-        guard let passphrase = Passphrase(line) else {
+        var lines = terminal.askSilently([question])
+        defer { for index in lines.indices { wipeSecret(&lines[index]) } }
+        guard let passphrase = Passphrase(lines[0]) else {
             throw Failure.input("a passphrase has 1 to 1,024 bytes")
         }
         return passphrase
@@ -25,18 +25,10 @@ enum Prompt {
     static func newPassphrase(_ question: String) throws -> Passphrase? {
         guard let terminal = Terminal() else { return nil }
         defer { terminal.close() }
-        var first: [UInt8] = []
-        var second: [UInt8] = []
-        defer {
-            wipeSecret(&first)
-            wipeSecret(&second)
-        }
-        terminal.withoutEcho {
-            first = terminal.ask(question)
-            second = terminal.ask("The same once more: ")
-        }
-        guard first == second else { throw Failure.input("the two passphrases differ") }
-        guard let passphrase = Passphrase(first) else { throw Failure.input("a passphrase has 1 to 1,024 bytes") }
+        var lines = terminal.askSilently([question, "The same once more: "])
+        defer { for index in lines.indices { wipeSecret(&lines[index]) } }
+        guard lines[0] == lines[1] else { throw Failure.input("the two passphrases differ") }
+        guard let passphrase = Passphrase(lines[0]) else { throw Failure.input("a passphrase has 1 to 1,024 bytes") }
         return passphrase
     }
 
@@ -47,7 +39,7 @@ enum Prompt {
             throw Failure.usage("\(warning) Say --yes to go on: there is no terminal to ask at.")
         }
         defer { terminal.close() }
-        guard terminal.ask("\(warning)\nType yes to go on: ") == Array("yes".utf8) else {
+        guard terminal.ask("\(warning)\nType yes to go on: ", until: nil) == Array("yes".utf8) else {
             throw Failure.usage("nothing was changed")
         }
     }
@@ -70,29 +62,41 @@ private struct Terminal {
         #endif
     }
 
-    /// One line of at most 1,024 bytes, without its end; the caller wipes what is secret.
-    func ask(_ question: String) -> [UInt8] {
+    /// One line of at most 1,024 bytes, without its end; nil where a signal came first. The caller wipes what is secret.
+    func ask(_ question: String, until signals: CaughtSignals?) -> [UInt8]? {
         let bytes = Array(question.utf8)
         _ = write(descriptor, bytes, bytes.count)
         var line = [UInt8](repeating: 0, count: 1_025)
         var count = 0
-        while count < line.count, read(descriptor, &line[count], 1) == 1, line[count] != UInt8(ascii: "\n") {
+        while count < line.count {
+            if let signals, !signals.wait(for: descriptor) {
+                wipeSecret(&line)
+                return nil
+            }
+            guard read(descriptor, &line[count], 1) == 1, line[count] != UInt8(ascii: "\n") else { break }
             count += 1
         }
         line.removeLast(line.count - count)
         return line
     }
 
-    func withoutEcho<Answer>(_ body: () -> Answer) -> Answer {
-        var before = termios()
-        guard tcgetattr(descriptor, &before) == 0 else { return body() }
-        var silent = before
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        tcsetattr(descriptor, TCSAFLUSH, &silent)
-        defer {
-            tcsetattr(descriptor, TCSAFLUSH, &before)
-            _ = write(descriptor, "\n", 1)
+    /// A line for each question, none of which is shown.
+    ///
+    /// A signal that ends or stops the program does so once the terminal shows again what is typed. After a stop all is asked
+    /// anew. As readpassphrase(3) does it.
+    func askSilently(_ questions: [String]) -> [[UInt8]] {
+        while true {
+            var lines: [[UInt8]] = []
+            let signals = CaughtSignals()
+            SilentTerminal.begin(descriptor)
+            for question in questions {
+                guard let line = ask(question, until: signals) else { break }
+                lines.append(line)
+            }
+            SilentTerminal.end()
+            guard let number = signals?.end() else { return lines }
+            for index in lines.indices { wipeSecret(&lines[index]) }
+            CaughtSignals.act(on: number)
         }
-        return body()
     }
 }

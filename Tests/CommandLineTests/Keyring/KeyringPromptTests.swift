@@ -1,5 +1,6 @@
 import Foundation
 import PushKeyring
+import SealedPush
 import TestPrograms
 import TestSupport
 import TestThreads
@@ -27,6 +28,45 @@ struct KeyringPromptTests {
             ["keys", "generate", "sender", "tv"] + keyring, answers: [("Passphrase of the keyring: ", "Tr0ub4do")])
         #expect(wrong.status == 77 && !wrong.screen.contains("Tr0ub"), "\(wrong.screen)")
         #expect(throws: KeyringError.notFound("tv")) { try locked.entry(named: "tv") }
+    }
+
+    @Test("a signal at a passphrase prompt ends the program with the terminal as it was", arguments: [3, 28, 15])
+    func interrupted(_ what: UInt8) throws {
+        let fixture = try KeyringFixture(sealed: .passphrase)
+        let copy = try fixture.copy()
+        for words in [
+            ["trust", "list"], ["keys", "passphrase"],
+            ["send", "/dev/null", "--all", "--queue-only", "--from", "newsroom", "--topic", "com.example.app"],
+        ] {
+            let outbox = words[0] == "send" ? ["--outbox", copy.folder.appending("outbox.sqlite").path] : []
+            if !outbox.isEmpty {
+                try Data(#"{"alert":{"body":"b"}}"#.utf8).write(to: copy.folder.appending("content.json"))
+                let made = try Program("sealedpush").run(
+                    ["device", "enrol", "guest", "--token", "ab12", "--key", Identity().recipient.description]
+                        + ["--unverified", "--topic", "com.example.app"] + outbox)
+                #expect(made.status == 0, "\(made.errors)")
+            }
+            let arguments = words.map { $0 == "/dev/null" ? copy.folder.appending("content.json").path : $0 } + outbox
+            let outcome = try PseudoTerminal.interrupt(
+                arguments + ["--keyring", copy.keyring.path], at: "Passphrase of the keyring: ", with: what)
+            #expect(outcome.hidIt, "\(words)")
+            #expect(outcome.showsAgain, "\(words)")
+        }
+    }
+
+    @Test("what would stop the program at a passphrase prompt lets it ask anew, and go on")
+    func stopped() throws {
+        let fixture = try KeyringFixture(sealed: .passphrase)
+        let copy = try fixture.copy()
+        // A group without a parent at the terminal is not stopped, and goes on at once.
+        let outcome = try PseudoTerminal.run(
+            ["trust", "list", "--keyring", copy.keyring.path],
+            answers: [
+                ("Passphrase of the keyring: ", "half of it\u{1a}"),
+                ("Passphrase of the keyring: ", "correct horse battery staple"),
+            ])
+        #expect(outcome.status == 0 && outcome.screen.contains("com.example.app"), "\(outcome.screen)")
+        #expect(!outcome.screen.contains("half of it") && !outcome.screen.contains("horse"))
     }
 
     @Test("two new passphrases that differ, or an empty one, change nothing")
