@@ -39,7 +39,7 @@ func server(_ product: String, _ package: String) -> Target.Dependency {
 }
 
 let argumentParser = server("ArgumentParser", "swift-argument-parser")
-/// The tests' second opinion on HPKE; nothing that ships uses it.
+/// Reads the provider's key for JWTKit, which brings it; and the tests' second opinion on HPKE.
 let crypto = server("Crypto", "swift-crypto")
 let database = server("GRDB", "GRDB.swift")
 let logging = server("Logging", "swift-log")
@@ -52,10 +52,10 @@ let http2 = server("NIOHTTP2", "swift-nio-http2")
 let transport =
     nioCore + [
         server("NIOTLS", "swift-nio"), server("NIOSSL", "swift-nio-ssl"), server("NIOHPACK", "swift-nio-http2"),
-        server("JWTKit", "jwt-kit"), logging, metrics, lifecycle,
+        server("JWTKit", "jwt-kit"), crypto, logging, metrics, lifecycle,
     ]
 let certificates = [server("X509", "swift-certificates"), server("SwiftASN1", "swift-asn1")]
-let localAPNs = transport + certificates + [http1, http2, crypto]
+let localAPNs = transport + certificates + [http1, http2]
 
 let userNotifications: [Target.Dependency] = onLinux ? ["UserNotifications"] : []
 /// What the simulator fetches with, in place of Apple's loader.

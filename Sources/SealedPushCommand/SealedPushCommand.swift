@@ -27,6 +27,7 @@ struct SealedPushCommand: ParsableCommand {
         ])
 
     static func main() {
+        Secrecy.begin()
         Secrets.refuseInArguments(CommandLine.arguments)
         do {
             var command = try parseAsRoot()

@@ -13,7 +13,7 @@ struct ArchitectureTests {
         "PushOutbox": ["SealedPush", "PushSender", "GRDB"],
         "PushAPNS": [
             "PushCrypto", "SealedPush", "PushSender", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP2", "NIOHPACK",
-            "JWTKit", "Logging", "Metrics", "ServiceLifecycle",
+            "JWTKit", "Crypto", "Logging", "Metrics", "ServiceLifecycle",
         ],
         "PushReceipts": [
             "PushCrypto", "SealedPush", "PushSender", "PushOutbox", "NIOCore", "NIOPosix", "NIOHTTP1",

@@ -226,6 +226,35 @@ struct ProviderTokenTests {
         #expect(throws: error) { try ProviderKey(pem: bytes, keyID: keyID, teamID: teamID) }
     }
 
+    #if os(Linux)
+        @Test("of a .p8's text nothing is left in memory but what the caller has")
+        func text() throws {
+            let pem = Array(P256.Signing.PrivateKey().pemRepresentation.utf8)
+            let scan = MemoryScan()
+            // From the middle of the text, where the secret is.
+            scan.secret.copyBytes(from: pem[80..<112])
+            let before = scan.copyCount()
+            let key = try ProviderKey(pem: pem, keyID: "ABCDE12345", teamID: "FGHIJ67890")
+            let after = scan.copyCount()
+            #expect(before >= 1 && after <= before, "\(before), then \(after)")
+            #expect(key.keyID == "ABCDE12345" && pem.count > 200)
+        }
+    #endif
+
+    @Test("a .p8 is read with other text around it, and with line ends of another system")
+    func forms() throws {
+        let pem = Rig.signingKey.pemRepresentation
+        let der = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        for text in [pem + "\n", "Key of Example\n" + pem, der + pem, pem.replacing("\n", with: "\r\n") + "\r\n"] {
+            _ = try ProviderKey(pem: Array(text.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
+        }
+        for text in [String(pem.dropLast(40)), Rig.signingKey.publicKey.pemRepresentation, der] {
+            #expect(throws: APNSConfigurationError.malformedKey) {
+                try ProviderKey(pem: Array(text.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
+            }
+        }
+    }
+
     @Test("a key prints its public names only")
     func description() throws {
         let key = try ProviderKey(

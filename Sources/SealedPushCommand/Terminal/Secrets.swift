@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PushCrypto
 internal import PushKeyring
 internal import SealedPush
 
@@ -31,11 +32,19 @@ enum Secrets {
         }
     }
 
-    /// The key in the environment; nil where there is none.
-    static func keyFromEnvironment() throws -> KeyringKey? {
+    /// The key in the environment; nil where there is none. It is taken out of there, and out of /proc/PID/environ, so that
+    /// neither a child process nor whoever looks at this one later finds it.
+    static func keyFromEnvironment() throws -> KeyringKey? { try environmentKey.get() }
+
+    private static let environmentKey = Result { () throws(Failure) -> KeyringKey? in
         guard let start = getenv(keyVariable), start.pointee != 0 else { return nil }
-        var bytes = Array(UnsafeRawBufferPointer(start: start, count: strlen(start)))
-        defer { wipeSecret(&bytes) }
+        let value = UnsafeMutableRawBufferPointer(start: start, count: strlen(start))
+        var bytes = [UInt8](value)
+        defer {
+            wipeSecret(&bytes)
+            wipe(value)
+            unsetenv(keyVariable)
+        }
         do { return try KeyringKey(parsing: bytes) } catch {
             throw Failure.input("\(keyVariable) holds no keyring key: \(error)")
         }

@@ -1,0 +1,61 @@
+import Foundation
+import Glibc
+import PushKeyring
+import PushSimulator
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+@Suite("A program that knows secrets", .blocking)
+struct SecrecyTests {
+    private let folder: TemporaryFolder
+    private let key: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let key = KeyringKey()
+        self.key = key.withText { String(decoding: $0, as: UTF8.self) }
+        try Keyring(folder: folder.appending("Keys"), unlocking: .given(.key(key))).generateSender(named: "newsroom")
+    }
+
+    /// `receipts listen`, which waits; with the keyring's key in the environment.
+    private func listening() async throws -> (process: ChildProcess, errors: URL) {
+        let (output, errors) = (folder.appending("output"), folder.appending("errors"))
+        for file in [output, errors] { try Data().write(to: file) }
+        let words = "receipts listen --from newsroom --port 0 --json --keyring Keys"
+        let process = try Program("sealedpush", in: folder.url).start(
+            words.split(separator: " ").map(String.init), output: FileHandle(forWritingTo: output),
+            errors: FileHandle(forWritingTo: errors),
+            environment: ["SEALED_PUSH_KEY": key, "SWIFT_BACKTRACE": "interactive=no,color=no"])
+        try await eventually("the listener") {
+            if process.hasEnded { throw POSIXError(.ECHILD) }
+            return try !Data(contentsOf: output).isEmpty
+        }
+        return (process, errors)
+    }
+
+    @Test(
+        "takes the keyring's key out of its environment, where others of the same user could read it for as long as it runs"
+    )
+    func environment() async throws {
+        let (process, _) = try await listening()
+        defer { process.kill() }
+        // Not to be read at all is better still.
+        guard let text = try? Data(contentsOf: URL(filePath: "/proc/\(process.identifier)/environ")) else { return }
+        #expect(text.range(of: Data("SEALED_PUSH_KEY=".utf8)) != nil, "the place where it was")
+        #expect(text.range(of: Data(key.utf8.dropFirst(20))) == nil)
+    }
+
+    @Test("writes no registers and no memory where it crashes, and leaves no core")
+    func crash() async throws {
+        let (process, errors) = try await listening()
+        defer { process.kill() }
+        let limits = try String(contentsOfFile: "/proc/\(process.identifier)/limits", encoding: .utf8)
+        #expect(limits.contains(#/Max core file size +0 +0 /#))
+        Glibc.kill(process.identifier, SIGABRT)
+        #expect(process.wait() == .signalled(SIGABRT))
+        #expect(try Checkout.text(errors).contains("Registers") == false)
+        #expect(try Checkout.text(errors).utf8.count < 200)
+    }
+}
