@@ -64,6 +64,7 @@ def is_visible(text):
     return any(
         character not in WHITE_SPACE
         and unicodedata.category(character) != "Cc"
+        and character != "\u2800"
         and not any(first <= ord(character) <= last for first, last in DEFAULT_IGNORABLE)
         for character in text
     )

@@ -79,11 +79,14 @@ public struct Content: Hashable, Sendable {
 
 /// Text that a person sees.
 package enum VisibleText {
+    /// A braille pattern without a dot: a symbol, by its properties, and nothing to see.
+    private static let brailleBlank: Unicode.Scalar = "\u{2800}"
+
     package static func isVisible(_ text: String) -> Bool {
         text.unicodeScalars.contains { scalar in
             let properties = scalar.properties
             return !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint
-                && properties.generalCategory != .control
+                && properties.generalCategory != .control && scalar != brailleBlank
         }
     }
 }

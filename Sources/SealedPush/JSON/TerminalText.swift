@@ -5,8 +5,10 @@ package enum TerminalText {
         var escaped = ""
         for scalar in text.unicodeScalars {
             if isUnsafe(scalar), scalar.value > 0x1f {
-                let digits = String(scalar.value, radix: 16)
-                escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
             } else {
                 escaped.unicodeScalars.append(scalar)
             }
@@ -19,10 +21,13 @@ package enum TerminalText {
         String(String.UnicodeScalarView(text.unicodeScalars.map { isUnsafe($0) ? " " : $0 }))
     }
 
-    /// Control characters (C0, DEL, C1), line and paragraph separators, and what sets or isolates a direction.
+    /// Control characters (C0, DEL, C1), line and paragraph separators, what sets, isolates or marks a direction (ALM, LRM and
+    /// RLM too), annotations, and tag characters, which can hide a whole text.
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0...0x1f, 0x7f...0x9f, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069, 0xfeff: true
+        case 0...0x1f, 0x7f...0x9f, 0x61c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x206f, 0xfeff, 0xfff9...0xfffb,
+            0xe0000...0xe007f:
+            true
         default: false
         }
     }
