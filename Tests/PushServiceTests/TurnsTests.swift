@@ -1,8 +1,10 @@
 import Dispatch
 import Foundation
 import PushCrypto
+import SealedPush
 import TestSupport
 import Testing
+import UserNotifications
 
 @testable import PushService
 

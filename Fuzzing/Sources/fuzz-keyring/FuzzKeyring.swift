@@ -28,7 +28,8 @@ private func hasLostSeal() -> Bool {
     } catch {
         guard case .sealMissing = error else { return false }
         demand(answer { () throws(KeyringError) in try keyring.entries().keys } == nil, "it is listed all the same")
-        demand(answer { () throws(KeyringError) in try keyring.trustList() } == nil, "its trust list is used all the same")
+        let trustList = answer { () throws(KeyringError) in try keyring.trustList() }
+        demand(trustList == nil, "its trust list is used all the same")
         return true
     }
 }
