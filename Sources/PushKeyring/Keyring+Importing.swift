@@ -17,6 +17,9 @@ extension Keyring {
     /// A new name **pins** the record's enrolment key: only inside the app's own login, or after comparing fingerprints.
     /// For a known name the record must be signed by the pinned key, and not be older than the one that is here.
     /// The device's keys count only once it has answered a challenge for them: ``challenge(_:from:at:)``.
+    ///
+    /// - Throws: `enrolled` where the record's device has another name here: a record is public, and whoever hands in another
+    ///   person's must not have their device under a name of his own.
     public func add(_ record: DeviceRecord, named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) {
         try change(at: now) { (change) throws(KeyringError) in
             var file: KeyFile
@@ -25,6 +28,7 @@ extension Keyring {
                 try file.accept(record, named: name, at: now)
             } catch {
                 guard error == .notFound(name) else { throw error }
+                try change.requireUnpinned(record.enrolment)
                 file = KeyFile(kind: .device, created: now, keys: [])
                 do throws(RecordError) {
                     try record.check(pinned: record.enrolment, topic: record.topic, replacing: nil, at: now)
@@ -58,6 +62,16 @@ extension Keyring {
             change.save(file, as: other)
             change.remove(name, isOwn: file.isOwn)
             change.note(.renamed, other, file.keys.first?.key)
+        }
+    }
+}
+
+extension KeyringChange {
+    /// Throws where another's device has this enrolment key. A file that can't be read tells nothing, and is left alone.
+    fileprivate func requireUnpinned(_ enrolment: Enrolment) throws(KeyringError) {
+        for name in try names() {
+            guard let file = try? file(name), !file.isOwn, file.enrolment == enrolment else { continue }
+            throw .enrolled(name)
         }
     }
 }

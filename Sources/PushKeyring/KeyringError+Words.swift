@@ -25,6 +25,8 @@ extension KeyringError: CustomStringConvertible {
         case .nothingToConfirm(let name): "no key of \(name) waits to be confirmed"
         case .unverified(let name):
             "nobody vouches for the key of \(name): import its signed record, or say --unverified"
+        case .enrolled(let name):
+            "this record's device is enrolled as \(name): one device has one name; `sealedpush keys rename \(name)` gives it another"
         case .record(let error): error.description
         case .challenge(let error): error.description
         case .damaged(let file) where ["keyring.txt", "trust.txt"].contains(file.lastPathComponent):

@@ -19,6 +19,8 @@ public enum KeyringError: Error, Hashable, Sendable {
     case nothingToConfirm(KeyName)
     /// A device's key that nobody vouches for: it came without a record.
     case unverified(KeyName)
+    /// The device of this record is enrolled under another name, so with another account.
+    case enrolled(KeyName)
     /// A signed record was refused.
     case record(RecordError)
     /// A challenge or its answer was refused.

@@ -53,6 +53,21 @@ struct EnrolmentTests {
         #expect(throws: KeyringError.record(.expired)) { try server.recipient(named: phone, at: day(500)) }
     }
 
+    @Test("a device that is enrolled under one name is enrolled under no other, whoever hands in its record")
+    func otherAccount() throws {
+        try server.add(record, named: phone, at: start)
+        try prove(at: start)
+        let before = try server.entry(named: phone)
+        #expect(throws: KeyringError.enrolled(phone)) { try server.add(record, named: "mallory-phone", at: start) }
+        _ = try device.rotate(phone, at: day(1))
+        #expect(throws: KeyringError.enrolled(phone)) { try server.add(record, named: "mallory-phone", at: day(1)) }
+        #expect(throws: KeyringError.notFound("mallory-phone")) { try server.entry(named: "mallory-phone") }
+        #expect(try server.entry(named: phone) == before)
+        // Its owner moves it by its name, and then hands in records under that.
+        try server.rename(phone, to: "alice-old-phone", at: day(1))
+        try server.add(record, named: "alice-old-phone", at: day(1))
+    }
+
     @Test("no record that is foreign, older, expired or for another app gets a key used")
     func refused() throws {
         let old = try record
