@@ -214,7 +214,7 @@ struct KeyRaceTests {
         let watched = WatchedItems(
             items,
             .init(beforeWrite: { number in
-                guard let item = items.items().first(where: { $0.account == account }) else { return }
+                guard let item = items.list().first(where: { $0.account == account }) else { return }
                 var attributes = item.attributes
                 attributes.insert(UInt8(ascii: " "), at: number % 2)
                 try? items.replace(item, attributes: attributes)
@@ -229,7 +229,7 @@ struct KeyRaceTests {
         var retired = active
         retired.retire(at: Phone.start)
         for lives in [[active, retired], [retired, active]] {
-            let phone = try Phone(InMemorySecretItems(lives.map { StoredKey(identity, life: $0).item }))
+            let phone = try Phone(InMemorySecretItems(lives.map { StoredKey.item(identity, life: $0) }))
             let late = try phone.seal(to: identity.recipient, sent: Phone.start.advanced(bySeconds: 7_201))
             #expect(throws: OpenError.keyRetired) { try phone.open(late, at: Phone.start.advanced(bySeconds: 7_201)) }
             let inTime = try phone.seal(to: identity.recipient, sent: Phone.start)
@@ -240,7 +240,7 @@ struct KeyRaceTests {
             #expect(!(try phone.stored.keys.contains { $0.recipient == identity.recipient }))
         }
         // The same twice is one key.
-        let twice = try Phone(InMemorySecretItems([active, active].map { StoredKey(identity, life: $0).item }))
+        let twice = try Phone(InMemorySecretItems([active, active].map { StoredKey.item(identity, life: $0) }))
         try twice.ledger.begin(floor: Phone.start, asksForNewKey: false)
         #expect(try twice.device.enrol(at: Phone.start).recipients == [identity.recipient])
         let new = try twice.device.rotate(at: Phone.start).recipients[0]
@@ -273,11 +273,11 @@ struct KeyRaceTests {
     @Test("an enrolment item that is damaged signs nothing")
     func damagedEnrolment() throws {
         let (phone, items) = try phone(before: .rotate)
-        let item = try #require(items.items().first { $0.account == StoredEnrolment.account(Phone.topic) })
+        let item = try #require(items.list().first { $0.account == StoredEnrolment.account(Phone.topic) })
         let counterOnly = Array(#"{"counter":7000000000,"record":"pushrecord.x"}"#.utf8)
         try items.replace(item, attributes: counterOnly)
         #expect(try phone.device.enrol(at: Phone.start).counter == 7_000_000_001)
-        let changed = try #require(items.items().first { $0.account == StoredEnrolment.account(Phone.topic) })
+        let changed = try #require(items.list().first { $0.account == StoredEnrolment.account(Phone.topic) })
         try items.replace(changed, attributes: Array("x".utf8))
         #expect(throws: DeviceError.unavailable("the enrolment key in the keychain is damaged")) {
             try phone.device.enrol(at: Phone.start)

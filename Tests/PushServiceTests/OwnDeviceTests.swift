@@ -248,7 +248,7 @@ struct OwnDeviceTests {
     @Test("no error and no description holds a secret")
     func secrets() throws {
         _ = try phone.device.enrol(at: start)
-        for item in try phone.items.items() {
+        for item in try phone.wholeItems {
             let text = item.secret.withBytes { String(decoding: $0, as: UTF8.self) }
             #expect(!"\(item)\(String(reflecting: item))".contains(text.suffix(40)))
             #expect(!String(decoding: item.attributes, as: UTF8.self).contains(text.suffix(40)))

@@ -47,7 +47,18 @@ struct Phone {
 
     /// What is stored, whatever the items answer to the device.
     var stored: StoredItems {
-        get throws { StoredItems(try items.items()) }
+        get throws { StoredItems(try items.list()) }
+    }
+
+    /// Every item with its secret.
+    var wholeItems: [SecretItem] {
+        get throws {
+            try items.list().map { item in
+                SecretItem(
+                    account: item.account, attributes: item.attributes,
+                    secret: try items.secret(account: item.account))
+            }
+        }
     }
 
     func seal(to recipient: Recipient, sent: Timestamp, from other: SenderKey? = nil) throws -> Envelope {
@@ -79,6 +90,8 @@ final class WatchedItems: SecretItems {
     struct State {
         var callCount = 0
         var writeCount = 0
+        /// Secrets that were read.
+        var secretCount = 0
     }
 
     /// What happens at a call; the number counts from 0.
@@ -98,16 +111,22 @@ final class WatchedItems: SecretItems {
 
     var counts: State { state.withLock { $0 } }
 
-    func items() throws(SecretItemError) -> [SecretItem] {
+    func list() throws(SecretItemError) -> [ListedItem] {
         try count()
-        return inner.items()
+        return inner.list()
+    }
+
+    func secret(account: String) throws(SecretItemError) -> ItemSecret {
+        try count()
+        state.withLock { $0.secretCount += 1 }
+        return try inner.secret(account: account)
     }
 
     func add(_ item: SecretItem) throws(SecretItemError) {
         try write { () throws(SecretItemError) in try inner.add(item) }
     }
 
-    func replace(_ item: SecretItem, attributes: [UInt8]) throws(SecretItemError) {
+    func replace(_ item: ListedItem, attributes: [UInt8]) throws(SecretItemError) {
         try write { () throws(SecretItemError) in try inner.replace(item, attributes: attributes) }
     }
 

@@ -73,7 +73,7 @@ struct SenderSetTests {
     @Test("a set that is older, forged, foreign, expired or no set at all is refused, and nothing changes")
     func refused() throws {
         #expect(try accept(try phone.senderSet(5, of: [newcomer])))
-        let before = try phone.items.items().map(\.account).sorted()
+        let before = try phone.items.list().map(\.account).sorted()
         func expect(_ error: RecordError, _ text: String, at now: Timestamp = start) {
             #expect(throws: DeviceError.record(error)) { try phone.configuration.accept(senderSet: text, at: now) }
         }
@@ -100,7 +100,7 @@ struct SenderSetTests {
             }
             characters[index] = kept
         }
-        #expect(try phone.items.items().map(\.account).sorted() == before)
+        #expect(try phone.items.list().map(\.account).sorted() == before)
         #expect(try opens(from: newcomer) && !opens(from: phone.sender))
     }
 

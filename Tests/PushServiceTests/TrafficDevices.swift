@@ -42,7 +42,7 @@ struct KeychainDevice: TrafficDevice {
     }
 
     func storedBytes() throws -> [UInt8] {
-        try phone.items.items().flatMap { item in
+        try phone.wholeItems.flatMap { item in
             Array(item.account.utf8) + item.attributes + item.secret.withBytes { Array($0) }
         }
     }

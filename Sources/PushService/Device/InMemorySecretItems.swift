@@ -7,7 +7,15 @@ package final class InMemorySecretItems: SecretItems {
     /// - Parameter items: of any names; a name may come twice, as a careless system might have it.
     package init(_ items: [SecretItem] = []) { stored = Locked(items) }
 
+    /// All of them with their secrets, as they were at one moment.
     package func items() -> [SecretItem] { stored.withLock { $0 } }
+
+    package func list() -> [ListedItem] { items().map(\.listed) }
+
+    package func secret(account: String) throws(SecretItemError) -> ItemSecret {
+        guard let item = items().first(where: { $0.account == account }) else { throw .notFound }
+        return item.secret
+    }
 
     package func add(_ item: SecretItem) throws(SecretItemError) {
         try stored.withLock { (stored) throws(SecretItemError) in
@@ -16,11 +24,11 @@ package final class InMemorySecretItems: SecretItems {
         }
     }
 
-    package func replace(_ item: SecretItem, attributes: [UInt8]) throws(SecretItemError) {
+    package func replace(_ item: ListedItem, attributes: [UInt8]) throws(SecretItemError) {
         try stored.withLock { (stored) throws(SecretItemError) in
-            let index = stored.firstIndex { $0.account == item.account && $0.attributes == item.attributes }
-            guard let index else { throw .notFound }
-            stored[index] = SecretItem(account: item.account, attributes: attributes, secret: stored[index].secret)
+            guard let index = stored.firstIndex(where: { $0.listed == item }) else { throw .notFound }
+            stored[index] = SecretItem(
+                account: item.account, attributes: attributes, secret: stored[index].secret)
         }
     }
 

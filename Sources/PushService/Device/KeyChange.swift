@@ -1,6 +1,7 @@
 internal import SealedPush
 
-/// One act of the app on its device's keys: what was read, kept up to date with what this has written since.
+/// One act of the app on its device's keys: what was read, kept up to date with what this has written since. It begins
+/// with all items, none of them hidden by a locked device, so that no key is made beside one that is there.
 ///
 /// The keychain knows no changes of several items, so each step is a call of its own, and steps are in such an order
 /// that a process may be killed between any two: a key is there before a record names it, and its life is changed before
@@ -15,7 +16,7 @@ struct KeyChange {
         self.items = items
         self.topic = topic
         self.now = now
-        do { stored = StoredItems(try items.items()) } catch { throw KeyChangeError(error) }
+        do { stored = StoredItems(try items.all()) } catch { throw KeyChangeError(error) }
     }
 
     /// Newest first.
@@ -29,9 +30,9 @@ struct KeyChange {
         // Newer than all others also where the clock was set back, for that is the order in which they are sealed to.
         let created = max(now, keys.first?.life.created.advanced(bySeconds: 1) ?? now)
         let life = KeyLife(created: created, confirmed: activeKeys.isEmpty ? created : nil)
-        let key = StoredKey(Identity(), life: life)
-        try call { (items) throws(SecretItemError) in try items.add(key.item) }
-        return key.recipient
+        let identity = Identity()
+        try add(StoredKey.item(identity, life: life))
+        return identity.recipient
     }
 
     mutating func change(_ key: StoredKey, _ body: (inout KeyLife) -> Void) throws(KeyChangeError) {
@@ -44,7 +45,7 @@ struct KeyChange {
     /// Destroys a key's secret.
     mutating func erase(_ key: StoredKey) throws(KeyChangeError) { try remove(key.item) }
 
-    mutating func remove(_ item: SecretItem) throws(KeyChangeError) {
+    mutating func remove(_ item: ListedItem) throws(KeyChangeError) {
         try call { (items) throws(SecretItemError) in
             do throws(SecretItemError) { try items.remove(account: item.account) } catch {
                 // Another process was faster: as good.
@@ -66,7 +67,7 @@ struct KeyChange {
         above known: DeviceRecord? = nil, anyway isWanted: Bool = false
     ) throws(KeyChangeError) -> DeviceRecord {
         let enrolment = try enrolment()
-        guard let key = enrolment.key, let counter = enrolment.counter else {
+        guard let key = try key(of: enrolment), let counter = enrolment.counter else {
             throw .failed(.unavailable("the enrolment key in the keychain is damaged"))
         }
         if let known { try require(known, by: key) }
@@ -99,16 +100,32 @@ struct KeyChange {
     /// The enrolment key, made now if there is none.
     private mutating func enrolment() throws(KeyChangeError) -> StoredEnrolment {
         if let enrolment = stored.enrolment(for: topic) { return enrolment }
-        let enrolment = StoredEnrolment(EnrolmentKey(), for: topic)
-        try add(enrolment.item)
+        try add(StoredEnrolment.item(EnrolmentKey(), for: topic))
+        // Gone again: then another process was faster.
+        guard let enrolment = stored.enrolment(for: topic) else { throw .raced }
         return enrolment
+    }
+
+    /// Nil where there is none, or it is damaged.
+    func enrolmentKey() throws(KeyChangeError) -> EnrolmentKey? {
+        guard let enrolment = stored.enrolment(for: topic) else { return nil }
+        return try key(of: enrolment)
+    }
+
+    private func key(of enrolment: StoredEnrolment) throws(KeyChangeError) -> EnrolmentKey? {
+        do { return try enrolment.key(in: items) } catch { throw KeyChangeError(error) }
+    }
+
+    /// Nil where it is damaged.
+    func set(_ stored: StoredSenderSet) throws(KeyChangeError) -> SenderSet? {
+        do { return stored.set(try items.secret(account: stored.item.account)) } catch { throw KeyChangeError(error) }
     }
 
     /// One call that writes, and a look at what there is now.
     private mutating func call(_ body: (any SecretItems) throws(SecretItemError) -> Void) throws(KeyChangeError) {
         do {
             try body(items)
-            stored = StoredItems(try items.items())
+            stored = StoredItems(try items.list())
         } catch { throw KeyChangeError(error) }
     }
 }

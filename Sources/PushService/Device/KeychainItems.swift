@@ -12,16 +12,28 @@
         /// With the team's prefix, as in both targets' entitlements.
         let accessGroup: String
 
-        func items() throws(SecretItemError) -> [SecretItem] {
+        func list() throws(SecretItemError) -> [ListedItem] {
             var query = base
             query[kSecMatchLimit] = kSecMatchLimitAll
             query[kSecReturnAttributes] = true
-            query[kSecReturnData] = true
             var result: CFTypeRef?
             let status = SecItemCopyMatching(query as CFDictionary, &result)
             if status == errSecItemNotFound { return [] }
             try Self.check(status)
             return (result as? [[CFString: Any]] ?? []).compactMap(Self.item)
+        }
+
+        func secret(account: String) throws(SecretItemError) -> ItemSecret {
+            var query = base
+            query[kSecAttrAccount] = account
+            query[kSecMatchLimit] = kSecMatchLimitOne
+            query[kSecReturnData] = true
+            var result: CFTypeRef?
+            try Self.check(SecItemCopyMatching(query as CFDictionary, &result))
+            guard let data = result as? Data, (1...65_536).contains(data.count) else { throw .notFound }
+            var bytes = Array(data)
+            defer { wipe(&bytes) }
+            return bytes.withUnsafeBytes { ItemSecret(copying: $0) }
         }
 
         func add(_ item: SecretItem) throws(SecretItemError) {
@@ -36,7 +48,7 @@
             try Self.check(status)
         }
 
-        func replace(_ item: SecretItem, attributes: [UInt8]) throws(SecretItemError) {
+        func replace(_ item: ListedItem, attributes: [UInt8]) throws(SecretItemError) {
             var query = base
             query[kSecAttrAccount] = item.account
             // Found only while nobody has changed it.
@@ -58,14 +70,10 @@
             ]
         }
 
-        private static func item(_ found: [CFString: Any]) -> SecretItem? {
-            guard let account = found[kSecAttrAccount] as? String, let attributes = found[kSecAttrGeneric] as? Data,
-                let data = found[kSecValueData] as? Data, (1...65_536).contains(data.count)
+        private static func item(_ found: [CFString: Any]) -> ListedItem? {
+            guard let account = found[kSecAttrAccount] as? String, let attributes = found[kSecAttrGeneric] as? Data
             else { return nil }
-            var bytes = Array(data)
-            defer { wipe(&bytes) }
-            let secret = bytes.withUnsafeBytes { ItemSecret(copying: $0) }
-            return SecretItem(account: account, attributes: Array(attributes), secret: secret)
+            return ListedItem(account: account, attributes: Array(attributes))
         }
 
         private static func check(_ status: OSStatus) throws(SecretItemError) {

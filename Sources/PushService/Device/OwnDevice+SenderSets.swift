@@ -27,15 +27,16 @@ extension OwnDevice {
             let stored = change.stored.senderSets(for: topic)
             let pinned = stored.filter { trusted.authorities.contains($0.authority) }
             let known = StoredSenderSet.newest(of: pinned)
+            let knownSet = try known.flatMap { (known) throws(KeyChangeError) in try change.set(known) }
             do throws(RecordError) {
-                try trusted.check(set, topic: topic, replacing: known?.set, at: now)
+                try trusted.check(set, topic: topic, replacing: knownSet, at: now)
                 // Where the item is damaged, its name still tells the counter.
-                if let known, known.set == nil, set.counter <= known.counter { throw .rolledBack }
+                if let known, knownSet == nil, set.counter <= known.counter { throw .rolledBack }
             } catch { throw .failed(.record(error)) }
             // First those of authorities that the app pins no more, as their counters must not stand in the way: a set of
             // theirs is none, so that takes nothing away.
             for old in stored where !trusted.authorities.contains(old.authority) { try change.remove(old.item) }
-            if known?.set != set { try change.add(StoredSenderSet.item(set, accepted: now)) }
+            if knownSet != set { try change.add(StoredSenderSet.item(set, accepted: now)) }
             for old in pinned where old.counter < set.counter { try change.remove(old.item) }
         }
     }

@@ -74,8 +74,8 @@ public struct OwnDevice: Sendable {
         let keys: DeviceKeys
         do {
             keys = try self.keys()
-            let stored = try change(at: now) { (change) throws(KeyChangeError) in change.stored }
-            guard let key = stored.enrolment(for: topic)?.key else { throw ChallengeError.unknownRecipient }
+            let key = try change(at: now) { (change) throws(KeyChangeError) in try change.enrolmentKey() }
+            guard let key else { throw ChallengeError.unknownRecipient }
             enrolment = key.enrolment
             senders = configuration.trusted.senders(following: try keys.senderSet(for: topic), topic: topic, at: now)
         } catch let error as ChallengeError {

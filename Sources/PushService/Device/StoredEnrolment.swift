@@ -2,13 +2,13 @@ internal import SealedPush
 
 /// The device's enrolment key for one app as it is stored, `enrolment <topic>`, with the newest record it has signed.
 struct StoredEnrolment {
-    let item: SecretItem
+    let item: ListedItem
     /// That of the newest record; 0 before the first. Nil where the item is damaged, so that it is not known.
     let counter: UInt64?
     /// Nil before the first, and where it is damaged.
     let record: DeviceRecord?
 
-    init(_ item: SecretItem) {
+    init(_ item: ListedItem) {
         self.item = item
         let members = JSONReader.object(item.attributes, maximumByteCount: 4_096) ?? [:]
         if case .integer(let number)? = members["counter"] {
@@ -23,15 +23,17 @@ struct StoredEnrolment {
         }
     }
 
-    /// One that is to be stored, before its first record.
-    init(_ key: EnrolmentKey, for topic: Topic) {
-        self.init(
-            SecretItem(
-                account: Self.account(topic), attributes: Self.attributes(counter: 0, record: nil),
-                secret: key.withSecretText { ItemSecret(copying: $0) }))
+    /// The item for one that is to be stored, before its first record.
+    static func item(_ key: EnrolmentKey, for topic: Topic) -> SecretItem {
+        SecretItem(
+            account: account(topic), attributes: attributes(counter: 0, record: nil),
+            secret: key.withSecretText { ItemSecret(copying: $0) })
     }
 
-    var key: EnrolmentKey? { item.secret.withBytes { try? EnrolmentKey(parsing: $0) } }
+    /// Nil where it is damaged, or gone.
+    func key(in items: any SecretItems) throws(SecretItemError) -> EnrolmentKey? {
+        try items.secret(of: item)?.withBytes { try? EnrolmentKey(parsing: $0) }
+    }
 
     static func account(_ topic: Topic) -> String { "enrolment \(topic)" }
 

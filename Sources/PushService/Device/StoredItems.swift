@@ -4,9 +4,9 @@ internal import SealedPush
 struct StoredItems {
     /// Newest first, one a recipient.
     let keys: [StoredKey]
-    private let items: [SecretItem]
+    private let items: [ListedItem]
 
-    init(_ items: [SecretItem]) {
+    init(_ items: [ListedItem]) {
         self.items = items
         var keys: [Recipient: StoredKey] = [:]
         for key in items.compactMap(StoredKey.init) {
@@ -31,9 +31,9 @@ struct StoredItems {
 struct StoredKey {
     let recipient: Recipient
     let life: KeyLife
-    let item: SecretItem
+    let item: ListedItem
 
-    init?(_ item: SecretItem) {
+    init?(_ item: ListedItem) {
         guard item.account.hasPrefix(Self.prefix),
             let recipient = try? Recipient(parsing: String(item.account.dropFirst(Self.prefix.count))),
             let life = KeyLife(attributes: item.attributes)
@@ -43,18 +43,17 @@ struct StoredKey {
         self.item = item
     }
 
-    /// A key that is to be stored.
-    init(_ identity: Identity, life: KeyLife) {
-        recipient = identity.recipient
-        self.life = life
-        item = SecretItem(
-            account: Self.prefix + identity.recipient.description, attributes: life.attributes,
+    /// The item for a key that is to be stored.
+    static func item(_ identity: Identity, life: KeyLife) -> SecretItem {
+        SecretItem(
+            account: prefix + identity.recipient.description, attributes: life.attributes,
             secret: identity.withSecretText { ItemSecret(copying: $0) })
     }
 
-    /// Nil where the secret is not the recipient's.
-    var deviceKey: DeviceKey? {
-        guard let identity = item.secret.withBytes({ try? Identity(parsing: $0) }), identity.recipient == recipient
+    /// The key with its secret; nil where that is gone, or is not the recipient's.
+    func deviceKey(in items: any SecretItems) throws(SecretItemError) -> DeviceKey? {
+        guard let secret = try items.secret(of: item),
+            let identity = secret.withBytes({ try? Identity(parsing: $0) }), identity.recipient == recipient
         else { return nil }
         return DeviceKey(identity, life: life)
     }

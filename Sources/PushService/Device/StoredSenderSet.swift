@@ -8,9 +8,9 @@ struct StoredSenderSet {
     let topic: Topic
     let authority: Authority
     let counter: UInt64
-    let item: SecretItem
+    let item: ListedItem
 
-    init?(_ item: SecretItem) {
+    init?(_ item: ListedItem) {
         let words = item.account.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 4, words[0] == Self.kind, let topic = Topic(parsing: words[1]),
             let authority = try? Authority(parsing: words[2]), let counter = UInt64(words[3])
@@ -31,9 +31,9 @@ struct StoredSenderSet {
             secret: text.withUnsafeBytes { ItemSecret(copying: $0) })
     }
 
-    /// Nil where the item is damaged.
-    var set: SenderSet? {
-        let text = item.secret.withBytes { String(decoding: $0, as: UTF8.self) }
+    /// Nil where the secret is damaged.
+    func set(_ secret: ItemSecret) -> SenderSet? {
+        let text = secret.withBytes { String(decoding: $0, as: UTF8.self) }
         guard let set = try? SenderSet(parsing: text), set.topic == topic, set.authority == authority,
             set.counter == counter
         else { return nil }

@@ -1,0 +1,147 @@
+import Foundation
+import PushCrypto
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushService
+
+/// What a system answers about items that it can't decrypt yet is promised by nobody. So whatever it answers, nothing may
+/// follow from what is not seen.
+@Suite("A device before its first unlock")
+struct HiddenItemsTests {
+    /// What is answered about locked items.
+    enum Manner: CaseIterable, Sendable {
+        case refusesToList, listsNothing, listsSome, listsAll, listsAllAndFindsNone
+    }
+
+    private func enrolled() throws -> (Phone, InMemorySecretItems, DeviceRecord) {
+        let items = InMemorySecretItems()
+        let phone = try Phone(items)
+        _ = try phone.device.enrol(at: Phone.start)
+        let record = try phone.device.rotate(at: Phone.start)
+        try phone.configuration.accept(
+            senderSet: phone.senderSet(1, of: [phone.sender]).description, at: Phone.start)
+        return (phone, items, record)
+    }
+
+    @Test("whatever the system answers, a key is locked and not unknown, no sender is believed, and no key is made",
+        arguments: Manner.allCases)
+    func locked(manner: Manner) throws {
+        let (phone, items, record) = try enrolled()
+        let before = items.list()
+        let hidden = phone.with(HiddenItems(items, manner, unlockingAtCall: .max))
+        let keys = DeviceKeys(hidden.items)
+        for recipient in record.recipients + [Identity().recipient] {
+            #expect(throws: KeyStoreError.locked) { try keys.keys(for: recipient.keyID) }
+            let envelope = try phone.seal(to: recipient, sent: Phone.start)
+            #expect(throws: OpenError.locked) { try hidden.open(envelope, at: Phone.start) }
+        }
+        #expect(throws: KeyStoreError.locked) { try keys.senderSet(for: Phone.topic) }
+        #expect(throws: DeviceError.locked) { try hidden.device.enrol(at: Phone.start) }
+        #expect(throws: DeviceError.locked) { try hidden.device.maintain(at: Phone.start) }
+        #expect(throws: DeviceError.locked) { try hidden.device.rotate(at: Phone.start) }
+        #expect(throws: DeviceError.locked) { try hidden.device.revoke(at: Phone.start) }
+        #expect(throws: ChallengeError.locked) { try hidden.device.answer(challenge: "pushchallenge.x") }
+        #expect(items.list() == before)
+    }
+
+    @Test("where it is unlocked in the middle of an act, the act is refused or does what it does unlocked",
+        arguments: Manner.allCases)
+    func unlocking(manner: Manner) throws {
+        let (phone, items, record) = try enrolled()
+        let before = items.list()
+        let newest = try #require(record.recipients.first)
+        for call in 0..<8 {
+            func hidden() -> Phone { phone.with(HiddenItems(items, manner, unlockingAtCall: call)) }
+            do {
+                #expect(try hidden().device.enrol(at: Phone.start) == record, "\(manner), \(call)")
+            } catch { #expect(error == .locked, "\(manner), \(call)") }
+            do {
+                let found = try DeviceKeys(hidden().items).keys(for: newest.keyID)
+                #expect(found.map(\.identity.recipient) == [newest], "\(manner), \(call)")
+            } catch { #expect(error == .locked, "\(manner), \(call)") }
+            do {
+                let set = try DeviceKeys(hidden().items).senderSet(for: Phone.topic)
+                #expect(set?.counter == 1, "\(manner), \(call)")
+            } catch { #expect(error == .locked, "\(manner), \(call)") }
+        }
+        #expect(items.list() == before)
+    }
+
+    @Test("an empty keychain is told from a hidden one, and a first key is made in it")
+    func empty() throws {
+        let items = InMemorySecretItems()
+        let phone = try Phone(items)
+        #expect(try DeviceKeys(items).keys(for: Identity().recipient.keyID).isEmpty)
+        #expect(try DeviceKeys(items).senderSet(for: Phone.topic) == nil)
+        #expect(items.list().isEmpty)
+        let record = try phone.device.enrol(at: Phone.start)
+        #expect(Set(items.list().map { $0.account }) == ["key \(record.recipients[0])", "enrolment \(Phone.topic)"])
+    }
+
+    @Test("of many keys, the secret of the one that is wanted is read, and no other")
+    func oneSecret() throws {
+        let identities = (0..<16).map { _ in Identity() }
+        let life = KeyLife(created: Phone.start, confirmed: Phone.start)
+        let items = WatchedItems(InMemorySecretItems(identities.map { StoredKey.item($0, life: life) }))
+        let found = try DeviceKeys(items).keys(for: identities[9].recipient.keyID)
+        #expect(found.map(\.identity.recipient) == [identities[9].recipient])
+        #expect(items.counts.secretCount == 1)
+        // For one that is nowhere, one more: it shows that nothing is hidden.
+        #expect(try DeviceKeys(items).keys(for: Identity().recipient.keyID).isEmpty)
+        #expect(items.counts.secretCount == 2)
+    }
+}
+
+/// Items of a device that is locked, until so many calls were made.
+private final class HiddenItems: SecretItems {
+    private let inner: InMemorySecretItems
+    private let manner: HiddenItemsTests.Manner
+    private let unlocking: Int
+    private let calls = Locked(0)
+
+    init(_ inner: InMemorySecretItems, _ manner: HiddenItemsTests.Manner, unlockingAtCall unlocking: Int) {
+        self.inner = inner
+        self.manner = manner
+        self.unlocking = unlocking
+    }
+
+    private func isLocked() -> Bool {
+        calls.withLock { calls in
+            calls += 1
+            return calls <= unlocking
+        }
+    }
+
+    func list() throws(SecretItemError) -> [ListedItem] {
+        guard isLocked() else { return inner.list() }
+        switch manner {
+        case .refusesToList: throw .locked
+        case .listsNothing: return []
+        case .listsSome: return Array(inner.list().prefix(1))
+        case .listsAll, .listsAllAndFindsNone: return inner.list()
+        }
+    }
+
+    func secret(account: String) throws(SecretItemError) -> ItemSecret {
+        guard isLocked() else { return try inner.secret(account: account) }
+        throw manner == .listsAllAndFindsNone ? .notFound : .locked
+    }
+
+    func add(_ item: SecretItem) throws(SecretItemError) {
+        guard !isLocked() else { throw .locked }
+        try inner.add(item)
+    }
+
+    func replace(_ item: ListedItem, attributes: [UInt8]) throws(SecretItemError) {
+        guard !isLocked() else { throw .locked }
+        try inner.replace(item, attributes: attributes)
+    }
+
+    func remove(account: String) throws(SecretItemError) {
+        guard !isLocked() else { throw .locked }
+        try inner.remove(account: account)
+    }
+}
