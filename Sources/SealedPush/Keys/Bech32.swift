@@ -3,7 +3,8 @@ package import PushCrypto
 /// 32-byte keys as text: Bech32 (BIP 173, constant 1), exactly 32 bytes, at most 90 characters.
 ///
 /// Works on bytes in scratch memory throughout, so that the same code serves secret keys: no `String` that could not
-/// be wiped is made on the way. Source: BIP 173; Specification 8.
+/// be wiped is made on the way, and what is done at each step, and where memory is read, does not depend on the key: neither
+/// branches nor indexes do, as far as the compiler leaves it so. Source: BIP 173; Specification 8.
 package enum Bech32 {
     package static let keyByteCount = 32
     private static let maximumTextByteCount = 90
@@ -32,11 +33,11 @@ package enum Bech32 {
             text[prefix.count] = UInt8(ascii: "1")
             groups.withBytes { groups in
                 for (index, group) in groups.enumerated() {
-                    text[prefix.count + 1 + index] = alphabet[Int(group)]
+                    text[prefix.count + 1 + index] = letter(of: group)
                 }
             }
             guard inCapitals else { return }
-            for index in text.indices where isLowercase(text[index]) { text[index] -= 0x20 }
+            for index in text.indices { text[index] ^= lowercaseMask(text[index]) & 0x20 }
         }
     }
 
@@ -46,25 +47,24 @@ package enum Bech32 {
     ) throws(KeyTextError) -> WipedBytes {
         let prefix = Array(prefix.utf8)
         guard text.count <= maximumTextByteCount else { throw .tooLong }
-        guard !(text.contains(where: isLowercase) && text.contains(where: isUppercase)) else { throw .mixedCase }
+        let hasLowercase = text.reduce(0) { $0 | lowercaseMask($1) } != 0
+        guard !(hasLowercase && text.reduce(0) { $0 | uppercaseMask($1) } != 0) else { throw .mixedCase }
         guard let separator = text.lastIndex(of: UInt8(ascii: "1")) else { throw .notAKey }
         // Lazily: no copy is made of what may be a part of a mistyped secret.
         guard text[..<separator].lazy.map(lowercased).elementsEqual(prefix) else { throw .wrongKind }
-        if capitals == .required, text.contains(where: isLowercase) { throw .notInCapitals }
+        if capitals == .required, hasLowercase { throw .notInCapitals }
         let data = UnsafeRawBufferPointer(rebasing: text[(separator + 1)...])
         guard data.count == groupCount + checksumCount else { throw .wrongLength }
 
-        var isKnown = true
+        var knownMask: UInt8 = 0xff
         let groups = WipedBytes(count: data.count) { groups in
             for (index, byte) in data.enumerated() {
-                guard let value = alphabet.firstIndex(of: lowercased(byte)) else {
-                    isKnown = false
-                    return
-                }
-                groups[index] = UInt8(value)
+                let (group, mask) = group(of: lowercased(byte))
+                groups[index] = group
+                knownMask &= mask
             }
         }
-        guard isKnown else { throw .wrongCharacter }
+        guard knownMask == 0xff else { throw .wrongCharacter }
         let isIntact = groups.withBytes { groups in
             var checksum = Checksum(prefix: prefix)
             for group in groups { checksum.add(group) }
@@ -98,9 +98,38 @@ package enum Bech32 {
         if bit / 8 + 1 < key.count { key[bit / 8 + 1] |= UInt8(truncatingIfNeeded: bits) }
     }
 
-    private static func isLowercase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
-    private static func isUppercase(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
-    private static func lowercased(_ byte: UInt8) -> UInt8 { isUppercase(byte) ? byte + 0x20 : byte }
+    /// The letter of five bits: all are looked at.
+    private static func letter(of group: UInt8) -> UInt8 {
+        var letter: UInt8 = 0
+        for index in 0..<alphabet.count { letter |= alphabet[index] & equalMask(UInt8(index), group) }
+        return letter
+    }
+
+    /// The five bits of a small letter, and 0xff; zeros for any other byte.
+    private static func group(of letter: UInt8) -> (group: UInt8, mask: UInt8) {
+        var (group, known): (UInt8, UInt8) = (0, 0)
+        for index in 0..<alphabet.count {
+            let mask = equalMask(alphabet[index], letter)
+            group |= UInt8(index) & mask
+            known |= mask
+        }
+        return (group, known)
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 { byte | uppercaseMask(byte) & 0x20 }
+    private static func lowercaseMask(_ byte: UInt8) -> UInt8 { mask(byte, from: UInt8(ascii: "a")) }
+    private static func uppercaseMask(_ byte: UInt8) -> UInt8 { mask(byte, from: UInt8(ascii: "A")) }
+
+    /// 0xff for the 26 bytes from this one on, 0 for all others: both differences are below zero then.
+    private static func mask(_ byte: UInt8, from first: UInt8) -> UInt8 {
+        let (byte, first) = (Int16(byte), Int16(first))
+        return UInt8(truncatingIfNeeded: ((first - 1 - byte) & (byte - first - 26)) >> 8)
+    }
+
+    /// 0xff where they are equal, 0 where not.
+    private static func equalMask(_ one: UInt8, _ other: UInt8) -> UInt8 {
+        UInt8(truncatingIfNeeded: (UInt16(one ^ other) &- 1) >> 8)
+    }
 
     private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
 
@@ -117,8 +146,9 @@ package enum Bech32 {
         mutating func add(_ group: UInt8) {
             let top = value >> 25
             value = (value & 0x1ff_ffff) << 5 ^ UInt32(group)
-            for (index, generator) in Self.generators.enumerated() where top >> UInt32(index) & 1 == 1 {
-                value ^= generator
+            for index in 0..<Self.generators.count {
+                // All ones, or none.
+                value ^= Self.generators[index] & (0 &- (top >> UInt32(index) & 1))
             }
         }
 

@@ -103,6 +103,30 @@ struct Bech32Tests {
         }
     }
 
+    @Test("takes every byte in place of a character as the alphabet says")
+    func everyByte() {
+        var random = SeededGenerator()
+        let right = Array(ReferenceBech32.encode("push", bytes: random.bytes(32)).utf8)
+        for place in [5, 30, right.count - 1] {
+            for byte in UInt8.min...UInt8.max where byte != right[place] {
+                var bytes = right
+                bytes[place] = byte
+                // A letter's capital is the other case of the same key.
+                let expected: KeyTextError =
+                    switch byte {
+                    case UInt8(ascii: "A")...UInt8(ascii: "Z"): .mixedCase
+                    case UInt8(ascii: "1"): .wrongKind
+                    case _ where ReferenceBech32.alphabet.contains(Character(UnicodeScalar(byte))): .wrongChecksum
+                    default: .wrongCharacter
+                    }
+                let scratch = WipedBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
+                #expect(throws: expected, "\(byte) at \(place)") {
+                    try scratch.withBytes { try Bech32.decode($0, prefix: "push", capitals: .allowed).array }
+                }
+            }
+        }
+    }
+
     private func decode(_ text: String, prefix: String) throws(KeyTextError) -> [UInt8] {
         let scratch = WipedBytes(count: max(1, text.utf8.count)) { $0.copyBytes(from: text.utf8) }
         return try scratch.withBytes { (bytes) throws(KeyTextError) in
