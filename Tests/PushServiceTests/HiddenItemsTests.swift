@@ -26,7 +26,8 @@ struct HiddenItemsTests {
         return (phone, items, record)
     }
 
-    @Test("whatever the system answers, a key is locked and not unknown, no sender is believed, and no key is made",
+    @Test(
+        "whatever the system answers, a key is locked and not unknown, no sender is believed, and no key is made",
         arguments: Manner.allCases)
     func locked(manner: Manner) throws {
         let (phone, items, record) = try enrolled()
@@ -47,7 +48,8 @@ struct HiddenItemsTests {
         #expect(items.list() == before)
     }
 
-    @Test("where it is unlocked in the middle of an act, the act is refused or does what it does unlocked",
+    @Test(
+        "where it is unlocked in the middle of an act, the act is refused or does what it does unlocked",
         arguments: Manner.allCases)
     func unlocking(manner: Manner) throws {
         let (phone, items, record) = try enrolled()
