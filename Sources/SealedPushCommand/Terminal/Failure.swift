@@ -17,7 +17,8 @@ struct Failure: Error {
     static func keyring(_ error: KeyringError) -> Failure {
         let status: Int32 =
             switch error {
-            case .exists, .notFound, .wrongKind, .noSecret, .notUsable, .unconfirmed, .nothingToConfirm, .unverified, .enrolled,
+            case .exists, .notFound, .wrongKind, .noSecret, .notUsable, .unconfirmed, .nothingToConfirm, .unverified,
+                .enrolled,
                 .record, .challenge, .damaged, .altered, .backup:
                 65
             case .file, .outOfMemory: 74
