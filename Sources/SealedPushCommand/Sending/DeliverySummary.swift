@@ -27,7 +27,8 @@ struct DeliverySummary {
 
     func print() throws {
         let seconds = duration / .seconds(1)
-        let rate = seconds > 1 ? ", \(Progress.number(Int(Double(report.acceptedCount) / seconds)))/s" : ""
+        // A shorter run says more about its start than about its rate.
+        let rate = seconds >= 5 ? ", \(Progress.number(Int(Double(report.acceptedCount) / seconds)))/s" : ""
         try Output.line("APNs took \(Progress.number(report.acceptedCount))\(rate).")
         try line("Put off", report.retries, "")
         try line("Devices that are gone", report.dropped, "")
