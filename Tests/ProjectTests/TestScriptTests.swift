@@ -16,7 +16,7 @@ struct TestScriptTests {
         let refusal = try bash.run(script.path, "--no-such-flag")
         #expect(refusal.status == 64 && refusal.output.isEmpty)
         for text in [help.output, refusal.errors] {
-            for flag in ["--thorough", "--sanitize"] { #expect(text.contains("#   \(flag)  "), "\(text)") }
+            for flag in ["--thorough", "--sanitize"] { #expect(text.contains("\n  \(flag)  "), "\(text)") }
         }
     }
 

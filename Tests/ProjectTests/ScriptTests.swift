@@ -1,0 +1,99 @@
+import Foundation
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+/// With stand-ins for what they would call: nothing is built, and nothing installed.
+@Suite("The scripts", .blocking)
+struct ScriptTests {
+    private let folder: TemporaryFolder
+    private let names: [String]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in ["swift", "apt-get", "sudo", "dpkg-query", "python3", "curl", "losetup", "mkfs.exfat"] {
+            try folder.program("echo \"$PWD\" >>'\(folder.path)/calls'; exit 9", at: "bin/\(name)")
+        }
+        try folder.program("echo 0", at: "bin/id")
+        let scripts = Checkout.folder.appending(path: "Scripts")
+        names =
+            try FileManager.default.contentsOfDirectory(atPath: scripts.path).filter {
+                try Checkout.text(scripts.appending(path: $0)).hasPrefix("#!")
+            }.map { "Scripts/\($0)" }.sorted() + ["Fuzzing/make-seeds"]
+    }
+
+    private func run(_ script: String, _ arguments: [String], variables: [String] = []) throws -> Program.Result {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return try Program(at: "/usr/bin/env", in: folder.appending("work")).run(
+            ["PATH=\(folder.appending("bin").path):\(path)"] + variables + ["bash", script] + arguments)
+    }
+
+    /// The working folders of what was called.
+    private var calls: [Substring] {
+        ((try? String(contentsOf: folder.appending("calls"), encoding: .utf8)) ?? "").split(separator: "\n")
+    }
+
+    @Test(
+        "each says what it does when asked, and does nothing else",
+        arguments: [["--help"], ["-h"], ["1", "--help"]])
+    func help(arguments: [String]) throws {
+        try FileManager.default.createDirectory(at: folder.appending("work"), withIntermediateDirectories: true)
+        #expect(names.count >= 13)
+        for name in names {
+            let script = Checkout.folder.appending(path: name)
+            let result = try run(script.path, arguments)
+            #expect(result.status == 0 && result.errors.isEmpty, "\(name): \(result.errors)")
+            let head = try Checkout.text(script).split(separator: "\n").dropFirst().prefix { $0.hasPrefix("#") }
+            #expect(result.output == head.map { $0.dropFirst(2) + "\n" }.joined(), "\(name)")
+            #expect(result.output.contains("\nUsage: \(name)"), "\(name)")
+        }
+        #expect(calls.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.appending("work").path).isEmpty)
+    }
+
+    @Test("each refuses a flag that it does not know; one hands its flags on")
+    func unknownFlags() throws {
+        try FileManager.default.createDirectory(at: folder.appending("work"), withIntermediateDirectories: true)
+        for name in names where name != "Scripts/build" {
+            let result = try run(Checkout.folder.appending(path: name).path, ["--no-such-flag"])
+            #expect(result.status == 64 && result.output.isEmpty, "\(name): \(result.output)")
+            #expect(result.errors.contains("\nUsage: \(name)"), "\(name): \(result.errors)")
+        }
+        #expect(calls.isEmpty)
+    }
+
+    @Test("a CDPATH that the shell exports leads none of them into another project")
+    func searchPath() throws {
+        let own = folder.appending("work")
+        try FileManager.default.createDirectory(
+            at: own.appending(path: "Fuzzing/Sources/fuzz-one"), withIntermediateDirectories: true)
+        for project in ["work", "other"] {
+            try folder.program("echo \"$PWD\" >>'\(folder.path)/calls'; exit 9", at: "\(project)/Scripts/setup")
+        }
+        for name in names where name != "Scripts/setup" {
+            let text = try Checkout.text(Checkout.folder.appending(path: name))
+            #expect(text.contains("\nunset CDPATH\n"), "\(name)")
+            try folder.write(text, to: "work/\(name)")
+        }
+        let arguments = ["Scripts/fuzz": ["0", "fuzz-one"], "Scripts/install": ["out"]]
+        let called = names.filter { $0.hasPrefix("Scripts/") && $0 != "Scripts/setup" }
+        for name in called {
+            let result = try run(
+                name, arguments[name] ?? [], variables: ["CDPATH=\(folder.appending("other").path)"])
+            #expect(result.status == (name == "Scripts/setup-python" ? 69 : 9), "\(name): \(result.errors)")
+        }
+        #expect(calls.count == called.count)
+        #expect(calls.allSatisfy { $0 == own.path }, "\(calls)")
+    }
+}
+
+extension TemporaryFolder {
+    /// A shell script that can be run.
+    fileprivate func program(_ text: String, at path: String) throws {
+        let folder = appending(path).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = try write("#!/bin/sh\n\(text)\n", to: path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
+    }
+}
