@@ -31,7 +31,7 @@ extension Authority: ExpressibleByStringLiteral {
         do {
             try self.init(parsing: text)
         } catch {
-            preconditionFailure("an authority in the source is unusable: \(error)")
+            error.stop(the: .authority, text)
         }
     }
 }

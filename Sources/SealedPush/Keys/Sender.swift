@@ -31,7 +31,7 @@ extension Sender: ExpressibleByStringLiteral {
         do {
             try self.init(parsing: text)
         } catch {
-            preconditionFailure("a sender's key in the source is unusable: \(error)")
+            error.stop(the: .sender, text)
         }
     }
 }

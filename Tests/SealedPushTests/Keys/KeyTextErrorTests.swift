@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SealedPush
@@ -30,5 +31,25 @@ struct KeyTextErrorTests {
     func sentences() {
         #expect(Set(KeyTextError.allCases.map(\.description)).count == KeyTextError.allCases.count)
         #expect(Set(KeyTextError.allCases.map(\.rawValue)).count == KeyTextError.allCases.count)
+    }
+
+    @Test("in a program's own source stops it, and names the key, but nothing that may be a secret")
+    func literals() async throws {
+        let placeholder = try #require(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                dieQuietly()
+                _ = Sender(stringLiteral: "pushsender1...")
+            })
+        let words = String(decoding: placeholder.standardErrorContent, as: UTF8.self)
+        #expect(words.contains("pushsender1... in the source can't be used: "), "\(words)")
+
+        let secret = try #require(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                dieQuietly()
+                _ = Authority(stringLiteral: "PUSH-AUTHORITY-SECRET-KEY-1QQQQ")
+            })
+        let others = String(decoding: secret.standardErrorContent, as: UTF8.self)
+        #expect(others.contains("pushauthority1… in the source can't be used: "), "\(others)")
+        #expect(!others.contains("QQQQ"))
     }
 }
