@@ -27,6 +27,7 @@ struct DocumentTests {
         // The programs are built; building them again from a test would only wait for this one.
         let lines = Self.blocks("sh", in: try Self.text(document)).joined(separator: "\n").split(separator: "\n")
             .filter { !$0.hasPrefix("Scripts/build") && !$0.hasPrefix("export PATH=") }
+            .map { $0 == "checkout=$PWD" ? "checkout='\(Checkout.folder.path)'" : $0 }
         let folder = try TemporaryFolder()
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
         let script = try folder.write(
@@ -39,6 +40,12 @@ struct DocumentTests {
         if document == "Docs/Tutorial.md" {
             #expect(result.output.contains("opened"))
             #expect(result.output.contains("safe-default: replayed"))
+            #expect(result.output.contains(#""outcome":"opened""#))
+            let screens = Self.blocks("text", in: try Self.text(document))
+            #expect(screens.count == 2)
+            for line in screens.joined(separator: "\n").split(separator: "\n") where line.hasPrefix("│") {
+                #expect(result.output.contains(line), "\(line)")
+            }
         }
         if document == "Docs/Operations.md" {
             #expect(result.output.contains("APNs took 1."))
