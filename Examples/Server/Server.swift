@@ -9,6 +9,12 @@ import PushSender
 struct Server {
     static func main() throws {
         let environment = ProcessInfo.processInfo.environment
+        let names = ["SENDER_SECRET", "DEVICE_ENROLMENT", "DEVICE_RECORD", "DEVICE_PROVEN"]
+        for name in names where environment[name, default: ""].isEmpty {
+            let hint = "\(name) is missing: chapter 2 of Docs/Integration.md says what to put into it.\n"
+            FileHandle.standardError.write(Data(hint.utf8))
+            exit(64)
+        }
         let newsroom = try SenderKey(parsing: environment["SENDER_SECRET"] ?? "")
         let phone = try EnrolledDevice(
             loading: Enrolment(parsing: environment["DEVICE_ENROLMENT"] ?? ""),

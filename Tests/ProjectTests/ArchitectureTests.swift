@@ -42,7 +42,7 @@ struct ArchitectureTests {
             "ArgumentParser", "Dispatch",
         ],
     ]
-    private static let system: Set<String> = ["Foundation", "FoundationEssentials", "Glibc", "Darwin"]
+    private static let system: Set<String> = ["Foundation", "FoundationEssentials", "Glibc", "Darwin", "os"]
 
     private static func imports(of file: URL) throws -> [String] {
         try Checkout.text(file).split(separator: "\n").compactMap { line in

@@ -47,6 +47,11 @@ struct DocumentTests {
                 #expect(result.output.contains(line), "\(line)")
             }
         }
+        if document == "Docs/Integration.md" {
+            // What the server has sealed, on the phone.
+            #expect(result.output.contains("apns-collapse-id: "))
+            #expect(result.output.split(separator: "apns-collapse-id: ").last?.contains("\n  opened, ") == true)
+        }
         if document == "Docs/Operations.md" {
             #expect(result.output.contains("APNs took 1."))
             #expect(result.output.contains("status 65"))
@@ -108,9 +113,35 @@ struct DocumentTests {
             }
         }
         #expect(files.count == 23)
-        let notOurs = ["needs UIKit", "a manifest", "needs UIKit", "needs APNSwift"]
+        let notOurs = ["needs UIKit", "a manifest", "needs UIKit", "a manifest", "needs APNSwift"]
         #expect(leftOut == ["part of a manifest", "part of a manifest"] + notOurs)
         // One module of all blocks: the host in one of them runs the extension in another.
+        let result = try Self.typecheck(files + ["-parse-as-library"])
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    @Test("the README's server compiles as it stands there: a file of its own")
+    func pasted() throws {
+        let server = try #require(Self.blocks("swift", in: try Self.text("README.md")).first)
+        let folder = try TemporaryFolder()
+        let result = try Self.typecheck([try folder.write("\(server)\n", to: "main.swift")])
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    @Test("the server's example names the variable that is missing")
+    func missingVariable() throws {
+        let names = ["SENDER_SECRET", "DEVICE_ENROLMENT", "DEVICE_RECORD", "DEVICE_PROVEN"]
+        for (index, name) in names.enumerated() {
+            let variables = names.prefix(index).map { "\($0)=something" }
+            let server = Program("server-example").executable.path
+            let result = try Program(at: "/usr/bin/env").run(["-i"] + variables + [server])
+            #expect(result.status == 64)
+            #expect(result.errors.hasPrefix("\(name) is missing: "), "\(result.errors)")
+        }
+    }
+
+    /// Against the modules that were built.
+    private static func typecheck(_ arguments: [String]) throws -> Program.Result {
         let products = Program("sealedpush").executable.deletingLastPathComponent()
         let modules = products.appending(path: "Modules")
         let libraries = ["Clibsodium", "Ccairo", "Ccurl"].flatMap {
@@ -118,13 +149,11 @@ struct DocumentTests {
         }
         let flags = try Program(at: "/usr/bin/pkg-config").run("--cflags", "cairo").trimmed.split(separator: " ")
         let compiler = [
-            "swiftc", "-typecheck", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors",
-            "-I", modules.path,
+            "swiftc", "-typecheck", "-wmo", "-swift-version", "6", "-warnings-as-errors", "-I", modules.path,
         ]
-        let maps = try Self.moduleMaps(products).flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
-        let result = try Program(at: "/usr/bin/env").run(
-            compiler + libraries + flags.flatMap { ["-Xcc", String($0)] } + maps + files)
-        #expect(result.status == 0, "\(result.errors)")
+        let maps = try moduleMaps(products).flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+        return try Program(at: "/usr/bin/env").run(
+            compiler + libraries + flags.flatMap { ["-Xcc", String($0)] } + maps + arguments)
     }
 
     /// Of the C modules behind the packages that the simulator is built on: the package manager's, and their own.
