@@ -37,6 +37,7 @@ public final class MisbehavingServer: Sendable {
     private let manners = Locked<[String: Manner]>([:])
     private let log = Locked<[String]>([])
     private let open = Locked<Set<Int32>>([])
+    private let highest = Locked(0)
 
     public init() throws {
         signal(SIGPIPE, SIG_IGN)
@@ -58,7 +59,11 @@ public final class MisbehavingServer: Sendable {
             while true {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0, let server = self else { return }
-                server.open.withLock { _ = $0.insert(connection) }
+                let count = server.open.withLock { open in
+                    open.insert(connection)
+                    return open.count
+                }
+                server.highest.withLock { $0 = max($0, count) }
                 Thread.detachNewThread {
                     server.serve(connection)
                     server.open.withLock { _ = $0.remove(connection) }
@@ -89,6 +94,8 @@ public final class MisbehavingServer: Sendable {
     public var requests: [String] { log.withLock { $0 } }
     /// How many connections are open now.
     public var connectionCount: Int { open.withLock { $0.count } }
+    /// The most that there were at once.
+    public var highestConnectionCount: Int { highest.withLock { $0 } }
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))

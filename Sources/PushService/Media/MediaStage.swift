@@ -24,13 +24,14 @@ public struct MediaStage: ServiceStage {
 }
 
 /// One attachment.
-private struct MediaPart: ServiceStage {
+private struct MediaPart: QueuedStage {
     let attachment: Content.Attachment
     let position: Int
+    var place: Int { position }
     let allowsPrivateAddresses: Bool
 
     func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
-        let finished = try await context.budget.files.take(at: position) { try await fetch(in: context) }
+        let finished = try await fetch(in: context)
         var draft = draft
         draft.attachments.append(
             DraftAttachment(

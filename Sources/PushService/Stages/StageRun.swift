@@ -1,6 +1,12 @@
 internal import PushCrypto
 import SealedPush
 
+/// A part that fetches a file, and is begun when it has a turn.
+protocol QueuedStage: ServiceStage {
+    /// Lower ones have their turns first, those of all notifications together.
+    var place: Int { get }
+}
+
 /// All stages' work on one notification: first, quick, then all slow ones at once.
 struct StageRun: Sendable {
     private let stages: [any ServiceStage]
@@ -38,8 +44,20 @@ struct StageRun: Sendable {
         }
         let draft = best.withLock { $0 }
         await withTaskGroup(of: Void.self) { group in
-            for part in stages(.slow).flatMap({ $0.parts(of: draft) }) {
+            let parts = stages(.slow).flatMap { $0.parts(of: draft) }
+            for part in parts where !(part is any QueuedStage) {
                 group.addTask { await attempt(part, within: context.timeLeft) }
+            }
+            for case let part as any QueuedStage in parts {
+                // Before anything of it is begun: what waits costs no more than one waiting task a notification.
+                do { try await context.budget.files.begin(at: part.place) } catch {
+                    fail(part, StageLateness())
+                    continue
+                }
+                group.addTask {
+                    await attempt(part, within: context.timeLeft)
+                    context.budget.files.end()
+                }
             }
         }
     }

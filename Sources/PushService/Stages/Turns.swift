@@ -38,14 +38,15 @@ package final class Turns: Sendable {
     /// - Parameter place: lower ones come first; of one place, who came first.
     /// - Throws: what `work` throws; `CancellationError` where the task is cancelled while it waits.
     package func take<Answer>(at place: Int = 0, _ work: () async throws -> Answer) async throws -> Answer {
-        try await wait(at: place)
+        try await begin(at: place)
         defer { end() }
         return try await work()
     }
 
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    private func wait(at place: Int) async throws {
+    /// Waits for a turn, to be given back with ``end()``.
+    func begin(at place: Int) async throws {
         let number = state.withLock { state in
             state.nextNumber += 1
             return state.nextNumber
@@ -78,7 +79,7 @@ package final class Turns: Sendable {
         leaving?.continuation.resume(throwing: CancellationError())
     }
 
-    private func end() {
+    func end() {
         state.withLock { $0.runningCount -= 1 }
         giveTurns()
     }

@@ -26,17 +26,17 @@ package final class WorkBudget: Sendable {
                 return available >= Self.reserve + each * (runningCount + 1)
             }
         }
-        files = turns(6, each: 512 << 10)
-        overflows = turns(2, each: 512 << 10)
-        receipts = turns(2, each: 512 << 10)
-        largeWork = turns(1, each: 3 << 20)
+        files = turns(6, each: 384 << 10)
+        overflows = turns(2, each: 384 << 10)
+        receipts = turns(2, each: 384 << 10)
+        largeWork = turns(1, each: 1 << 20)
     }
 
     /// This process's.
     package static let shared = WorkBudget()
 
     /// What is left for opening, and for what the system's own code takes unseen.
-    private static let reserve = 1_536 << 10
+    private static let reserve = 1 << 20
 
     /// What the system says. Apple's function answers 0 where there is no limit, as in its simulator.
     package static func memoryBySystem() -> Int? {

@@ -174,7 +174,7 @@ extension SimulatedDevice {
         guard let name = KeyName(parsing: name) else { return InMemoryKeyStore([]) }
         do {
             let unlocking = try KeyringKeySource(keyFile: keyFile).unlocking()
-            return KeyringStore(Keyring(folder: keyring, unlocking: unlocking, expecting: .ofUser()), device: name)
+            return KeyringStore(Keyring(folder: keyring, unlocking: unlocking), device: name)
         } catch {
             return UnreadableKeychain(reason: error.description)
         }
