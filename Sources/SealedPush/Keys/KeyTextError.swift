@@ -42,11 +42,11 @@ extension KeyTextError: CustomStringConvertible {
 }
 
 extension KeyTextError {
-    /// Stops the program for a key that stands in its own source, and says which, in release builds, too. Only what begins
-    /// as a public key does is printed: anything else may be a secret.
+    /// Stops the program for a key that stands in its own source; a debug build says which. Only what begins as a public
+    /// key does is printed: anything else may be a secret.
     func stop(the kind: KeyKind, _ text: String) -> Never {
         let beginning = "\(kind.rawValue)1"
         let shown = text.hasPrefix(beginning) ? String(text.prefix(90)) : "\(beginning)…"
-        fatalError("\(shown) in the source can't be used: \(self)")
+        preconditionFailure("\(shown) in the source can't be used: \(self)")
     }
 }
