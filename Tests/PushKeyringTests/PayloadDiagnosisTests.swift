@@ -86,6 +86,7 @@ struct PayloadDiagnosisTests {
         #expect(message.sent == now && message.topic == topic && message.id != nil && message.expires == nil)
         #expect(try message.sender == keyring.sender(named: "newsroom"))
         #expect(diagnosis.steps.contains { $0.words.contains("(newsroom)") })
+        #expect(Set(diagnosis.steps.map(\.words)).count == diagnosis.steps.count, "no step says what another one says")
         let box = Envelope.sealingAnonymously(content(), to: message.recipient)
         #expect(try diagnose(box, allowsAnonymous: true).message?.sender == nil)
         let refused = try diagnose(box)
@@ -171,7 +172,14 @@ struct PayloadDiagnosisTests {
         let known = try diagnose(seal(from: shop))
         #expect(known.refusal == .unknownSender)
         #expect(words(known).contains("as shop has") && words(known).contains("it would open"))
-        #expect(known.advice.contains("trust add shop --topic com.example.app"))
+        let folder = keyring.folder.relativePath
+        #expect(known.advice.contains("trust add shop --topic com.example.app --keyring \(folder)`"))
+        // Trusted or not: what it was sealed for comes first.
+        try keyring.generateDevice(named: "other-phone", topic: "com.example.other", at: now)
+        let elsewhere = try diagnose(seal(from: shop, topic: "com.example.other"))
+        #expect(elsewhere.refusal == .unknownSender)
+        #expect(words(elsewhere).contains("sealed for the app com.example.other, not for com.example.app"))
+        #expect(!elsewhere.advice.contains("trust add"))
         let late = try diagnose(seal(from: shop), at: KeptKeys.day(40))
         #expect(words(late).contains("it would end with too-old"))
         // Known from another app's list only.

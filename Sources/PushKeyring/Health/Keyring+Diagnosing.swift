@@ -1,3 +1,4 @@
+internal import Foundation
 public import SealedPush
 
 extension Keyring {
@@ -24,7 +25,7 @@ extension Keyring {
             device: device, keys: InMemoryKeyStore(keys, senderSet: list.senderSet(for: topic)), topic: topic,
             trusted: trusted ?? list.trustedSenders(for: topic), allowsAnonymous: allowsAnonymous, now: now,
             // Unlocked by now, so what was edited is left out.
-            entries: try entries().keys, list: list)
+            entries: try entries().keys, list: list, folder: folder.relativePath)
         return walk.diagnose(payload)
     }
 }

@@ -12,6 +12,8 @@ struct PayloadWalk {
     /// What the keyring knows of names, and of who is trusted elsewhere.
     let entries: [KeyringEntry]
     let list: TrustList
+    /// The keyring's, as it was given.
+    let folder: String
 
     func diagnose(_ payload: [UInt8]) -> PayloadDiagnosis {
         let field: String

@@ -61,6 +61,7 @@ extension PayloadWords {
                 "ask who has this key; trust it only if it is the app's own server"
             )
         }
+        if let explanation = otherTopic(senders) { return explanation }
         let name = walk.owner(of: .sender(sender)).map { $0.description } ?? sender.description
         var words = "it names the sender \(id), as \(name) has, who is not trusted for \(walk.topic)"
         if walk.trusted.senders.contains(sender) {
@@ -74,7 +75,7 @@ extension PayloadWords {
         }
         let advice =
             walk.trusted.authorities.isEmpty
-            ? "`sealedpush trust add \(name) --topic \(walk.topic)`, if it is the app's own server"
+            ? "`sealedpush trust add \(name) --topic \(walk.topic) --keyring \(walk.folder)`, if it is the app's own server"
             : "have the authority sign a set with it, and take that with `sealedpush trust add`"
         return (words, advice)
     }
@@ -96,6 +97,19 @@ extension PayloadWords {
         )
     }
 
+    /// The other app of the keyring that one of these senders has sealed it for.
+    private func otherTopic(_ senders: [Sender]) -> Explanation? {
+        for topic in walk.otherTopics.prefix(Self.maximumTopicCount)
+        where (try? walk.opener(topic: topic, trusting: TrustedSenders(senders)).unseal(envelope, at: walk.now)) != nil
+        {
+            return (
+                "it was sealed for the app \(topic), not for \(walk.topic)",
+                "if \(topic) is meant, give it as the topic; otherwise seal it for \(walk.topic), or send it to the other app"
+            )
+        }
+        return nil
+    }
+
     private var rejected: Explanation {
         let known: [Sender] =
             if case .authenticated(let header) = envelope.header { walk.knownSenders(with: header.senderKeyID) } else {
@@ -103,15 +117,7 @@ extension PayloadWords {
             }
         let senders = known + walk.trusted.senders.filter { !known.contains($0) }
         if !senders.isEmpty {
-            for topic in walk.otherTopics.prefix(Self.maximumTopicCount)
-            where (try? walk.opener(topic: topic, trusting: TrustedSenders(senders)).unseal(envelope, at: walk.now))
-                != nil
-            {
-                return (
-                    "it was sealed for the app \(topic), not for \(walk.topic)",
-                    "seal it with the topic \(walk.topic), or send it to the other app"
-                )
-            }
+            if let explanation = otherTopic(senders) { return explanation }
             let opener = walk.opener(topic: walk.topic, trusting: TrustedSenders(senders))
             if let sender = try? opener.unseal(envelope, at: walk.now).sender {
                 let name = walk.owner(of: .sender(sender)).map { $0.description } ?? sender.description

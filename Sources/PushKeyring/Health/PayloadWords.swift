@@ -27,7 +27,8 @@ struct PayloadWords {
         case .content: "the content is well-formed"
         case .topic: "it is meant for \(walk.topic)"
         case .key: passingKey
-        case .clock, .age: sent.map { "it was sent on \(TimeWords.moment($0)), \(distance($0))" }
+        case .clock: sent.map { "this clock agrees: it was sent on \(TimeWords.moment($0))" }
+        case .age: sent.map(passingAge)
         case .expiry:
             expires.map { "it expires on \(TimeWords.moment($0)), \(distance($0))" } ?? "it does not expire by itself"
         case .ledger: nil
@@ -45,6 +46,12 @@ struct PayloadWords {
     private var passingKey: String {
         guard let life = unsealed?.key.life, let until = life.opensUntil else { return "the key is in use" }
         return "the key is retired, and opens what was sent until \(TimeWords.moment(until))"
+    }
+
+    /// What was sent ahead of this clock, by a little, is as new as can be.
+    private func passingAge(_ sent: Timestamp) -> String {
+        let seconds = max(0, walk.now.seconds(since: sent))
+        return "it is \(TimeWords.span(seconds)) old; up to \(TimeWords.span(TimeRules.maximumAge)) are allowed"
     }
 
     var sent: Timestamp? { try? content?.get().sent }
