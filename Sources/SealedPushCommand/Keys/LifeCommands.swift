@@ -23,7 +23,7 @@ struct RetireCommand: ParsableCommand {
 }
 
 /// `sealedpush keys revoke`
-struct RevokeCommand: AsyncParsableCommand {
+struct RevokeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "Declares keys stolen: from now on they neither open nor are sealed to, or with.",
@@ -44,11 +44,15 @@ struct RevokeCommand: AsyncParsableCommand {
     @Option(help: "An outbox's file: says what waits there that the revoked keys have sealed.")
     var outbox: String?
 
-    func run() async throws {
+    func run() throws {
         // Before anything is revoked: a path that is wrong is said at once.
         let opened = try outboxIfNamed()
         let revoked = try revoke()
         guard let opened else { return try life.report(revoked, "revoked") }
+        try SealedPushCommand.wait { try await report(revoked, opened) }
+    }
+
+    private func report(_ revoked: [PublicKey], _ opened: Outbox) async throws {
         try await Failure.reportingAsync {
             let status: OutboxStatus
             do { status = try await opened.status() } catch {
