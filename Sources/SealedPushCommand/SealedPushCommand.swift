@@ -32,20 +32,16 @@ struct SealedPushCommand: ParsableCommand {
         do {
             var command = try parseAsRoot()
             guard let waiting = command as? any AsyncParsableCommand else { return try command.run() }
-            try wait {
-                // Whoever waits for it touches it no more.
-                nonisolated(unsafe) var waiting = waiting
-                try await waiting.run()
-            }
+            // Whoever waits for it touches it no more.
+            nonisolated(unsafe) var task = waiting
+            try wait { try await task.run() }
         } catch { exit(withError: error) }
     }
 
     /// Only what waits for a network has tasks. All else stays on the main thread, one system call after another.
-    static func wait(_ work: @escaping () async throws -> Void) throws {
+    static func wait(_ work: @escaping @Sendable () async throws -> Void) throws {
         let isDone = DispatchSemaphore(value: 0)
         let outcome = Locked<(any Error)?>(nil)
-        // This thread waits until the task is done with it.
-        nonisolated(unsafe) let work = work
         Task {
             do { try await work() } catch { outcome.withLock { $0 = error } }
             isDone.signal()
