@@ -42,7 +42,11 @@ struct LocalAPNsFolder {
     }
 
     /// Lets another server have the folder; once only.
-    func release() { close(lock) }
+    func release() {
+        // Said aloud: a child that is about to become another program still has the descriptor.
+        flock(lock, LOCK_UN)
+        close(lock)
+    }
 
     func path(_ name: String) -> String { url.appending(path: name).path(percentEncoded: false) }
 
