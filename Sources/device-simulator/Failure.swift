@@ -33,8 +33,7 @@ struct Failure: Error {
         case .wrongSecret, .needsSecret(.key), .notSealed, .sealMissing, .sealChanged:
             self.init(status: 77, message: error.description)
         case .exists, .notFound, .wrongKind, .noSecret, .notUsable, .unconfirmed, .nothingToConfirm, .unverified,
-            .record,
-            .challenge, .damaged, .altered, .backup:
+            .enrolled, .record, .challenge, .damaged, .altered, .backup:
             self.init(status: 65, message: error.description)
         }
     }

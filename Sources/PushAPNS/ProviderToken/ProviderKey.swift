@@ -5,7 +5,8 @@ internal import SealedPush
 
 /// The key from Apple's developer account that signs provider tokens: a .p8 file, its key ID and the team's ID.
 ///
-/// It never prints the key, and its PEM text is not kept: no `String` is made of it, and what is decoded is wiped. The key itself lies in the memory of swift-crypto.
+/// It never prints the key, and its PEM text is not kept: no `String` is made of it, and what is decoded is wiped. The key
+/// itself lies in the memory of swift-crypto.
 public struct ProviderKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// 10 letters and digits, as in the file's name.
     public let keyID: String

@@ -21,13 +21,22 @@ extension DurableFiles {
     package static func read(
         _ file: URL, limit: Int, anyKind: Bool = false, isSecret: Bool = false
     ) throws(Failure) -> [UInt8] {
+        let descriptor = try opened(file, anyKind: anyKind)
+        defer { close(descriptor) }
+        guard !isSecret || !isExposed(descriptor) else { throw Failure(code: EPERM) }
+        return try readAll(descriptor, limit: limit)
+    }
+
+    /// A descriptor for reading, which the caller closes. What is no file is refused, with `EINVAL`, unless `anyKind`.
+    static func opened(_ file: URL, anyKind: Bool) throws(Failure) -> Int32 {
         let flags = O_RDONLY | O_CLOEXEC | (anyKind ? 0 : O_NONBLOCK)
         let descriptor = open(file.path(percentEncoded: false), flags)
         guard descriptor >= 0 else { throw Failure(code: errno) }
-        defer { close(descriptor) }
-        guard anyKind || isRegular(descriptor) else { throw Failure(code: EINVAL) }
-        guard !isSecret || !isExposed(descriptor) else { throw Failure(code: EPERM) }
-        return try readAll(descriptor, limit: limit)
+        guard anyKind || isRegular(descriptor) else {
+            close(descriptor)
+            throw Failure(code: EINVAL)
+        }
+        return descriptor
     }
 
     /// Whether a file with a secret is open to others: one's own to anybody else, another user's (root's, say) to more than

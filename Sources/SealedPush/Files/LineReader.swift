@@ -25,15 +25,9 @@ package struct LineReader {
     package init(
         _ file: URL, limit: Int, totalLimit: Int = .max, anyKind: Bool = false
     ) throws(DurableFiles.Failure) {
-        let flags = O_RDONLY | O_CLOEXEC | (anyKind ? 0 : O_NONBLOCK)
-        descriptor = open(file.path(percentEncoded: false), flags)
-        guard descriptor >= 0 else { throw DurableFiles.Failure(code: errno) }
+        descriptor = try DurableFiles.opened(file, anyKind: anyKind)
         self.limit = limit
         self.totalLimit = totalLimit
-        guard anyKind || DurableFiles.isRegular(descriptor) else {
-            close()
-            throw DurableFiles.Failure(code: EINVAL)
-        }
     }
 
     package func close() {

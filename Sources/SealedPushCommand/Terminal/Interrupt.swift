@@ -35,7 +35,7 @@ final class Interrupt: @unchecked Sendable {
                 Failure.report("stopping: what is on its way is waited for; once more to stop at once")
                 handler?()
             }
-            source.resume()
+            source.resumeListening()
         }
     }
 
@@ -62,6 +62,17 @@ final class Rereading: @unchecked Sendable {
         signal(SIGUSR1, SIG_IGN)
         source = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .global())
         source.setEventHandler(handler: handler)
-        source.resume()
+        source.resumeListening()
+    }
+}
+
+extension DispatchSourceSignal {
+    /// Returns when signals are heard. Dispatch registers a source on a thread of its own, and until then the signal, which
+    /// is ignored otherwise, would be lost.
+    fileprivate func resumeListening() {
+        let isListening = DispatchSemaphore(value: 0)
+        setRegistrationHandler { isListening.signal() }
+        resume()
+        isListening.wait()
     }
 }

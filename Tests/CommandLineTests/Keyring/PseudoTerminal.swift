@@ -40,17 +40,14 @@ enum PseudoTerminal {
             screen += buffer[..<max(0, read(master, &buffer, buffer.count))]
         }
         let hidIt = !isEchoing(slave)
-        // As a person does who sees nothing happen: a signal that comes before the program listens is nobody's.
-        while ContinuousClock.now < deadline, !process.hasEnded {
-            if what == 3 || what == 28 {
-                var byte = what
-                write(master, &byte, 1)
-            } else {
-                // The program's own group is the terminal's.
-                Glibc.kill(-tcgetpgrp(master), Int32(what))
-            }
-            for _ in 1...500 where !process.hasEnded { usleep(1_000) }
+        if what == 3 || what == 28 {
+            var byte = what
+            write(master, &byte, 1)
+        } else {
+            // The program's own group is the terminal's.
+            Glibc.kill(-tcgetpgrp(master), Int32(what))
         }
+        while ContinuousClock.now < deadline, !process.hasEnded { usleep(1_000) }
         process.kill()
         return (hidIt, isEchoing(slave))
     }
