@@ -101,7 +101,7 @@ struct SealCommand: ParsableCommand {
             }
             return recipient
         }
-        try keyring.warnIfInTheClear(keys)
+        try keyring.willChoose(in: keys)
         let name = try keyring.name(to)
         let entry = try keys.authenticEntry(named: name)
         if let enrolled = entry.topic, enrolled.description != sealing.topic {

@@ -20,6 +20,10 @@ struct OwnedDevice {
         self.topic = topic
         trust = options.trust
         let folder = URL(filePath: options.keyring)
+        guard FileManager.default.fileExists(atPath: options.keyring) else {
+            throw Failure(
+                status: 74, message: "there is no keyring at \(options.keyring): name its folder with --keyring")
+        }
         let unlocking: KeyringUnlocking?
         do throws(KeyringKeyError) {
             unlocking = try KeyringKeySource(keyFile: options.keyFileURL).unlocking()

@@ -53,7 +53,34 @@ struct SealedPushCommandTests {
             try JSONSerialization.jsonObject(
                 with: Data(try run("keys", "list", "--keyring", "K", "--json").output.utf8)) as? [[String: Any]]
         #expect(json?.compactMap { $0["name"] as? String } == ["alice-phone", "newsroom"])
-        #expect(try run("keys", "list", "--keyring", "nowhere").status == 74)
+    }
+
+    /// Without a word of it in `--keyring`, the folder is `Keys`, which is not here.
+    @Test(
+        "where the keyring is missing, each command says so and how to name it, before anything else",
+        arguments: [
+            "keys list", "keys rotate alice-phone", "trust list", "outbox status --keyring Keys",
+            "doctor - --device alice-phone --topic com.example.app",
+            "open - --device alice-phone --topic com.example.app",
+            "seal - --from newsroom --to alice-phone --topic com.example.app",
+            "seal - --anonymous --to alice-phone --topic com.example.app",
+            "send - --from newsroom --user alice --topic com.example.app --queue-only",
+            "device enrol alice-phone --user alice --token abcd",
+            "device enrol alice-phone --user alice --token abcd --unverified --topic com.example.app",
+            "receipts listen --port 0 --from newsroom",
+            "deliver - --device alice-phone --topic com.example.app",
+        ])
+    func missingKeyring(command: String) throws {
+        #expect(
+            try run(
+                "device", "enrol", "alice-phone", "--user", "alice", "--token", "abcd", "--unverified", "--topic",
+                "com.example.app", "--keyring", "K"
+            ).status == 0)
+        let words = command.split(separator: " ").map(String.init)
+        let program = words[0] == "deliver" ? "device-simulator" : "sealedpush"
+        let result = try Program(program, in: folder.url).run(words, input: #"{"alert":{"body":"b"}}"#)
+        #expect(result.errors.contains("there is no keyring at Keys: name its folder with --keyring"))
+        #expect(result.status == 74 && result.output.isEmpty)
     }
 
     @Test("seal and open give the content back, also through files and in the open")

@@ -133,17 +133,14 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
             if let recipient = try KeyText.read(key, Recipient.init(parsing:)) {
                 return (.unverified(recipient), topic)
             }
-            try keyring.warnIfInTheClear(keys)
+            try keyring.willChoose(in: keys)
             return (.unverified(try keys.unverifiedRecipient(named: keyring.name(key))), topic)
         }
         guard try KeyText.read(key, Recipient.init(parsing:)) == nil else {
             throw Failure.usage(
                 "nobody vouches for a key that is given as text: import its record, or say --unverified")
         }
-        guard FileManager.default.fileExists(atPath: keyring.keyring) else {
-            throw Failure.file("there is no keyring at \(keyring.keyring): name its folder with --keyring")
-        }
-        try keyring.warnIfInTheClear(keys)
+        try keyring.willChoose(in: keys)
         do {
             let enrolled = try keys.enrolledDevice(named: keyring.name(key))
             return (.enrolled(enrolled), enrolled.record.topic)

@@ -62,9 +62,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
 extension OutboxStatusCommand {
     /// What the folder says, for people to read: no secret is asked for, and nothing hangs on it.
     private static func senderNames(_ folder: String) throws -> [String: String] {
-        guard FileManager.default.fileExists(atPath: folder) else {
-            throw Failure.file("there is no keyring at \(folder): name its folder with --keyring")
-        }
+        try KeyringOptions.mustBeThere(folder)
         let entries = try Keyring(folder: URL(filePath: folder), command: "outbox status").entries().keys
         return Dictionary(
             entries.filter { $0.kind == .sender }.flatMap { entry in

@@ -49,7 +49,7 @@ struct SealingOptions: ParsableArguments {
         let alert: WireAlert
         do { alert = try WireAlert(text: safeDefault) } catch { throw Failure.usage("--default: \(error)") }
         guard let from else { return Sealer(anonymousFor: topic, safeDefault: alert, padding: padding, fit: fit) }
-        try options.warnIfInTheClear(keys)
+        try options.willChoose(in: keys)
         return Sealer(
             sender: try keys.senderKey(named: options.name(from)), topic: topic, safeDefault: alert, padding: padding,
             fit: fit, contexts: contexts, receipts: receipts.flatMap(ReceiptAddress.init(parsing:)))

@@ -30,13 +30,23 @@ struct KeyringOptions: ParsableArguments {
     ///
     /// - Parameter isExposedAllowed: whether a key file that others may read is read all the same.
     func keys(_ command: String, isExposedAllowed: Bool = false) throws -> Keyring {
-        guard FileManager.default.fileExists(atPath: keyring) else {
-            throw Failure.file("there is no keyring at \(keyring): name its folder with --keyring")
-        }
+        try Self.mustBeThere(keyring)
         return try newKeys(command, isExposedAllowed: isExposedAllowed)
     }
 
-    /// The same for a command that makes a keyring where there is none.
+    static func mustBeThere(_ folder: String) throws {
+        guard FileManager.default.fileExists(atPath: folder) else {
+            throw Failure.file("there is no keyring at \(folder): name its folder with --keyring")
+        }
+    }
+
+    /// Before a key is chosen by its name: says that the keyring is missing, or not sealed.
+    func willChoose(in keys: Keyring) throws {
+        try Self.mustBeThere(keyring)
+        try warnIfInTheClear(keys)
+    }
+
+    /// The same for a command that makes a keyring where there is none, or that needs none where keys are given as text.
     func newKeys(_ command: String, isExposedAllowed: Bool = false) throws -> Keyring {
         Keyring(
             folder: URL(filePath: keyring), unlocking: try unlocking(isExposedAllowed: isExposedAllowed),
@@ -87,14 +97,14 @@ struct KeyringOptions: ParsableArguments {
     /// A public key's text, or a name in the keyring.
     func publicKey(_ text: String, in keys: Keyring) throws -> PublicKey {
         if let key = try KeyText.read(text, PublicKey.init(parsing:)) { return key }
-        try warnIfInTheClear(keys)
+        try willChoose(in: keys)
         return try keys.authenticEntry(named: name(text)).key
     }
 
     /// A sender's text, or a name in the keyring.
     func sender(_ text: String, in keys: Keyring) throws -> Sender {
         if let sender = try KeyText.read(text, Sender.init(parsing:)) { return sender }
-        try warnIfInTheClear(keys)
+        try willChoose(in: keys)
         return try keys.sender(named: name(text))
     }
 }
