@@ -28,6 +28,10 @@ struct SealedPushCommand: ParsableCommand {
 
     static func main() {
         Secrecy.begin()
+        if let problem = Sodium.problem {
+            Failure.report(problem)
+            Self.exit(withError: ExitCode(69))
+        }
         Secrets.refuseInArguments(CommandLine.arguments)
         do {
             var command = try parseAsRoot()

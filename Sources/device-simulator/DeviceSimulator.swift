@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import PushCrypto
 internal import PushSimulator
 
 @main
@@ -17,6 +18,14 @@ struct DeviceSimulator: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [DeliverCommand.self, RunCommand.self, APNsCommand.self, HostCommand.self])
+
+    static func main() {
+        if let problem = Sodium.problem {
+            report(problem)
+            exit(withError: ExitCode(69))
+        }
+        main(nil)
+    }
 
     func run() throws { throw ValidationError("Say what to do: deliver, run or apns.") }
 }
