@@ -76,6 +76,13 @@ struct ScriptTests {
             #expect(text.contains("\nunset CDPATH\n"), "\(name)")
             try folder.write(text, to: "work/\(name)")
         }
+        // What another script calls, and what that reads.
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: own.appending(path: "Scripts/dependencies").path)
+        try FileManager.default.createDirectory(at: own.appending(path: "Docs"), withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+            at: Checkout.folder.appending(path: "Docs/Dependencies.md"),
+            to: own.appending(path: "Docs/Dependencies.md"))
         let arguments = ["Scripts/fuzz": ["0", "fuzz-one"], "Scripts/install": ["out"]]
         let called = names.filter { $0.hasPrefix("Scripts/") && $0 != "Scripts/setup" }
         for name in called {

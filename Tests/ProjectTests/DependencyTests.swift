@@ -1,0 +1,63 @@
+import Foundation
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+@Suite("Docs/Dependencies.md", .blocking)
+struct DependencyTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in ["Scripts", "Docs"] {
+            try FileManager.default.createDirectory(at: folder.appending(name), withIntermediateDirectories: true)
+        }
+        for name in ["Scripts/dependencies", "Docs/Dependencies.md", "Package.resolved"] {
+            try FileManager.default.copyItem(at: Checkout.folder.appending(path: name), to: folder.appending(name))
+        }
+    }
+
+    private func compare() throws -> Program.Result {
+        try Program(at: folder.appending("Scripts/dependencies").path).run()
+    }
+
+    @Test("has what this checkout resolved, in the same versions")
+    func same() throws {
+        let result = try compare()
+        #expect(result.status == 0 && result.output.isEmpty, "\(result.output)")
+    }
+
+    @Test(
+        "differs where another version was resolved, another package, or one too few",
+        arguments: [
+            ("\"version\" : \"7.10.0\"", "\"version\" : \"7.10.1\"", "grdb.swift: here is 7.10.1, "),
+            (
+                "\"swift-metrics\"", "\"swift-matrix\"",
+                "swift-matrix: here is 2.13.0, and Docs/Dependencies.md has none"
+            ),
+            ("\"identity\" : \"jwt-kit\"", "", "jwt-kit: here is none, "),
+        ])
+    func other(text: String, replacement: String, says: String) throws {
+        let file = folder.appending("Package.resolved")
+        let resolved = try Checkout.text(file)
+        try #require(resolved.contains(text))
+        try resolved.replacing(text, with: replacement).write(to: file, atomically: true, encoding: .utf8)
+        let result = try compare()
+        #expect(result.status == 1 && result.output.contains(says), "\(result.output)")
+    }
+
+    @Test("names a licence for each package")
+    func licences() throws {
+        let rows = try Checkout.text(folder.appending("Docs/Dependencies.md")).split(separator: "\n").filter {
+            $0.hasPrefix("| ") && !$0.hasPrefix("| package")
+        }
+        #expect(rows.count > 40)
+        for row in rows {
+            let cells = row.split(separator: "|", omittingEmptySubsequences: false).map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            #expect(cells.count == 6 && !cells[3].isEmpty && !cells[4].isEmpty, "\(row)")
+        }
+    }
+}
