@@ -190,6 +190,49 @@ struct RegistryTests {
         #expect(try await fixture.outbox.devices(of: "anna").count == 1)
     }
 
+    /// A record is public: who hands it in first has shown nothing.
+    @Test("an enrolment key belongs to whose device has answered a challenge, whoever was first to hand in its record")
+    func anothersRecord() async throws {
+        let pinned = try EnrolledDevice(pinning: try record(), topic: Fixture.topic, at: fixture.now)
+        try await register("mallorys-phone", of: "mallory", pinned, token: "bb22")
+        try await enrol()
+        #expect(try await fixture.outbox.devices().count == 2)
+        try await prove(identity.recipient, by: [identity])
+        #expect(try await fixture.outbox.devices().map { $0.name } == ["phone"])
+        let before = try await fixture.outbox.device("phone")
+        // She comes again; and with the proof that she has read in a copy of the database, and the phone's token.
+        let proven = try EnrolledDevice(
+            loading: pinned.enrolment, record: pinned.record, proven: [identity.recipient])
+        for (keys, token) in [(pinned, "bb22"), (proven, "aa11")] {
+            await #expect(throws: OutboxError.enrolledElsewhere("mallorys-phone")) {
+                try await register("mallorys-phone", of: "mallory", keys, token: token)
+            }
+        }
+        #expect(try await fixture.outbox.devices().map { $0.name } == ["phone"])
+        #expect(try await fixture.outbox.device("phone") == before)
+    }
+
+    @Test("an enrolment key may stand under two names of one user, and moves with the phone")
+    func ownRecord() async throws {
+        let pinned = try EnrolledDevice(pinning: try record(), topic: Fixture.topic, at: fixture.now)
+        try await enrol()
+        try await prove(identity.recipient, by: [identity])
+        try await register("phone-2", of: "anna", pinned, token: "cc33")
+        #expect(try await fixture.outbox.remove("phone-2") == 0)
+        try await register("phone", of: "berta", pinned, token: "aa11", movingFrom: "anna")
+        #expect(try await fixture.outbox.devices(of: "berta").map { $0.name } == ["phone"])
+    }
+
+    private func register(
+        _ name: DeviceName, of user: UserName, _ keys: EnrolledDevice, token: String,
+        movingFrom previous: UserName? = nil
+    ) async throws {
+        let device = RegisteredDevice(
+            name: name, user: user, topic: Fixture.topic, keys: .enrolled(keys), token: DeviceToken(parsing: token),
+            registered: fixture.now)
+        try await fixture.outbox.register(device, movingFrom: previous)
+    }
+
     @Test("what waits goes to the device's new token")
     func changedToken() async throws {
         try await fixture.addDevice("phone")

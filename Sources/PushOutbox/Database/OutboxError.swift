@@ -33,6 +33,9 @@ public enum OutboxError: Error, Equatable, Sendable {
     /// Another enrolment key is pinned for the device. Where that is right, such as after the app's keychain was erased,
     /// remove the device and register it anew: what waits for it was sealed to keys that are gone.
     case otherEnrolment(DeviceName)
+    /// Another user's device has this enrolment key, and has answered a challenge: it is that one, or its public record
+    /// was handed in by somebody else. Where the device has changed hands, remove the other first.
+    case enrolledElsewhere(DeviceName)
     /// The device was registered with an unverified recipient, so it has no records.
     case notEnrolled
     /// A record was not believed.
@@ -62,6 +65,8 @@ extension OutboxError: CustomStringConvertible {
         case .unknownUser: "no device of this user is registered"
         case .otherUser(let name): "\(name) is registered for another user"
         case .otherEnrolment(let name): "another enrolment key is pinned for \(name)"
+        case .enrolledElsewhere(let name):
+            "the enrolment key of \(name) is another user's device's, which has answered a challenge"
         case .notEnrolled: "this device was registered without records"
         case .record(let error): error.description
         case .challenge(let error): error.description

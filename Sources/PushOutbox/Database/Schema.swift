@@ -178,5 +178,9 @@ enum Schema {
         CREATE INDEX entries_by_sender ON entries(sender);
         CREATE INDEX dead_letters_by_sender ON dead_letters(sender);
         """,
+        // 6. For whom else an enrolment key is pinned.
+        """
+        CREATE INDEX enrolments_by_key ON enrolments(enrolment);
+        """,
     ]
 }

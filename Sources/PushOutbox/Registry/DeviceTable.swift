@@ -16,7 +16,7 @@ enum DeviceTable {
     ) throws -> RegistrationChange {
         let known = try load(device.name, in: db)
         if let known { try requireOwn(known.device, device, movingFrom: previous) }
-        var discardedCount = 0
+        var discardedCount = try claim(device, in: db)
         var loser: DeviceName?
         if case .active(let token, _) = device.token {
             (loser, discardedCount) = try take(token, for: device.name, in: db)
@@ -50,6 +50,32 @@ enum DeviceTable {
         guard case .enrolled(let enrolled) = new.keys, enrolled.enrolment == pinned.enrolment else {
             throw .otherEnrolment(new.name)
         }
+    }
+
+    /// Whose a device is, its answer to a challenge says: a record is public, and anybody may hand in another's. Where this
+    /// user's device has answered, what others have pinned of it is forgotten; gives how many pushes waited there.
+    /// Source: Specification 11.5.8.
+    private static func claim(_ device: RegisteredDevice, in db: Database) throws -> Int {
+        guard case .enrolled(let enrolled) = device.keys else { return 0 }
+        let others = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT id, proven FROM enrolments JOIN devices ON device = id
+                WHERE enrolment = ? AND user <> ? AND name <> ?
+                """,
+            arguments: [enrolled.enrolment.description, device.user.description, device.name.description])
+        guard others.allSatisfy({ ($0["proven"] as String).isEmpty }) else {
+            throw OutboxError.enrolledElsewhere(device.name)
+        }
+        guard !enrolled.proven.isEmpty else { return 0 }
+        return try others.map { try remove($0["id"], in: db) }.reduce(0, +)
+    }
+
+    /// Forgets a device and what waits for it; gives how many pushes that were.
+    static func remove(_ id: Int64, in db: Database) throws -> Int {
+        let count = try EntryTable.discardAll(of: id, in: db)
+        try db.execute(sql: "DELETE FROM devices WHERE id = ?", arguments: [id])
+        return count
     }
 
     static func id(of name: DeviceName, in db: Database) throws -> Int64? {

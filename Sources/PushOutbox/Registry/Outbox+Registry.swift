@@ -12,7 +12,9 @@ extension Outbox {
     ///   what the server knows, never from what the app says: whoever could name it could take any device over. The new
     ///   user's enrolment key is pinned then.
     /// - Throws: `otherUser` where the name is another user's device and `previous` does not say so, `otherEnrolment` where
-    ///   another enrolment key is pinned for this user's device; then nothing has changed.
+    ///   another enrolment key is pinned for this user's device, `enrolledElsewhere` where another user's device has this
+    ///   enrolment key and has answered a challenge; then nothing has changed. What other users have pinned of this key, and
+    ///   not proven, goes when this device has answered one.
     @discardableResult
     public func register(
         _ device: RegisteredDevice, movingFrom previous: UserName? = nil
@@ -49,7 +51,7 @@ extension Outbox {
 
     /// Takes a newer record of a device.
     ///
-    /// - Throws: `unknownDevice`, `notEnrolled`, `record`; then nothing has changed.
+    /// - Throws: `unknownDevice`, `notEnrolled`, `record`, `enrolledElsewhere`; then nothing has changed.
     public func accept(_ record: DeviceRecord, of name: DeviceName, at now: Timestamp) async throws(OutboxError) {
         try await changeEnrolled(name) { enrolled in
             do throws(SealedPush.RecordError) { try enrolled.accept(record, at: now) } catch {
@@ -60,7 +62,7 @@ extension Outbox {
 
     /// Marks a recipient as the device's own, if this is the answer to its challenge.
     ///
-    /// - Throws: `unknownDevice`, `notEnrolled`, `challenge`; then nothing has changed.
+    /// - Throws: `unknownDevice`, `notEnrolled`, `challenge`, `enrolledElsewhere`; then nothing has changed.
     public func prove(
         _ challenge: PendingChallenge, answer: String, of name: DeviceName, at now: Timestamp
     ) async throws(OutboxError) {
@@ -78,9 +80,7 @@ extension Outbox {
     public func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
         try await write { db in
             guard let id = try DeviceTable.id(of: name, in: db) else { throw OutboxError.unknownDevice }
-            let count = try EntryTable.discardAll(of: id, in: db)
-            try db.execute(sql: "DELETE FROM devices WHERE id = ?", arguments: [id])
-            return count
+            return try DeviceTable.remove(id, in: db)
         }
     }
 

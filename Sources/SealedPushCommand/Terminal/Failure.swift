@@ -31,7 +31,8 @@ struct Failure: Error {
     static func outbox(_ error: OutboxError) -> Failure {
         let status: Int32 =
             switch error {
-            case .unknownDevice, .unknownUser, .otherUser, .otherEnrolment, .notEnrolled, .record, .challenge, .seal,
+            case .unknownDevice, .unknownUser, .otherUser, .otherEnrolment, .enrolledElsewhere, .notEnrolled, .record,
+                .challenge, .seal,
                 .keyUsedForOthers, .damaged, .foreign, .tooNew:
                 65
             case .cannotOpen, .readOnly, .diskFull, .database: 74
@@ -45,6 +46,8 @@ struct Failure: Error {
                 "; if another person is logged in on that device now, say who was before with --moving-from: `sealedpush device list` shows who"
             case .otherEnrolment(let name):
                 "; if its app has made a new one, look that the person has asked for it, then `sealedpush device remove \(name)` and enrol it anew"
+            case .enrolledElsewhere:
+                "; if the device has changed hands, find it in `sealedpush device list` and remove it there, or say who was before with --moving-from"
             case .seal(.tooLarge): "; --fit truncate cuts the body, `sealedpush seal --overflow` moves it into a file"
             case .keyUsedForOthers: "; give this message an --id of its own"
             default: ""
