@@ -42,8 +42,8 @@ private func changeAltered(_ name: KeyName, _ change: Change) {
     if let rotated { demand(change.entry(name)?.keys[0].key == rotated, "a rotation is not there") }
     let revoked = change.make(name) { () throws(KeyringError) in try keyring.revoke(name, at: now) }
     if let revoked {
-        let states = change.entry(name)?.keys.filter { $0.key == revoked }.map(\.life.state)
-        demand(states?.contains(.revoked) == true, "a revocation is not there")
+        let states = change.entry(name)?.keys.filter { revoked.contains($0.key) }.map(\.life.state) ?? []
+        demand(states.contains(.revoked), "a revocation is not there")
     }
     if change.file.mustBeRefused {
         demand(confirmed == nil && rotated == nil && revoked == nil, "an altered file is changed")

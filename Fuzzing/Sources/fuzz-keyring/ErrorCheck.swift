@@ -7,11 +7,11 @@ func checkError(_ error: KeyringError) {
     demand(!error.description.isEmpty, "an error without words")
     switch error {
     case .exists(let name), .notFound(let name), .wrongKind(let name, _), .noSecret(let name), .notUsable(let name, _),
-        .unconfirmed(let name), .nothingToConfirm(let name), .unverified(let name),
-        .enrolled(let name):
+        .unconfirmed(let name), .nothingToConfirm(let name), .unverified(let name), .enrolled(let name):
         demand(names.contains(name.description), "an error about a name that nobody asked for")
     case .record, .challenge, .wrongSecret, .needsSecret, .backup: break
-    case .damaged(let file), .altered(let file), .notSealed(let file): checkPath(file)
+    case .damaged(let file), .altered(let file), .notSealed(let file), .sealMissing(let file): checkPath(file)
+    case .sealChanged: fatalError("no seal was seen before")
     case .file(let file, let message):
         checkPath(file)
         demand(messages.contains(message), "an error with words of its own: \(message)")
