@@ -146,6 +146,15 @@ struct ChartPropertyTests {
         }
     }
 
+    @Test("a point that is no finite number is a gap", arguments: Chart.Kind.allCases)
+    func gaps(kind: Chart.Kind) throws {
+        for odd in [Double.nan, .infinity, -.infinity] {
+            let drawing = try #require(ChartDrawing(Chart(kind, points: [-3, odd, -1]), style: ChartStyle()))
+            let gap = try #require(ChartDrawing(Chart(kind, points: [-3, nil, -1]), style: ChartStyle()))
+            #expect("\(drawing)" == "\(gap)", "\(odd)")
+        }
+    }
+
     @Test("of one value, or of equal ones, has them in the middle")
     func equal() throws {
         for points in [[7], [7, 7, 7], [-1e300], [0, 0]] as [[Double?]] {

@@ -6,9 +6,11 @@ struct ChartDrawing {
     /// The part of the picture that says most when it is small: where the newest points are.
     let thumbnail: AttachmentThumbnail.Clip
 
-    /// Nil where the chart has no value. Takes any other, whatever its points, and time in proportion to them.
+    /// Nil where the chart has no value. Takes any other, whatever its points, and time in proportion to them; a point that
+    /// is no finite number is a gap.
     init?(_ chart: Chart, style: ChartStyle, decimalSeparator: String = ".") {
-        let values = chart.points.compactMap(\.self).filter(\.isFinite)
+        let points = chart.points.map { $0?.isFinite == true ? $0 : nil }
+        let values = points.compactMap(\.self)
         guard !values.isEmpty, values.count <= Chart.maximumPointCount else { return nil }
         let palette = Palette(chart, values, style: style)
         let isSparkline = chart.kind == .sparkline
@@ -25,8 +27,8 @@ struct ChartDrawing {
         numbers?.draw(into: &drawing, plot, palette)
         if hasLabels { AxisLabels(chart.labels).draw(into: &drawing, plot, palette) }
         switch chart.kind {
-        case .bar: Bars(plot, palette).draw(chart.points, into: &drawing)
-        case .line, .area, .sparkline: Lines(chart.kind, plot, palette).draw(chart.points, into: &drawing)
+        case .bar: Bars(plot, palette).draw(points, into: &drawing)
+        case .line, .area, .sparkline: Lines(chart.kind, plot, palette).draw(points, into: &drawing)
         }
         self.drawing = drawing
         thumbnail = Self.thumbnail(of: plot, in: drawing)
