@@ -99,9 +99,9 @@
             }
             let result = try perform(multi)
             if let refusal { throw refusal }
-            // The head was all that was wanted.
-            if result == CURLE_WRITE_ERROR, answer.status > 0 { return answer }
-            guard result == CURLE_OK, answer.status > 0 else { throw .network }
+            // libcurl also ends well where a head does not, or is none: only a whole one is an answer. Where it was all that was
+            // wanted, the transfer was ended from here.
+            guard isInBody, result == CURLE_OK || result == CURLE_WRITE_ERROR else { throw .network }
             return answer
         }
 

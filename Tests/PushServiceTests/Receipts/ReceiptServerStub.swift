@@ -18,6 +18,8 @@ final class ReceiptServerStub: Sendable {
         /// Elsewhere, to the path `/other`.
         case redirects
         case closes
+        /// In the head, behind the status.
+        case breaksOff
     }
 
     let port: UInt16
@@ -106,6 +108,7 @@ final class ReceiptServerStub: Sendable {
         case .redirects:
             write(connection, "HTTP/1.1 307 X\r\nLocation: /other\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         case .closes: break
+        case .breaksOff: write(connection, "HTTP/1.1 204 X\r\nConnection: close\r\n")
         }
     }
 

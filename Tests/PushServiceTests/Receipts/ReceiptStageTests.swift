@@ -189,6 +189,13 @@ struct ReceiptStageTests {
         #expect(queue.waiting().isEmpty)
     }
 
+    @Test("keeps a receipt where the answer breaks off in its head, as where there is none")
+    func brokenOff() async throws {
+        server.behave(.breaksOff)
+        await show(try field())
+        #expect(queue.waiting().count == 1)
+    }
+
     @Test("keeps a receipt where nobody is there, and asks each address once in a run")
     func nobody() async throws {
         let port = try ReceiptServerStub().port
