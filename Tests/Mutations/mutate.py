@@ -1,0 +1,312 @@
+"""Makes a copy of the checkout that holds every fault of mutations.txt at once, and tests it with one of them on at a time.
+
+Called by Scripts/mutate, which says how. Each fault stands in the copy as a choice, `Mutant.is(7) ? (fault) : (original)`,
+and the environment variable SEALED_PUSH_MUTANT says which one is on, in the tests and in every process that they start.
+So one build serves for all of them. With none on, the copy does what the checkout does.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+LIST = Path("Tests/Mutations/mutations.txt")
+VARIABLE = "SEALED_PUSH_MUTANT"
+SWITCH = """\
+import Glibc
+
+/// Which of the faults is on; 0 where none is.
+enum Mutant {
+    private static let number = getenv("%s").flatMap { Int32(String(cString: $0)) } ?? 0
+    static func `is`(_ number: Int32) -> Bool { number == Self.number }
+}
+""" % VARIABLE
+
+
+class Wrong(Exception):
+    """Something in the list does not fit the sources."""
+
+
+class Mutation:
+    """One place of one fault; a fault may have several places."""
+
+    def __init__(self, name, kind, group, file):
+        self.name, self.kind, self.group, self.file = name, kind, group, file
+        self.after, self.original, self.fault, self.reason = None, None, None, None
+        self.number = 0
+
+    def find(self, text):
+        """Where the original stands in its file."""
+        start = 0
+        if self.after is not None:
+            start = once(text, self.after, self)
+            place = text.find(self.original, start)
+            if place < 0:
+                raise Wrong(f"{self.name}: not in {self.file} behind its anchor: {self.original}")
+            return place, place + len(self.original)
+        place = once(text, self.original, self)
+        return place, place + len(self.original)
+
+
+def once(text, part, mutation):
+    if text.count(part) != 1:
+        raise Wrong(f"{mutation.name}: {text.count(part)} times in {mutation.file}, not once: {part}")
+    return text.index(part)
+
+
+def read_list(path):
+    """The groups with their filters, and the mutations."""
+    groups, mutations = {}, []
+    group = file = mutation = None
+    for number, line in enumerate(path.read_text().split("\n"), 1):
+        mark, _, rest = line.partition(" ")
+        if mark in ("-", "+", "@", "="):
+            if mutation is None:
+                raise Wrong(f"line {number}: before any mutation")
+            name = {"-": "original", "+": "fault", "@": "after", "=": "reason"}[mark]
+            before = getattr(mutation, name)
+            setattr(mutation, name, rest if before is None else before + "\n" + rest)
+        elif not line or line.startswith("#"):
+            continue
+        elif mark == "group":
+            group, *filters = rest.split()
+            groups[group] = filters
+        elif mark == "file":
+            file = rest
+        else:
+            mutation = Mutation(mark, rest or "expression", group, file)
+            if mutation.kind not in ("expression", "statement", "text"):
+                raise Wrong(f"line {number}: {mutation.kind} is no kind")
+            mutations.append(mutation)
+    numbers = {}
+    for mutation in mutations:
+        if mutation.original is None or mutation.fault is None:
+            raise Wrong(f"{mutation.name} lacks its `-` or `+`")
+        mutation.number = numbers.setdefault(mutation.name, len(numbers) + 1)
+    return groups, mutations
+
+
+def woven(text, mutations):
+    """A file's text with all of its faults in it."""
+    places = {}
+    for mutation in mutations:
+        places.setdefault(mutation.find(text), []).append(mutation)
+    # Outer places before the inner ones that they hold.
+    order = sorted(places, key=lambda place: (place[0], -place[1]))
+
+    def weave(start, end, inner):
+        result, at = "", start
+        while inner:
+            place = inner.pop(0)
+            if place[1] > end:
+                raise Wrong(f"{places[place][0].name} overlaps another")
+            held = []
+            while inner and inner[0][0] < place[1]:
+                held.append(inner.pop(0))
+            result += text[at:place[0]] + choice(weave(*place, held), places[place])
+            at = place[1]
+        return result + text[at:end]
+
+    return weave(0, len(text), order)
+
+
+def choice(original, mutations):
+    kinds = {mutation.kind for mutation in mutations}
+    if len(kinds) > 1:
+        raise Wrong(f"{mutations[0].name} and another at its place differ in kind")
+    for mutation in mutations:
+        test = f"Mutant.is({mutation.number})"
+        if mutation.kind == "expression":
+            original = f"({test} ? ({mutation.fault}) : ({original}))"
+        elif mutation.kind == "text":
+            original = f"\\({test} ? \"{mutation.fault}\" : \"{original}\")"
+        else:
+            original = f"if {test} {{\n{mutation.fault}\n}} else {{\n{original}\n}}"
+    return original
+
+
+def write_copy(folder, mutations):
+    """Writes what has changed, so that the next build is a small one."""
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], check=True, capture_output=True,
+        text=True).stdout.split("\0")
+    wanted = {name: None for name in names if name and os.path.lexists(name)}
+    wanted["Package.resolved"] = None
+    by_file = {}
+    for mutation in mutations:
+        by_file.setdefault(mutation.file, []).append(mutation)
+    for file, own in by_file.items():
+        wanted[file] = woven(Path(file).read_text(), own)
+        wanted[str(Path(*Path(file).parts[:2]) / "Mutant.swift")] = SWITCH
+    for name, text in wanted.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if text is None:
+            if not os.path.exists(name):
+                continue
+            if os.path.islink(name) or not target.exists() or target.read_bytes() != Path(name).read_bytes():
+                target.unlink(missing_ok=True)
+                shutil.copy2(name, target, follow_symlinks=False)
+                if not target.is_symlink():
+                    os.utime(target)
+        elif not target.exists() or target.read_text() != text:
+            target.write_text(text)
+    for place in ("Sources", "Tests"):
+        for file in (folder / place).rglob("*"):
+            if file.is_file() and str(file.relative_to(folder)) not in wanted:
+                file.unlink()
+
+
+def end(process, scratch):
+    """Ends tests and whatever they have started: all of it has their own TMPDIR in its environment."""
+    mark = f"TMPDIR={scratch}".encode()
+    for _ in range(2):
+        for name in os.listdir("/proc"):
+            try:
+                if name.isdigit() and mark in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
+                    os.kill(int(name), signal.SIGKILL)
+            except OSError:
+                continue
+    process.wait()
+
+
+FAILED = re.compile(r"✘ Test (.*?) recorded an issue(?:.*? at (\S+?:\d+))?")
+COUNT = re.compile(r"Test run with (\d+) test")
+
+
+def run_tests(folder, number, filters, limit):
+    """Runs tests until the first one fails; gives why they ended, or nothing where all have passed."""
+    scratch = tempfile.mkdtemp(prefix="m", dir="/tmp")
+    # As /tmp itself: some tests are of what other users may do there.
+    os.chmod(scratch, 0o1777)
+    environment = dict(
+        os.environ, TMPDIR=scratch, SWT_SWIFT_ERROR_BACKTRACING_ENABLED="0", SWIFT_BACKTRACE="enable=no", NO_COLOR="1")
+    environment.pop(VARIABLE, None)
+    if number:
+        environment[VARIABLE] = str(number)
+    process = subprocess.Popen(
+        [".build/debug/sealed-pushPackageTests.xctest", "--testing-library", "swift-testing", "--filter", filters],
+        cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        start_new_session=True)
+    is_late = threading.Event()
+
+    def stop():
+        is_late.set()
+        end(process, scratch)
+
+    alarm = threading.Timer(limit, stop)
+    alarm.start()
+    answer, count = None, 0
+    try:
+        for line in process.stdout:
+            line = line.decode(errors="replace")
+            failed = FAILED.search(line)
+            if failed:
+                answer = " ".join(word for word in failed.groups() if word)
+                break
+            ran = COUNT.search(line)
+            count = int(ran[1]) if ran else count
+        status = process.wait() if not answer else 1
+        if is_late.is_set():
+            answer = "still busy at its time limit"
+        elif not answer and status != 0:
+            answer = f"ended by {signal.Signals(-status).name}" if status < 0 else f"ended with {status}"
+        elif not answer and count == 0:
+            raise Wrong(f"no test is named by {filters}")
+        return answer
+    finally:
+        alarm.cancel()
+        end(process, scratch)
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--build", action="store_true")
+    parser.add_argument("--folder", type=Path, default=Path(".build/mutants"))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+
+    groups, mutations = read_list(LIST)
+    known = {mutation.name: mutation for mutation in mutations}
+    unknown = [name for name in options.names if name not in known and name not in groups]
+    if unknown:
+        raise Wrong(f"neither a fault nor a group of {LIST}: {' '.join(unknown)}")
+    for file in sorted({mutation.file for mutation in mutations}):
+        woven(Path(file).read_text(), [mutation for mutation in mutations if mutation.file == file])
+    print(f"{len(known)} faults in {len({mutation.file for mutation in mutations})} files")
+    if options.check:
+        return 0
+
+    folder = options.folder.absolute()
+    write_copy(folder, mutations)
+    print("== build", flush=True)
+    subprocess.run(
+        ["swift", "build", "--package-path", str(folder), "--disable-index-store", "--build-tests",
+         "--quiet"], check=True)
+    if options.build:
+        return 0
+
+    chosen = [
+        mutation for mutation in known.values()
+        if not options.names or mutation.name in options.names or mutation.group in options.names]
+    print("== without a fault", flush=True)
+    limits = {}
+    for group in dict.fromkeys(mutation.group for mutation in chosen):
+        for filters in groups[group]:
+            if filters in limits:
+                continue
+            start = time.monotonic()
+            failure = run_tests(folder, 0, filters, 3_600)
+            if failure:
+                print(f"{filters} fails without any fault: {failure}")
+                return 1
+            limits[filters] = 120 + 4 * (time.monotonic() - start)
+            print(f"{filters}: passed in {time.monotonic() - start:.0f} s", flush=True)
+
+    def judge(mutation):
+        for filters in groups[mutation.group]:
+            failure = run_tests(folder, mutation.number, filters, limits[filters])
+            if failure:
+                return mutation, failure
+        return mutation, None
+
+    print("== one fault at a time", flush=True)
+    caught, argued, survived, surprises = 0, [], [], []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for mutation, failure in pool.map(judge, chosen):
+            if failure:
+                caught += 1
+                print(f"caught    {mutation.name}: {failure}", flush=True)
+                if mutation.reason:
+                    surprises.append(mutation.name)
+            elif mutation.reason:
+                argued.append(mutation.name)
+                print(f"argued    {mutation.name}: {mutation.reason}", flush=True)
+            else:
+                survived.append(mutation.name)
+                print(f"SURVIVED  {mutation.name}", flush=True)
+    print("== result")
+    for name in surprises:
+        print(f"{name} is argued to change nothing, and was caught")
+    for name in survived:
+        print(f"{name} survived")
+    print(f"{len(chosen)} faults: {caught} caught, {len(argued)} argued to change nothing, {len(survived)} survived")
+    return 1 if survived or surprises else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Wrong as wrong:
+        sys.exit(f"mutate: {wrong}")
