@@ -85,6 +85,62 @@ struct ContextCacheTests {
         #expect(cache.heldCount == 0)
     }
 
+    @Test("a limit of one message holds, however many contexts may be held")
+    func singleMessage() throws {
+        let cache = cache(ContextLimits(messageCount: 1))
+        let headers = try (0..<3).map { _ in try header(cache.seal(plaintext, to: phone.recipient)) }
+        #expect(Set(headers.map(\.enc)).count == 3)
+        #expect(headers.allSatisfy { $0.sequenceNumber == 0 })
+    }
+
+    @Test("a forgotten recipient gets a new context")
+    func forgotten() throws {
+        let cache = cache()
+        let first = try header(cache.seal(plaintext, to: phone.recipient)).enc
+        let other = try header(cache.seal(plaintext, to: Identity().recipient)).enc
+        cache.forget(phone.recipient)
+        #expect(cache.heldCount == 1)
+        let next = try header(cache.seal(plaintext, to: phone.recipient))
+        #expect(![first, other].contains(next.enc) && next.sequenceNumber == 0)
+    }
+
+    @Test("a context that is used up takes the recipient's next one neither in time nor for room")
+    func usedUp() throws {
+        func enc(_ cache: ContextCache, _ recipient: Recipient) throws -> X25519PublicKey {
+            try header(cache.seal(plaintext, to: recipient)).enc
+        }
+        let others = (0..<4).map { _ in Identity().recipient }
+
+        let world = World()
+        let timed = cache(ContextLimits(messageCount: 2), world)
+        _ = try enc(timed, others[0])
+        world.pass(.seconds(5))
+        _ = try (enc(timed, phone.recipient), enc(timed, phone.recipient))
+        world.pass(.seconds(5))
+        let second = try enc(timed, phone.recipient)
+        world.pass(.seconds(3_596))
+        #expect(try enc(timed, phone.recipient) == second)
+
+        let crowded = cache(ContextLimits(messageCount: 2, heldCount: 3))
+        _ = try enc(crowded, others[0])
+        _ = try (enc(crowded, phone.recipient), enc(crowded, phone.recipient))
+        _ = try enc(crowded, others[1])
+        let held = try enc(crowded, phone.recipient)
+        _ = try (enc(crowded, others[2]), enc(crowded, others[3]))
+        #expect(try enc(crowded, phone.recipient) == held)
+    }
+
+    @Test("limits beyond the specification's stop the program")
+    func limits() async {
+        await #expect(processExitsWith: .failure) { _ = ContextLimits(messageCount: 1_025) }
+        await #expect(processExitsWith: .failure) { _ = ContextLimits(messageCount: 0) }
+        await #expect(processExitsWith: .failure) { _ = ContextLimits(lifetime: .seconds(3_601)) }
+        await #expect(processExitsWith: .failure) { _ = ContextLimits(lifetime: .zero) }
+        await #expect(processExitsWith: .success) {
+            _ = ContextLimits(messageCount: 1_024, lifetime: .seconds(3_600))
+        }
+    }
+
     @Test("what is too old is swept away although nobody seals")
     func sweep() throws {
         let world = World()
@@ -108,6 +164,18 @@ struct ContextCacheTests {
             sender: sender, topic: "com.example.app", limits: ContextLimits(lifetime: .milliseconds(50)))
         _ = cache.seal(plaintext, to: phone.recipient)
         try await eventually("the sweep") { cache.heldCount == 0 }
+    }
+
+    @Test("it comes again for what was younger then, and for what is sealed after it")
+    func sweepAgain() async throws {
+        let cache = ContextCache(
+            sender: sender, topic: "com.example.app", limits: ContextLimits(lifetime: .milliseconds(50)))
+        for _ in 1...2 {
+            _ = cache.seal(plaintext, to: phone.recipient)
+            try await Task.sleep(for: .milliseconds(25))
+            _ = cache.seal(plaintext, to: Identity().recipient)
+            try await eventually("the sweep") { cache.heldCount == 0 }
+        }
     }
 
     @Test("many threads never use one number of one context twice, and everything opens")

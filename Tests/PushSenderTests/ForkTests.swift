@@ -23,11 +23,12 @@ import Testing
             await #expect(processExitsWith: .success) { [work = work as Work] in try work.run() }
             let lines = try String(contentsOfFile: result, encoding: .utf8).split(separator: "\n").map(String.init)
             let words = lines.map { $0.split(separator: " ").map(String.init) }
-            try #require(words.count == 3, "\(lines)")
-            // Before the fork, in the child, in the parent: process, encapsulated key, number.
+            try #require(words.count == 4, "\(lines)")
+            // Before the fork, twice in the child, in the parent: process, encapsulated key, number.
             #expect((words[0][0] == words[1][0]) == inNamespace)
             #expect(words[0][1] != words[1][1], "one key in two processes")
-            #expect(words[0][1] == words[2][1] && words[2][2] == "1", "the parent goes on with its own")
+            #expect(words[1][1] == words[2][1] && words[2][2] == "1", "the child goes on with its own")
+            #expect(words[0][1] == words[3][1] && words[3][2] == "1", "the parent goes on with its own")
         }
 
         /// What runs in a process of its own: it forks.
@@ -49,7 +50,10 @@ import Testing
                     try note("\(getpid()) \(Hex.encode(header.enc.bytes)) \(header.sequenceNumber)\n")
                 }
                 try seal()
-                try child { try seal() }
+                try child {
+                    try seal()
+                    try seal()
+                }
                 try seal()
             }
 
