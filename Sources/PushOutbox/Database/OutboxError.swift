@@ -4,7 +4,8 @@ public import SealedPush
 
 /// Why the outbox did not do what it was asked. Holds public IDs only.
 public enum OutboxError: Error, Equatable, Sendable {
-    /// The file is no database, or parts of it are destroyed. What it held can be had back from a copy only.
+    /// The file is no database, parts of it are destroyed, or it holds values of other types than it must. What it held can
+    /// be had back from a copy only.
     case damaged
     /// The file is a database of some other program. It was not changed.
     case foreign
@@ -82,6 +83,8 @@ extension OutboxError {
             self = error
         } else if let error = error as? DatabaseError {
             self.init(error)
+        } else if error is RowDecodingError {
+            self = .damaged
         } else {
             self = .database(code: 0, "\(type(of: error))")
         }

@@ -133,17 +133,17 @@ extension EnqueueBatch {
     }
 
     private static func candidate(_ row: Row) throws -> Candidate {
-        guard let topic = Topic(parsing: row["topic"]) else { throw OutboxError.damaged }
+        guard let topic = Topic(parsing: try row.value("topic")) else { throw OutboxError.damaged }
         let recipient: Recipient?
         do {
-            recipient = try (row["recipient"] as String?).map(Recipient.init(parsing:))
+            recipient = try (row.value("recipient") as String?).map(Recipient.init(parsing:))
         } catch { throw OutboxError.damaged }
         return Candidate(
-            device: row["id"], revision: row["revision"], environment: row["environment"], topic: topic,
-            hasToken: row["has_token"],
+            device: try row.value("id"), revision: try row.value("revision"),
+            environment: try row.value("environment"), topic: topic, hasToken: try row.value("has_token"),
             key: SealingKey(
-                recipient: recipient, isVerified: row["is_verified"], validFrom: row["valid_from"],
-                validUntil: row["valid_until"]))
+                recipient: recipient, isVerified: try row.value("is_verified"), validFrom: try row.value("valid_from"),
+                validUntil: try row.value("valid_until")))
     }
 
     private static let selection = """

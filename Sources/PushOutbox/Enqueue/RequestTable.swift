@@ -22,8 +22,10 @@ enum RequestTable {
             db.cachedStatement(sql: "SELECT audience, position, is_complete, enqueued FROM requests WHERE key = ?"),
             arguments: [Data(key.digest)])
         guard let row else { return nil }
-        guard row["audience"] == order.audienceText else { throw OutboxError.keyUsedForOthers }
-        return Progress(position: row["position"], isComplete: row["is_complete"], enqueuedCount: row["enqueued"])
+        guard try row.value("audience") == order.audienceText else { throw OutboxError.keyUsedForOthers }
+        return Progress(
+            position: try row.value("position"), isComplete: try row.value("is_complete"),
+            enqueuedCount: try row.count("enqueued"))
     }
 
     /// Notes a batch, in the transaction that stores its entries.

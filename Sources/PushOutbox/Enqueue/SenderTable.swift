@@ -26,7 +26,10 @@ enum SenderTable {
                 LEFT JOIN senders ON senders.id = sender
                 """)
         return Dictionary(
-            rows.map { row in ((row["key"] as String?).flatMap(SealedBy.init(parsing:)) ?? .unknown, row["count"]) },
+            try rows.map { row in
+                let key: String? = try row.value("key")
+                return (key.flatMap(SealedBy.init(parsing:)) ?? .unknown, try row.count("count"))
+            },
             uniquingKeysWith: +)
     }
 }

@@ -80,8 +80,8 @@ extension Outbox {
 
     /// Takes a device's oldest entry, dropping those before it that are stale; nil where none is left.
     private static func take(_ row: Row, number: Int64, end: Int64, at now: Int64, in db: Database) throws -> Lease? {
-        let device: Int64 = row["device"]
-        let lastEntry: Int64? = row["entry"]
+        let device: Int64 = try row.value("device")
+        let lastEntry: Int64? = try row.value("entry")
         while let head = try EntryTable.head(of: device, in: db) {
             let entry = try Row.fetchOne(
                 db.cachedStatement(
@@ -91,21 +91,22 @@ extension Outbox {
                         FROM entries LEFT JOIN devices ON devices.id = entries.device WHERE entries.id = ?
                         """), arguments: [head])
             guard let entry else { throw OutboxError.damaged }
-            if isStale(entry, at: now) {
+            if now >= (try entry.value("stale")) {
                 _ = try EntryTable.remove(head, in: db)
                 try Tally.add(Tally.expired, at: now, in: db)
                 continue
             }
-            let refusal: String? = entry["token_refusal"]
-            if refusal != nil || (entry["token"] as Data?) == nil {
+            let refusal: String? = try entry.value("token_refusal")
+            let token: Data? = try entry.value("token")
+            if refusal != nil || token == nil {
                 // Its app has taken the token away, or APNs has.
                 let reason = refusal ?? SkipReason.noToken.rawValue
                 let count = try EntryTable.buryAll(of: device, reason: reason, at: now, in: db)
                 try Tally.add(Tally.dead(reason), count, at: now, in: db)
                 return nil
             }
-            let attempts = lastEntry == head ? min(row["attempts"], Self.countedAttempts) + 1 : 1
-            guard let request = request(entry) else {
+            let attempts = lastEntry == head ? min(try row.count("attempts"), Self.countedAttempts) + 1 : 1
+            guard let request = try? request(entry) else {
                 // Somebody has been in the file: it costs this one, not all others.
                 if try EntryTable.bury(head, reason: "malformed", attempts: 0, at: now, in: db) {
                     try Tally.add(Tally.dead("malformed"), at: now, in: db)
@@ -121,20 +122,19 @@ extension Outbox {
         return nil
     }
 
-    private static func isStale(_ entry: Row, at now: Int64) -> Bool { now >= entry["stale"] }
-
-    private static func request(_ entry: Row) -> PushRequest? {
-        guard let data: Data = entry["token"], let token = DeviceToken(data),
-            let topic = Topic(parsing: entry["topic"]),
-            let priority = PushPriority(rawValue: entry["priority"]), (entry["apns_id"] as String).utf8.count == 36,
-            (1...64).contains((entry["collapse_id"] as String).utf8.count),
-            (entry["body"] as Data).count <= SizePlan.maximumPayloadByteCount
+    /// Nil, or an error, for what is no push.
+    private static func request(_ entry: Row) throws -> PushRequest? {
+        let (apnsID, collapseID): (String, String) = (try entry.value("apns_id"), try entry.value("collapse_id"))
+        let body: Data = try entry.value("body")
+        guard let token = DeviceToken(try entry.value("token")), let topic = Topic(parsing: try entry.value("topic")),
+            let priority = PushPriority(rawValue: try entry.value("priority")), apnsID.utf8.count == 36,
+            (1...64).contains(collapseID.utf8.count), body.count <= SizePlan.maximumPayloadByteCount
         else { return nil }
+        let expiration: Int64? = try entry.value("expiration")
         var request = PushRequest(
-            token: token, body: Array(entry["body"] as Data), topic: topic, apnsID: entry["apns_id"],
-            collapseID: entry["collapse_id"], priority: priority,
-            expiration: (entry["expiration"] as Int64?).map { Timestamp(clamping: $0) })
-        request.isProven = entry["is_proven"]
+            token: token, body: Array(body), topic: topic, apnsID: apnsID, collapseID: collapseID, priority: priority,
+            expiration: expiration.map { Timestamp(clamping: $0) })
+        request.isProven = try entry.value("is_proven")
         return request
     }
 

@@ -33,13 +33,15 @@ extension Outbox {
             let rows = try Row.fetchAll(
                 db, sql: "SELECT day, outcome, count FROM receipt_tallies WHERE day >= ?", arguments: [first])
             for row in rows {
-                days[row["day"], default: ReceiptDay(number: row["day"])].add(row["outcome"], row["count"])
+                let day: Int64 = try row.value("day")
+                days[day, default: ReceiptDay(number: day)].add(try row.value("outcome"), try row.count("count"))
             }
             let accepted = try Row.fetchAll(
                 db, sql: "SELECT day, count FROM tallies WHERE day >= ? AND outcome = ?",
                 arguments: [first, Tally.accepted])
             for row in accepted {
-                days[row["day"], default: ReceiptDay(number: row["day"])].acceptedCount = row["count"]
+                let day: Int64 = try row.value("day")
+                days[day, default: ReceiptDay(number: day)].acceptedCount = try row.count("count")
             }
             let devices = try Row.fetchOne(
                 db,
@@ -47,7 +49,8 @@ extension Outbox {
                     "SELECT COUNT(*) AS all_of_them, COUNT(*) FILTER (WHERE failed > 0) AS failing FROM receipt_devices WHERE last >= ?",
                 arguments: [first * Tally.millisecondsPerDay])
             return ReceiptReport(
-                deviceCount: devices?["all_of_them"] ?? 0, failingDeviceCount: devices?["failing"] ?? 0,
+                deviceCount: try devices?.count("all_of_them") ?? 0,
+                failingDeviceCount: try devices?.count("failing") ?? 0,
                 failingDevices: try ReceiptTable.failingDevices(
                     since: first * Tally.millisecondsPerDay, in: db),
                 registeredDeviceCount: try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM devices") ?? 0,
@@ -61,10 +64,10 @@ extension Outbox {
             let row = try Row.fetchOne(
                 db, sql: "SELECT last, shown, failed FROM receipt_devices WHERE id = ?",
                 arguments: [ReceiptTable.data(id)])
-            return row.map { row in
+            return try row.map { row in
                 ReceiptDevice(
-                    last: Timestamp(clamping: (row["last"] as Int64) / 1_000), shownCount: row["shown"],
-                    failedCount: row["failed"])
+                    last: Timestamp(clamping: try row.value("last") / 1_000), shownCount: try row.count("shown"),
+                    failedCount: try row.count("failed"))
             }
         }
     }

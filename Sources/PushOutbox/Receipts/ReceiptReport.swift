@@ -51,7 +51,8 @@ public struct ReceiptDay: Hashable, Sendable {
         .milliseconds(250), .seconds(1), .seconds(5), .seconds(15),
     ]
 
-    init(number: Int64) { start = Timestamp(clamping: number * 86_400) }
+    /// - Parameter number: of days since 1970; one that no calendar has becomes the nearest.
+    init(number: Int64) { start = Timestamp(clamping: min(max(number, 0), 1 << 40) * 86_400) }
 
     /// All that did not open.
     public var failedCount: Int { failures.values.reduce(0, +) }

@@ -70,7 +70,7 @@ enum ReceiptTable {
         let rows = try Row.fetchAll(
             db, sql: "SELECT reason, COUNT(*) FROM receipt_failures WHERE last >= ? GROUP BY reason",
             arguments: [first])
-        return Dictionary(rows.map { ($0[0], $0[1]) }, uniquingKeysWith: +)
+        return Dictionary(try rows.map { (try $0.value(at: 0), try $0.count(at: 1)) }, uniquingKeysWith: +)
     }
 
     static func countRefusals(_ code: String, _ count: Int, at now: Int64, in db: Database) throws {
@@ -93,7 +93,7 @@ enum ReceiptTable {
             db.cachedStatement(
                 sql: "SELECT shown_that_day, failed_that_day FROM receipt_devices WHERE id = ? AND day = ?"),
             arguments: [data(id), day])
-        return (row?["shown_that_day"] ?? 0, row?["failed_that_day"] ?? 0)
+        return (try row?.count("shown_that_day") ?? 0, try row?.count("failed_that_day") ?? 0)
     }
 
     /// Devices and days for 60 days; numbers for as long as their receipts would be believed, and a day more.

@@ -84,7 +84,7 @@ enum DeviceTable {
 
     static func load(_ name: DeviceName, in db: Database) throws -> (id: Int64, device: RegisteredDevice)? {
         let row = try Row.fetchOne(db, sql: "\(selection) WHERE name = ?", arguments: [name.description])
-        return try row.map { ($0["id"], try device($0)) }
+        return try row.map { (try $0.value("id"), try device($0)) }
     }
 
     static func loadAll(of user: UserName, in db: Database) throws -> [RegisteredDevice] {
@@ -107,13 +107,13 @@ enum DeviceTable {
             db, sql: "SELECT id, name FROM devices WHERE token = ? AND name <> ?",
             arguments: [token.data, name.description])
         guard let row else { return (nil, 0) }
-        let holder: Int64 = row["id"]
+        let holder: Int64 = try row.value("id")
         try db.execute(
             sql: """
                 UPDATE devices SET token = NULL, token_refusal = 'moved', is_proven = 0, revision = revision + 1
                 WHERE id = ?
                 """, arguments: [holder])
-        return (DeviceName(parsing: row["name"]), try EntryTable.discardAll(of: holder, in: db))
+        return (DeviceName(parsing: try row.value("name")), try EntryTable.discardAll(of: holder, in: db))
     }
 
     private static func insert(_ device: RegisteredDevice, in db: Database) throws -> Int64 {
@@ -168,36 +168,40 @@ enum DeviceTable {
         }
     }
 
-    private static let selection = "SELECT * FROM devices LEFT JOIN enrolments ON device = id"
+    private static let selection = """
+        SELECT id, name, user, topic, environment, token, token_registered, token_refusal, recipient, enrolment, record, proven
+        FROM devices LEFT JOIN enrolments ON device = id
+        """
 
     private static func device(_ row: Row) throws -> RegisteredDevice {
-        guard let name = DeviceName(parsing: row["name"]), let user = UserName(parsing: row["user"]),
-            let topic = Topic(parsing: row["topic"])
+        guard let name = DeviceName(parsing: try row.value("name")),
+            let user = UserName(parsing: try row.value("user")), let topic = Topic(parsing: try row.value("topic"))
         else { throw OutboxError.damaged }
         return RegisteredDevice(
-            name: name, user: user, topic: topic, environment: PushEnvironment(code: row["environment"]),
+            name: name, user: user, topic: topic, environment: PushEnvironment(code: try row.value("environment")),
             keys: try keys(row), token: try token(row))
     }
 
     private static func token(_ row: Row) throws -> TokenState {
-        let reason: String? = row["token_refusal"]
-        guard let data: Data = row["token"] else { return .none(reason: reason) }
+        let reason: String? = try row.value("token_refusal")
+        guard let data: Data = try row.value("token") else { return .none(reason: reason) }
         guard let token = DeviceToken(data) else { throw OutboxError.damaged }
-        let registered = Timestamp(clamping: (row["token_registered"] as Int64) / 1_000)
+        let registered = Timestamp(clamping: try row.value("token_registered") / 1_000)
         if let reason { return .disabled(token, registered: registered, reason: reason) }
         return .active(token, registered: registered)
     }
 
     private static func keys(_ row: Row) throws -> DeviceKeys {
         do {
-            guard let enrolment: String = row["enrolment"] else {
-                return .unverified(try Recipient(parsing: row["recipient"] ?? ""))
+            guard let enrolment: String = try row.value("enrolment") else {
+                return .unverified(try Recipient(parsing: try row.value("recipient") ?? ""))
             }
-            let proven = try (row["proven"] as String).split(separator: " ").map { try Recipient(parsing: String($0)) }
+            let proven: String = try row.value("proven")
             return .enrolled(
                 try EnrolledDevice(
-                    loading: try Enrolment(parsing: enrolment), record: try DeviceRecord(parsing: row["record"]),
-                    proven: proven))
+                    loading: try Enrolment(parsing: enrolment),
+                    record: try DeviceRecord(parsing: try row.value("record")),
+                    proven: try proven.split(separator: " ").map { try Recipient(parsing: String($0)) }))
         } catch { throw OutboxError.damaged }
     }
 }

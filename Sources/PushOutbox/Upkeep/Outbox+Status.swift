@@ -20,7 +20,8 @@ extension Outbox {
             let environments = try Row.fetchAll(
                 db, sql: "SELECT environment, COUNT(*) FROM queues GROUP BY environment")
             status.waitingDevices = Dictionary(
-                environments.map { (PushEnvironment(code: $0[0]), $0[1]) }, uniquingKeysWith: +)
+                try environments.map { (PushEnvironment(code: try $0.value(at: 0)), try $0.count(at: 1)) },
+                uniquingKeysWith: +)
             status.nextDue = try Int64.fetchOne(db, sql: "SELECT MIN(due) FROM queues")
                 .map { Timestamp(clamping: max($0, now) / 1_000) }
             status.deadLetters = try Self.counts(
@@ -52,11 +53,12 @@ extension Outbox {
                     WHERE ?1 IS NULL OR reason = ?1 ORDER BY dead_letters.id LIMIT ?2 OFFSET ?3
                     """, arguments: [reason, limit, offset]
             ).map { row in
-                DeadLetter(
-                    apnsID: row["apns_id"], device: (row["name"] as String?).flatMap(DeviceName.init(parsing:)),
-                    reason: row["reason"], attempts: row["attempts"],
-                    enqueued: Timestamp(clamping: (row["enqueued"] as Int64) / 1_000),
-                    died: Timestamp(clamping: (row["died"] as Int64) / 1_000))
+                let name: String? = try row.value("name")
+                return DeadLetter(
+                    apnsID: try row.value("apns_id"), device: name.flatMap(DeviceName.init(parsing:)),
+                    reason: try row.value("reason"), attempts: try row.count("attempts"),
+                    enqueued: Timestamp(clamping: try row.value("enqueued") / 1_000),
+                    died: Timestamp(clamping: try row.value("died") / 1_000))
             }
         }
     }
@@ -70,25 +72,32 @@ extension Outbox {
                     COUNT(*) FILTER (WHERE due > ?1 AND lease IS NULL) AS delayed
                 FROM queues
                 """, arguments: [now])
-        return OutboxStatus.Queues(due: row?["due"] ?? 0, leased: row?["leased"] ?? 0, delayed: row?["delayed"] ?? 0)
+        return OutboxStatus.Queues(
+            due: try row?.count("due") ?? 0, leased: try row?.count("leased") ?? 0,
+            delayed: try row?.count("delayed") ?? 0)
     }
 
-    private static func counts(_ rows: [Row]) -> [String: Int] {
-        Dictionary(rows.map { ($0[0], $0[1]) }, uniquingKeysWith: +)
+    private static func counts(_ rows: [Row]) throws -> [String: Int] {
+        Dictionary(try rows.map { (try $0.value(at: 0), try $0.count(at: 1)) }, uniquingKeysWith: +)
     }
 
     /// Entries are numbered as they come, so that those of an age are found by bisection and counted in an index: the
     /// bodies, by far the largest part of the file, are not read.
     private static func count(olderThan age: Duration, at now: Int64, in db: Database) throws -> Int {
         let boundary = now - age.milliseconds
-        var low = try Int64.fetchOne(db, sql: "SELECT MIN(id) FROM entries") ?? 0
-        var high = try (Int64.fetchOne(db, sql: "SELECT MAX(id) FROM entries") ?? -1) + 1
+        // SQLite gives none below 1, and none behind the largest.
+        var low: Int64 = 0
+        var high = try min(Int64.fetchOne(db, sql: "SELECT MAX(id) FROM entries") ?? 0, .max - 1) + 1
         while low < high {
             let middle = low + (high - low) / 2
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT id, enqueued FROM entries WHERE id >= ? ORDER BY id LIMIT 1"),
                 arguments: [middle])
-            if let row, (row["enqueued"] as Int64) < boundary { low = (row["id"] as Int64) + 1 } else { high = middle }
+            if let row, try row.value("enqueued") < boundary {
+                low = try min(row.value("id"), .max - 1) + 1
+            } else {
+                high = middle
+            }
         }
         return try Int.fetchOne(
             db, sql: "SELECT COUNT(*) FROM entries INDEXED BY entries_by_device WHERE id < ?", arguments: [low]) ?? 0

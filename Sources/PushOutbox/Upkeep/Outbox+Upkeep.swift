@@ -129,9 +129,10 @@ extension Outbox {
             let rows = try Row.fetchAll(
                 db, sql: "SELECT id, device FROM entries WHERE id IN (\(selection))", arguments: arguments)
             for row in rows {
-                _ = try EntryTable.remove(row["id"], in: db)
-                guard try EntryTable.head(of: row["device"], in: db) == nil else { continue }
-                try QueueTable.removeUnlessLeased(row["device"], at: now, in: db)
+                let device: Int64 = try row.value("device")
+                _ = try EntryTable.remove(try row.value("id"), in: db)
+                guard try EntryTable.head(of: device, in: db) == nil else { continue }
+                try QueueTable.removeUnlessLeased(device, at: now, in: db)
             }
             try Tally.add(outcome, rows.count, at: now, in: db)
             return rows.count
@@ -154,14 +155,15 @@ extension Outbox {
                 ORDER BY dead_letters.id LIMIT ?3
                 """, arguments: [reason, now, batchCount])
         for row in rows {
-            let id: Int64 = row["id"]
+            let id: Int64 = try row.value("id")
             try db.cachedStatement(
                 sql:
                     "INSERT INTO entries(\(EntryTable.columns)) SELECT \(EntryTable.columns) FROM dead_letters WHERE id = ?"
             ).execute(arguments: [id])
             try db.cachedStatement(sql: "DELETE FROM dead_letters WHERE id = ?").execute(arguments: [id])
             try QueueTable.add(
-                row["device"], environment: row["environment"], priority: row["priority"], due: now, in: db)
+                try row.value("device"), environment: try row.value("environment"),
+                priority: try row.value("priority"), due: now, in: db)
         }
         return rows.count
     }
