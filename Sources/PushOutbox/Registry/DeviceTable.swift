@@ -64,11 +64,11 @@ enum DeviceTable {
                 WHERE enrolment = ? AND user <> ? AND name <> ?
                 """,
             arguments: [enrolled.enrolment.description, device.user.description, device.name.description])
-        guard others.allSatisfy({ ($0["proven"] as String).isEmpty }) else {
+        guard try others.allSatisfy({ try ($0.value("proven") as String).isEmpty }) else {
             throw OutboxError.enrolledElsewhere(device.name)
         }
         guard !enrolled.proven.isEmpty else { return 0 }
-        return try others.map { try remove($0["id"], in: db) }.reduce(0, +)
+        return try others.map { try remove($0.value("id"), in: db) }.reduce(0, +)
     }
 
     /// Forgets a device and what waits for it; gives how many pushes that were.
