@@ -56,7 +56,7 @@ private func withAnonymousHeader(_ bytes: [UInt8], key: Int) -> [UInt8] {
 
 /// Any plaintext, also one that a sealer would not seal.
 private func openBox(of plaintext: [UInt8], time: Int) {
-    let box = RawSealedBox.seal(plaintext, toUnverified: Parties.recipientBytes)
+    let box = RawSealedBox.seal(plaintext, to: Parties.recipientBytes)
     guard let envelope = try? Envelope(parsing: [2] + Parties.recipientKeyIDs[0] + box) else {
         demand(plaintext.isEmpty || plaintext.count > 3_019, "a sealed box is no envelope")
         return
