@@ -1,19 +1,32 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that whoever depends on Sealed Push resolves none of this; it sees the public API only.
-// For Linux, since Apple's toolchains come without libFuzzer. Run it with Scripts/fuzz.
-func target(_ name: String, _ products: String...) -> Target {
-    .executableTarget(
-        name: name, dependencies: ["FuzzSupport"] + products.map { .product(name: $0, package: "sealed-push") })
+// A package of its own, so that whoever depends on Sealed Push resolves none of this. What is not public it sees as the
+// tests do, by `@testable`, for which Scripts/fuzz builds. For Linux, since Apple's toolchains come without libFuzzer.
+func target(
+    _ name: String, _ products: String..., with raw: Target.Dependency..., packages: [String: [String]] = [:]
+) -> Target {
+    let products = products.map { Target.Dependency.product(name: $0, package: "sealed-push") }
+    let others = packages.flatMap { package, names in
+        names.map { Target.Dependency.product(name: $0, package: package) }
+    }
+    return .executableTarget(name: name, dependencies: ["FuzzSupport"] + raw + products + others)
 }
 
 let package = Package(
     name: "fuzzing",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "sealed-push", path: "..", traits: ["Server"])],
+    dependencies: [
+        .package(name: "sealed-push", path: "..", traits: ["Server"]),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    ],
     targets: [
         .systemLibrary(name: "CRawSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CRawSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "FuzzSupport", dependencies: ["CRawSodium"]),
         target("fuzz-envelope", "SealedPush"),
         target("fuzz-content", "SealedPush"),
@@ -22,5 +35,20 @@ let package = Package(
         target("fuzz-push-file", "PushSimulator"),
         target("fuzz-record", "SealedPush"),
         target("fuzz-keyring", "PushKeyring", "SealedPush"),
+        target("fuzz-backup", "PushKeyring", "SealedPush"),
+        target("fuzz-attachment", "SealedPush"),
+        target("fuzz-receipt", "PushOutbox", "PushSender"),
+        target("fuzz-outbox", "PushOutbox", "PushSender", with: "CRawSQLite"),
+        target("fuzz-template", "PushService"),
+        target("fuzz-chart", "PushCharts", "SealedPush"),
+        target("fuzz-fetch", "PushService", "SealedPush"),
+        target(
+            "fuzz-http2", "PushAPNS", "PushSender",
+            packages: [
+                "swift-nio": ["NIOCore", "NIOEmbedded", "NIOTLS"], "swift-nio-http2": ["NIOHPACK"],
+                "swift-crypto": ["Crypto"], "swift-log": ["Logging"], "swift-metrics": ["CoreMetrics"],
+            ]),
+        target("fuzz-control", "SimulatedAPNs", packages: ["swift-nio": ["NIOCore", "NIOEmbedded", "NIOHTTP1"]]),
+        target("fuzz-device-frame", "SimulatedAPNs", packages: ["swift-nio": ["NIOCore", "NIOEmbedded"]]),
     ]
 )

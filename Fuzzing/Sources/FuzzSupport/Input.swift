@@ -23,10 +23,14 @@ public struct Input {
     /// Eight bytes.
     public mutating func word() -> UInt64 { (0..<8).reduce(0) { word, _ in word << 8 | UInt64(byte()) } }
 
+    /// So many bytes, or what is left.
+    public mutating func take(_ count: Int) -> [UInt8] {
+        defer { rest = rest.dropFirst(count) }
+        return Array(rest.prefix(count))
+    }
+
     /// Up to 255 bytes as text, repaired where they are no UTF-8.
     public mutating func text() -> String {
-        let count = Int(byte())
-        defer { rest = rest.dropFirst(count) }
-        return String(decoding: rest.prefix(count), as: UTF8.self)
+        String(decoding: take(Int(byte())), as: UTF8.self)
     }
 }

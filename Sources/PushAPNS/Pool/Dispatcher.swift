@@ -20,7 +20,7 @@ final class Dispatcher: @unchecked Sendable {
     private let submissions = SubmissionQueue()
 
     var proven: ProvenTokens
-    private(set) var tokens: TokenSource
+    var tokens: TokenSource
     private(set) var lanes: [Lane] = []
     private var spareEntries: [SubmissionQueue.Entry] = []
     private var ticker: RepeatedTask?

@@ -47,7 +47,7 @@ struct ControlListener {
     private static let host = "127.0.0.1"
 }
 
-private final class ControlConnection: ChannelInboundHandler {
+final class ControlConnection: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 

@@ -84,7 +84,7 @@ final class ConnectedDevices: DeviceLink {
 }
 
 /// The server's end of one connection with devices.
-private final class DeviceConnection: ChannelInboundHandler {
+final class DeviceConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let link: ConnectedDevices

@@ -1,0 +1,94 @@
+import FuzzSupport
+
+@testable import PushOutbox
+@testable import PushSender
+@testable import SealedPush
+
+/// An outbox's file as it should be, with something in each of its tables.
+enum GoodFile {
+    static let now = Timestamp(clamping: 1_760_000_000)
+    static let clock = OutboxClock(now: { now.secondsSince1970 * 1_000 }, sleep: { _ in })
+    static let names: [DeviceName] = ["phone", "watch", "pad"]
+
+    static let strict = made()
+    /// The same, and its tables take any value in any column.
+    static let loose: [UInt8] = {
+        lay(strict)
+        var database = RawDatabase(path)
+        database.run("PRAGMA writable_schema = ON")
+        for (word, other) in [("STRICT, WITHOUT", "WITHOUT"), (") STRICT", ")"), (" NOT NULL", "")] {
+            database.run("UPDATE sqlite_schema SET sql = replace(sql, '\(word)', '\(other)')")
+        }
+        database.close()
+        return bytes
+    }()
+
+    static func lay(_ bytes: [UInt8]) { folder.lay([name: bytes]) }
+
+    private static let folder = RawFolder(target: "sealed-push-fuzz-outbox")
+    private static let name = "outbox.sqlite"
+    static let path = folder.path + "/" + name
+    private static var bytes: [UInt8] { folder.files()[name] ?? [] }
+
+    // MARK: What is in it
+
+    static let sealer = Sealer(
+        sender: senderKey, topic: "com.example.app", safeDefault: "You have a new message!", contexts: .perMessage)
+    static let receipt = ShownReceipt(
+        ReceiptBody(
+            id: ReceiptID([UInt8](repeating: 1, count: 16)), number: [UInt8](repeating: 2, count: 16), created: now,
+            elapsedMilliseconds: 300, counts: (0..<25).map { UInt16($0) }))
+    static let devices: [RegisteredDevice] = [
+        RegisteredDevice(
+            name: "phone", user: "nina", topic: "com.example.app", keys: .unverified(Identity().recipient),
+            token: token(1), registered: now),
+        RegisteredDevice(
+            name: "watch", user: "nina", topic: "com.example.app", environment: .sandbox,
+            keys: .unverified(Identity().recipient), token: token(2), registered: now),
+        RegisteredDevice(
+            name: "pad", user: "otto", topic: "com.example.app", keys: .enrolled(enrolled), token: token(3),
+            registered: now),
+    ]
+
+    static func token(_ number: UInt8) -> DeviceToken {
+        DeviceToken(parsing: Hex.encode([UInt8](repeating: number, count: 32))).unsafelyUnwrapped
+    }
+
+    private static let senderKey = read {
+        try SenderKey(parsing: NamedLines("Keyring/private/test-newsroom.txt").required("secret"))
+    }
+    private static let enrolled = read {
+        let (identity, enrolment) = (Identity(), EnrolmentKey())
+        let record = try DeviceRecord(
+            of: [identity.recipient], topic: "com.example.app", counter: 1, created: now,
+            expires: now.advanced(bySeconds: 86_400), signedBy: enrolment)
+        return try EnrolledDevice(loading: enrolment.enrolment, record: record, proven: [identity.recipient])
+    }
+
+    private static func made() -> [UInt8] {
+        folder.lay([:])
+        waiting {
+            do {
+                let outbox = try Outbox(at: path, clock: clock)
+                try await outbox.register(devices)
+                for priority in [PushPriority.immediate, .considerate, .immediate] {
+                    try await outbox.enqueue(
+                        Content(body: "a text"), to: .everyone, from: sealer, priority: priority,
+                        includingUnverified: true, key: IdempotencyKey("key \(priority.rawValue)"))
+                }
+                let order = LeaseOrder(
+                    environment: .production, count: 2, considerateCount: 0, duration: .seconds(60), firstNumber: 1)
+                let leases = try await outbox.settle([], taking: order)
+                let settled = leases.enumerated().map { ($1, $0 == 0 ? Settlement.accepted : .dead(reason: "reason")) }
+                _ = try await outbox.settle(settled, taking: nil)
+                try await outbox.count([receipt, receipt], refused: [.rejected: 3])
+                try await outbox.checkpoint()
+            } catch { fatalError("no good outbox: \(error)") }
+        }
+        return bytes
+    }
+
+    private static func read<Value>(_ value: () throws -> Value) -> Value {
+        do { return try value() } catch { fatalError("a test key is unusable: \(error)") }
+    }
+}

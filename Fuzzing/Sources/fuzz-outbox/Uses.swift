@@ -1,0 +1,82 @@
+import FuzzSupport
+import PushSender
+
+@testable import PushOutbox
+
+/// All that is done with an outbox, one after the other.
+func useAll() async {
+    guard let outbox = await answer({ () throws(OutboxError) in try Outbox(at: GoodFile.path, clock: GoodFile.clock) })
+    else { return }
+    await look(at: outbox)
+    await lease(from: outbox)
+    await change(outbox)
+    await look(at: outbox)
+}
+
+private func look(at outbox: Outbox) async {
+    if let status = await answer({ () throws(OutboxError) in try await outbox.status() }) {
+        demand(status.waitingCount >= 0, "less than nothing waits")
+    }
+    _ = await answer { () throws(OutboxError) in try await outbox.deadLetters() }
+    _ = await answer { () throws(OutboxError) in try await outbox.deadLetters(reason: "reason", offset: 1) }
+    _ = await answer { () throws(OutboxError) in try await outbox.nextDue(in: .production) }
+    if let report = await answer({ () throws(OutboxError) in try await outbox.receipts(days: 60) }) {
+        _ = (report.total.failedCount, report.total.refusedCount)
+    }
+    _ = await answer { () throws(OutboxError) in try await outbox.receipts(of: GoodFile.receipt.id) }
+    _ = await answer { () throws(OutboxError) in try await outbox.devices() }
+    _ = await answer { () throws(OutboxError) in try await outbox.devices(of: "nina") }
+    for name in GoodFile.names { _ = await answer { () throws(OutboxError) in try await outbox.device(name) } }
+}
+
+private func lease(from outbox: Outbox) async {
+    for round in 0..<2 {
+        for environment in PushEnvironment.allCases {
+            let order = LeaseOrder(
+                environment: environment, count: 8, considerateCount: 2, duration: .seconds(60),
+                firstNumber: Int64(round * 100))
+            let leases = await answer { () throws(OutboxError) in try await outbox.settle([], taking: order) } ?? []
+            for lease in leases {
+                demand(lease.request.body.count <= 4_096 && lease.request.apnsID.utf8.count == 36, "no push is leased")
+                demand(
+                    (1...64).contains(lease.request.collapseID.utf8.count) && lease.attempts > 0, "no push is leased")
+            }
+            let settled = leases.enumerated().map { ($1, settlements[($0 + round) % settlements.count]) }
+            _ = await answer { () throws(OutboxError) in try await outbox.settle(settled, taking: nil) }
+        }
+    }
+}
+
+private func change(_ outbox: Outbox) async {
+    _ = await answer { () throws(OutboxError) in try await outbox.retry() }
+    _ = await answer { () throws(OutboxError) in try await outbox.retryNow() }
+    _ = await answer { () throws(OutboxError) in try await outbox.count([GoodFile.receipt], refused: [.clock: 1]) }
+    for device in GoodFile.devices { _ = await answer { () throws(OutboxError) in try await outbox.register(device) } }
+    _ = await answer { () throws(OutboxError) in
+        try await outbox.setToken(GoodFile.token(7), environment: .sandbox, of: "phone", at: GoodFile.now)
+    }
+    _ = await answer { () throws(OutboxError) in
+        try await outbox.enqueue(
+            Content(body: "again"), to: .everyone, from: GoodFile.sealer, includingUnverified: true,
+            key: IdempotencyKey("key"))
+    }
+    _ = await answer { () throws(OutboxError) in try await outbox.purge(.stale) }
+    _ = await answer { () throws(OutboxError) in try await outbox.purge(.sealed(by: .unknown)) }
+    _ = await answer { () throws(OutboxError) in try await outbox.purge(.deadLetters(reason: nil)) }
+    _ = await answer { () throws(OutboxError) in try await outbox.remove("watch") }
+}
+
+/// Nil where it throws; the error says something.
+func answer<Answer>(_ call: () async throws(OutboxError) -> Answer) async -> Answer? {
+    do throws(OutboxError) {
+        return try await call()
+    } catch {
+        demand(!error.description.isEmpty, "an error without words")
+        return nil
+    }
+}
+
+private let settlements: [Settlement] = [
+    .accepted, .later(.seconds(10)), .returned, .dead(reason: "reason"), .tokenRefused(reason: "BadDeviceToken"),
+    .tokenGone(reason: "Unregistered", since: GoodFile.now, otherwise: .seconds(1)),
+]
