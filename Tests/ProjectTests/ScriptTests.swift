@@ -83,7 +83,7 @@ struct ScriptTests {
         try FileManager.default.copyItem(
             at: Checkout.folder.appending(path: "Docs/Dependencies.md"),
             to: own.appending(path: "Docs/Dependencies.md"))
-        let arguments = ["Scripts/fuzz": ["0", "fuzz-one"], "Scripts/install": ["out"]]
+        let arguments = ["Scripts/fuzz": ["--minutes", "0", "fuzz-one"], "Scripts/install": ["out"]]
         let called = names.filter { $0.hasPrefix("Scripts/") && $0 != "Scripts/setup" }
         for name in called {
             let result = try run(
