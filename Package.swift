@@ -70,20 +70,24 @@ let noPrivacy = onLinux ? ["PrivacyInfo.xcprivacy"] : []
 // MARK: - The device's end and the sender module: libsodium, and nothing else of anybody's
 
 let core: [Target] = [
-    .target(name: "PushCrypto", dependencies: [libsodium], swiftSettings: settings),
+    .target(name: "_PushBase", exclude: noPrivacy, resources: privacy, swiftSettings: settings),
+    .target(name: "PushCrypto", dependencies: [libsodium, "_PushBase"], swiftSettings: settings),
     .target(
-        name: "SealedPush", dependencies: ["PushCrypto"], exclude: noPrivacy, resources: privacy,
+        name: "SealedPush", dependencies: ["PushCrypto", "_PushBase"], exclude: noPrivacy, resources: privacy,
         swiftSettings: settings),
     .target(
-        name: "PushSender", dependencies: ["SealedPush", "PushCrypto"], exclude: noPrivacy, resources: privacy,
+        name: "PushSender", dependencies: ["SealedPush", "PushCrypto", "_PushBase"], exclude: noPrivacy,
+        resources: privacy,
         swiftSettings: settings),
     .target(
-        name: "PushKeyring", dependencies: ["SealedPush", "PushCrypto"], exclude: noPrivacy, resources: privacy,
+        name: "PushKeyring", dependencies: ["SealedPush", "PushCrypto", "_PushBase"], exclude: noPrivacy,
+        resources: privacy,
         swiftSettings: settings),
     .target(
-        name: "PushService", dependencies: ["SealedPush", "PushCrypto"] + userNotifications + curl,
+        name: "PushService", dependencies: ["SealedPush", "PushCrypto", "_PushBase"] + userNotifications + curl,
         exclude: noPrivacy, resources: privacy, swiftSettings: settings),
-    .target(name: "PushCharts", dependencies: ["PushService", "SealedPush"] + drawing, swiftSettings: settings),
+    .target(
+        name: "PushCharts", dependencies: ["PushService", "SealedPush", "_PushBase"] + drawing, swiftSettings: settings),
     .executableTarget(
         name: "server-example", dependencies: ["PushSender"], path: "Examples/Server", swiftSettings: strict),
 ]
@@ -93,14 +97,15 @@ let core: [Target] = [
 let serverTargets: [Target] = [
     .target(name: "ServerTrait"),
     .target(
-        name: "PushOutbox", dependencies: ["ServerTrait", "PushSender", "SealedPush", database],
+        name: "PushOutbox", dependencies: ["ServerTrait", "PushSender", "SealedPush", "_PushBase", database],
         swiftSettings: settings),
     .target(
-        name: "PushAPNS", dependencies: ["ServerTrait", "PushSender", "SealedPush", "PushCrypto"] + transport,
+        name: "PushAPNS",
+        dependencies: ["ServerTrait", "PushSender", "SealedPush", "PushCrypto", "_PushBase"] + transport,
         swiftSettings: settings),
     .target(
         name: "PushReceipts",
-        dependencies: ["PushOutbox", "PushSender", "SealedPush", "PushCrypto", http1] + nioCore,
+        dependencies: ["PushOutbox", "PushSender", "SealedPush", "PushCrypto", "_PushBase", http1] + nioCore,
         swiftSettings: settings),
     .systemLibrary(
         name: "Clibqrencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),
@@ -109,6 +114,7 @@ let serverTargets: [Target] = [
         name: "SealedPushCommand",
         dependencies: [
             "PushAPNS", "PushReceipts", "PushOutbox", "PushKeyring", "PushSender", "SealedPush", "PushCrypto",
+            "_PushBase",
             "Clibqrencode", argumentParser, logging,
         ],
         swiftSettings: settings),
@@ -139,21 +145,22 @@ let simulator: [Target] = [
     .target(name: "UserNotifications", swiftSettings: settings),
     .target(
         name: "PushSimulator",
-        dependencies: ["PushService", "PushKeyring", "SealedPush", "PushCrypto", "UserNotifications"],
+        dependencies: ["PushService", "PushKeyring", "SealedPush", "PushCrypto", "_PushBase", "UserNotifications"],
         swiftSettings: settings),
     .target(
-        name: "LockScreenPicture", dependencies: ["PushSimulator", "SealedPush", "Cpangocairo", "Cturbojpeg"],
+        name: "LockScreenPicture",
+        dependencies: ["PushSimulator", "SealedPush", "_PushBase", "Cpangocairo", "Cturbojpeg"],
         swiftSettings: settings),
     .target(
         name: "SimulatedAPNs",
         dependencies: [
-            "ServerTrait", "PushSimulator", "PushService", "PushKeyring", "SealedPush", "PushCrypto",
+            "ServerTrait", "PushSimulator", "PushService", "PushKeyring", "SealedPush", "PushCrypto", "_PushBase",
             "UserNotifications",
         ] + localAPNs,
         swiftSettings: settings),
     .executableTarget(
         name: "device-simulator",
-        dependencies: ["SimulatedAPNs", "PushSimulator", "LockScreenPicture", argumentParser],
+        dependencies: ["SimulatedAPNs", "PushSimulator", "LockScreenPicture", "_PushBase", argumentParser],
         swiftSettings: settings),
     extensionExample("messages-example", "Messages"),
     extensionExample("dynamic-chart-example", "DynamicChart", "PushCharts"),
@@ -166,41 +173,48 @@ let simulator: [Target] = [
 
 let testedEverywhere: [Target] = [
     .target(
-        name: "TestSupport", dependencies: ["PushCrypto", "SealedPush", "PushSender"], path: "Tests/Support",
+        name: "TestSupport", dependencies: ["PushCrypto", "_PushBase", "SealedPush", "PushSender"],
+        path: "Tests/Support",
         swiftSettings: settings),
-    .target(name: "TestThreads", dependencies: ["PushCrypto"], path: "Tests/Threads", swiftSettings: settings),
+    .target(
+        name: "TestThreads", dependencies: ["PushCrypto", "_PushBase"], path: "Tests/Threads", swiftSettings: settings),
     .testTarget(
-        name: "PushCryptoTests", dependencies: ["PushCrypto", "TestSupport", crypto], resources: [.copy("Vectors")],
-        swiftSettings: settings),
-    .testTarget(
-        name: "SealedPushTests", dependencies: ["SealedPush", "PushCrypto", "TestSupport", crypto] + programs,
-        swiftSettings: settings),
-    .testTarget(
-        name: "VectorTests", dependencies: ["PushSender", "PushCrypto", "TestSupport"] + programs,
+        name: "PushCryptoTests", dependencies: ["PushCrypto", "_PushBase", "TestSupport", crypto],
+        resources: [.copy("Vectors")],
         swiftSettings: settings),
     .testTarget(
-        name: "PushSenderTests", dependencies: ["PushSender", "SealedPush", "PushCrypto", "TestSupport"],
+        name: "SealedPushTests",
+        dependencies: ["SealedPush", "PushCrypto", "_PushBase", "TestSupport", crypto] + programs,
+        swiftSettings: settings),
+    .testTarget(
+        name: "VectorTests", dependencies: ["PushSender", "PushCrypto", "_PushBase", "TestSupport"] + programs,
+        swiftSettings: settings),
+    .testTarget(
+        name: "PushSenderTests", dependencies: ["PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport"],
         swiftSettings: settings),
     .testTarget(
         name: "PushKeyringTests",
-        dependencies: ["PushKeyring", "PushSender", "SealedPush", "PushCrypto", "TestSupport"],
+        dependencies: ["PushKeyring", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport"],
         swiftSettings: settings),
     .testTarget(
         name: "PushServiceTests",
         dependencies: [
-            "PushService", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "TestSupport", "TestThreads",
+            "PushService", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport",
+            "TestThreads",
         ]
             + userNotifications,
         swiftSettings: settings),
     .testTarget(
         name: "PushChartsTests",
-        dependencies: ["PushCharts", "PushService", "PushSender", "SealedPush", "PushCrypto", "TestSupport"]
+        dependencies: [
+            "PushCharts", "PushService", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport",
+        ]
             + userNotifications + drawing,
         exclude: ["Golden"], swiftSettings: settings),
     .testTarget(
         name: "PushAPNSTests",
         dependencies: [
-            "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "TestSupport", crypto, http2,
+            "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport", crypto, http2,
             server("MetricsTestKit", "swift-metrics"),
         ] + transport + certificates,
         swiftSettings: settings),
@@ -224,7 +238,8 @@ let testedOnLinux: [Target] = [
     .testTarget(
         name: "PushOutboxTests",
         dependencies: [
-            "PushOutbox", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "TestSupport", "TestPrograms",
+            "PushOutbox", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "_PushBase", "TestSupport",
+            "TestPrograms",
             "TestThreads",
             "outbox-worker", database,
         ],
@@ -235,7 +250,8 @@ let testedOnLinux: [Target] = [
     .testTarget(
         name: "PushReceiptsTests",
         dependencies: [
-            "PushReceipts", "PushOutbox", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "TestSupport",
+            "PushReceipts", "PushOutbox", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "_PushBase",
+            "TestSupport",
             "TestPrograms", "TestThreads",
         ],
         swiftSettings: settings),
@@ -261,19 +277,23 @@ let testedOnLinux: [Target] = [
     .testTarget(
         name: "SimulatedAPNsTests",
         dependencies: [
-            "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "TestSupport",
+            "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "_PushBase",
+            "TestSupport",
             "TestPrograms", "TestThreads", "device-simulator",
         ] + localAPNs,
         swiftSettings: settings),
     .testTarget(
         name: "BothEndsTests",
-        dependencies: ["PushAPNS", "PushSender", "SealedPush", "PushCrypto", "SimulatedAPNs", "TestSupport"]
+        dependencies: [
+            "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "SimulatedAPNs", "TestSupport",
+        ]
             + localAPNs,
         swiftSettings: settings),
     .target(
         name: "EndToEnd",
         dependencies: [
-            "PushOutbox", "PushKeyring", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "TestSupport",
+            "PushOutbox", "PushKeyring", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "_PushBase",
+            "TestSupport",
             "TestPrograms",
         ],
         path: "Tests/EndToEnd", swiftSettings: settings),
@@ -281,7 +301,7 @@ let testedOnLinux: [Target] = [
         name: "EndToEndTests",
         dependencies: [
             "EndToEnd", "PushAPNS", "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush",
-            "PushCrypto", "TestSupport", "TestPrograms", "TestThreads", "soak-sender", "device-simulator",
+            "PushCrypto", "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "soak-sender", "device-simulator",
         ],
         swiftSettings: settings),
     .executableTarget(
@@ -290,21 +310,23 @@ let testedOnLinux: [Target] = [
     .executableTarget(
         name: "soak-sender",
         dependencies: [
-            "EndToEnd", "PushOutbox", "PushAPNS", "PushSender", "SealedPush", "PushCrypto", logging, metrics,
+            "EndToEnd", "PushOutbox", "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "_PushBase", logging,
+            metrics,
             server("CoreMetrics", "swift-metrics"),
         ],
         path: "Tests/SoakSender", swiftSettings: settings),
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
-            "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "TestSupport",
+            "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "_PushBase",
+            "TestSupport",
             "TestPrograms", "TestThreads", "SealedPushCommand", "device-simulator",
         ],
         swiftSettings: settings),
     .testTarget(
         name: "ProjectTests",
         dependencies: [
-            "TestSupport", "TestPrograms", "TestThreads", "SealedPushCommand", "device-simulator",
+            "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "SealedPushCommand", "device-simulator",
             "dynamic-chart-example",
         ],
         swiftSettings: settings),

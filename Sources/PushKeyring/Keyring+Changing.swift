@@ -1,5 +1,6 @@
 internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
 /// What is read and written while a keyring is being changed.
 struct KeyringChange {

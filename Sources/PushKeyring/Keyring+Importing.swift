@@ -1,4 +1,3 @@
-internal import PushCrypto
 public import SealedPush
 
 extension Keyring {

@@ -1,5 +1,6 @@
 import Foundation
 import SealedPush
+internal import _PushBase
 
 extension KeyringError: CustomStringConvertible {
     /// One sentence for a person, with a hint.

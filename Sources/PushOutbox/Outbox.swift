@@ -1,10 +1,5 @@
 internal import GRDB
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// The server's list of devices and its durable queue of sealed pushes, in one SQLite file.
 ///

@@ -1,7 +1,7 @@
-internal import PushCrypto
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
+internal import _PushBase
 
 /// Checks receipts and counts them, as many in one transaction as have come while the last one was written.
 final class ReceiptDesk: Sendable {

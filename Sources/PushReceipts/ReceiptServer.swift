@@ -2,10 +2,10 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import PushCrypto
 package import PushOutbox
 package import PushSender
 internal import SealedPush
+internal import _PushBase
 
 /// A small HTTP/1.1 server that takes receipts and counts them in an outbox: for rehearsals, and for small installations
 /// behind a proxy that ends TLS.

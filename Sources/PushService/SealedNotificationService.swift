@@ -3,6 +3,7 @@ import Foundation
 internal import PushCrypto
 internal import SealedPush
 public import UserNotifications
+internal import _PushBase
 
 /// The principal class of an app's notification service extension: subclass it and say what is yours in
 /// ``configuration``.

@@ -1,7 +1,7 @@
 public import Foundation
-internal import Glibc
 internal import PushService
 public import SealedPush
+internal import _PushBase
 
 /// Delivers pushes to one simulated device as iOS does: decides whether the extension wakes, runs it, shows what comes of
 /// it.

@@ -1,4 +1,5 @@
 import PushCrypto
+internal import _PushBase
 
 /// A message's ID: a UUID in small letters.
 public struct MessageID: Hashable, Sendable, CustomStringConvertible {

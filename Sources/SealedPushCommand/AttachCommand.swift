@@ -2,6 +2,7 @@ public import ArgumentParser
 internal import Foundation
 internal import PushSender
 public import SealedPush
+internal import _PushBase
 
 /// `sealedpush attach`
 struct AttachCommand: ParsableCommand {

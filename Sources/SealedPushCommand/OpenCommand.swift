@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import PushKeyring
 internal import SealedPush
+internal import _PushBase
 
 /// `sealedpush open`
 struct OpenCommand: ParsableCommand {

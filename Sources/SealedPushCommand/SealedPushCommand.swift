@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import PushCrypto
+internal import _PushBase
 
 @main
 struct SealedPushCommand: ParsableCommand {

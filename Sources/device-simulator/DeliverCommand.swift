@@ -2,10 +2,10 @@ internal import ArgumentParser
 internal import Dispatch
 internal import Foundation
 internal import LockScreenPicture
-internal import PushCrypto
 internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
+internal import _PushBase
 
 /// `device-simulator deliver`
 struct DeliverCommand: ParsableCommand {

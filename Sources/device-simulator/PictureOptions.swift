@@ -3,6 +3,7 @@ internal import Foundation
 internal import LockScreenPicture
 internal import PushSimulator
 internal import SealedPush
+internal import _PushBase
 
 /// Where pictures of the lock screen go, and how they look.
 struct PictureOptions: ParsableArguments {

@@ -1,12 +1,11 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import Foundation
-internal import Glibc
-internal import PushCrypto
 internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
 internal import SimulatedAPNs
+internal import _PushBase
 
 /// `device-simulator run`
 struct RunCommand: ParsableCommand {

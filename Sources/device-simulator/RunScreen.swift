@@ -1,8 +1,8 @@
 internal import Foundation
-internal import PushCrypto
 internal import PushSimulator
 internal import SealedPush
 internal import SimulatedAPNs
+internal import _PushBase
 
 /// What `run` prints, a line or a box at a time; safe from several threads.
 final class RunScreen: Sendable {

@@ -1,10 +1,9 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import Foundation
-internal import Glibc
-internal import PushCrypto
 internal import PushSimulator
 internal import SimulatedAPNs
+internal import _PushBase
 
 /// Runs a command that goes on until SIGINT or SIGTERM: the work is given a function that waits for one. What it throws
 /// becomes a message and an exit status.

@@ -1,9 +1,9 @@
 import Foundation
-import PushCrypto
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushAPNS
 @testable import SimulatedAPNs

@@ -1,48 +1,55 @@
 import Foundation
 import TestSupport
 import Testing
+import _PushBase
 
 @Suite("The architecture")
 struct ArchitectureTests {
     /// Which of our modules, and of the world's, each target may import.
     private static let allowed: [String: Set<String>] = [
-        "PushCrypto": ["Clibsodium"],
-        "SealedPush": ["PushCrypto"],
-        "PushKeyring": ["PushCrypto", "SealedPush"],
-        "PushSender": ["PushCrypto", "SealedPush"],
-        "PushOutbox": ["SealedPush", "PushSender", "GRDB"],
+        "_PushBase": ["Darwin", "Glibc"],
+        "PushCrypto": ["_PushBase", "Clibsodium"],
+        "SealedPush": ["_PushBase", "PushCrypto"],
+        "PushKeyring": ["_PushBase", "PushCrypto", "SealedPush"],
+        "PushSender": ["_PushBase", "PushCrypto", "SealedPush"],
+        "PushOutbox": ["_PushBase", "SealedPush", "PushSender", "GRDB"],
         "PushAPNS": [
-            "PushCrypto", "SealedPush", "PushSender", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP2", "NIOHPACK",
+            "_PushBase", "PushCrypto", "SealedPush", "PushSender", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL",
+            "NIOHTTP2", "NIOHPACK",
             "JWTKit", "Crypto", "Logging", "Metrics", "ServiceLifecycle",
         ],
         "PushReceipts": [
-            "PushCrypto", "SealedPush", "PushSender", "PushOutbox", "NIOCore", "NIOPosix", "NIOHTTP1",
+            "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushOutbox", "NIOCore", "NIOPosix", "NIOHTTP1",
         ],
         "PushService": [
-            "PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch", "FoundationNetworking", "Ccurl",
+            "_PushBase", "PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch",
+            "FoundationNetworking", "Ccurl",
         ],
-        "PushCharts": ["SealedPush", "PushService", "Ccairo", "CoreGraphics", "CoreText", "ImageIO"],
+        "PushCharts": ["_PushBase", "SealedPush", "PushService", "Ccairo", "CoreGraphics", "CoreText", "ImageIO"],
         "UserNotifications": [], "ServerTrait": [],
         "PushSimulator": [
-            "PushCrypto", "SealedPush", "PushService", "PushKeyring", "UserNotifications", "Dispatch",
+            "_PushBase", "PushCrypto", "SealedPush", "PushService", "PushKeyring", "UserNotifications", "Dispatch",
         ],
-        "LockScreenPicture": ["SealedPush", "PushSimulator", "Cpangocairo", "Cturbojpeg"],
+        "LockScreenPicture": ["_PushBase", "SealedPush", "PushSimulator", "Cpangocairo", "Cturbojpeg"],
         "SimulatedAPNs": [
-            "PushCrypto", "SealedPush", "PushService", "PushKeyring", "PushSimulator", "UserNotifications", "Dispatch",
+            "_PushBase", "PushCrypto", "SealedPush", "PushService", "PushKeyring", "PushSimulator", "UserNotifications",
+            "Dispatch",
             "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "X509", "SwiftASN1",
             "Crypto",
         ],
         "SealedPushCommand": [
-            "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushOutbox", "PushAPNS", "PushReceipts",
+            "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushOutbox", "PushAPNS",
+            "PushReceipts",
             "ArgumentParser",
             "Clibqrencode", "Logging", "Dispatch",
         ],
         "device-simulator": [
-            "PushCrypto", "SealedPush", "PushKeyring", "PushSimulator", "SimulatedAPNs", "LockScreenPicture",
+            "_PushBase", "PushCrypto", "SealedPush", "PushKeyring", "PushSimulator", "SimulatedAPNs",
+            "LockScreenPicture",
             "ArgumentParser", "Dispatch",
         ],
     ]
-    private static let system: Set<String> = ["Foundation", "FoundationEssentials", "Glibc", "Darwin", "os"]
+    private static let system: Set<String> = ["Foundation", "FoundationEssentials", "os"]
 
     private static func imports(of file: URL) throws -> [String] {
         try Checkout.text(file).split(separator: "\n").compactMap { line in
@@ -84,7 +91,9 @@ struct ArchitectureTests {
     func privacyManifests() throws {
         let manifest = try Checkout.text(Checkout.folder.appending(path: "Package.swift"))
         var declaring: [String] = []
-        for target in ["PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushService", "PushCharts"] {
+        for target in [
+            "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushService", "PushCharts",
+        ] {
             let asks = try Checkout.files(in: "Sources/\(target)", ending: ".swift").contains { file in
                 try Checkout.text(file).contains(/\b[lf]?stat(at)?\(|\.(modification|creation|contentModification)Date/)
             }
@@ -104,10 +113,10 @@ struct ArchitectureTests {
                 manifest.firstMatch(of: try Regex("name: \"\(target)\"[^)]*resources: privacy")))
             #expect(!declaration.0.contains("target("))
         }
-        #expect(declaring == ["SealedPush", "PushSender", "PushKeyring", "PushService"])
+        #expect(declaring == ["_PushBase", "PushSender", "PushKeyring", "PushService"])
         // Other kinds of required-reason APIs, of which there are none.
         let others = /UserDefaults|systemUptime|mach_absolute_time|statv?fs\(|activeInputModes|volumeAvailableCapacity/
-        for target in declaring + ["PushCrypto", "PushCharts"] {
+        for target in declaring + ["PushCrypto", "SealedPush", "PushCharts"] {
             for file in try Checkout.files(in: "Sources/\(target)", ending: ".swift") {
                 #expect(try !Checkout.text(file).contains(others), "\(file.lastPathComponent)")
             }

@@ -1,10 +1,10 @@
 import Foundation
-import PushCrypto
 import PushOutbox
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
+import _PushBase
 
 @Suite("A courier")
 struct DeliveryTests {

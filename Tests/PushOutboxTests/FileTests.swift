@@ -1,12 +1,12 @@
 import Foundation
 import GRDB
-import PushCrypto
 import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
 import TestThreads
 import Testing
+import _PushBase
 
 @testable import PushOutbox
 

@@ -3,6 +3,7 @@ import PushSender
 import SealedPush
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushOutbox
 

@@ -6,6 +6,7 @@ import SealedPush
 import TestSupport
 import Testing
 import UserNotifications
+import _PushBase
 
 @testable import PushService
 

@@ -1,8 +1,8 @@
 import Foundation
-import PushCrypto
 import SealedPush
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushService
 

@@ -4,6 +4,7 @@ import PushSender
 import SealedPush
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushService
 

@@ -3,6 +3,7 @@ import PushCrypto
 import SealedPush
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushService
 

@@ -3,6 +3,7 @@ import PushCrypto
 import PushSender
 import SealedPush
 import TestSupport
+import _PushBase
 
 @testable import PushService
 

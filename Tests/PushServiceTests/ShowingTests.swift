@@ -6,6 +6,7 @@ import TestSupport
 import TestThreads
 import Testing
 import UserNotifications
+import _PushBase
 
 @testable import PushService
 

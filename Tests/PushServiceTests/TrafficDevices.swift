@@ -3,6 +3,7 @@ import PushCrypto
 import PushKeyring
 import SealedPush
 import TestSupport
+import _PushBase
 
 @testable import PushService
 

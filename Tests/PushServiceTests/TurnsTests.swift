@@ -5,6 +5,7 @@ import SealedPush
 import TestSupport
 import Testing
 import UserNotifications
+import _PushBase
 
 @testable import PushService
 

@@ -1,4 +1,5 @@
 import Testing
+import _PushBase
 
 @testable import SealedPush
 

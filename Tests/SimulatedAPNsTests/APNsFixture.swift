@@ -3,9 +3,9 @@ import Foundation
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
-import PushCrypto
 import SealedPush
 import TestSupport
+import _PushBase
 
 @testable import PushSimulator
 @testable import SimulatedAPNs

@@ -7,6 +7,7 @@ import TestPrograms
 import TestSupport
 import TestThreads
 import Testing
+import _PushBase
 
 @testable import PushSimulator
 @testable import SimulatedAPNs

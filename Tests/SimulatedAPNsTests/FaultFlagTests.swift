@@ -1,8 +1,8 @@
 import Foundation
-import PushCrypto
 import TestSupport
 import TestThreads
 import Testing
+import _PushBase
 
 @testable import SimulatedAPNs
 

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
-import PushCrypto
+import _PushBase
 
 @testable import SimulatedAPNs
 

@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
-import PushCrypto
 import PushSimulator
 import TestPrograms
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import SimulatedAPNs
 

@@ -4,7 +4,7 @@ import NIOHPACK
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
-import PushCrypto
+import _PushBase
 
 @testable import PushSimulator
 @testable import SimulatedAPNs

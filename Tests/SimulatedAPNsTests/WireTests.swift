@@ -1,7 +1,7 @@
 import Foundation
-import PushCrypto
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushSimulator
 @testable import SimulatedAPNs

@@ -1,9 +1,9 @@
 import EndToEnd
 import Foundation
-import PushCrypto
 import PushOutbox
 import PushSender
 import SealedPush
+import _PushBase
 
 /// Puts what was not acknowledged yet into the outbox, from several tasks at once, and notes each number as it is stored.
 final class Enqueuing: Sendable {

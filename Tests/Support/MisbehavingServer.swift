@@ -1,5 +1,6 @@
 public import Foundation
 import PushCrypto
+import _PushBase
 
 #if canImport(Darwin)
     import Darwin

@@ -1,6 +1,6 @@
-internal import PushCrypto
 package import PushSender
 package import SealedPush
+import _PushBase
 
 /// Receipts of devices that are known by a letter, as a server gets them.
 package struct ReceivedReceipts: Sendable {

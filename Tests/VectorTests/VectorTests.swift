@@ -2,6 +2,7 @@ import Foundation
 import PushCrypto
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushSender
 @testable import SealedPush

@@ -2,6 +2,7 @@ internal import Cpangocairo
 internal import Foundation
 internal import PushSimulator
 internal import SealedPush
+internal import _PushBase
 
 /// A small square picture of an image file: PNG and JPEG, of at most 10 MB and 25 megapixels.
 ///

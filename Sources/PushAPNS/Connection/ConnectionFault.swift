@@ -2,12 +2,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 internal import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// Errors of the network and of TLS in short words.
 enum ConnectionFault {

@@ -1,4 +1,5 @@
 internal import SealedPush
+internal import _PushBase
 
 /// What APNs says about a refusal or at the end of a connection: `{"reason": "...", "timestamp": ...}`.
 ///

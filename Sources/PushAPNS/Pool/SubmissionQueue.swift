@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import PushCrypto
+internal import _PushBase
 
 /// Carries pushes from their callers' threads to the event loop, many in one turn of it.
 final class SubmissionQueue: Sendable {

@@ -2,6 +2,7 @@ internal import Crypto
 internal import JWTKit
 internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
 /// The key from Apple's developer account that signs provider tokens: a .p8 file, its key ID and the team's ID.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Darwin
-#endif
+internal import _PushBase
 
 /// The vertical axis: which value lies how high, and where the numbers stand.
 ///

@@ -1,3 +1,5 @@
+internal import _PushBase
+
 /// The key and base nonce that one encapsulation yields: seals and opens messages by sequence number.
 ///
 /// Unlike RFC 9180's context it keeps no counter: pushes are lost, repeated and reordered, so the number travels with

@@ -1,3 +1,5 @@
+internal import _PushBase
+
 /// Collects bytes that come in any portions into pieces of a wanted length. Not for two threads at once.
 ///
 /// Unchecked: its memory is its own alone, since it can't be copied.

@@ -1,12 +1,7 @@
 internal import Foundation
 internal import PushCrypto
 internal import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// The append-only file `audit.jsonl`: JSON lines, each of which ends with `chain`, the BLAKE2b-256 of the chain before
 /// it and of its own other bytes. `audit-head.txt` keeps the last one, under the keyring's MAC where it is sealed.

@@ -1,5 +1,6 @@
 internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
 /// What a backup seals: the files of a keyring, as they would stand in one that is not sealed.
 ///

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import SealedPush
+internal import _PushBase
 
 /// Which names and keys there should be, as an audit log tells that was verified.
 ///

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import SealedPush
+internal import _PushBase
 
 extension Examination {
     /// The keyring's own folder: what lies there, and who may change it.

@@ -1,10 +1,5 @@
 internal import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 extension Examination {
     /// The audit log's chain and its end, and whether the files are those that it speaks of.

@@ -1,10 +1,5 @@
 internal import Foundation
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// What the system knows of a file without opening it.
 struct FileFacts {

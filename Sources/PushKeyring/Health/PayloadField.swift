@@ -1,5 +1,6 @@
 internal import Foundation
 internal import SealedPush
+internal import _PushBase
 
 /// The field of a payload, as text: from its JSON, or by itself.
 enum PayloadField {

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// What is known of a keyring's seal from elsewhere than its folder, which somebody else may have written.
 ///

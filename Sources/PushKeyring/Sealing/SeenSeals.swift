@@ -1,12 +1,7 @@
 public import Foundation
 internal import PushCrypto
 internal import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// Which keyrings a person has seen sealed, and with which salts: a note for each, outside its folder.
 ///

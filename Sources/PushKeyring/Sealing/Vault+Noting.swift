@@ -1,6 +1,7 @@
 internal import Foundation
 internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
 extension Vault {
     /// Throws where the keyring was seen sealed before, and is not as it was then.

@@ -1,4 +1,5 @@
 internal import PushCrypto
+internal import _PushBase
 
 /// Unlocks a sealed keyring when a secret is first needed, and keeps the key for as long as the keyring is used.
 final class Vault: Sendable {

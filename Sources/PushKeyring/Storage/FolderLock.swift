@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// A lock on a keyring's folder, held until it is released or the process ends: flock(2) on the file `lock`.
 struct FolderLock {

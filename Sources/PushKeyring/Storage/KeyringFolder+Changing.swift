@@ -1,11 +1,6 @@
 import Foundation
 internal import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 extension KeyringFolder {
     /// Makes what is missing of the folders.

@@ -1,12 +1,7 @@
 import Foundation
 internal import PushCrypto
 internal import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// A keyring's folder on disk: several processes may read and change it at once, and any may be killed at any moment.
 ///

@@ -1,4 +1,5 @@
 internal import PushCrypto
+internal import _PushBase
 
 /// Files that are to be written and removed together, with what the audit log says about it.
 struct StagedChange {
@@ -31,6 +32,6 @@ struct StagedChange {
     }
 
     mutating func wipe() {
-        for index in files.indices { PushCrypto.wipe(&files[index].bytes) }
+        for index in files.indices { _PushBase.wipe(&files[index].bytes) }
     }
 }

@@ -1,4 +1,3 @@
-internal import PushCrypto
 public import SealedPush
 
 /// Whom a keyring's devices believe, app by app: the file `trust.txt`.

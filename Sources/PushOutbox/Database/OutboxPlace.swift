@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// The outbox's file, what SQLite opens beside it, and the folder of both: nobody else may have a hand in them.
 ///

@@ -1,6 +1,7 @@
 internal import GRDB
 import PushSender
 import SealedPush
+internal import _PushBase
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

@@ -1,15 +1,10 @@
 internal import SealedPush
+internal import _PushBase
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
     internal import Foundation
-#endif
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
 #endif
 
 /// A file that is read in chunks of 65,536 bytes; only the last is shorter.

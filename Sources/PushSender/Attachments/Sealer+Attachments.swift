@@ -1,4 +1,5 @@
 internal import PushCrypto
+internal import _PushBase
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials

@@ -1,5 +1,6 @@
 internal import PushCrypto
 import SealedPush
+internal import _PushBase
 
 /// The HPKE contexts of one sealer, one a recipient, within their limits. Safe from many threads.
 ///

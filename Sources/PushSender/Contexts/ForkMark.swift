@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// Tells a process from a child that fork(2) has made of it, whose memory is the same.
 ///

@@ -1,12 +1,7 @@
 package import Foundation
 internal import PushCrypto
 package import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// Under which of the device's keys an authenticated message has opened: the extension's word to its app, one file a key.
 ///

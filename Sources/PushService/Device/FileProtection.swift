@@ -1,11 +1,5 @@
 package import Foundation
-package import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+package import _PushBase
 
 /// When a phone lets our files be read: the classes of Data Protection.
 ///

@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import _PushBase
 
 /// Secret items that are gone with the process: for tests.
 package final class InMemorySecretItems: SecretItems {

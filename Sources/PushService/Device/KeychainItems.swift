@@ -1,3 +1,5 @@
+internal import _PushBase
+
 #if canImport(Security)
     import Foundation
     internal import PushCrypto

@@ -1,5 +1,6 @@
 internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
 /// Where a device keeps small secrets, each under a name: Apple's keychain, or memory.
 ///

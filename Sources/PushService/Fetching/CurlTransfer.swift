@@ -1,7 +1,8 @@
+internal import _PushBase
+
 #if !canImport(Darwin)
     internal import Ccurl
     import Foundation
-    internal import Glibc
     internal import PushCrypto
 
     /// One request and its answer, by libcurl: in memory that does not depend on what the server sends.

@@ -1,11 +1,6 @@
 import Foundation
 internal import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 extension FileLedger {
     /// Begins the ledger of a new installation. For the app, before it makes the device's first key: a ledger that is

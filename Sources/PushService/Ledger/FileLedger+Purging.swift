@@ -1,11 +1,6 @@
 import Foundation
 package import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 extension FileLedger {
     /// Drops what is older than 30 days, and beyond 20,000 entries the oldest; raises the floor first, durably.

@@ -1,12 +1,7 @@
 import Foundation
 internal import PushCrypto
 package import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 extension FileLedger: ReplayLedger {
     /// Specification 7.4: the floor, the entry, the floor again.

@@ -1,12 +1,7 @@
 package import Foundation
 internal import PushCrypto
 package import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// The ledger in files: one a message, in a folder a day; no lock that a suspended extension could hold.
 ///

@@ -1,11 +1,6 @@
 import Foundation
 import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// What a file has and a copy of it has not: its inode, and the time at which it was made.
 ///

@@ -1,5 +1,5 @@
-internal import PushCrypto
 package import SealedPush
+internal import _PushBase
 
 /// A ledger that forgets everything with the process: for tests.
 package final class InMemoryLedger: ReplayLedger {

@@ -1,11 +1,6 @@
 package import Foundation
 public import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// What became of each push, for the app to read later: codes and public IDs, no content and no key.
 ///

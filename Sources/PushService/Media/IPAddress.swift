@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// An IPv4 or IPv6 address, and whether it is one of the open internet's.
 package struct IPAddress: Equatable, Sendable {

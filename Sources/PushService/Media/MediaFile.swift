@@ -1,12 +1,7 @@
 import Foundation
 internal import PushCrypto
 import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// A file while it is written: of the announced kind from its first bytes on, and in place only when it is whole.
 final class MediaFile: Sendable {

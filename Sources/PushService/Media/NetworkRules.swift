@@ -1,10 +1,5 @@
 package import Foundation
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// Where an extension goes to fetch something: `https` on the open internet, unless the app allows more.
 ///

@@ -1,5 +1,5 @@
-internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
 /// Fetches the whole content where a message was too large for one push; its first part is shown where that fails.
 ///

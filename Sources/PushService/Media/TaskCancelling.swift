@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-internal import PushCrypto
+internal import _PushBase
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking

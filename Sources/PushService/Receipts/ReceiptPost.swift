@@ -1,6 +1,6 @@
 import Foundation
-internal import PushCrypto
 import SealedPush
+internal import _PushBase
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking

@@ -1,11 +1,5 @@
 package import Foundation
-internal import PushCrypto
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// Where the files of one notification are while they are made: a folder of its own, made when it is first needed.
 ///

@@ -1,5 +1,5 @@
-internal import PushCrypto
 import SealedPush
+internal import _PushBase
 
 /// A part that fetches a file, and is begun when it has a turn.
 protocol QueuedStage: ServiceStage {

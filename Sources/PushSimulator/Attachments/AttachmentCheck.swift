@@ -1,8 +1,8 @@
 internal import Foundation
-internal import Glibc
 internal import PushCrypto
 internal import SealedPush
 internal import UserNotifications
+internal import _PushBase
 
 /// A file that an extension has handed over, open and found to be what it says.
 ///

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import Glibc
 internal import PushCrypto
 internal import UserNotifications
+internal import _PushBase
 
 /// The device's own data store for attachments: one folder for each notification on the screen.
 struct AttachmentStore {

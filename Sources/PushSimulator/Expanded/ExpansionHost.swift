@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Foundation
-internal import PushCrypto
 internal import PushService
 internal import UserNotifications
+internal import _PushBase
 
 /// What is to be expanded, and what a person then chooses.
 struct ExpansionRequest: Codable, Sendable {

@@ -1,6 +1,5 @@
 internal import Foundation
-internal import Glibc
-internal import PushCrypto
+internal import _PushBase
 
 /// The content extension's process: one for each expansion, never the service extension's own, as on iOS.
 struct ExpansionProcess {

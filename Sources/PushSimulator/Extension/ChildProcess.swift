@@ -1,6 +1,5 @@
 package import Foundation
-internal import Glibc
-internal import PushCrypto
+internal import _PushBase
 
 /// A child process in a group of its own.
 ///

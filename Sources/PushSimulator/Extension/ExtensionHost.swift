@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
-internal import Glibc
 internal import PushCrypto
 internal import PushKeyring
 public import PushService
 internal import SealedPush
 public import UserNotifications
+internal import _PushBase
 
 /// The process that hosts an app's notification service extension, as iOS's extension host does.
 ///

@@ -1,5 +1,4 @@
-internal import Glibc
-internal import PushCrypto
+internal import _PushBase
 
 /// The ends that the simulator holds of an extension's pipes; nothing here waits but ``wait(milliseconds:forWriting:)``.
 ///

@@ -1,9 +1,9 @@
 internal import Dispatch
 package import Foundation
-internal import PushCrypto
 internal import PushService
 package import SealedPush
 internal import UserNotifications
+internal import _PushBase
 
 /// The extension of one simulated device, run in this very process: the service module's own opening, ledger included,
 /// without a process for each notification. For tests with many devices; no memory limit, and a crash would be everyone's.

@@ -1,8 +1,8 @@
 public import Foundation
-internal import Glibc
 internal import PushCrypto
 public import PushKeyring
 internal import SealedPush
+internal import _PushBase
 
 /// Where the key of a sealed keyring comes from: a file, or the environment variable `SEALED_PUSH_KEY`. Never an argument,
 /// which others on the machine could read.

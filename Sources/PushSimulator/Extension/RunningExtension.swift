@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import Glibc
-internal import PushCrypto
+internal import _PushBase
 
 /// One process of an extension, and the thread that watches it: its answers, its time, its memory and its end.
 ///

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import SealedPush
+internal import _PushBase
 
 /// A lock screen as text: what a person sees, in a box.
 public enum LockScreen {

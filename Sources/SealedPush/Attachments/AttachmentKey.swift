@@ -1,4 +1,5 @@
 internal import PushCrypto
+internal import _PushBase
 
 /// The key of one encrypted file: 32 random bytes, used for that file only.
 ///

@@ -1,3 +1,5 @@
+internal import _PushBase
+
 extension Chart {
     /// Nil where it breaks a rule of Specification 15.1. Members with other names are ignored.
     package init?(_ value: JSONValue) {

@@ -1,4 +1,5 @@
 import PushCrypto
+internal import _PushBase
 
 extension Envelope {
     /// No envelope is longer: 4,096 characters of base64url hold no more bytes.

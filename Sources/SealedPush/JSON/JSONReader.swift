@@ -1,3 +1,5 @@
+internal import _PushBase
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else

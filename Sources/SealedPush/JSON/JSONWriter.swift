@@ -1,3 +1,5 @@
+internal import _PushBase
+
 /// Writes compact JSON (RFC 8259) into bytes.
 ///
 /// Why our own: the content and payload are written for every push, and Foundation's encoder alone would take longer

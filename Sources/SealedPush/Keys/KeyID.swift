@@ -1,4 +1,5 @@
 import PushCrypto
+internal import _PushBase
 
 /// The first four bytes of SHA-256 over a public key: a hint for finding a key, never proof of one.
 ///

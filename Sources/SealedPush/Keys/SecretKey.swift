@@ -1,4 +1,5 @@
 import PushCrypto
+internal import _PushBase
 
 /// A secret key that is written as text: ``Identity``, ``SenderKey``, ``AuthorityKey`` or ``EnrolmentKey``.
 ///

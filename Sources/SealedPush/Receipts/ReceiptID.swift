@@ -1,3 +1,5 @@
+internal import _PushBase
+
 /// A device, as its receipts name it: 16 bytes that tell nothing to anybody but the server that made them.
 public struct ReceiptID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]

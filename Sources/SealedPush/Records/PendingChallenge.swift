@@ -1,4 +1,5 @@
 import PushCrypto
+internal import _PushBase
 
 /// A server's question whether a device holds a recipient's key, until it is answered or ten minutes have passed.
 ///

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import PushKeyring
 internal import SealedPush
+internal import _PushBase
 
 /// `sealedpush keys backup`
 struct BackupCommand: ParsableCommand {

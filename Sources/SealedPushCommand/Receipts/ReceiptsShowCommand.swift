@@ -3,6 +3,7 @@ internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
+internal import _PushBase
 
 /// `sealedpush receipts show`
 struct ReceiptsShowCommand: AsyncParsableCommand {

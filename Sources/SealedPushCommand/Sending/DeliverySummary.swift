@@ -1,5 +1,6 @@
 internal import PushOutbox
 internal import SealedPush
+internal import _PushBase
 
 /// What became of pushes, for a person and for a program.
 struct DeliverySummary {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
+internal import _PushBase
 
 /// `sealedpush device`
 struct DeviceCommand: AsyncParsableCommand {

@@ -4,6 +4,7 @@ internal import PushKeyring
 public import PushOutbox
 internal import PushSender
 internal import SealedPush
+internal import _PushBase
 
 /// `sealedpush device enrol`
 struct DeviceEnrolCommand: AsyncParsableCommand {

@@ -1,12 +1,7 @@
 internal import Foundation
 internal import PushOutbox
 internal import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// A file of devices, one JSON object a line.
 enum EnrolmentList {

@@ -3,6 +3,7 @@ internal import Foundation
 internal import PushKeyring
 internal import PushOutbox
 internal import SealedPush
+internal import _PushBase
 
 /// `sealedpush outbox`
 struct OutboxCommand: AsyncParsableCommand {

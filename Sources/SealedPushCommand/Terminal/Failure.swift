@@ -4,6 +4,7 @@ internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
+internal import _PushBase
 
 /// What ends the program: one line on standard error, and an exit status of sysexits(3).
 struct Failure: Error {

@@ -1,11 +1,6 @@
 internal import Foundation
 internal import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// Files that a person names; `-` is standard input.
 enum Input {

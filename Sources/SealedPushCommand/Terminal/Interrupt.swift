@@ -1,11 +1,5 @@
 internal import Dispatch
-internal import PushCrypto
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// Ctrl-C and SIGTERM, which ask a program to end in good order; the second time it ends at once.
 final class Interrupt: @unchecked Sendable {

@@ -3,6 +3,7 @@ internal import Foundation
 internal import PushCrypto
 internal import PushKeyring
 internal import SealedPush
+internal import _PushBase
 
 /// `--keyring` and what unlocks it, and names in it.
 struct KeyringOptions: ParsableArguments {

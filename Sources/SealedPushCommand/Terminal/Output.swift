@@ -1,5 +1,6 @@
 internal import Foundation
 internal import SealedPush
+internal import _PushBase
 
 /// What the commands print.
 enum Output {

@@ -1,11 +1,5 @@
 internal import Foundation
-internal import PushCrypto
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// What is being done, on standard error: from two seconds on, one line that changes at a terminal, else a line now and then.
 struct Progress {

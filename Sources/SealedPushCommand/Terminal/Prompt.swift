@@ -1,11 +1,6 @@
 internal import Foundation
 internal import PushKeyring
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// Questions to the person at the terminal, through /dev/tty, so that standard input and output stay a script's own.
 enum Prompt {

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// What keeps this process's memory to itself when it ends, or is looked at.
 enum Secrecy {

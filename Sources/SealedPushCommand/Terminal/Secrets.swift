@@ -2,12 +2,7 @@ internal import Foundation
 internal import PushCrypto
 internal import PushKeyring
 internal import SealedPush
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// Passphrases and keys that commands are given: from files and the environment, never as arguments.
 enum Secrets {

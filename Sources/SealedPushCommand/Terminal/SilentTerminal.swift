@@ -1,10 +1,4 @@
-internal import PushCrypto
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import _PushBase
 
 /// The terminal while it does not show what is typed: at most one at a time.
 enum SilentTerminal {

@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Foundation
-internal import Glibc
 internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
 /// What a local APNs saw, one JSON object a line, in `log.jsonl`. Safe from several threads.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Glibc
+internal import _PushBase
 
 /// What the control endpoint can do, for requests with the token. Bodies and answers are JSON.
 ///

@@ -2,7 +2,7 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import PushCrypto
+internal import _PushBase
 
 /// The control endpoint: HTTP/1.1 and JSON on a port of its own of 127.0.0.1, for who has the token of `address.json`. What
 /// it can do: ``ControlCommands``.

@@ -1,5 +1,6 @@
 internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
 /// What tells the user who started the server from the machine's other users, all of whom reach a port of 127.0.0.1.
 enum ControlToken {

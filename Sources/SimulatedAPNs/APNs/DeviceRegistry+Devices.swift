@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import _PushBase
 
 /// What devices do: come, go, acknowledge.
 extension DeviceRegistry {

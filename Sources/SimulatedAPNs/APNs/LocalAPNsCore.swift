@@ -2,6 +2,7 @@ internal import NIOCore
 internal import NIOHTTP2
 internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
 /// What all connections of one server share. Safe from several threads.
 final class LocalAPNsCore: Sendable {

@@ -1,7 +1,7 @@
 package import Foundation
-internal import Glibc
 internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
 /// What a local APNs keeps: its certificate and root, the providers' keys, the devices, what waits for them, its log.
 struct LocalAPNsFolder {

@@ -2,6 +2,7 @@ internal import Crypto
 internal import Foundation
 internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
 /// Verifies provider tokens. Source: Apple, "Establishing a token-based connection to APNs".
 final class ProviderTokens: Sendable {

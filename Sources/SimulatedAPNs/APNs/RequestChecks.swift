@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import SealedPush
+internal import _PushBase
 
 /// The checks of a request, in the order in which this server makes them. Apple's order is not published.
 ///

@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import PushCrypto
+internal import _PushBase
 
 /// The devices' end of one connection: registers them all, then says that they are there.
 final class DeviceClient: ChannelInboundHandler, Sendable {

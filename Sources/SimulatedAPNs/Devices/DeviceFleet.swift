@@ -1,8 +1,8 @@
 internal import Dispatch
 package import Foundation
-internal import PushCrypto
 package import PushSimulator
 package import SealedPush
+internal import _PushBase
 
 /// Many simulated devices in one process, behind one connection to a local APNs. Each shows its notifications one after
 /// another, in the order in which they arrive; several devices work at once. Safe from several threads.

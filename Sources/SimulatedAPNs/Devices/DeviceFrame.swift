@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import SealedPush
+internal import _PushBase
 
 /// What devices and a local APNs tell each other, over a Unix socket: 4 bytes of length, 1 of type, then the fields, with
 /// numbers big endian and texts behind their length.

@@ -1,7 +1,7 @@
 package import Foundation
 internal import NIOCore
 internal import NIOPosix
-internal import PushCrypto
+internal import _PushBase
 
 /// One or more simulated devices' connection to a local APNs: registers them, receives as it arrives, goes offline and
 /// comes back, and survives the server's restart. Safe from several threads.

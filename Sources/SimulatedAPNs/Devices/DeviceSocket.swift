@@ -1,8 +1,8 @@
 internal import Foundation
-internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 internal import PushCrypto
+internal import _PushBase
 
 /// The Unix socket between devices and a local APNs.
 enum DeviceSocket {

@@ -1,6 +1,6 @@
 import NIOCore
-import PushCrypto
 import SealedPush
+import _PushBase
 
 @testable import PushAPNS
 

@@ -2,11 +2,11 @@ import Foundation
 import Logging
 import Metrics
 import NIOPosix
-import PushCrypto
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushAPNS
 @testable import SimulatedAPNs

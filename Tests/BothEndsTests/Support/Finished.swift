@@ -1,4 +1,4 @@
-import PushCrypto
+import _PushBase
 
 /// How many are done.
 final class Finished: Sendable {

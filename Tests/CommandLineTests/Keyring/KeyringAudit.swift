@@ -2,6 +2,7 @@ import Foundation
 import PushCrypto
 import SealedPush
 import TestSupport
+import _PushBase
 
 /// A keyring's audit log, read by the rules of its description and by none of the library's code.
 struct KeyringAudit {

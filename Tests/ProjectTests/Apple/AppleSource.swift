@@ -20,7 +20,7 @@ enum AppleSource {
             + [
                 (#"(?m)^( *(?:(?:public|package|internal) )?import )Foundation$"#, "$1AppleFoundation"),
                 (
-                    #"(?m)^( *(?:(?:public|package|internal) )?import )(Glibc|FoundationEssentials|FoundationNetworking)$"#,
+                    #"(?m)^( *(?:@_exported )?(?:(?:public|package|internal) )?import )(Glibc|FoundationEssentials|FoundationNetworking)$"#,
                     "$1NothingOfApples"
                 ),
                 // Linux's compiler has no bridging.

@@ -2,6 +2,7 @@ import Foundation
 import TestPrograms
 import TestSupport
 import Testing
+import _PushBase
 
 /// A check that can't fail is a defect: each is shown what it is there for.
 @Suite("Every check of the rehearsal fails when its fault is put in")
@@ -22,7 +23,7 @@ struct FaultTests {
             description: "a field that only Linux has", module: "PushService", file: "Ledger/FileOrigin.swift",
             change: ("st_birthtimespec", "st_ctim"), error: "has no member 'st_ctim'"),
         SourceFault(
-            description: "a function that only Linux has", module: "PushCrypto", file: "Memory/Locked.swift",
+            description: "a function that only Linux has", module: "_PushBase", file: "Locked.swift",
             change: ("pthread_mutex_lock(mutex)", "pthread_mutex_clocklock(mutex, 0, nil)"),
             error: "cannot find 'pthread_mutex_clocklock'"),
         SourceFault(
@@ -39,7 +40,7 @@ struct FaultTests {
             description: "a missing import", module: "PushCharts", file: "Backends/CoreGraphicsPicture.swift",
             change: ("internal import ImageIO", ""), error: "cannot find 'CGImageDestinationCreateWithData'"),
         SourceFault(
-            description: "an import of what is Linux's", module: "PushKeyring", file: "Storage/FolderLock.swift",
+            description: "an import of what is Linux's", module: "_PushBase", file: "Platform.swift",
             change: ("import Darwin", "import Glibc"), error: "no such module"),
         SourceFault(
             description: "an optional that is not unwrapped", module: "PushCharts",
@@ -103,8 +104,8 @@ struct FaultTests {
         arguments: [
             ("\"SealedPushCommand\"", "\"sealedpush\"", "SealedPush.build, sealedpush.build"),
             (
-                "dependencies: [\"PushCrypto\", \"SealedPush\", \"PushSender\"], path: \"Tests/Support\"",
-                "dependencies: [\"PushSimulator\"], path: \"Tests/Support\"",
+                "dependencies: [\"PushCrypto\", \"_PushBase\", \"SealedPush\", \"PushSender\"],",
+                "dependencies: [\"PushSimulator\"],",
                 "TestSupport -> PushSimulator: no such target"
             ),
             (", condition: .when(traits: [\"Server\"])", "", "its condition"),
@@ -118,7 +119,8 @@ struct FaultTests {
     @Test("in what the manifest loads")
     func loading() async throws {
         let simulator = try await copy(
-            "\"PushSender\"], path: \"Tests/Support\"", "\"PushSimulator\"], path: \"Tests/Support\"")
+            "\"_PushBase\", \"SealedPush\", \"PushSender\"],\n        path: \"Tests/Support\"",
+            "\"PushSimulator\"],\n        path: \"Tests/Support\"")
         await #expect(throws: Tool.Failed.self) { try await simulator.resolved() }
         let greedy = try await copy(
             "let logging = server(\"Logging\", \"swift-log\")",

@@ -11,7 +11,8 @@ struct Rehearsal: Sendable {
 
     /// The device's end and the sender module, each after those that it imports.
     static let modules = [
-        "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushService", "PushCharts", "TestSupport",
+        "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushService", "PushCharts",
+        "TestSupport",
     ].map { Module(name: $0) }
     /// Each after those that it imports.
     private static let standIns = [

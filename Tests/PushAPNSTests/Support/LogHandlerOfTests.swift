@@ -1,5 +1,5 @@
 import Logging
-import PushCrypto
+import _PushBase
 
 /// Keeps what is logged, as text.
 struct LogHandlerOfTests: LogHandler {

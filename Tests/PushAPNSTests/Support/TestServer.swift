@@ -4,6 +4,7 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 import PushCrypto
+import _PushBase
 
 /// What a test's server does. Everything is called on the server's event loop.
 struct ServerBehaviour: Sendable {

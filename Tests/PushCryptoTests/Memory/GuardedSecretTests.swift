@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushCrypto
 

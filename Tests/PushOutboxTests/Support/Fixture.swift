@@ -3,6 +3,7 @@ import PushOutbox
 import PushSender
 import SealedPush
 import TestSupport
+import _PushBase
 
 /// An outbox in a folder of its own, with a sender and devices whose keys are at hand.
 final class Fixture: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
-import PushCrypto
 import PushSender
 import TestSupport
+import _PushBase
 
 /// Notes what it is given and answers what it is told to.
 final class ScriptedTransport: PushTransport {

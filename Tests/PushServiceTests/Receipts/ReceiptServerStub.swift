@@ -1,5 +1,5 @@
 import Foundation
-import PushCrypto
+import _PushBase
 
 #if canImport(Darwin)
     import Darwin

@@ -2,6 +2,7 @@ import Foundation
 import SealedPush
 import TestSupport
 import Testing
+import _PushBase
 
 @Suite("Reading files")
 struct LineReaderTests {

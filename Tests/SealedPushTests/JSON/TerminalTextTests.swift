@@ -1,6 +1,7 @@
 import Foundation
 import SealedPush
 import Testing
+import _PushBase
 
 @Suite("Text for a terminal")
 struct TerminalTextTests {

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushCrypto
 @testable import SealedPush

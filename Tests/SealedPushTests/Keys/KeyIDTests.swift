@@ -1,5 +1,6 @@
 import Crypto
 import Testing
+import _PushBase
 
 @testable import PushCrypto
 @testable import SealedPush

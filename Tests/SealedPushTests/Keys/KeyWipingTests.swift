@@ -1,3 +1,5 @@
+import _PushBase
+
 #if os(Linux)
     import TestSupport
     import Testing

@@ -1,15 +1,7 @@
-internal import PushCrypto
-
 #if canImport(FoundationEssentials)
     package import FoundationEssentials
 #else
     package import Foundation
-#endif
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
 #endif
 
 extension DurableFiles {

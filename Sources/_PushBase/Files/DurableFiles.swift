@@ -4,12 +4,6 @@
     package import Foundation
 #endif
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 /// Files that are whole or not there, also after a crash: written aside, synced, linked into place.
 package enum DurableFiles {
     /// What went wrong, as the system's error number.

@@ -4,12 +4,6 @@
     package import Foundation
 #endif
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 /// Files that only grow, line by line.
 extension DurableFiles {
     /// Appends bytes and syncs; makes the file, for its owner alone, if it is missing. Follows no link.

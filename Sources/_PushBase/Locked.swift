@@ -1,9 +1,3 @@
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 /// Mutable state that several threads share, behind one lock: a pthread mutex on the heap.
 ///
 /// The lock is not reentrant and is held for as long as the closure runs, so keep closures short and let them call

@@ -4,12 +4,6 @@
     package import Foundation
 #endif
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 /// Reads a file of any length line by line, in constant memory. Whoever makes one closes it.
 package struct LineReader {
     private let descriptor: Int32
