@@ -169,6 +169,19 @@ let simulator: [Target] = [
     extensionExample("image-and-receipt-example", "ImageAndReceipt"),
 ]
 
+// MARK: - What valgrind watches, for Scripts/constant-time alone: it wants valgrind's headers
+
+let constantTime: [Target] =
+    Context.environment["SEALED_PUSH_CONSTANT_TIME"] == nil
+    ? []
+    : [
+        .target(name: "CMemcheck", path: "Tests/ConstantTime/Memcheck"),
+        .executableTarget(
+            name: "constant-time",
+            dependencies: ["CMemcheck", "PushKeyring", "PushSender", "SealedPush", "PushCrypto"],
+            path: "Tests/ConstantTime/Program", swiftSettings: settings),
+    ]
+
 // MARK: - Tests of what runs on every system
 
 let testedEverywhere: [Target] = [
@@ -370,5 +383,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
     ],
-    targets: core + serverTargets + testedEverywhere + (onLinux ? simulator + testedOnLinux : [])
+    targets: core + serverTargets + testedEverywhere
+        + (onLinux ? simulator + testedOnLinux + constantTime : [])
 )

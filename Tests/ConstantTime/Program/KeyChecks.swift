@@ -1,0 +1,49 @@
+import Foundation
+import PushKeyring
+import SealedPush
+
+/// Keys as text, and in a sealed keyring.
+enum KeyChecks {
+    static let all = [
+        Check("a device's key, read and written") { try check(Identity()) },
+        Check("a sender's key, read and written") { try check(SenderKey()) },
+        Check("an authority's key, read and written") { try check(AuthorityKey()) },
+        Check("an enrolment key, read and written") { try check(EnrolmentKey()) },
+        Check("a keyring's key, read and written") {
+            let text = KeyringKey().withText { Array($0) }
+            let key = try KeyringKey(parsing: hidden(text).array)
+            let written = key.withText { Array($0) }
+            publish(written)
+            try require(written == text)
+        },
+        Check("a sealed keyring, unlocked with a key") {
+            let folder = URL(filePath: "\(FileManager.default.temporaryDirectory.path)/\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let key = KeyringKey()
+            let name: KeyName = "newsroom"
+            let made = Keyring(folder: folder)
+            _ = try made.generateSender(named: name)
+            try made.seal(with: .key(key))
+
+            let text = key.withText { Array($0) }
+            let again = try KeyringKey(parsing: hidden(text).array)
+            let keyring = Keyring(folder: folder, unlocking: .given(.key(again)))
+            publish(fieldsOf: try keyring.senderKey(named: name))
+        },
+    ]
+
+    private static func check<Key: SecretKey & AnyObject>(_ key: Key) throws {
+        let text = key.withSecretText { Array($0) }
+        let read = try Key(parsing: hidden(text).bytes)
+        publish(fieldsOf: read)
+        try require(read.publicHalf == key.publicHalf)
+        let written = read.withSecretText { Array($0) }
+        publish(written)
+        try require(written == text)
+    }
+
+    /// A secret's text, of which the beginning says no more than which kind it is.
+    static func hidden(_ text: [UInt8]) -> Hidden {
+        Hidden(text, known: (text.lastIndex(of: UInt8(ascii: "1")) ?? -1) + 1)
+    }
+}
