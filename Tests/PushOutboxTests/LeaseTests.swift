@@ -1,0 +1,158 @@
+import GRDB
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushOutbox
+
+@Suite("Leases")
+struct LeaseTests {
+    private let fixture: Fixture
+
+    init() throws { fixture = try Fixture() }
+
+    private func take(_ number: Int64, count: Int = 1) async throws -> [Lease] {
+        try await fixture.outbox.settle(
+            [],
+            taking: LeaseOrder(
+                environment: .production, count: count, considerateCount: 0, duration: .seconds(60),
+                firstNumber: number))
+    }
+
+    /// The only one that is to be had.
+    private func takeOne(_ number: Int64) async throws -> Lease {
+        let leases = try await take(number)
+        return try #require(leases.first)
+    }
+
+    private func settle(_ lease: Lease, _ settlement: Settlement) async throws {
+        _ = try await fixture.outbox.settle([(lease, settlement)], taking: nil)
+    }
+
+    @Test("until its end nobody else gets the device; from then on somebody does, and it counts as an attempt")
+    func ends() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        #expect(try await takeOne(1).attempts == 1)
+        fixture.time.advance(by: .milliseconds(59_999))
+        #expect(try await take(2).isEmpty)
+        fixture.time.advance(by: .milliseconds(1))
+        #expect(try await takeOne(3).attempts == 2)
+    }
+
+    @Test(
+        "whoever has lost it leaves the device's place to the new holder, whatever became of the push",
+        arguments: [
+            Settlement.later(.zero), .returned, .accepted, .dead(reason: "PayloadTooLarge"),
+        ])
+    func lost(settlement: Settlement) async throws {
+        try await fixture.addDevice("phone")
+        for _ in 0..<3 { try await fixture.enqueue("Hello", to: .device("phone")) }
+        let first = try await takeOne(1)
+        fixture.time.advance(by: .seconds(60))
+        let second = try await takeOne(2)
+        #expect(second.entry == first.entry)
+        try await settle(first, settlement)
+        #expect(try await take(3).isEmpty, "two would send to one device")
+        try await settle(second, .later(.zero))
+        #expect(try await takeOne(4).number == 4)
+    }
+
+    @Test("it is held for longer by its holder, and by nobody who has lost it")
+    func extended() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        var first = try await takeOne(1)
+        first.end += 60_000
+        _ = try await fixture.outbox.settle([], extending: [first], taking: nil)
+        fixture.time.advance(by: .milliseconds(119_999))
+        #expect(try await take(2).isEmpty)
+        fixture.time.advance(by: .milliseconds(1))
+        _ = try await takeOne(3)
+        first.end += 3_600_000
+        _ = try await fixture.outbox.settle([], extending: [first], taking: nil)
+        fixture.time.advance(by: .seconds(60))
+        #expect(try await take(4).count == 1)
+    }
+
+    @Test("what was given back counts as no attempt, what failed does, and the next entry begins anew")
+    func attempts() async throws {
+        try await fixture.addDevice("phone")
+        let soon = fixture.now.advanced(bySeconds: 30)
+        try await fixture.enqueue("soon", to: .device("phone"), expiration: soon)
+        try await fixture.enqueue("later", to: .device("phone"))
+        try await settle(takeOne(1), .returned)
+        try await settle(takeOne(2), .later(.seconds(5)))
+        #expect(try await take(3).isEmpty)
+        fixture.time.advance(by: .seconds(5))
+        let third = try await takeOne(4)
+        #expect(third.attempts == 2)
+        try await settle(third, .later(.seconds(60)))
+        fixture.time.advance(by: .seconds(60))
+        #expect(try await takeOne(5).attempts == 1, "the first is past its time, and the second was never tried")
+    }
+
+    @Test("an entry is sent up to its time and not at it")
+    func stale() async throws {
+        try await fixture.addDevice("phone")
+        let expiration = fixture.now.advanced(bySeconds: 30)
+        try await fixture.enqueue("Hello", to: .device("phone"), expiration: expiration)
+        let stale = try await entry("stale")
+        fixture.time.advance(by: .milliseconds(stale - fixture.time.now - 1))
+        try await settle(takeOne(1), .returned)
+        fixture.time.advance(by: .milliseconds(1))
+        #expect(try await take(2).isEmpty)
+        #expect(try await fixture.outbox.status().outcomes == ["expired": 1])
+    }
+
+    @Test("while one is held, neither a new token nor a purge lets another be taken")
+    func heldAgainstOthers() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 10))
+        _ = try await takeOne(1)
+        try await fixture.outbox.setToken(
+            Fixture.token("new"), environment: .production, of: "phone", at: fixture.now)
+        #expect(try await take(2).isEmpty)
+        fixture.time.advance(by: .seconds(20))
+        #expect(try await fixture.outbox.purge(.stale) == 1)
+        try await fixture.enqueue("more", to: .device("phone"))
+        #expect(try await take(3).isEmpty)
+        fixture.time.advance(by: .seconds(40))
+        #expect(try await take(4).count == 1)
+    }
+
+    @Test("a device stays in the immediate lane while something immediate waits for it")
+    func lane() async throws {
+        for name in ["first", "second"] { try await fixture.addDevice(name) }
+        try await fixture.enqueue("Hello", to: .device("first"))
+        try await fixture.enqueue("Hello", to: .device("first"), priority: .considerate)
+        fixture.time.advance(by: .seconds(1))
+        try await fixture.enqueue("Hello", to: .device("second"))
+        #expect(try await takeOne(1).request.token == Fixture.token("first"))
+    }
+
+    @Test("an entry that somebody has put into the file, and that no sealer makes, costs itself alone")
+    func strangeEntries() async throws {
+        let changes = [
+            "apns_id = 'short'", "collapse_id = ''", "collapse_id = '\(String(repeating: "c", count: 65))'",
+            "body = zeroblob(4097)",
+        ]
+        for (number, change) in changes.enumerated() {
+            try await fixture.addDevice("d\(number)")
+            try await fixture.enqueue("Hello", to: .device(DeviceName(parsing: "d\(number)")!))
+            let id = try await entry("MAX(id)")
+            try await DatabaseQueue(path: fixture.path).write {
+                try $0.execute(sql: "UPDATE entries SET \(change) WHERE id = ?", arguments: [id])
+            }
+            #expect(try await take(Int64(number) * 10).isEmpty, "\(change)")
+        }
+        #expect(try await fixture.outbox.status().deadLetters == ["malformed": changes.count])
+    }
+
+    private func entry(_ expression: String) async throws -> Int64 {
+        try await DatabaseQueue(path: fixture.path).read {
+            try #require(try Int64.fetchOne($0, sql: "SELECT \(expression) FROM entries"))
+        }
+    }
+}

@@ -1,0 +1,226 @@
+import PushCrypto
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushOutbox
+
+@Suite("A courier and time")
+struct TimingTests {
+    private let fixture: Fixture
+
+    init() throws { fixture = try Fixture() }
+
+    /// Fails, too.
+    private struct Transport: PushTransport {
+        let answer: @Sendable (PushRequest) async -> ScriptedTransport.Answer
+
+        func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer {
+            try await answer(request).get()
+        }
+    }
+
+    private func addDevices(_ count: Int) async throws {
+        for number in 0..<count { try await fixture.addDevice("d\(number)") }
+        try await fixture.enqueue("Hello", to: .everyone)
+    }
+
+    /// Whether another courier would get something now.
+    private static func isFree(_ outbox: Outbox) async -> Bool {
+        let order = LeaseOrder(
+            environment: .production, count: 1, considerateCount: 0, duration: .seconds(1), firstNumber: 7)
+        return (try? await outbox.settle([], taking: order))?.isEmpty == false
+    }
+
+    @Test("a machine that stood still sends nothing under a lease that has ended meanwhile", arguments: 1...12)
+    func stoodStill(look: Int) async throws {
+        try await addDevices(1)
+        let (time, other) = (fixture.time, fixture.outbox)
+        // It stands still, for exactly as long as a lease lasts, when the courier looks at the clock for the nth time.
+        let looks = Locked(0)
+        let clock = OutboxClock(
+            now: {
+                let count = looks.withLock { looks in
+                    looks += 1
+                    return looks
+                }
+                if count == look { time.advance(by: .seconds(120)) }
+                return time.now
+            }, sleep: time.clock.sleep)
+        let outbox = try Outbox(at: fixture.path, clock: clock, busyLimit: 600)
+        let transport = ChangingTransport { _ in
+            #expect(await !Self.isFree(other), "another may send it, too")
+            return .accepted(uniqueID: nil)
+        }
+        try await Courier(for: outbox, through: transport, limits: Fixture.limits()).run(until: .empty)
+        #expect(try await fixture.outbox.status().waitingCount == 0)
+    }
+
+    @Test("a push stays its courier's for as long as the answer is out, however long that is")
+    func longAnswer() async throws {
+        try await addDevices(3)
+        let (time, other) = (fixture.time, fixture.outbox)
+        let transport = ChangingTransport { _ in
+            let start = time.now
+            while time.now < start + 1_200_000 {
+                if await Self.isFree(other) { return .refused(PushRefusal(status: 418, reason: "another has it")) }
+                await Task.yield()
+            }
+            return .accepted(uniqueID: nil)
+        }
+        let report = try await Courier(for: fixture.outbox, through: transport, limits: Fixture.limits())
+            .run(until: .empty)
+        #expect(report.acceptedCount == 3 && report.attemptCount == 3)
+    }
+
+    @Test("too many new provider tokens: nothing is sent for twenty minutes, whatever fails meanwhile")
+    func longestPauseWins() async throws {
+        try await addDevices(60)
+        let time = fixture.time
+        let start = time.now
+        let state = Locked((isRefused: false, courier: Courier?.none))
+        let accepted = Collected<Int64>()
+        let transport = Transport { _ in
+            let isFirst = state.withLock { state in
+                defer { state.isRefused = true }
+                return !state.isRefused
+            }
+            if isFirst { return .success(.refused(PushRefusal(status: 429, reason: "TooManyProviderTokenUpdates"))) }
+            guard time.now < start + 1_000_000 else {
+                accepted.add(time.now)
+                return .success(.accepted(uniqueID: nil))
+            }
+            // Fails after the refusal has been noted.
+            let courier = state.withLock { $0.courier }
+            try? await eventually("the refusal") { await courier?.report.retries.isEmpty == false }
+            return .failure(.unreachable("no route"))
+        }
+        let courier = Courier(for: fixture.outbox, through: transport, limits: Fixture.limits(inFlight: 60))
+        state.withLock { $0.courier = courier }
+        let report = try await courier.run(until: .empty)
+        #expect(report.retries == ["TooManyProviderTokenUpdates": 1, "unreachable": 59])
+        #expect(accepted.all.allSatisfy { $0 >= start + 1_080_000 }, "\(accepted.all.map { $0 - start })")
+    }
+
+    @Test("a pause that lies in the future, once the clock was set back, holds nothing up")
+    func setBack() async throws {
+        try await addDevices(2)
+        let (time, hasSlept) = (fixture.time, Locked(false))
+        let start = time.now
+        let clock = OutboxClock(
+            now: { time.now },
+            sleep: { duration in
+                let isFirst = hasSlept.withLock { hasSlept in
+                    defer { hasSlept = true }
+                    return !hasSlept
+                }
+                if isFirst { time.advance(by: .seconds(-7_200)) } else { await time.clock.sleep(duration) }
+            })
+        let times = Collected<Int64>()
+        let transport = Transport { _ in
+            times.add(time.now)
+            guard times.all.count == 1 else { return .success(.accepted(uniqueID: nil)) }
+            return .success(.refused(PushRefusal(status: 429, reason: "TooManyProviderTokenUpdates")))
+        }
+        let outbox = try Outbox(at: fixture.path, clock: clock, busyLimit: 600)
+        try await Courier(for: outbox, through: transport, limits: Fixture.limits(inFlight: 1)).run(until: .empty)
+        #expect(times.all.count == 3 && times.all[1] < start)
+    }
+
+    @Test("fifty failures in a row pause everything for a moment; with one success between them they do not")
+    func failingPauses() async throws {
+        for successes in [false, true] {
+            let fixture = try Fixture()
+            for number in 0..<120 { try await fixture.addDevice("d\(number)") }
+            try await fixture.enqueue("Hello", to: .everyone)
+            let time = fixture.time
+            let times = Collected<Int64>()
+            let transport = Transport { _ in
+                times.add(time.now)
+                let count = times.all.count
+                if count == 100 || (successes && count == 40) { return .success(.accepted(uniqueID: nil)) }
+                return count < 100 ? .failure(.timedOut) : .success(.accepted(uniqueID: nil))
+            }
+            try await Courier(for: fixture.outbox, through: transport, limits: Fixture.limits(inFlight: 1))
+                .run(until: .empty)
+            let isPaused = times.all[50] > times.all[49]
+            #expect(isPaused == !successes)
+        }
+    }
+
+    @Test("refusals of tokens end the run only where none is taken between them")
+    func refusalsBetween() async throws {
+        try await addDevices(40)
+        let calls = Collected<String>()
+        let transport = ScriptedTransport { request, _ in
+            calls.add(request.apnsID)
+            return calls.all.count.isMultiple(of: 4)
+                ? .success(.accepted(uniqueID: nil))
+                : .success(.refused(PushRefusal(status: 400, reason: "BadDeviceToken")))
+        }
+        let report = try await Courier(
+            for: fixture.outbox, through: transport, limits: Fixture.limits(refusedInARow: 4)
+        ).run(until: .empty)
+        #expect(report.acceptedCount == 10 && report.dead == ["BadDeviceToken": 30])
+    }
+
+    @Test("what does not end in time is cut off and given back, and the run ends")
+    func drains() async throws {
+        try await addDevices(1)
+        let (hasBegun, isCutOff) = (Locked(false), Locked(false))
+        let transport = ChangingTransport { _ in
+            hasBegun.withLock { $0 = true }
+            while !Task.isCancelled { await Task.yield() }
+            isCutOff.withLock { $0 = true }
+            return .accepted(uniqueID: nil)
+        }
+        let courier = Courier(for: fixture.outbox, through: transport, limits: Fixture.limits())
+        let run = Task { try await courier.run() }
+        try await eventually("the push is on its way") { hasBegun.withLock { $0 } }
+        let start = fixture.time.now
+        await courier.stop()
+        _ = try await run.value
+        #expect(fixture.time.now - start < 300_000)
+        try await eventually("the push is cut off") { isCutOff.withLock { $0 } }
+        let queues = try await fixture.outbox.status().queues
+        #expect(queues.due == 1 && queues.leased == 0)
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(await courier.report.acceptedCount == 0, "it was given back, and is another's by now")
+    }
+
+    @Test("a clock that runs ahead throws nothing away before APNs has taken a push")
+    func purgesOnceProven() async throws {
+        try await addDevices(1)
+        try await fixture.addDevice("other", user: "ben", environment: .sandbox)
+        try await fixture.enqueue("Hello", to: .device("other"), expiration: fixture.now.advanced(bySeconds: 60))
+        fixture.time.advance(by: .seconds(120))
+        try await fixture.deliver(ScriptedTransport(refusing: 503, "ServiceUnavailable"))
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(try await fixture.outbox.status().waitingCount == 2)
+        try await fixture.deliver(ScriptedTransport(), until: .empty)
+        let outbox = fixture.outbox
+        fixture.time.advance(by: .seconds(1))
+        try await fixture.enqueue("Hello", to: .device("d0"))
+        try await fixture.enqueue("Hello", to: .device("d0"))
+        try await fixture.deliver(ScriptedTransport(), until: .empty)
+        try await eventually("the purge") { try await outbox.status().waitingCount == 0 }
+    }
+
+    @Test("a token that has changed while a push was on its way is not proven by it")
+    func provenToken() async throws {
+        try await addDevices(1)
+        let fixture = fixture
+        let new = Fixture.token("new")
+        let transport = ChangingTransport { _ in
+            try? await fixture.outbox.setToken(new, environment: .production, of: "d0", at: fixture.now)
+            return .accepted(uniqueID: nil)
+        }
+        try await Courier(for: fixture.outbox, through: transport, limits: Fixture.limits()).run(until: .empty)
+        try await fixture.enqueue("Hello", to: .device("d0"))
+        let next = ScriptedTransport()
+        try await fixture.deliver(next, until: .empty)
+        #expect(next.delivered.all.map(\.token) == [new])
+        #expect(next.delivered.all.map(\.isProven) == [false])
+    }
+}
