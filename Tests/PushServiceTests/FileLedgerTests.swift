@@ -292,11 +292,69 @@ struct FileLedgerTests {
         }
     }
 
+    @Test("a purge drops what is a second older than 30 days, and keeps what is not")
+    func purgeToTheSecond() throws {
+        let ledger = try begun()
+        let oldest = now.advanced(bySeconds: -30 * 86_400)
+        _ = try ledger.record(entry(1, sent: oldest), at: now)
+        _ = try ledger.record(entry(2, sent: oldest.advanced(bySeconds: -1)), at: now)
+        ledger.purge(at: now)
+        #expect(try ledger.floor() == oldest.advanced(bySeconds: -1))
+        #expect(try ledger.record(entry(1, sent: oldest), at: now) == .repeated)
+        #expect(throws: LedgerError.replayed) {
+            try ledger.record(entry(2, sent: oldest.advanced(bySeconds: -1)), at: now)
+        }
+    }
+
+    @Test("its origin stays, whoever begins it again, however old it is, and when it can't be read")
+    func originStays() throws {
+        let ledger = try begun()
+        func origins() throws -> Set<String> {
+            Set(try DurableFiles.names(in: ledger.folder).filter { $0.hasPrefix("origin.") })
+        }
+        let before = try origins()
+        #expect(before.count == 2)
+        _ = try begun()
+        #expect(try origins() == before)
+        let text = ledger.folder.appending(path: "origin.text")
+        let own = try #require(before.first { $0 != text.lastPathComponent })
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -90_000)],
+            ofItemAtPath: ledger.path(own))
+        ledger.removeForeignOrigins()
+        #expect(try origins() == before)
+        // A folder in its place stands for a file that can't be read.
+        try FileManager.default.removeItem(at: text)
+        try FileManager.default.createDirectory(at: text, withIntermediateDirectories: false)
+        #expect(throws: LedgerError.unavailable) { try ledger.floor() }
+    }
+
+    @Test("something else in an entry's place is nobody's first open, and no repeat")
+    func foreignEntry() throws {
+        let ledger = try begun()
+        let entry = entry(1)
+        let day = ledger.folder.appending(path: FileLedger.dayName(now))
+        try FileManager.default.createDirectory(at: day, withIntermediateDirectories: true)
+        // A link to nothing: no entry can be read there, and none can be made.
+        try FileManager.default.createSymbolicLink(
+            at: day.appending(path: "\(now.secondsSince1970)-\(Hex.encode(entry.key))"),
+            withDestinationURL: folder.appending("nothing"))
+        #expect(throws: LedgerError.replayed) { try ledger.record(entry, at: now) }
+        // What can't be read at all may be read later.
+        let other = self.entry(2)
+        try FileManager.default.createDirectory(
+            at: day.appending(path: "\(now.secondsSince1970)-\(Hex.encode(other.key))"),
+            withIntermediateDirectories: false)
+        #expect(throws: LedgerError.unavailable) { try ledger.record(other, at: now) }
+    }
+
     @Test("what can't be written is unavailable, and the message may open later")
     func unwritable() throws {
         let file = try folder.write("", to: "file")
         let ledger = FileLedger(folder: URL(filePath: file).appending(path: "ledger"))
         #expect(throws: LedgerError.unavailable) { try ledger.record(entry(1), at: now) }
+        #expect(throws: LedgerError.unavailable) { try ledger.floor() }
+        #expect(!ledger.isMissing, "the app would make a new key")
     }
 
     @Test("the app begins a new installation's ledger just before now, once")

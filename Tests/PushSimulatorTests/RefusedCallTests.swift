@@ -60,6 +60,27 @@ struct RefusedCallTests {
         #expect(try device.deliver(new).outcome == "opened")
     }
 
+    @Test("what a process that was killed has made, and perhaps not synced, is synced by the next one that finds it")
+    func foundIsSynced() throws {
+        func syncs(_ file: String, of folder: String) throws -> Bool {
+            let log = device.folder.appending("trace")
+            let result = try Program(at: "/usr/bin/strace").run(
+                ["-f", "-qq", "-y", "-e", "trace=fsync", "-o", log.path, "-E", "ASAN_OPTIONS=detect_leaks=0"]
+                    + [Program("device-simulator").executable.path] + device.arguments(file, ["--identifier", "A"]))
+            #expect(result.status == 0 && result.objects.first?["outcome"] as? String == "opened", "\(result.errors)")
+            return try Checkout.text(log).contains("/ledger\(folder)>)")
+        }
+        let file = try device.file(try device.seal())
+        #expect(try device.deliver(file, ["--identifier", "A"]).outcome == "opened")
+        let day = try #require(try names().first { Int64($0) != nil })
+        #expect(try syncs(file, of: "/\(day)"), "the entry")
+        // The day's folder, as if it had just been made.
+        for name in try names() where name.hasPrefix("\(day)/") {
+            try FileManager.default.removeItem(at: ledger.appending(path: name))
+        }
+        #expect(try syncs(file, of: ""), "the folder")
+    }
+
     @Test("where links are refused, a push opens once all the same", arguments: ["EPERM", "EOPNOTSUPP", "EACCES"])
     func noLinks(code: String) throws {
         let file = try device.file(try device.seal())
