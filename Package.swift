@@ -224,10 +224,14 @@ let testedEverywhere: [Target] = [
         ]
             + userNotifications + drawing,
         exclude: ["Golden"], swiftSettings: settings),
+    .target(
+        name: "HostilePeers",
+        dependencies: ["_PushBase", "PushCrypto", server("NIOTLS", "swift-nio"), server("NIOSSL", "swift-nio-ssl")] + nioCore,
+        path: "Tests/HostilePeers", swiftSettings: settings),
     .testTarget(
         name: "PushAPNSTests",
         dependencies: [
-            "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport", crypto, http2,
+            "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport", "HostilePeers", crypto, http2,
             server("MetricsTestKit", "swift-metrics"),
         ] + transport + certificates,
         swiftSettings: settings),
@@ -320,6 +324,12 @@ let testedOnLinux: [Target] = [
     .executableTarget(
         name: "soak", dependencies: ["EndToEnd", "soak-sender", "device-simulator"], path: "Tests/Soak",
         swiftSettings: settings),
+    .executableTarget(
+        name: "hostile-benchmark",
+        dependencies: ["HostilePeers", "PushAPNS", "PushSender", "SealedPush", "PushCrypto"] + transport + [
+            server("CoreMetrics", "swift-metrics")
+        ],
+        path: "Tests/HostileBenchmark", swiftSettings: settings),
     .executableTarget(
         name: "soak-sender",
         dependencies: [

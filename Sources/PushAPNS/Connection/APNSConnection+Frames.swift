@@ -18,15 +18,16 @@ extension APNSConnection {
             awaitsSettingsAcknowledgement = false
         case .ping(let number):
             try floodGuard.took(now: lane.clock.now())
+            try answers.wrote(isTaken: isTaking)
             writer.ping(number, isAnswer: true)
         case .pingAnswer(let number):
             try floodGuard.took(now: lane.clock.now())
             if number == UInt64(self.number) { pingSentAt = nil }
         case .goAway(let lastStreamID, let code, let data):
-            try floodGuard.took(now: lane.clock.now())
-            goAway(lastStreamID, code, data)
+            try floodGuard.took(data.readableBytes, now: lane.clock.now())
+            try goAway(lastStreamID, code, data)
         case .windowUpdate(let streamID, let increment): try widen(streamID, by: increment)
-        case .other: try floodGuard.took(now: lane.clock.now())
+        case .other(let byteCount): try floodGuard.took(byteCount, now: lane.clock.now())
         }
     }
 
@@ -51,6 +52,7 @@ extension APNSConnection {
 
     private func headers(_ streamID: Int32, _ block: ByteBuffer, isLast: Bool) throws(ProtocolViolation) {
         var block = block
+        let byteCount = block.readableBytes
         // Also for a stream that was given up: the table goes on.
         guard let headers = try? headerDecoder.decodeHeaders(from: &block) else {
             throw ProtocolViolation(.compressionError, "headers that cannot be read or are too long")
@@ -62,7 +64,7 @@ extension APNSConnection {
             if let delivery { complete(delivery) }
         } else if wasBegun == delivery?.response.isBegun ?? true {
             // 1xx, of which there may be any number, or what nobody waits for any more.
-            try floodGuard.took(now: lane.clock.now())
+            try floodGuard.took(byteCount, now: lane.clock.now())
         }
     }
 
@@ -73,7 +75,7 @@ extension APNSConnection {
         if byteCount == 0, !isLast { try floodGuard.took(now: lane.clock.now()) }
         guard let delivery = try openStream(streamID, isLast: isLast) else {
             // Its bytes are given back to the peer's window: they alone would never end.
-            if byteCount > 0, !isLast { try floodGuard.took(now: lane.clock.now()) }
+            if byteCount > 0, !isLast { try floodGuard.took(byteCount, now: lane.clock.now()) }
             return
         }
         let isWanted = try delivery.response.take(bytes, flowControlledByteCount: byteCount, isLast: isLast)
@@ -130,6 +132,7 @@ extension APNSConnection {
 
     private func follow(_ settings: [PeerSetting]) throws(ProtocolViolation) {
         try floodGuard.took(now: lane.clock.now())
+        try answers.wrote(isTaken: isTaking)
         // Before any data that the new settings let through.
         writer.acknowledgeSettings()
         // RFC 9113, 6.5.2: no limit where none is named.
@@ -155,7 +158,11 @@ extension APNSConnection {
         }
     }
 
-    private func goAway(_ lastStreamID: Int32, _ code: ErrorCode, _ data: ByteBuffer) {
+    private func goAway(_ lastStreamID: Int32, _ code: ErrorCode, _ data: ByteBuffer) throws(ProtocolViolation) {
+        goAwayCount += 1
+        guard goAwayCount <= Self.maximumGoAwayCount else {
+            throw ProtocolViolation(.enhanceYourCalm, "farewells without end")
+        }
         let reason = ErrorBody(Array(data.readableBytesView)).reason ?? code.name
         endReason = "APNs ended the connection: \(reason)"
         lane.log.wentAway(connection: number, reason: reason)
@@ -171,6 +178,8 @@ extension APNSConnection {
         closeIfDrained()
     }
 
+    /// Two are usual: one that says that it will end, and one that it does. Each is logged.
+    private static let maximumGoAwayCount = 10
     private static let streamLimitWhereNoneIsNamed = 1_000
     /// Apple's is about 1,000. No more are used, whatever the peer says.
     private static let maximumStreamLimit = 10_000

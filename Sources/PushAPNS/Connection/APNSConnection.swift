@@ -44,6 +44,8 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     /// What the peer may still send on the whole connection.
     var receiveWindow = HTTP2Size.initialWindow
     var floodGuard = FloodGuard()
+    var answers = UntakenAnswers()
+    var goAwayCount = 0
     var awaitsSettingsAcknowledgement = false
 
     let openedAt: NIODeadline
@@ -76,6 +78,9 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
     /// Whether it takes pushes, now or soon.
     var isLive: Bool { phase == .connecting || phase == .ready }
 
+    /// Whether the peer takes what is written, or has until lately.
+    var isTaking: Bool { context?.channel.isWritable ?? true }
+
     // MARK: Sending
 
     /// Writes a push, to be sent by ``flush()``. Only with a free stream.
@@ -104,6 +109,7 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         guard let delivery = removeStream(streamID) else { return nil }
         delivery.connection = nil
         resetStreams.insert(streamID)
+        floodGuard.gaveUp()
         writer.reset(streamID, .cancel)
         return delivery
     }

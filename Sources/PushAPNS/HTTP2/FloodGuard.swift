@@ -3,7 +3,8 @@ internal import NIOCore
 /// Counts frames that bring nothing, within 30 seconds: a peer may send as many as it likes in answer to pushes, but not without
 /// end by itself. What ends a stream or begins an answer is not counted: there is one of it for each push.
 ///
-/// APNs changes its settings with each refusal, and a server may open its windows with each push.
+/// APNs changes its settings with each refusal, and a server may open its windows with each push. Such frames have a few bytes:
+/// a long one counts once more for each 1,024, as it is decrypted and read all the same.
 struct FloodGuard {
     private var count = 0
     private var since = NIODeadline.uptimeNanoseconds(0)
@@ -11,16 +12,21 @@ struct FloodGuard {
     /// A push is a reason for some.
     mutating func pushed() { count = max(0, count - Self.framesForPush) }
 
-    mutating func took(now: NIODeadline) throws(ProtocolViolation) {
+    /// A stream was given up: the peer has not heard of it yet, and may have sent as much as its window holds.
+    mutating func gaveUp() { count = max(0, count - 2 * HTTP2Size.initialWindow / Self.shortByteCount) }
+
+    /// - Parameter byteCount: how much there is in the frame.
+    mutating func took(_ byteCount: Int = 0, now: NIODeadline) throws(ProtocolViolation) {
         if now - since >= Self.window {
             since = now
             count = 0
         }
-        count += 1
+        count += 1 + byteCount / Self.shortByteCount
         guard count <= Self.limit else { throw ProtocolViolation(.enhanceYourCalm, "a flood of frames") }
     }
 
     private static let framesForPush = 4
     private static let window: TimeAmount = .seconds(30)
     private static let limit = 10_000
+    private static let shortByteCount = 1_024
 }

@@ -16,7 +16,7 @@ enum IncomingFrame: Equatable {
     /// Of a stream, or of the connection where the ID is 0.
     case windowUpdate(Int32, increment: Int)
     /// Says nothing to us: PRIORITY, and types that we do not know.
-    case other
+    case other(byteCount: Int)
 }
 
 /// A setting of the peer's that steers what we send.

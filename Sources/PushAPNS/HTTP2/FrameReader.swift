@@ -101,8 +101,8 @@ struct FrameReader {
         case .priority:
             try Self.require(onStream: true, header)
             guard header.byteCount == 5 else { throw ProtocolViolation(.frameSizeError, "a PRIORITY of a wrong size") }
-            return .other
-        case nil: return .other
+            return .other(byteCount: header.byteCount)
+        case nil: return .other(byteCount: header.byteCount)
         }
     }
 

@@ -26,7 +26,8 @@ struct FrameReaderTests {
             .data(3, bytes: ByteBuffer(bytes: [7]), flowControlledByteCount: 3, isLast: true),
             .reset(3, .cancel), .ping(256), .pingAnswer(2),
             .goAway(lastStreamID: 5, .enhanceYourCalm, data: ByteBuffer(bytes: [0x7b])),
-            .windowUpdate(0, increment: 256), .windowUpdate(7, increment: 1), .other, .other,
+            .windowUpdate(0, increment: 256), .windowUpdate(7, increment: 1), .other(byteCount: 5),
+            .other(byteCount: 1),
         ]
         for pieceLength in [bytes.count, 1, 2, 7, 10, 16] {
             var reader = FrameReader()

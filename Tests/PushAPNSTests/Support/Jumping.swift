@@ -91,6 +91,16 @@ extension APNSTransport {
         }
     }
 
+    /// Whether something has come since the clock last went on.
+    var hasReceivedNow: Bool {
+        get async throws {
+            try await inLoop { dispatcher in
+                let now = dispatcher.clock.now()
+                return dispatcher.lanes.contains { $0.connections.contains { $0.lastReceivedAt == now } }
+            }
+        }
+    }
+
     /// How many pushes wait for a free stream.
     var waitingCount: Int { get async throws { try await inLoop { $0.waitingCount } } }
 

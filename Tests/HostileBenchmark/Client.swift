@@ -1,0 +1,163 @@
+import CoreMetrics
+import Crypto
+import Foundation
+import HostilePeers
+import Logging
+import NIOPosix
+import PushAPNS
+import PushCrypto
+import PushSender
+import SealedPush
+
+/// Pushes that go on all the time, and hostile connections beside them in every second window of time. All of it shares one
+/// thread, as if one transport had all these connections.
+struct Client {
+    private static let concurrency = 100
+    private static let topic: Topic = "com.example.app"
+
+    private let folder: URL
+    private let good: APNSTransport
+    private let requests: [PushRequest]
+    private let hostile: [(HostileDeed, APNSConfiguration)]
+    private let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    private let state = Locked(State())
+
+    private struct State {
+        var acceptedCount = 0
+        var otherCount = 0
+        var isOver = false
+    }
+
+    init(_ folder: URL) throws {
+        self.folder = folder
+        let key = try ProviderKey(
+            pem: Array(P256.Signing.PrivateKey().pemRepresentation.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
+        let roots = try TrustRoots(pem: Array(Data(contentsOf: folder.appending(path: "root.pem"))))
+        func peers(_ name: String) throws -> [(String, APNSConfiguration)] {
+            try String(contentsOf: folder.appending(path: name), encoding: .utf8).split(separator: "\n").map { line in
+                let words = line.split(separator: " ")
+                let endpoint = APNSEndpoint(host: "localhost", port: Int(words[1]) ?? 0)
+                return (String(words[0]), APNSConfiguration(endpoint: endpoint, key: key, trustRoots: roots))
+            }
+        }
+        hostile = try peers("hostile").compactMap { name, configuration in
+            HostileDeed(rawValue: name).map { ($0, configuration) }
+        }
+        var configuration = try peers("good")[0].1
+        configuration.limits.connectionCount = 1
+        good = try APNSTransport(
+            configuration, logger: Logger(label: "good") { _ in SwiftLogNoOpLogHandler() },
+            metrics: NOOPMetricsHandler.instance, eventLoop: eventLoop, clock: TransportClock())
+        let sealer = Sealer(sender: SenderKey(), topic: Self.topic, safeDefault: "You have a new message!")
+        requests = try (1...100).map { number in
+            let digits = String(number, radix: 16)
+            let token = DeviceToken(parsing: String(repeating: "0", count: 64 - digits.count) + digits)
+            let payload = try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: Identity().recipient)
+            return PushRequest(payload, to: token ?? DeviceToken(parsing: "00")!)
+        }
+        good.trust(requests.map { $0.token }, topic: Self.topic)
+    }
+
+    /// False where a good push was not accepted, a hostile connection went on, or too much was lost or used.
+    func run(seconds: Int, rounds: Int, connections: Int) async throws -> Bool {
+        let load = Task { await send() }
+        let memory = MemoryPeak()
+        // Everything is warm.
+        try await Task.sleep(for: .seconds(2))
+        var ratios: [(rate: Double, room: Double)] = []
+        var ends: [String: Int] = [:]
+        let quietMemory = memory.take()
+        for round in 1...rounds {
+            let quiet = try await window(seconds) {}
+            let victims = try (0..<connections).map { number in
+                let (deed, configuration) = hostile[number % hostile.count]
+                return try Victim(deed, configuration, on: eventLoop)
+            }
+            let (request, collected) = (requests[0], Locked([String]()))
+            var suffering: [Task<Void, Never>] = []
+            let beside = try await window(seconds) {
+                suffering = victims.map { victim in
+                    Task {
+                        let end = await victim.suffer(request)
+                        collected.withLock { $0.append("\(victim.deed.rawValue)\t\(end)") }
+                    }
+                }
+            }
+            for task in suffering { await task.value }
+            for end in collected.withLock({ $0 }) { ends[end, default: 0] += 1 }
+            ratios.append((beside.rate / quiet.rate, beside.room(at: quiet.cost)))
+            print("round \(round): \(quiet.text) alone; \(beside.text) beside \(connections) hostile connections")
+        }
+        state.withLock { $0.isOver = true }
+        await load.value
+        await good.shutDown()
+        let lines = ends.sorted { $0.key < $1.key }.map { "\($0.value)\t\($0.key)\n" }
+        try Data(lines.joined().utf8).write(to: folder.appending(path: "ends"), options: .atomic)
+
+        func median(_ values: [Double]) -> Double { values.sorted()[(values.count - 1) / 2] }
+        let (rate, room) = (median(ratios.map { $0.rate }), median(ratios.map { $0.room }))
+        let besideMemory = memory.take()
+        let otherCount = state.withLock { $0.otherCount }
+        let openCount = ends.filter { $0.key.hasSuffix("still open") }.values.reduce(0, +)
+        print(
+            String(
+                format: "pushes in a second beside them / alone: %.2f; of a core they leave to the pushes: %.2f"
+                    + "   floor: one of the two at least 0.90",
+                rate, room))
+        print(
+            "the client's memory: \(quietMemory / 1_000_000) MB alone, \(besideMemory / 1_000_000) MB at most beside "
+                + "them   floor: at most 100 MB more")
+        print("good pushes not accepted: \(otherCount); hostile connections still open: \(openCount)   floor: 0")
+        return max(rate, room) >= 0.9 && besideMemory - quietMemory <= 100_000_000 && otherCount == 0 && openCount == 0
+    }
+
+    private func send() async {
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<Self.concurrency {
+                group.addTask(executorPreference: good.taskExecutor) {
+                    let request = requests[worker % requests.count]
+                    while !state.withLock({ $0.isOver }) {
+                        let answer = try? await good.deliver(request)
+                        state.withLock { state in
+                            if case .accepted? = answer { state.acceptedCount += 1 } else { state.otherCount += 1 }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Measuring
+
+    private struct Window {
+        let count: Int
+        let seconds: Double
+        let cpuMicroseconds: Double
+
+        var rate: Double { Double(count) / seconds }
+        /// CPU time for each push, in microseconds.
+        var cost: Double { cpuMicroseconds / Double(max(1, count)) }
+        /// What is left of a core for pushes that cost so much each, in whose place something else was done, too.
+        func room(at cost: Double) -> Double {
+            1 - max(0, cpuMicroseconds - Double(count) * cost) / (seconds * 1e6)
+        }
+        var text: String { String(format: "%.0f/s, %.2f µs CPU each", rate, cost) }
+    }
+
+    private func window(_ seconds: Int, _ begin: () -> Void) async throws -> Window {
+        let (start, cpuStart) = (ContinuousClock.now, Self.processorTime())
+        let countStart = state.withLock { $0.acceptedCount }
+        begin()
+        try await Task.sleep(for: .seconds(seconds))
+        return Window(
+            count: state.withLock { $0.acceptedCount } - countStart,
+            seconds: (ContinuousClock.now - start) / .seconds(1), cpuMicroseconds: Self.processorTime() - cpuStart)
+    }
+
+    /// What this process has used of the processors, in microseconds.
+    private static func processorTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
+    }
+}

@@ -1,0 +1,162 @@
+internal import NIOCore
+internal import NIOPosix
+package import NIOSSL
+internal import NIOTLS
+internal import PushCrypto
+
+/// An HTTP/2 server over TLS on localhost that turns on each client with one deed, or answers each push with 200.
+///
+/// Cheap on purpose: it knows of HTTP/2 what it needs for that, and sends bytes that are ready.
+package final class HostileServer: Sendable {
+    /// What became of its connections.
+    package struct Seen: Sendable {
+        /// Requests that arrived as a whole.
+        package var requestCount = 0
+        /// Connections on which a deed was done and that are over.
+        package var endCount = 0
+        /// What was sent on those, until they were over.
+        package var byteCount = 0
+    }
+
+    package let port: Int
+    private let channel: any Channel
+    private let state: Locked<Seen>
+
+    package var seen: Seen { state.withLock { $0 } }
+
+    /// - Parameters:
+    ///   - deed: nil answers each push with 200.
+    ///   - tls: offers `h2` (ALPN).
+    package init(_ deed: HostileDeed?, tls: NIOSSLContext) async throws {
+        let state = Locked(Seen())
+        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.backlog, value: 512)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+                    try channel.pipeline.syncOperations.addHandler(HostileConnection(deed, state))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        port = channel.localAddress?.port ?? 0
+        self.state = state
+    }
+
+    package func stop() async { try? await channel.close() }
+}
+
+private final class HostileConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let deed: HostileDeed?
+    private let seen: Locked<HostileServer.Seen>
+    private var buffer = ByteBuffer()
+    private var hasPreface = false
+    private var hasBegun = false
+    private var byteCount = 0
+    private var unacknowledgedByteCount = 0
+
+    init(_ deed: HostileDeed?, _ seen: Locked<HostileServer.Seen>) {
+        self.deed = deed
+        self.seen = seen
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case .handshakeCompleted? = event as? TLSUserEvent else { return }
+        // 1,000 streams.
+        send(HostileDeed.frame(4, 0, 0, [0, 3, 0, 0, 3, 0xe8]), context)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasBegun else { return }
+        buffer.writeImmutableBuffer(unwrapInboundIn(data))
+        if !hasPreface {
+            guard buffer.readSlice(length: 24) != nil else { return }
+            hasPreface = true
+        }
+        var answer = ByteBuffer()
+        while let header = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self),
+            buffer.readableBytes >= 9 + Int(header >> 8)
+        {
+            buffer.moveReaderIndex(forwardBy: 4)
+            guard let flags = buffer.readInteger(as: UInt8.self), let stream = buffer.readInteger(as: UInt32.self)
+            else { return }
+            buffer.moveReaderIndex(forwardBy: Int(header >> 8))
+            take(UInt8(truncatingIfNeeded: header), flags, stream, Int(header >> 8), &answer, context)
+        }
+        buffer.discardReadBytes()
+        if answer.readableBytes > 0 { context.writeAndFlush(wrapOutboundOut(answer), promise: nil) }
+    }
+
+    private func take(
+        _ type: UInt8, _ flags: UInt8, _ stream: UInt32, _ length: Int, _ answer: inout ByteBuffer,
+        _ context: ChannelHandlerContext
+    ) {
+        switch type {
+        case 0, 1:
+            if type == 0 { giveBack(length, &answer) }
+            guard flags & 1 == 1 else { return }
+            seen.withLock { $0.requestCount += 1 }
+            guard let deed else {
+                answer.writeBytes(HostileDeed.frame(1, 5, stream, HostileDeed.status200))
+                return
+            }
+            if !deed.waitsForReset { begin(deed, on: stream, context) }
+        case 3: if let deed, deed.waitsForReset { begin(deed, on: stream, context) }
+        case 4 where flags & 1 == 0: answer.writeBytes(HostileDeed.frame(4, 1, 0, []))
+        default: break
+        }
+    }
+
+    /// The client's window of the connection, where half of it is used.
+    private func giveBack(_ count: Int, _ answer: inout ByteBuffer) {
+        unacknowledgedByteCount += count
+        guard unacknowledgedByteCount > 32_000 else { return }
+        let increment = UInt32(unacknowledgedByteCount)
+        answer.writeBytes(HostileDeed.frame(8, 0, 0, withUnsafeBytes(of: increment.bigEndian, Array.init)))
+        unacknowledgedByteCount = 0
+    }
+
+    // MARK: The deed
+
+    private func begin(_ deed: HostileDeed, on stream: UInt32, _ context: ChannelHandlerContext) {
+        guard !hasBegun else { return }
+        hasBegun = true
+        if deed == .silence { return context.channel.setOption(.autoRead, value: false).whenComplete { _ in } }
+        let first = deed.beginning(on: stream)
+        if !first.isEmpty { send(first, context) }
+        let frame = deed.repeated(on: stream)
+        guard !frame.isEmpty else { return }
+        var block = ByteBuffer()
+        while block.readableBytes < 16_384 { block.writeBytes(frame) }
+        pour(block, NIOLoopBound(context, eventLoop: context.eventLoop))
+    }
+
+    /// A block after the other, as fast as the client takes them.
+    private func pour(_ block: ByteBuffer, _ context: NIOLoopBound<ChannelHandlerContext>) {
+        let eventLoop = context.value.eventLoop
+        let own = NIOLoopBound(self, eventLoop: eventLoop)
+        context.value.writeAndFlush(wrapOutboundOut(block)).whenSuccess {
+            own.value.byteCount += block.readableBytes
+            eventLoop.execute { own.value.pour(block, context) }
+        }
+    }
+
+    private func send(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
+        byteCount += hasBegun ? bytes.count : 0
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        guard hasBegun else { return }
+        let byteCount = byteCount
+        seen.withLock {
+            $0.endCount += 1
+            $0.byteCount += byteCount
+        }
+    }
+}

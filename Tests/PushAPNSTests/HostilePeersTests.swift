@@ -1,0 +1,168 @@
+import HostilePeers
+import NIOCore
+import NIOHTTP2
+import PushCrypto
+import PushSender
+import TestSupport
+import Testing
+
+@testable import PushAPNS
+
+/// Many at once, where ``BadPeerTests`` takes each by itself. What they cost: Scripts/bench-hostile.
+@Suite("Hostile servers beside a good one")
+struct HostilePeersTests {
+    /// A client of a hostile server, with a clock of its own.
+    private struct Victim: Sendable {
+        let deed: HostileDeed
+        let server: HostileServer
+        let clock: ManualClock
+        let log: LogHandlerOfTests
+        let transport: APNSTransport
+
+        init(_ deed: HostileDeed, _ server: HostileServer) throws {
+            self.deed = deed
+            self.server = server
+            clock = ManualClock()
+            log = LogHandlerOfTests()
+            transport = try Rig.transport(to: server.port, clock: clock, log: log) {
+                withoutDeadlines(&$0)
+                // Only where a deed waits for them.
+                if deed.waitsForReset { $0.deadlines.request = .seconds(100) }
+                if deed == .silence { $0.deadlines.pingWhileBusy = .seconds(10) }
+            }
+        }
+
+        /// How the push ended, and why its connection did.
+        func suffer() async throws -> (outcome: Rig.Outcome, reason: String) {
+            async let delivery = outcome()
+            if deed.waitsForReset {
+                try await eventually("the request is there") { server.seen.requestCount > 0 }
+                clock.advance(.seconds(100))
+            }
+            try await eventually("the connection of \(deed) is over") {
+                if deed == .silence, server.seen.requestCount > 0 { clock.advance(.seconds(10)) }
+                return closing != nil
+            }
+            await transport.shutDown()
+            return (await delivery, closing ?? "")
+        }
+
+        /// Why its connection was closed.
+        private var closing: String? {
+            let line = log.text.split(separator: "\n").first { $0.contains("connection to APNs closed") }
+            return line.map { String($0).replacing(/^.*reason=/, with: "") }
+        }
+
+        private func outcome() async -> Rig.Outcome {
+            do { return .success(try await transport.deliver(Rig.request())) } catch { return .failure(error) }
+        }
+    }
+
+    @Test("twenty and more at once end with typed errors, each as its deed deserves, while every good push is accepted")
+    func manyAtOnce() async throws {
+        let certificate = TestCertificate.shared
+        let rig = try await Rig(configure: withoutDeadlines)
+        rig.trust(0..<50)
+        var victims: [Victim] = []
+        for deed in HostileDeed.allCases + HostileDeed.allCases {
+            let server = try await HostileServer(deed, tls: certificate.serverContext(protocols: ["h2"]))
+            victims.append(try Victim(deed, server))
+        }
+        #expect(victims.count >= 20)
+        let isOver = Locked(false)
+        async let good = Self.deliver(over: rig, until: isOver)
+        try await withThrowingTaskGroup(of: (HostileDeed, Rig.Outcome, String).self) { group in
+            for victim in victims {
+                group.addTask {
+                    let (outcome, reason) = try await ending("\(victim.deed)") { try await victim.suffer() }
+                    return (victim.deed, outcome, reason)
+                }
+            }
+            for try await (deed, outcome, reason) in group {
+                #expect(Self.reasons(deed).contains(reason), "\(deed): \(reason)")
+                switch deed {
+                case .endlessBody: #expect(outcome.isAccepted, "its status came before")
+                case .resetHeaders, .resetData: #expect(outcome.error == .timedOut, "\(deed)")
+                default: #expect(outcome.error == .connectionLost(reason), "\(deed)")
+                }
+            }
+        }
+        isOver.withLock { $0 = true }
+        let outcomes = await good
+        #expect(outcomes.count >= 50 && outcomes.allSatisfy { $0.isAccepted })
+        #expect(rig.server.seen.connectionCount == 1)
+        for victim in victims {
+            // What was on its way as the connection was cut is counted, too.
+            #expect(victim.server.seen.byteCount < 40_000_000, "\(victim.deed): \(victim.server.seen)")
+            let farewells = victim.log.text.split(separator: "\n").count { $0.contains("APNs ends a connection") }
+            #expect(farewells <= 10, "\(victim.deed)")
+            await victim.server.stop()
+        }
+        await rig.stop()
+    }
+
+    @Test("frames of no use are counted by what they cost: long ones sooner, but not what was on its way")
+    func frameCosts() {
+        let now = NIODeadline.uptimeNanoseconds(0)
+        func allowed(_ byteCount: Int) -> Int {
+            var floodGuard = FloodGuard()
+            return (0..<100_000).first { _ in (try? floodGuard.took(byteCount, now: now)) == nil } ?? -1
+        }
+        #expect(allowed(8) == 10_000)
+        #expect(allowed(16_384) == 588)
+        // Answers of 64 KB, each given up after its beginning, as a proxy may send them for all pushes.
+        var floodGuard = FloodGuard()
+        for _ in 0..<1_000 {
+            floodGuard.pushed()
+            floodGuard.gaveUp()
+            for _ in 0..<4 { #expect(throws: Never.self) { try floodGuard.took(16_383, now: now) } }
+        }
+    }
+
+    @Test("a peer that asks slowly, for ever, and reads no answer is left, before the answers fill the memory")
+    func deafness() async throws {
+        let log = LogHandlerOfTests()
+        let rig = try await Rig(log: log, configure: withoutDeadlines)
+        #expect(await rig.outcome().isAccepted)
+        let channel = try #require(try await rig.transport.firstChannel)
+        let peer = try #require(rig.server.seen.lastConnection)
+        // Little room on the way.
+        try await channel.setOption(.socketOption(.so_sndbuf), value: 4_096).get()
+        try await peer.channel.setOption(.socketOption(.so_rcvbuf), value: 4_096).get()
+        peer.fallSilent()
+        let pings = Array(repeating: FrameReaderTests.frame(6, 0, 0, [1, 2, 3, 4, 5, 6, 7, 8]), count: 500)
+        for _ in 0..<1_000 where channel.isActive {
+            // None of it is a flood: half a minute goes by, and what came before was read.
+            rig.clock.advance(.seconds(30))
+            peer.sendRaw(pings.flatMap { $0 })
+            try await eventually("the pings are read") {
+                let isRead = try await rig.transport.hasReceivedNow
+                return isRead || !channel.isActive
+            }
+        }
+        #expect(log.text.contains("reason=\(Self.untaken)"), "\(log.text)")
+        await rig.stop()
+    }
+
+    private static func reasons(_ deed: HostileDeed) -> [String] {
+        let flood = "HTTP/2: a flood of frames"
+        return switch deed {
+        case .manySettings: ["HTTP/2: too many settings in a frame"]
+        case .afterViolation: ["HTTP/2: a window update of nothing"]
+        case .continuations: ["HTTP/2: a header block without end"]
+        case .afterGoAway, .goAways: ["APNs ended the connection: Shutdown"]
+        case .silence: ["no answer to a ping"]
+        // Answers may be in the way of each other, or not.
+        case .pings, .settings: [flood, untaken]
+        default: [flood]
+        }
+    }
+
+    private static let untaken = "HTTP/2: questions, and no answer is read"
+
+    private static func deliver(over rig: Rig, until isOver: Locked<Bool>) async -> [Rig.Outcome] {
+        var outcomes: [Rig.Outcome] = []
+        repeat { outcomes += await rig.deliver(0..<50) } while !isOver.withLock({ $0 }) && !Task.isCancelled
+        return outcomes
+    }
+}
