@@ -226,12 +226,14 @@ let testedEverywhere: [Target] = [
         exclude: ["Golden"], swiftSettings: settings),
     .target(
         name: "HostilePeers",
-        dependencies: ["_PushBase", "PushCrypto", server("NIOTLS", "swift-nio"), server("NIOSSL", "swift-nio-ssl")] + nioCore,
+        dependencies: ["_PushBase", "PushCrypto", server("NIOTLS", "swift-nio"), server("NIOSSL", "swift-nio-ssl")]
+            + nioCore,
         path: "Tests/HostilePeers", swiftSettings: settings),
     .testTarget(
         name: "PushAPNSTests",
         dependencies: [
-            "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport", "HostilePeers", crypto, http2,
+            "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport", "HostilePeers", crypto,
+            http2,
             server("MetricsTestKit", "swift-metrics"),
         ] + transport + certificates,
         swiftSettings: settings),
@@ -326,9 +328,10 @@ let testedOnLinux: [Target] = [
         swiftSettings: settings),
     .executableTarget(
         name: "hostile-benchmark",
-        dependencies: ["HostilePeers", "PushAPNS", "PushSender", "SealedPush", "PushCrypto"] + transport + [
-            server("CoreMetrics", "swift-metrics")
-        ],
+        dependencies: ["HostilePeers", "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "_PushBase"] + transport
+            + [
+                server("CoreMetrics", "swift-metrics")
+            ],
         path: "Tests/HostileBenchmark", swiftSettings: settings),
     .executableTarget(
         name: "soak-sender",

@@ -5,9 +5,9 @@ import HostilePeers
 import Logging
 import NIOPosix
 import PushAPNS
-import PushCrypto
 import PushSender
 import SealedPush
+import _PushBase
 
 /// Pushes that go on all the time, and hostile connections beside them in every second window of time. All of it shares one
 /// thread, as if one transport had all these connections.

@@ -4,8 +4,8 @@ import HostilePeers
 import Logging
 import NIOCore
 import PushAPNS
-import PushCrypto
 import PushSender
+import _PushBase
 
 /// One connection to a hostile server, with the client that `sealedpush work` has.
 struct Victim: Sendable {

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOPosix
 package import NIOSSL
 internal import NIOTLS
-internal import PushCrypto
+internal import _PushBase
 
 /// An HTTP/2 server over TLS on localhost that turns on each client with one deed, or answers each push with 200.
 ///

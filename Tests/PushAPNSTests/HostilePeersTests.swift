@@ -1,10 +1,10 @@
 import HostilePeers
 import NIOCore
 import NIOHTTP2
-import PushCrypto
 import PushSender
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushAPNS
 

@@ -1,8 +1,8 @@
-import PushCrypto
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushOutbox
 
