@@ -136,7 +136,7 @@ struct SendCommandTests {
         let fixture = try await SendingFixture()
         try fixture.device("a1")
         await fixture.apns.stop()
-        let result = try fixture.send("--all")
+        let result = try fixture.send("--all", "--delays", "0.01")
         #expect(result.status == 75)
         #expect(result.output.contains("refused"), "\(result.output)")
         #expect(result.output.contains("Still waiting: 1"))
