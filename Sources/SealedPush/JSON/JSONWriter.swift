@@ -77,14 +77,21 @@ package struct JSONWriter {
         }
     }
 
+    /// Swift prints the shortest text that reads back as the same number, in JSON's own grammar. From 2^53 on, that text may
+    /// mean another integer to whoever reads it as one: so whole numbers have all their digits there.
+    private static func text(_ value: Double) -> String {
+        guard value.isFinite else { return "null" }
+        if value.magnitude >= 0x1p53, let integer = Int64(exactly: value) { return String(integer) }
+        return String(value)
+    }
+
     /// A value; the members of its objects are in the order of their names, so that equal values give equal bytes.
     package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: raw("null")
         case .bool(let value): raw(value ? "true" : "false")
         case .integer(let value): raw(String(value))
-        // Swift prints the shortest text that reads back as the same number, in JSON's own grammar.
-        case .number(let value): raw(value.isFinite ? String(value) : "null")
+        case .number(let value): raw(Self.text(value))
         case .string(let value): string(value)
         case .array(let values):
             bytes.append(UInt8(ascii: "["))

@@ -67,6 +67,20 @@ struct JSONWriterTests {
         #expect(text(.array([.number(.nan), .number(.infinity)])) == "[null,null]")
     }
 
+    /// Whole numbers are read as integers, however they were written.
+    @Test("holds whole doubles so that they come back as the integers that they are")
+    func wholeDoubles() throws {
+        var random = SeededGenerator()
+        var doubles: [Double] = [
+            -2_848_394_305_499_268_608, 0x1p53, 0x1p62, -0x1p63, 0x1p63, 1e16, 123_456_789_012_345_680,
+        ]
+        for _ in 0..<500 { doubles.append(Double(Int64(truncatingIfNeeded: random.next() >> (random.next() % 12)))) }
+        for value in doubles {
+            let read = JSONReader.object(Array("{\"a\":\(text(.number(value)))}".utf8), maximumByteCount: 100)?["a"]
+            #expect(read == (Int64(exactly: value).map(JSONValue.integer) ?? .number(value)), "\(value)")
+        }
+    }
+
     @Test("is compact, and orders the members of an object by name")
     func objects() {
         let value: JSONValue = ["b": [1, true, .null], "a": ["y": 1.5, "x": "z"], "é": [:], "": []]
