@@ -73,8 +73,7 @@ let core: [Target] = [
     .target(name: "_PushBase", exclude: noPrivacy, resources: privacy, swiftSettings: settings),
     .target(name: "PushCrypto", dependencies: [libsodium, "_PushBase"], swiftSettings: settings),
     .target(
-        name: "SealedPush", dependencies: ["PushCrypto", "_PushBase"], exclude: noPrivacy, resources: privacy,
-        swiftSettings: settings),
+        name: "SealedPush", dependencies: ["PushCrypto", "_PushBase"], swiftSettings: settings),
     .target(
         name: "PushSender", dependencies: ["SealedPush", "PushCrypto", "_PushBase"], exclude: noPrivacy,
         resources: privacy,

@@ -98,8 +98,10 @@ struct ArchitectureTests {
                 try Checkout.text(file).contains(/\b[lf]?stat(at)?\(|\.(modification|creation|contentModification)Date/)
             }
             let file = Checkout.folder.appending(path: "Sources/\(target)/PrivacyInfo.xcprivacy")
+            let declared = try Regex("name: \"\(target)\"[^)]*resources: privacy")
             guard asks else {
                 #expect(!FileManager.default.fileExists(atPath: file.path), "\(target)")
+                #expect(manifest.firstMatch(of: declared) == nil, "\(target)")
                 continue
             }
             declaring.append(target)
@@ -109,8 +111,7 @@ struct ArchitectureTests {
                 kinds.map { $0["NSPrivacyAccessedAPIType"] as? String } == ["NSPrivacyAccessedAPICategoryFileTimestamp"]
             )
             #expect(kinds.map { $0["NSPrivacyAccessedAPITypeReasons"] as? [String] } == [["C617.1"]])
-            let declaration = try #require(
-                manifest.firstMatch(of: try Regex("name: \"\(target)\"[^)]*resources: privacy")))
+            let declaration = try #require(manifest.firstMatch(of: declared))
             #expect(!declaration.0.contains("target("))
         }
         #expect(declaring == ["_PushBase", "PushSender", "PushKeyring", "PushService"])
