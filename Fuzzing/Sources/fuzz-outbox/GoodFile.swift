@@ -51,7 +51,7 @@ enum GoodFile {
     ]
 
     static func token(_ number: UInt8) -> DeviceToken {
-        DeviceToken(parsing: Hex.encode([UInt8](repeating: number, count: 32))).unsafelyUnwrapped
+        DeviceToken(parsing: String(repeating: "0\(number)", count: 32)).unsafelyUnwrapped
     }
 
     private static let senderKey = read {
