@@ -10,7 +10,7 @@ import Testing
 struct KeyringKillTests {
     @Test(
         "is as before or as it is to be, wherever in a change that was",
-        arguments: Thoroughness.sample(10, of: Array(KeyringCommand.all.indices)))
+        arguments: Thoroughness.sample(7, of: Array(KeyringCommand.all.indices)))
     func everyCall(_ index: Int) throws {
         let command = KeyringCommand.all[index]
         guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }
@@ -25,7 +25,7 @@ struct KeyringKillTests {
         let stride = index % 7 == 0 ? aftermath.stride : 4 * aftermath.stride
         let walk = calls.enumerated().filter { ($0.offset + index) % stride == 0 }.map(\.element)
         var random = SeededGenerator()
-        for call in Thoroughness.isThorough ? walk : Thoroughness.sample(4, of: calls, using: &random) {
+        for call in Thoroughness.isThorough ? walk : Thoroughness.sample(3, of: calls, using: &random) {
             let copy = try aftermath.fixture.copy()
             let status = try SystemCallTrace.kill(copy.words(command), at: call)
             #expect(status == -SIGKILL, "\(command), \(call)")

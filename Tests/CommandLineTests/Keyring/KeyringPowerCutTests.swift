@@ -9,7 +9,9 @@ import Testing
 /// one undisturbed run back, so that no moment is left to chance.
 @Suite("A keyring on a disk that loses its power", .blocking)
 struct KeyringPowerCutTests {
-    @Test("is as before or as it is to be, after whichever call", arguments: KeyringCommand.all.indices)
+    @Test(
+        "is as before or as it is to be, after whichever call",
+        arguments: Thoroughness.sample(14, of: Array(KeyringCommand.all.indices)))
     func everyCall(_ index: Int) throws {
         let command = KeyringCommand.all[index]
         guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }

@@ -63,7 +63,7 @@ struct FaultTests {
             error: "data race"),
     ]
 
-    @Test("in a source", arguments: Thoroughness.sample(5, of: sourceFaults))
+    @Test("in a source", arguments: Thoroughness.sample(4, of: sourceFaults))
     func source(fault: SourceFault) async throws {
         let path = "Sources/\(fault.module)/\(fault.file)"
         let text = try Checkout.text(Checkout.folder.appending(path: path))

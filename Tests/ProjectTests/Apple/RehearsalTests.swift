@@ -59,7 +59,7 @@ struct RehearsalTests {
         try await expectCompiles([.file("Examples/\(name)/NotificationService.swift")], mode)
     }
 
-    @Test("the app of the project for Xcode compiles", arguments: AppMode.allCases)
+    @Test("the app of the project for Xcode compiles", arguments: Thoroughness.sample(2, of: AppMode.allCases))
     func project(mode: AppMode) async throws {
         try await expectCompiles([.file("Tests/AppleProject/App/SealedPushApp.swift")], mode)
     }
