@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import PushOutbox
 import PushSender
 import SealedPush
@@ -221,6 +222,33 @@ struct RegistryTests {
         #expect(try await fixture.outbox.remove("phone-2") == 0)
         try await register("phone", of: "berta", pinned, token: "aa11", movingFrom: "anna")
         #expect(try await fixture.outbox.devices(of: "berta").map { $0.name } == ["phone"])
+    }
+
+    /// As an earlier version may have left it: its file is opened, and each goes on.
+    @Test(
+        "two users' devices that have answered under one enrolment key, both from before, still take tokens and records"
+    )
+    func bothFromBefore() async throws {
+        try await enrol()
+        try await prove(identity.recipient, by: [identity])
+        try await fixture.addDevice("other", user: "berta")
+        try copyEnrolment(to: "other")
+        for name: DeviceName in ["phone", "other"] {
+            try await fixture.outbox.setToken(
+                Fixture.token("new \(name)"), environment: .production, of: name, at: fixture.now)
+            try await fixture.outbox.accept(try record(counter: 2), of: name, at: fixture.now)
+        }
+        #expect(try await fixture.outbox.devices().count == 2)
+    }
+
+    private func copyEnrolment(to name: DeviceName) throws {
+        try DatabaseQueue(path: fixture.path).write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO enrolments(device, enrolment, record, proven)
+                    SELECT (SELECT id FROM devices WHERE name = ?), enrolment, record, proven FROM enrolments
+                    """, arguments: [name.description])
+        }
     }
 
     private func register(

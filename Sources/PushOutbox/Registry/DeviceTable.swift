@@ -17,7 +17,7 @@ enum DeviceTable {
     ) throws -> RegistrationChange {
         let known = try load(device.name, in: db)
         if let known { try requireOwn(known.device, device, movingFrom: previous) }
-        var discardedCount = try claim(device, in: db)
+        var discardedCount = try claim(device, knownAs: known?.device, in: db)
         var loser: DeviceName?
         if case .active(let token, _) = device.token {
             (loser, discardedCount) = try take(token, for: device.name, in: db)
@@ -54,10 +54,17 @@ enum DeviceTable {
     }
 
     /// Whose a device is, its answer to a challenge says: a record is public, and anybody may hand in another's. Where this
-    /// user's device has answered, what others have pinned of it is forgotten; gives how many pushes waited there.
+    /// user's device has answered, what others have only pinned of it is forgotten; returns how many pushes waited there.
+    /// Who had answered already goes on, also beside another who had: earlier versions have let both in.
     /// Source: Specification 11.5.8.
-    private static func claim(_ device: RegisteredDevice, in db: Database) throws -> Int {
+    private static func claim(
+        _ device: RegisteredDevice, knownAs known: RegisteredDevice?, in db: Database
+    ) throws -> Int {
         guard case .enrolled(let enrolled) = device.keys else { return 0 }
+        var hadAnswered = false
+        if let known, known.user == device.user, case .enrolled(let before) = known.keys {
+            hadAnswered = before.enrolment == enrolled.enrolment && !before.proven.isEmpty
+        }
         let others = try Row.fetchAll(
             db,
             sql: """
@@ -65,11 +72,12 @@ enum DeviceTable {
                 WHERE enrolment = ? AND user <> ? AND name <> ?
                 """,
             arguments: [enrolled.enrolment.description, device.user.description, device.name.description])
-        guard try others.allSatisfy({ try ($0.value("proven") as String).isEmpty }) else {
+        let merelyPinned = try others.filter { try ($0.value("proven") as String).isEmpty }
+        guard hadAnswered || merelyPinned.count == others.count else {
             throw OutboxError.enrolledElsewhere(device.name)
         }
         guard !enrolled.proven.isEmpty else { return 0 }
-        return try others.map { try remove($0.value("id"), in: db) }.reduce(0, +)
+        return try merelyPinned.map { try remove($0.value("id"), in: db) }.reduce(0, +)
     }
 
     /// Forgets a device and what waits for it; gives how many pushes that were.
