@@ -102,13 +102,13 @@ struct Client {
         print(
             String(
                 format: "pushes in a second beside them / alone: %.2f; of a core they leave to the pushes: %.2f"
-                    + "   floor: one of the two at least 0.90",
+                    + "   floor for the rate: 0.90",
                 rate, room))
         print(
             "the client's memory: \(quietMemory / 1_000_000) MB alone, \(besideMemory / 1_000_000) MB at most beside "
                 + "them   floor: at most 100 MB more")
         print("good pushes not accepted: \(otherCount); hostile connections still open: \(openCount)   floor: 0")
-        return max(rate, room) >= 0.9 && besideMemory - quietMemory <= 100_000_000 && otherCount == 0 && openCount == 0
+        return rate >= 0.9 && besideMemory - quietMemory <= 100_000_000 && otherCount == 0 && openCount == 0
     }
 
     private func send() async {
