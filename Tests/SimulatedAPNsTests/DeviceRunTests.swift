@@ -179,9 +179,14 @@ struct DeviceRunTests {
         }
         func bodies() throws -> [String] { try objects("phone.jsonl").compactMap { $0["body"] as? String } }
         #expect(try push("first") == "200")
+        // What the server knows decides: the phone shows before it acknowledges, and is gone before the server sees it.
+        let control = ControlClient(address)
+        func devices(_ name: String) throws -> Int? { try control.ask("GET", "/status")["devices", name] as? Int }
         try await eventually("the first is shown") { try bodies() == ["first"] }
+        try await eventually("nothing is owed") { try devices("unacknowledged") == 0 }
         Glibc.kill(phone.identifier, SIGUSR1)
         try await eventually("it is offline") { try objects("phone.jsonl").last?["event"] as? String == "offline" }
+        try await eventually("the server sees it") { try devices("online") == 0 }
         #expect(try push("second") == "200")
         #expect(try push("third") == "200")
         Glibc.kill(phone.identifier, SIGUSR2)
