@@ -51,7 +51,7 @@ final class CaughtSignals {
                 _ = write(signalPipe, &byte, 1)
                 errno = code
             }
-            // What is ignored stays so: nohup(1), or ``Interrupt``.
+            // What is ignored stays so: nohup(1), or ``Interrupt`` where Dispatch installs no handler of its own.
             if Self.isSame(before, SIG_IGN) {
                 _ = signal(number, SIG_IGN)
             } else {
@@ -83,7 +83,10 @@ final class CaughtSignals {
     }
 
     /// Does what a signal does by itself; returns once a program that was stopped goes on.
+    ///
+    /// Not what ``Interrupt`` would make of it, which waits for what is on its way: at a question nothing is.
     static func act(on number: Int32) {
+        if number != SIGTSTP { signal(number, SIG_DFL) }
         var own = sigset_t()
         sigemptyset(&own)
         sigaddset(&own, number)
