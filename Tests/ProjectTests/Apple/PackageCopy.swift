@@ -21,9 +21,12 @@ struct PackageCopy: Sendable {
         try Data(change(branched).utf8).write(to: package.appending(path: "Package.swift"))
     }
 
-    /// The files beside the manifest.
+    /// The folders that the manifest names. No target lies in Tests/Vectors, which has most of the files.
     private func copyFiles() async throws {
-        for path in try await Self.paths() where !path.hasPrefix("Package.") {
+        let isNeeded = { (path: String) in
+            ["Sources/", "Tests/", "Examples/"].contains(where: path.hasPrefix) && !path.hasPrefix("Tests/Vectors/")
+        }
+        for path in try await Self.paths() where isNeeded(path) {
             let file = package.appending(path: path)
             try FileManager.default.createDirectory(
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
