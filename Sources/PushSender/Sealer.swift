@@ -100,9 +100,30 @@ public final class Sealer: Sendable {
     ///
     /// For devices without signed records, where the app's login alone guards that list. Otherwise as the other one.
     public func seal(_ content: Content, toUnverified recipient: Recipient) throws(SealError) -> SealedPayload {
-        let content = try completed(content, for: recipient)
+        seal(try prepare(content), toUnverified: recipient)
+    }
+
+    /// Checks content, fills in `id`, `topic` and `sent`, cuts it where the policy says so, and writes it: once for all of
+    /// its devices, each of which then costs no more than the sealing.
+    package func prepare(_ content: Content) throws(SealError) -> PreparedContent {
+        var content = try completed(content)
+        let hasOwnReceipt = content.receipt != nil
+        let receiptByteCount = hasOwnReceipt ? 0 : receiptByteCount
+        let excess = content.json.count + receiptByteCount - sizePlan.maximumContentByteCount
+        if excess > 0 {
+            guard fit == .truncate, let shorter = content.truncated(by: excess) else {
+                throw .tooLarge(byteCountOver: excess)
+            }
+            content = shorter
+        }
         guard let id = content.id else { throw .content(.missing("id")) }
-        let envelope = seal(try plaintext(of: content), to: recipient)
+        return try PreparedContent(content, id: id, receiptByteCount: receiptByteCount, sizePlan)
+    }
+
+    /// Seals what ``prepare(_:)`` of this sealer has made.
+    package func seal(_ content: PreparedContent, toUnverified recipient: Recipient) -> SealedPayload {
+        let receipt = content.hasOwnReceipt ? nil : receipts.map { $0.key.request(recipient, to: $0.address) }
+        let envelope = seal(content.plaintext(with: receipt), to: recipient)
         var json: [UInt8] = []
         json.reserveCapacity(SizePlan.maximumPayloadByteCount)
         json += clearPrefix
@@ -110,9 +131,9 @@ public final class Sealer: Sendable {
         json += Self.clearSuffix
         return SealedPayload(
             json: json, recipient: recipient, topic: topic,
-            apnsID: identifiers.apnsID(message: id, recipient: recipient),
-            collapseID: identifiers.collapseID(content.collapseID, message: id, recipient: recipient),
-            messageID: id, expires: content.expires, envelope: envelope, alert: safeDefault)
+            apnsID: identifiers.apnsID(message: content.id, recipient: recipient),
+            collapseID: identifiers.collapseID(content.collapseID, message: content.id, recipient: recipient),
+            messageID: content.id, expires: content.expires, envelope: envelope, alert: safeDefault)
     }
 
     /// Wipes the context to a recipient that is sealed to no more, such as a retired key of a device.
@@ -121,16 +142,13 @@ public final class Sealer: Sendable {
         contexts.forget(recipient)
     }
 
-    /// The content with `id`, `topic` and `sent`, and what a device needs for a receipt, checked.
-    func completed(_ content: Content, for recipient: Recipient?) throws(SealError) -> Content {
+    /// The content with `id`, `topic` and `sent`, checked.
+    func completed(_ content: Content) throws(SealError) -> Content {
         guard content.topic == nil || content.topic == topic else { throw .otherTopic }
         var content = content
         content.id = content.id ?? .random()
         content.topic = topic
         content.sent = content.sent ?? clock()
-        if let receipts, let recipient, content.reserved["receipt"] == nil {
-            content.receipt = receipts.key.request(recipient, to: receipts.address)
-        }
         do { try content.checkForSealing() } catch { throw .content(error) }
         return content
     }
@@ -138,12 +156,10 @@ public final class Sealer: Sendable {
     /// How many bytes of content JSON a device's receipt takes, whichever device it is.
     var receiptByteCount: Int {
         guard let receipts else { return 0 }
-        var content = Content(title: "any")
-        let without = content.json.count
-        content.receipt = ReceiptRequest(
+        return ReceiptRequest(
             address: receipts.address, id: ReceiptID([UInt8](repeating: 0, count: ReceiptID.byteCount)),
-            key: [UInt8](repeating: 0, count: ReceiptRequest.keyByteCount))
-        return content.json.count - without
+            key: [UInt8](repeating: 0, count: ReceiptRequest.keyByteCount)
+        ).jsonMember.count
     }
 
     private func seal(_ plaintext: [UInt8], to recipient: Recipient) -> Envelope {
@@ -151,25 +167,6 @@ public final class Sealer: Sendable {
         case .authenticated(let contexts): contexts.seal(plaintext, to: recipient)
         case .anonymous: Envelope.sealingAnonymously(plaintext, to: recipient)
         }
-    }
-
-    /// The content's JSON, cut where the policy says so, padded.
-    private func plaintext(of content: Content) throws(SealError) -> [UInt8] {
-        var bytes = content.json
-        let excess = bytes.count - sizePlan.maximumContentByteCount
-        if excess > 0 {
-            guard fit == .truncate, let shorter = content.truncated(by: excess) else {
-                throw .tooLarge(byteCountOver: excess)
-            }
-            bytes = shorter.json
-        }
-        let contentByteCount = bytes.count
-        guard let byteCount = sizePlan.plaintextByteCount(forContent: contentByteCount) else {
-            throw .tooLarge(byteCountOver: contentByteCount - sizePlan.maximumContentByteCount)
-        }
-        bytes.append(contentsOf: repeatElement(0, count: byteCount - contentByteCount))
-        bytes.withUnsafeMutableBytes { Padding.pad($0, contentByteCount: contentByteCount) }
-        return bytes
     }
 
     /// Everything before the envelope's text. Source: Specification 2.1.

@@ -73,12 +73,24 @@ def is_visible(text):
 def _parse_json(data):
     try:
         content = json.loads(
-            data.decode("utf-8"), parse_int=_integer, parse_float=_float, parse_constant=_no_constant
+            data.decode("utf-8"),
+            object_pairs_hook=_members,
+            parse_int=_integer,
+            parse_float=_float,
+            parse_constant=_no_constant,
         )
+        # Half of a surrogate pair has no UTF-8.
+        json.dumps(content, ensure_ascii=False).encode("utf-8")
     except (ValueError, OverflowError, RecursionError) as error:
         raise MalformedContent("no JSON") from error
     _check(len(data) <= 4096 and _depth(content) <= DEEPEST, "too large or too deep")
     return content
+
+
+def _members(pairs):
+    names = {unicodedata.normalize("NFC", name) for name, _ in pairs}
+    _check(len(names) == len(pairs), "a name twice")
+    return dict(pairs)
 
 
 def _integer(text):

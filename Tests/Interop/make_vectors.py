@@ -915,6 +915,21 @@ def make_malformed_content():
         "json-no-digit-after-point": ("A number with a point and no digit after it.", raw_bytes(b'"data":1.')),
         "json-control-character": ("A line end inside a string, not escaped.", base.replace(body, b"Lunch\nat one?")),
         "json-bad-escape": ("An escape that JSON does not have.", base.replace(body, b"Lunch\\x41")),
+        "json-name-twice": ("A name twice.", raw_bytes(b'"x":1,"x":1')),
+        "json-name-twice-escaped": ("A name twice, once with an escape.", raw_bytes(b'"x":1,"\\u0078":2')),
+        "json-name-twice-inside": ("A name twice in an object inside.", raw_bytes(b'"data":[{"a":{},"a":1}]')),
+        "json-name-equivalent": (
+            "Two names that are canonically equivalent in Unicode.",
+            raw_bytes('"caf\u00e9":1,"cafe\u0301":2'.encode()),
+        ),
+        "json-half-surrogate-pair": (
+            "The first half of a surrogate pair.",
+            base.replace(body, b"Lunch \\ud83d at one?"),
+        ),
+        "json-surrogates-in-wrong-order": (
+            "The halves of a surrogate pair in the wrong order, in a name.",
+            raw_bytes(b'"\\ude00\\ud83d":1'),
+        ),
         "json-non-ascii-digits": ("A number in other digits than ASCII.", raw_bytes('"badge":\u0663'.encode())),
         "number-too-large": ("A number too large for a Double.", raw_bytes(b'"data":1e400')),
         "number-too-large-below-zero": (

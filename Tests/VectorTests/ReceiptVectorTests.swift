@@ -46,7 +46,7 @@ struct ReceiptVectorTests {
 
     private func outcome(_ values: Values) throws -> String {
         if let request = values["receipt"] {
-            let content = try Content(parsing: Array(#"{"alert":{"body":"x"},"receipt":\#(request)}"#.utf8))
+            let content = try Content(opening: Array(#"{"alert":{"body":"x"},"receipt":\#(request)}"#.utf8))
             #expect(content.alert.body == "x")
             return content.receipt == nil ? "unreadable" : "reads"
         }

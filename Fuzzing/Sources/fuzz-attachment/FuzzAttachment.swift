@@ -22,15 +22,18 @@ public func fuzzAttachment(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int3
 
 private func checkEntries(_ bytes: [UInt8]) {
     guard let members = JSONReader.object(bytes, maximumByteCount: 4_096) else { return }
-    var content = Content(body: "text")
-    content.reserved = members
+    var written = Content(body: "text")
+    written.other = members
+    guard let content = try? Content(opening: written.json, maximumByteCount: 1 << 20) else { return }
     let attachments = content.attachments
     demand(attachments.count <= 16 && Set(attachments.map(\.id)).count == attachments.count, "\(attachments.count)")
     for attachment in attachments {
         demand((1...64).contains(attachment.id.utf8.count), "an ID of \(attachment.id.utf8.count) bytes")
         demand((1...50_000_000).contains(attachment.file.contentByteCount ?? 0), "a file that no phone shows")
         checkRemote(attachment.file)
-        demand(Content.Attachment(attachment.json) == attachment, "written and read again it is another")
+        demand(
+            (try? Content.Attachment(attachment.json, at: "entry")) == attachment,
+            "written and read again it is another")
     }
     var again = Content(body: "text")
     again.attachments = attachments
@@ -38,7 +41,9 @@ private func checkEntries(_ bytes: [UInt8]) {
     if let overflow = content.overflow {
         demand(overflow.file.key != nil && overflow.file.contentByteCount ?? 0 <= 65_536, "an overflow in the clear")
         checkRemote(overflow.file)
-        demand(Overflow(overflow.json) == overflow, "written and read again the overflow is another")
+        demand(
+            (try? Overflow(overflow.json, at: "overflow")) == overflow, "written and read again the overflow is another"
+        )
     }
 }
 

@@ -18,8 +18,12 @@ public func fuzzContent(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
         checkWriting(of: content)
     case .failure(.tooLong): demand(bytes.count > 4_096, "\(bytes.count) bytes are too long")
     case .failure(.notJSON): checkForm(of: bytes, isRead: false)
-    case .failure(.missing(let key)): demand(key == "alert", "a key that may be absent is missed")
-    case .failure(.invalid(let key)): demand(checkedKeys.contains(key), "the error repeats a key of the input")
+    case .failure(.missing(let path)):
+        demand(path == "alert" || path.contains("."), "\(path), which may be absent, is missed")
+    case .failure(.invalid(let path)):
+        demand(
+            checkedKeys.contains(String(path.prefix { $0 != "." && $0 != "[" })), "the error repeats a key of the input"
+        )
     case .failure(.noVisibleText): break
     }
     return 0
@@ -28,8 +32,7 @@ public func fuzzContent(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 private func checkForm(of bytes: [UInt8], isRead: Bool) {
     demand(!isRead || bytes.count <= 4_096, "content of \(bytes.count) bytes is read")
     let json = JSONRule(bytes)
-    if json.hasRepeatedName { return }
-    let mayBeRead = json.isObject && !json.hasTooLargeNumber && !json.hasLoneSurrogate
+    let mayBeRead = json.isObject && !json.hasRepeatedName && !json.hasTooLargeNumber && !json.hasLoneSurrogate
     demand(isRead == mayBeRead, "the JSON is \(isRead ? "read" : "refused"), against RFC 8259 and Specification 4.4")
 }
 
@@ -67,5 +70,5 @@ private func checkWriting(of content: Content) {
 
 private let checkedKeys: Set<String> = [
     "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "sound", "thread-id", "category",
-    "interruption-level", "relevance-score", "data",
+    "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "receipt", "template",
 ]

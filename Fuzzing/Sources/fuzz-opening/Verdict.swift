@@ -23,7 +23,7 @@ struct Verdict {
         var rest = plaintext
         while rest.last == 0 { rest.removeLast() }
         guard rest.popLast() == 0x80 else { return nil }
-        return try? Content(parsing: rest)
+        return try? Content(opening: rest)
     }
 
     func check(_ envelope: Envelope) {
@@ -39,7 +39,7 @@ struct Verdict {
     private func check(_ opened: OpenedContent) {
         demand((opened.sender == nil) == isAnonymous, "the sender is not who sealed")
         demand(opened.recipient == Parties.recipient, "another recipient")
-        guard let content, let again = try? Content(parsing: content.json) else { return }
+        guard let content, let again = try? Content(opening: content.json) else { return }
         guard isAnonymous else {
             demand(opened.content.json == again.json, "another content than was sealed")
             demand(opened.content.other.isSame(as: content.other), "other values than were sealed")

@@ -12,7 +12,7 @@ struct ErrorBody {
     init(_ bytes: [UInt8]) {
         let limit = PartialResponse.maximumBodyByteCount
         guard !bytes.isEmpty,
-            let members = JSONReader.object(bytes, maximumByteCount: limit, likely: ["timestamp": .integer])
+            let members = JSONReader.object(bytes, maximumByteCount: limit)
         else {
             reason = nil
             timestamp = nil

@@ -34,12 +34,10 @@ enum PayloadField {
     }
 
     private static func inJSON(_ bytes: [UInt8]) -> PayloadField {
-        guard JSONReader.isWithinLimits(bytes, maximumDepth: maximumDepth) else {
-            return .missing("it is no JSON, or lies more than \(maximumDepth) levels deep")
-        }
         // Each value is read, not the field alone: the system that delivers a push refuses it whole.
-        guard let members = try? JSONDecoder().decode([String: JSONValue].self, from: Data(bytes)) else {
-            return .missing("it is no JSON: cut, or altered")
+        let depth = JSONReader.maximumPayloadDepth
+        guard let members = JSONReader.object(bytes, maximumByteCount: maximumByteCount, maximumDepth: depth) else {
+            return .missing("it is no JSON: cut, altered, with a name twice, or more than \(depth) levels deep")
         }
         switch members[fieldName] {
         case .string(let text): return .text(text)
@@ -51,7 +49,6 @@ enum PayloadField {
     private static func isSpace(_ scalar: Unicode.Scalar) -> Bool { [" ", "\t", "\r", "\n"].contains(scalar) }
 
     private static let fieldName = "custom-encrypted-message"
-    private static let maximumDepth = 64
     /// Far more than a push has.
     static let maximumByteCount = 65_536
 }

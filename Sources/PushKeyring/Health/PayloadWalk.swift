@@ -89,7 +89,7 @@ struct PayloadWalk {
     /// Nil where it is not well-formed.
     private static func content(of plaintext: [UInt8]) -> Result<Content, ContentError>? {
         guard let count = plaintext.withUnsafeBytes({ Padding.contentByteCount(of: $0) }) else { return nil }
-        return Result { () throws(ContentError) in try Content(parsing: Array(plaintext[..<count])) }
+        return Result { () throws(ContentError) in try Content(opening: Array(plaintext[..<count])) }
     }
 }
 

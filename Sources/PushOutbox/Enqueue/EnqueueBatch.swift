@@ -97,39 +97,35 @@ extension EnqueueBatch {
                 usable.append(candidate)
             }
         }
+        guard !usable.isEmpty else { return [] }
+        let content: PreparedContent
+        do throws(SealError) { content = try sealer.prepare(order.content) } catch { throw .seal(error) }
         let share = max(Self.minimumShare, (usable.count + Self.coreCount - 1) / Self.coreCount)
         let parts = stride(from: 0, to: usable.count, by: share).map { usable[$0..<min($0 + share, usable.count)] }
         guard parts.count > 1 else {
-            return try Self.seal(parts.first ?? [], order.content, with: sealer).get()
+            return Self.seal(parts.first ?? [], content, with: sealer)
         }
-        let results = await withTaskGroup(of: (Int, Result<[Sealed], OutboxError>).self) { group in
+        let results = await withTaskGroup(of: (Int, [Sealed]).self) { group in
             for (index, part) in parts.enumerated() {
-                group.addTask { (index, Self.seal(part, order.content, with: sealer)) }
+                group.addTask { (index, Self.seal(part, content, with: sealer)) }
             }
-            var results: [(Int, Result<[Sealed], OutboxError>)] = []
+            var results: [(Int, [Sealed])] = []
             for await result in group { results.append(result) }
             return results.sorted { $0.0 < $1.0 }
         }
-        var sealed: [Sealed] = []
-        for (_, result) in results { sealed += try result.get() }
-        return sealed
+        return results.flatMap { $0.1 }
     }
 
     private static func seal(
-        _ candidates: ArraySlice<Candidate>, _ content: Content, with sealer: Sealer
-    ) -> Result<[Sealed], OutboxError> {
-        var sealed: [Sealed] = []
-        sealed.reserveCapacity(candidates.count)
-        do throws(SealError) {
-            for candidate in candidates {
-                guard let payload = try candidate.key.seal(content, with: sealer) else { continue }
-                sealed.append(
-                    Sealed(
-                        device: candidate.device, revision: candidate.revision, environment: candidate.environment,
-                        payload: payload))
+        _ candidates: ArraySlice<Candidate>, _ content: PreparedContent, with sealer: Sealer
+    ) -> [Sealed] {
+        candidates.compactMap { candidate in
+            candidate.key.seal(content, with: sealer).map { payload in
+                Sealed(
+                    device: candidate.device, revision: candidate.revision, environment: candidate.environment,
+                    payload: payload)
             }
-        } catch { return .failure(.seal(error)) }
-        return .success(sealed)
+        }
     }
 
     private static func candidate(_ row: Row) throws -> Candidate {

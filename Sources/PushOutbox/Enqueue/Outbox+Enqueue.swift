@@ -30,6 +30,8 @@ extension Outbox {
         expiration: Timestamp? = nil, includingUnverified: Bool = false, key: IdempotencyKey? = nil,
         progress: (@Sendable (EnqueueReport) -> Void)? = nil
     ) async throws(OutboxError) -> EnqueueReport {
+        var content = content
+        content.id = content.id ?? .random()
         let order = EnqueueOrder(
             content: content, topic: sealer.topic, audience: audience, priority: priority, expiration: expiration,
             includesUnverified: includingUnverified, key: key,

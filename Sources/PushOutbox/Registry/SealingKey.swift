@@ -38,11 +38,8 @@ struct SealingKey: Hashable, Sendable {
         return now <= validUntil ? nil : .recordExpired
     }
 
-    func seal(_ content: Content, with sealer: Sealer) throws(SealError) -> SealedPayload? {
-        guard let recipient else { return nil }
-        // Checked by records on their way in, and by `obstacle` just now.
-        return isVerified
-            ? try sealer.seal(content, to: VerifiedRecipient(recipient))
-            : try sealer.seal(content, toUnverified: recipient)
+    /// Whether somebody vouches for the recipient was checked by records on their way in, and by `obstacle` just now.
+    func seal(_ content: PreparedContent, with sealer: Sealer) -> SealedPayload? {
+        recipient.map { sealer.seal(content, toUnverified: $0) }
     }
 }

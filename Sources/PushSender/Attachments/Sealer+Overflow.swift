@@ -24,7 +24,7 @@ extension Sealer {
     /// - Throws: ``SealError/tooLarge(byteCountOver:)`` for content of more than 65,536 bytes, and where not even a cut part
     ///   fits beside the file's entry: the body is what is cut, so there must be one.
     public func moveOverflow(of content: Content, at url: URL) throws(SealError) -> MovedContent? {
-        let content = try completed(content, for: nil)
+        let content = try completed(content)
         guard content.json.count + receiptByteCount > sizePlan.maximumContentByteCount else { return nil }
         let json = content.json
         guard json.count <= Overflow.maximumContentByteCount else {
@@ -34,7 +34,7 @@ extension Sealer {
         // What the whole has and the cut part can do without: it is fetched with the text, or not at all.
         var part = content
         part.attachments = []
-        part.reserved["chart"] = nil
+        part.chart = nil
         part.data = nil
         part.other = [:]
         part.overflow = Overflow(file: remote)

@@ -94,7 +94,7 @@ private final class HostedExtension: @unchecked Sendable {
     }
 
     func deliver(_ request: ExtensionRequest) {
-        let payload = (try? JSONSerialization.jsonObject(with: request.payload)) as? [String: Any] ?? [:]
+        let payload = (try? PushFile(parsing: request.payload))?.payload ?? [:]
         let notification = UNNotificationRequest(
             identifier: request.identifier, content: WireNotification(payload).content,
             trigger: UNPushNotificationTrigger())

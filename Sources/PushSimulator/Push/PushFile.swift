@@ -20,22 +20,17 @@ public struct PushFile {
     /// Reads a file's bytes: one JSON object of at most 64 KiB whose payload has at most 4,096 bytes without white space.
     public init(parsing bytes: Data) throws(PushFileError) {
         guard bytes.count <= Self.maximumFileByteCount else { throw .tooLarge(byteCount: bytes.count) }
-        // Foundation's parser recurses: hostile nesting is refused before it sees any.
-        guard JSONReader.isWithinLimits(Array(bytes), maximumDepth: Self.maximumDepth),
-            let object = try? JSONSerialization.jsonObject(with: bytes),
-            var payload = object as? [String: Any]
-        else { throw .notJSON }
-        targetBundle = payload.removeValue(forKey: Self.targetBundleKey) as? String
-        guard let json = try? JSONSerialization.data(withJSONObject: payload, options: [.withoutEscapingSlashes]) else {
-            throw .notJSON
-        }
+        let members = JSONReader.object(
+            Array(bytes), maximumByteCount: Self.maximumFileByteCount, maximumDepth: JSONReader.maximumPayloadDepth)
+        guard var members else { throw .notJSON }
+        targetBundle = members.removeValue(forKey: "Simulator Target Bundle")?.string
+        var writer = JSONWriter()
+        writer.value(.object(members))
+        let json = Data(writer.bytes)
         guard json.count <= Self.maximumPayloadByteCount else { throw .tooLarge(byteCount: json.count) }
-        self.payload = payload
+        payload = members.mapValues(\.foundation)
         self.json = json
     }
-
-    private static let maximumDepth = 64
-    private static let targetBundleKey = "Simulator Target Bundle"
 }
 
 /// Why a file is no push.
@@ -46,9 +41,24 @@ public enum PushFileError: Error, Equatable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .notJSON: "this is no push: it is not one JSON object"
+        case .notJSON: "this is no push: it is not one JSON object in which no name comes twice"
         case .tooLarge(let count):
             "this push has \(count) bytes, and APNs takes \(PushFile.maximumPayloadByteCount) at most"
+        }
+    }
+}
+
+extension JSONValue {
+    /// As iOS hands a payload over: property lists' classes, and NSNull.
+    var foundation: Any {
+        switch self {
+        case .null: NSNull()
+        case .bool(let value): NSNumber(value: value)
+        case .integer(let value): NSNumber(value: value)
+        case .number(let value): NSNumber(value: value)
+        case .string(let value): value
+        case .array(let values): values.map(\.foundation)
+        case .object(let members): members.mapValues(\.foundation)
         }
     }
 }

@@ -23,18 +23,16 @@ extension Content {
 }
 
 extension Content.Attachment {
-    /// Nil where a member is missing or wrong, or the file is larger than iOS shows.
-    init?(_ value: JSONValue) {
-        guard case .object(let members) = value, let id = members["id"]?.string, (1...64).contains(id.utf8.count),
-            let type = members["type"]?.string.flatMap(MediaType.init(rawValue:)), let file = RemoteFile(members),
-            let byteCount = file.contentByteCount, (1...type.maximumByteCount).contains(byteCount)
-        else { return nil }
-        var thumbnail: AttachmentThumbnail?
-        if let value = members["thumbnail"] {
-            guard let read = AttachmentThumbnail(value) else { return nil }
-            thumbnail = read
+    /// Reads an entry; the file may not be larger than iOS shows.
+    package init(_ value: JSONValue, at path: String) throws(ContentError) {
+        var entry = try MemberReader(value, at: path)
+        file = try RemoteFile(reading: &entry)
+        id = try entry.required("id") { $0.string.flatMap { (1...64).contains($0.utf8.count) ? $0 : nil } }
+        type = try entry.required("type") { $0.string.flatMap(MediaType.init(rawValue:)) }
+        thumbnail = try entry.optional("thumbnail", AttachmentThumbnail.init)
+        guard let byteCount = file.contentByteCount, (1...type.maximumByteCount).contains(byteCount) else {
+            throw .invalid(entry.place(of: "size"))
         }
-        self.init(id: id, file: file, type: type, thumbnail: thumbnail)
     }
 
     /// What stands in ``Content/attachments``, as JSON: with the key.

@@ -10,11 +10,13 @@ public struct Overflow: Hashable, Sendable {
 }
 
 extension Overflow {
-    init?(_ value: JSONValue) {
-        guard case .object(let members) = value, let file = RemoteFile(members), file.key != nil,
-            let byteCount = file.contentByteCount, (1...Self.maximumContentByteCount).contains(byteCount)
-        else { return nil }
-        self.init(file: file)
+    init(_ value: JSONValue, at path: String) throws(ContentError) {
+        var members = try MemberReader(value, at: path)
+        file = try RemoteFile(reading: &members)
+        guard file.key != nil else { throw .invalid(members.place(of: "plain")) }
+        guard let byteCount = file.contentByteCount, (1...Self.maximumContentByteCount).contains(byteCount) else {
+            throw .invalid(members.place(of: "size"))
+        }
     }
 
     var json: JSONValue { .object(file.members) }

@@ -30,23 +30,21 @@ public struct RemoteFile: Hashable, Sendable {
 }
 
 extension RemoteFile {
-    /// Reads the members; nil where one is missing or wrong.
-    init?(_ members: [String: JSONValue]) {
-        guard let url = members["url"]?.string.flatMap(Self.url),
-            let size = members["size"]?.integer, (1...Self.maximumByteCount).contains(size),
-            let hash = members["hash"]?.string.flatMap({ Base64URL.decode($0.utf8) }), hash.count == 32
-        else { return nil }
-        let isPlain: Bool
-        switch members["plain"] {
-        case nil, .bool(false)?: isPlain = false
-        case .bool(true)?: isPlain = true
-        default: return nil
+    init(reading file: inout MemberReader) throws(ContentError) {
+        url = try file.required("url") { $0.string.flatMap(Self.url) }
+        let sizes = 1...Self.maximumByteCount
+        byteCount = Int(try file.required("size") { $0.integer.flatMap { sizes.contains($0) ? $0 : nil } })
+        hash = try file.required("hash") { value in
+            value.string.flatMap { Base64URL.decode($0.utf8) }.flatMap { $0.count == 32 ? $0 : nil }
         }
-        let key = members["key"]?.string.flatMap(AttachmentKey.init(text:))
         // Plain by explicit choice only: a key that is missing or broken must not turn a sealed file into a plain one.
-        guard isPlain ? members["key"] == nil : key != nil else { return nil }
-        self.init(url: url, byteCount: Int(size), hash: hash, key: key)
-        guard contentByteCount != nil else { return nil }
+        if try file.optional("plain", \.bool) == true {
+            guard file.take("key") == nil else { throw .invalid(file.place(of: "key")) }
+            key = nil
+        } else {
+            key = try file.required("key") { $0.string.flatMap(AttachmentKey.init(text:)) }
+        }
+        guard contentByteCount != nil else { throw .invalid(file.place(of: "size")) }
     }
 
     /// The members as one JSON object: with the key.

@@ -1,23 +1,17 @@
 internal import _PushBase
 
 extension Chart {
-    /// Nil where it breaks a rule of Specification 15.1. Members with other names are ignored.
-    package init?(_ value: JSONValue) {
-        guard case .object(let members) = value,
-            let kind = members["kind"]?.string.flatMap(Kind.init(rawValue:)),
-            let points = members["points"].flatMap(Self.points),
-            let labels = Self.labels(members["labels"]),
-            let prefix = Self.text(members["prefix"], maximumByteCount: Self.maximumAffixByteCount),
-            let suffix = Self.text(members["suffix"], maximumByteCount: Self.maximumAffixByteCount),
-            let color = Self.color(members["color"])
-        else { return nil }
-        var hasAxes = true
-        if let axes = members["axes"] {
-            guard case .bool(let value) = axes else { return nil }
-            hasAxes = value
-        }
+    /// Reads what Specification 15.1 says. Members with other names are ignored.
+    package init(_ value: JSONValue, at path: String = "chart") throws(ContentError) {
+        var chart = try MemberReader(value, at: path)
         self.init(
-            kind, points: points, labels: labels, prefix: prefix, suffix: suffix, color: color, hasAxes: hasAxes)
+            try chart.required("kind") { $0.string.flatMap(Kind.init(rawValue:)) },
+            points: try chart.required("points", Self.points),
+            labels: try chart.optional("labels", Self.labels) ?? [],
+            prefix: try chart.optional("prefix") { Self.text($0, maximumByteCount: Self.maximumAffixByteCount) } ?? "",
+            suffix: try chart.optional("suffix") { Self.text($0, maximumByteCount: Self.maximumAffixByteCount) } ?? "",
+            color: try chart.optional("color") { $0.string.flatMap(Self.color) } ?? .accent,
+            hasAxes: try chart.optional("axes", \.bool) ?? true)
     }
 
     /// Shortest: what has its usual value is left out.
@@ -55,27 +49,17 @@ extension Chart {
         return points.contains { $0 != nil } ? points : nil
     }
 
-    private static func labels(_ value: JSONValue?) -> [String]? {
-        guard let value else { return [] }
+    private static func labels(_ value: JSONValue) -> [String]? {
         guard case .array(let values) = value, values.count <= maximumLabelCount else { return nil }
-        var labels: [String] = []
-        for value in values {
-            guard let label = text(value, maximumByteCount: maximumLabelByteCount) else { return nil }
-            labels.append(label)
-        }
-        return labels
+        let labels = values.compactMap { text($0, maximumByteCount: maximumLabelByteCount) }
+        return labels.count == values.count ? labels : nil
     }
 
-    /// Empty where there is none.
-    private static func text(_ value: JSONValue?, maximumByteCount: Int) -> String? {
-        guard let value else { return "" }
-        guard let text = value.string, text.utf8.count <= maximumByteCount else { return nil }
-        return text
+    private static func text(_ value: JSONValue, maximumByteCount: Int) -> String? {
+        value.string.flatMap { $0.utf8.count <= maximumByteCount ? $0 : nil }
     }
 
-    private static func color(_ value: JSONValue?) -> Color? {
-        guard let value else { return .accent }
-        guard let text = value.string else { return nil }
+    private static func color(_ text: String) -> Color? {
         if text == "accent" { return .accent }
         if text == "trend" { return .trend }
         guard text.utf8.count == 7, text.utf8.first == UInt8(ascii: "#"),

@@ -14,17 +14,15 @@ extension Content {
         for (name, value) in other where Self.knownKeys.contains(name) || !value.isSealable(depth: 2) {
             throw .invalid(name)
         }
-        try checkAttachments()
-        for (name, value) in reserved where !value.isSealable(depth: 2) { throw .invalid(name) }
-        try checkChartForSealing()
-        if let value = reserved["template"], value != .bool(true) { throw .invalid("template") }
-        if reserved["receipt"] != nil, receipt == nil { throw .invalid("receipt") }
+        if !attachments.isEmpty { _ = try Self.attachments(in: .array(attachments.map(\.json))) }
+        if let overflow { _ = try Overflow(overflow.json, at: "overflow") }
+        if let chart { _ = try Chart(chart.json, at: "chart") }
     }
 
-    private static let knownKeys: Set<String> = reservedKeys.union([
+    private static let knownKeys: Set<String> = [
         "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "sound", "thread-id", "category",
-        "interruption-level", "relevance-score", "data",
-    ])
+        "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "receipt", "template",
+    ]
 }
 
 extension JSONValue {

@@ -1,5 +1,6 @@
 extension Content {
-    /// Reads content JSON; `id`, `topic` and `sent` may be missing, everything else must be as Specification 4.6 says.
+    /// Reads content JSON that is to be sealed; `id`, `topic` and `sent` may be missing, everything else must be as
+    /// Specification 4.6 and 14 to 17 say.
     ///
     /// At most 4,096 bytes, at most 16 levels deep; costs time in proportion to the bytes.
     public init(parsing bytes: [UInt8]) throws(ContentError) {
@@ -8,9 +9,17 @@ extension Content {
 
     /// The same with another limit, for content that is yet to be cut.
     package init(parsing bytes: [UInt8], maximumByteCount: Int) throws(ContentError) {
+        try self.init(bytes, maximumByteCount: maximumByteCount, isLenient: false)
+    }
+
+    /// Reads content JSON as a device does: what breaks a rule of Specification 14 to 17 costs itself alone.
+    package init(opening bytes: [UInt8], maximumByteCount: Int = maximumByteCount) throws(ContentError) {
+        try self.init(bytes, maximumByteCount: maximumByteCount, isLenient: true)
+    }
+
+    private init(_ bytes: [UInt8], maximumByteCount: Int, isLenient: Bool) throws(ContentError) {
         guard bytes.count <= maximumByteCount else { throw .tooLong(maximumByteCount: maximumByteCount) }
-        let members = JSONReader.object(bytes, maximumByteCount: maximumByteCount, likely: Self.likelyMembers)
-        guard let members else { throw .notJSON }
+        guard let members = JSONReader.object(bytes, maximumByteCount: maximumByteCount) else { throw .notJSON }
         var object = MemberReader(members)
         alert = try object.required("alert", Alert.init)
         guard alert.isVisible else { throw .noVisibleText }
@@ -30,12 +39,70 @@ extension Content {
             value.double.flatMap { (0...1).contains($0) ? $0 : nil }
         }
         data = try object.optional("data") { $0 == .null ? nil : $0 }
-        reserved = object.rest.filter { Self.reservedKeys.contains($0.key) }
-        other = object.rest.filter { !Self.reservedKeys.contains($0.key) }
+        if let value = object.take("attachments") {
+            attachments = isLenient ? Self.readableAttachments(in: value) : try Self.attachments(in: value)
+        }
+        overflow = try Self.read(object.take("overflow"), isLenient) { value throws(ContentError) in
+            try Overflow(value, at: "overflow")
+        }
+        chart = try Self.read(object.take("chart"), isLenient) { value throws(ContentError) in
+            try Chart(value, at: "chart")
+        }
+        receipt = try Self.read(object.take("receipt"), isLenient) { value throws(ContentError) in
+            try ReceiptRequest(value, at: "receipt")
+        }
+        if let value = object.take("template") {
+            isTemplate = value == .bool(true)
+            guard isTemplate || isLenient else { throw .invalid("template") }
+        }
+        other = object.rest
+    }
+
+    /// Nil where there is nothing; where it can't be read, nil or the error.
+    private static func read<Value>(
+        _ value: JSONValue?, _ isLenient: Bool, _ read: (JSONValue) throws(ContentError) -> Value
+    ) throws(ContentError) -> Value? {
+        guard let value else { return nil }
+        do { return try read(value) } catch {
+            guard isLenient else { throw error }
+            return nil
+        }
+    }
+
+    /// Each must be readable as it stands.
+    static func attachments(in value: JSONValue) throws(ContentError) -> [Attachment] {
+        guard case .array(let values) = value, (1...Attachment.maximumCount).contains(values.count) else {
+            throw .invalid("attachments")
+        }
+        var attachments: [Attachment] = []
+        for (index, value) in values.enumerated() {
+            let attachment = try Attachment(value, at: "attachments[\(index)]")
+            guard !attachments.contains(where: { $0.id == attachment.id }) else {
+                throw .invalid("attachments[\(index)].id")
+            }
+            attachments.append(attachment)
+        }
+        return attachments
+    }
+
+    /// Specification 14.3.
+    private static func readableAttachments(in value: JSONValue) -> [Attachment] {
+        guard case .array(let values) = value else { return [] }
+        var ids: Set<String> = []
+        return values.prefix(Attachment.maximumCount).compactMap { try? Attachment($0, at: "attachments") }
+            .filter { ids.insert($0.id).inserted }
     }
 
     /// Compact JSON, equal for equal content: the known keys in a fixed order, then the others by name.
     public var json: [UInt8] {
+        let (bytes, place) = jsonWithoutReceipt
+        guard let receipt else { return bytes }
+        return bytes[..<place] + receipt.jsonMember + bytes[place...]
+    }
+
+    /// The same without the receipt, which alone differs between the devices of one message, and where that belongs.
+    package var jsonWithoutReceipt: (bytes: [UInt8], receiptPlace: Int) {
+        var receiptPlace = 0
         var writer = JSONWriter()
         writer.object { object in
             object.raw("id", id)
@@ -55,24 +122,25 @@ extension Content {
             object.string("interruption-level", interruptionLevel?.rawValue)
             object.value("relevance-score", relevanceScore.map(JSONValue.number))
             object.value("data", data)
-            for (name, value) in reserved.sorted(by: { $0.key < $1.key }) { object.value(named: name, value) }
+            if !attachments.isEmpty { object.value("attachments", .array(attachments.map(\.json))) }
+            object.value("chart", chart?.json)
+            object.value("overflow", overflow?.json)
+            receiptPlace = object.byteCount
+            if isTemplate { object.value("template", true) }
             for (name, value) in other.sorted(by: { $0.key < $1.key }) { object.value(named: name, value) }
         }
-        return writer.bytes
+        return (writer.bytes, receiptPlace)
     }
 
     static func isCollapseID(_ text: String) -> Bool { (1...64).contains(text.utf8.count) }
     static let badges: ClosedRange<Int64> = 0...Int64(Int32.max)
-    private static let likelyMembers: [String: JSONReader.Likely] = [
-        "sent": .integer, "expires": .integer, "badge": .integer, "alert": .object, "data": .object,
-    ]
 }
 
 /// Why bytes are not content, or content can't be sealed. Names keys, never values.
 public enum ContentError: Error, Equatable, Sendable {
     /// More bytes than content may have.
     case tooLong(maximumByteCount: Int)
-    /// Not one JSON object in UTF-8, or more than 16 levels deep.
+    /// Not one JSON object in UTF-8, with a name twice, or more than 16 levels deep.
     case notJSON
     /// This key is missing; deeper ones as `attachments[0].url`.
     case missing(String)
@@ -88,7 +156,7 @@ extension ContentError: CustomStringConvertible {
         switch self {
         case .tooLong(let maximum): "the content has more than \(maximum) bytes"
         case .notJSON:
-            "the content is not one JSON object in UTF-8, or lies more than \(JSONReader.maximumDepth) levels deep"
+            "the content is not one JSON object in UTF-8, has a name twice, or lies more than \(JSONReader.maximumDepth) levels deep"
         case .missing(let key): "the content has no \"\(key)\""
         case .invalid(let key): "the content's \"\(key)\" has the wrong type or is out of range"
         case .noVisibleText: "the content's \"alert\" has no title, subtitle or body that a person could see"
@@ -130,49 +198,6 @@ extension Content.Sound {
         case .named(let name): .string(name)
         case .critical(let name, let volume):
             .object(["critical": 1, "name": .string(name), "volume": .number(volume)])
-        }
-    }
-}
-
-/// An object's members, taken out one by one, so that what is left is what nobody knew.
-private struct MemberReader {
-    private(set) var rest: [String: JSONValue]
-
-    init(_ members: [String: JSONValue]) { rest = members }
-
-    mutating func take(_ key: String) -> JSONValue? { rest.removeValue(forKey: key) }
-
-    /// Nil where the key is missing; an error where `read` makes nothing of it.
-    mutating func optional<Value>(
-        _ key: String, _ read: (JSONValue) -> Value?
-    ) throws(ContentError) -> Value? {
-        guard let member = take(key) else { return nil }
-        guard let value = read(member) else { throw .invalid(key) }
-        return value
-    }
-
-    mutating func required<Value>(_ key: String, _ read: (JSONValue) -> Value?) throws(ContentError) -> Value {
-        guard let value = try optional(key, read) else { throw .missing(key) }
-        return value
-    }
-}
-
-extension JSONValue {
-    package var string: String? {
-        guard case .string(let value) = self else { return nil }
-        return value
-    }
-
-    package var integer: Int64? {
-        guard case .integer(let value) = self else { return nil }
-        return value
-    }
-
-    package var double: Double? {
-        switch self {
-        case .integer(let value): Double(value)
-        case .number(let value): value
-        case .null, .bool, .string, .array, .object: nil
         }
     }
 }

@@ -27,10 +27,26 @@ public struct Content: Hashable, Sendable {
     public var relevanceScore: Double?
     /// Anything the app itself wants to carry.
     public var data: JSONValue?
+    /// Pictures, sounds and movies, in the order in which they are shown; at most 16, each under an ID of its own.
+    ///
+    /// On content that was opened: those that could be read, the first of those with one ID. One that can't be read costs
+    /// itself, not the text. Source: Specification 14.
+    public var attachments: [Attachment] = []
+    /// Where the whole content is, when this is the first part of it: see ``Overflow``.
+    public var overflow: Overflow?
+    /// A chart for the device to draw; on content that was opened, nil also for one that this version can't read.
+    ///
+    /// Sealing throws ``ContentError/invalid(_:)`` for one that breaks a limit of ``Chart``.
+    public var chart: Chart?
+    /// What the sender asks for once this was shown; a sealer puts it in. On content that was opened, nil also for one that
+    /// does not read: that costs the receipt, and never the text. Source: Specification 16.1.
+    public var receipt: ReceiptRequest?
+    /// Whether `{{name}}` in title, subtitle and body stands for a value that only the device knows. Source: Specification 17.
+    ///
+    /// False unless the sender says so: in any other message the text is shown as it is, braces and all.
+    public var isTemplate = false
     /// What this version knows no key for; kept for the app.
     public var other: [String: JSONValue]
-    /// Keys that belong to stages of a later version: carried, never shown to the app.
-    package var reserved: [String: JSONValue] = [:]
 
     public init(title: String? = nil, subtitle: String? = nil, body: String? = nil, data: JSONValue? = nil) {
         alert = Alert(title: title, subtitle: subtitle, body: body)
@@ -74,7 +90,6 @@ public struct Content: Hashable, Sendable {
     package static let maximumByteCount = 4_096
     /// The largest content that a tool reads in order to seal it: more than fits, as it may be cut.
     package static let maximumUnsealedByteCount = 1 << 20
-    package static let reservedKeys: Set<String> = ["attachments", "overflow", "chart", "receipt", "template"]
 }
 
 /// Text that a person sees.

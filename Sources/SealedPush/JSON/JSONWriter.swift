@@ -3,7 +3,7 @@ internal import _PushBase
 /// Writes compact JSON (RFC 8259) into bytes.
 ///
 /// Why our own: the content and payload are written for every push, and Foundation's encoder alone would take longer
-/// than all of the sealing (Docs/Decisions/0004-json.md). Reading is Foundation's.
+/// than all of the sealing (Docs/Decisions/0004-json.md).
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
 
@@ -26,6 +26,9 @@ package struct JSONWriter {
         private var isFirst = true
 
         fileprivate init(writer: JSONWriter) { self.writer = writer }
+
+        /// How many bytes are written, from the writer's beginning on.
+        package var byteCount: Int { writer.bytes.count }
 
         package mutating func string(_ name: StaticString, _ value: String?) {
             guard let value else { return }

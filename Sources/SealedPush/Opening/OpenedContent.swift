@@ -22,7 +22,7 @@ extension OpenedContent {
     /// The same message with its whole content, which lay in an encrypted file; nil where that is another's, or not
     /// well-formed. Source: Specification 14.5.
     package func completed(by json: [UInt8]) -> OpenedContent? {
-        guard var whole = try? Content(parsing: json, maximumByteCount: Overflow.maximumContentByteCount),
+        guard var whole = try? Content(opening: json, maximumByteCount: Overflow.maximumContentByteCount),
             whole.id == id, whole.topic == topic, whole.sent == sent
         else { return nil }
         // Not nested: what it says about a further file is not followed.

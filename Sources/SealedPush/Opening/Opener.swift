@@ -119,7 +119,7 @@ extension Opener {
     ) throws(OpenError) -> OpenedContent {
         let (plaintext, key, sender) = (unsealed.plaintext, unsealed.key, unsealed.sender)
         guard let count = plaintext.withUnsafeBytes({ Padding.contentByteCount(of: $0) }),
-            var content = try? Content(parsing: Array(plaintext[..<count])),
+            var content = try? Content(opening: Array(plaintext[..<count])),
             let id = content.id, let topic = content.topic, let sent = content.sent
         else { throw .malformedContent }
         guard topic == self.topic else { throw .topic }
@@ -156,7 +156,7 @@ package enum TimeRules {
 extension Content {
     /// Specification 3.6.4: from a sender that nobody vouches for, nothing is fetched, nobody is told, nothing is loud.
     fileprivate mutating func limitToAnonymous() {
-        reserved.removeAll()
+        (attachments, overflow, chart, receipt, isTemplate) = ([], nil, nil, nil, false)
         if interruptionLevel == .timeSensitive || interruptionLevel == .critical { interruptionLevel = .active }
         if case .critical(let name, _)? = sound { sound = .named(name) }
     }

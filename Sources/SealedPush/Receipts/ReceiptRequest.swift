@@ -31,19 +31,23 @@ extension ReceiptRequest {
         ]
     }
 
-    /// Nil unless the three are there, each as it must be; what else is there is left alone.
-    package init?(_ value: JSONValue) {
-        guard let address = value["url"]?.string.flatMap(ReceiptAddress.init(parsing:)),
-            let id = Self.bytes(value["id"], count: ReceiptID.byteCount),
-            let key = Self.bytes(value["key"], count: Self.keyByteCount)
-        else { return nil }
-        self.init(address: address, id: ReceiptID(id), key: key)
+    /// The member as it stands in the content's JSON, with the comma before it.
+    package var jsonMember: [UInt8] {
+        var writer = JSONWriter()
+        writer.value(json)
+        return Array(#","receipt":"#.utf8) + writer.bytes
     }
 
-    private static func bytes(_ value: JSONValue?, count: Int) -> [UInt8]? {
-        guard let text = value?.string, let bytes = Base64URL.decode(text.utf8), bytes.count == count else {
-            return nil
-        }
-        return bytes
+    /// Reads the three that must be there; what else is there is left alone.
+    package init(_ value: JSONValue, at path: String = "receipt") throws(ContentError) {
+        var request = try MemberReader(value, at: path)
+        self.init(
+            address: try request.required("url") { $0.string.flatMap(ReceiptAddress.init(parsing:)) },
+            id: ReceiptID(try request.required("id") { Self.bytes($0, count: ReceiptID.byteCount) }),
+            key: try request.required("key") { Self.bytes($0, count: Self.keyByteCount) })
+    }
+
+    private static func bytes(_ value: JSONValue, count: Int) -> [UInt8]? {
+        value.string.flatMap { Base64URL.decode($0.utf8) }.flatMap { $0.count == count ? $0 : nil }
     }
 }

@@ -5,7 +5,7 @@ internal import _PushBase
 
 /// A file of devices, one JSON object a line.
 enum EnrolmentList {
-    struct Entry: Decodable {
+    struct Entry {
         var device: String
         var token: String
         var user: String?
@@ -30,7 +30,6 @@ enum EnrolmentList {
             URL(filePath: file == "-" ? "/dev/stdin" : file), limit: maximumLineByteCount,
             totalLimit: maximumByteCount, anyKind: true)
         defer { reader.close() }
-        let decoder = JSONDecoder()
         var entries: [Entry] = []
         var number = 0
         while let line = try reader.next() {
@@ -39,12 +38,11 @@ enum EnrolmentList {
                 throw Failure.input("\(file), line \(number): longer than \(maximumLineByteCount) bytes")
             }
             guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) else { continue }
-            let data = Data(line)
-            guard JSONReader.isWithinLimits(line, maximumDepth: 16),
-                let hasToken = try? decoder.decode(TokenOnly.self, from: data)
-            else { throw Failure.input("\(file), line \(number): no JSON object") }
-            guard hasToken.token != nil else { continue }
-            guard let entry = try? decoder.decode(Entry.self, from: data) else {
+            guard let members = JSONReader.object(line, maximumByteCount: maximumLineByteCount) else {
+                throw Failure.input("\(file), line \(number): no JSON object")
+            }
+            guard let token = members["token"], token != .null else { continue }
+            guard let entry = Entry(members) else {
                 throw Failure.input(
                     "\(file), line \(number): needs \"device\" and \"token\" as text; \"environment\" is production or sandbox"
                 )
@@ -54,8 +52,22 @@ enum EnrolmentList {
         return entries
     }
 
-    private struct TokenOnly: Decodable { var token: String? }
-
     private static let maximumByteCount = 1_000_000_000
     private static let maximumLineByteCount = 65_536
+}
+
+extension EnrolmentList.Entry {
+    /// Nil where a member is no text. One that is null is not there.
+    fileprivate init?(_ members: [String: JSONValue]) {
+        let given = members.filter { $0.value != .null }
+        let names = ["device", "token", "user", "key", "environment", "movingFrom"]
+        guard names.allSatisfy({ given[$0] == nil || given[$0]?.string != nil }),
+            let device = given["device"]?.string, let token = given["token"]?.string
+        else { return nil }
+        let environment = given["environment"]?.string
+        self.init(
+            device: device, token: token, user: given["user"]?.string, key: given["key"]?.string,
+            environment: environment.flatMap(PushEnvironment.init(rawValue:)), movingFrom: given["movingFrom"]?.string)
+        guard environment == nil || self.environment != nil else { return nil }
+    }
 }

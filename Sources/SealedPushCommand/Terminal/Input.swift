@@ -51,25 +51,18 @@ enum Input {
     static func envelopeText(_ bytes: [UInt8], from file: String) throws -> (text: String, payloadByteCount: Int?) {
         let trimmed = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: jsonWhiteSpace)
         guard trimmed.hasPrefix("{") else { return (trimmed, nil) }
-        guard JSONReader.isWithinLimits(bytes, maximumDepth: maximumPayloadDepth) else {
-            throw Failure.input("malformed: \(file) is no JSON in UTF-8, or nested too deep")
+        let members = JSONReader.object(
+            bytes, maximumByteCount: maximumPayloadFileByteCount, maximumDepth: JSONReader.maximumPayloadDepth)
+        guard let members else {
+            throw Failure.input("malformed: \(file) is not whole, no JSON in UTF-8, or nested too deep")
         }
-        struct Payload: Decodable {
-            let field: String
-            enum CodingKeys: String, CodingKey { case field = "custom-encrypted-message" }
+        guard let text = members["custom-encrypted-message"]?.string else {
+            throw Failure.input("malformed: \(file) has no text under \"custom-encrypted-message\"")
         }
-        guard let payload = try? JSONDecoder().decode(Payload.self, from: Data(bytes)) else {
-            let isJSON = (try? JSONSerialization.jsonObject(with: Data(bytes))) != nil
-            throw Failure.input(
-                isJSON
-                    ? "malformed: \(file) has no text under \"custom-encrypted-message\""
-                    : "malformed: \(file) is not whole: it is no JSON")
-        }
-        return (payload.field, trimmed.utf8.count)
+        return (text, trimmed.utf8.count)
     }
 
     private static let jsonWhiteSpace = CharacterSet(charactersIn: " \t\r\n")
-    private static let maximumPayloadDepth = 64
     /// No payload file is read further than this.
     static let maximumPayloadFileByteCount = 65_536
 }

@@ -9,8 +9,8 @@ struct AttachmentEntryTests {
     private static let entry =
         #"{"id":"a","url":"https://example.com/f","size":141,"hash":"\#(hash)","key":"\#(hash)","type":"image/png"}"#
 
-    private static func content(_ attachments: String) -> Content? {
-        try? Content(parsing: Array(#"{"alert":{"body":"b"},"attachments":\#(attachments)}"#.utf8))
+    private static func json(_ attachments: String) -> [UInt8] {
+        Array(#"{"alert":{"body":"b"},"attachments":\#(attachments)}"#.utf8)
     }
 
     @Test("comes back the same, with all that it can say")
@@ -53,20 +53,39 @@ struct AttachmentEntryTests {
         let broken = Self.entry.replacingOccurrences(of: part, with: change)
         #expect(broken != Self.entry)
         let second = Self.entry.replacingOccurrences(of: #""id":"a""#, with: #""id":"second""#)
-        let content = try #require(Self.content("[\(second),\(broken)]"))
+        let content = try Content(opening: Self.json("[\(second),\(broken)]"))
         #expect(content.attachments.map { $0.id } == ["second"], "\(broken)")
         let error =
             member.hasPrefix("-")
             ? ContentError.missing("attachments[1].\(member.dropFirst())") : .invalid("attachments[1].\(member)")
-        #expect(throws: error) { try content.checkForSealing() }
+        #expect(throws: error) { try Content(parsing: Self.json("[\(second),\(broken)]")) }
         #expect(content.alert.body == "b")
+    }
+
+    @Test("that is made with a wrong value can't be sealed: the error names the member")
+    func made() throws {
+        let good = try Content(parsing: Self.json("[\(Self.entry)]"))
+        try good.checkForSealing()
+        let changes: [(String, (inout Content.Attachment) -> Void)] = [
+            ("id", { $0.id = "" }), ("url", { $0.file.url = URL(string: "file:///f")! }), ("size", { $0.type = .mp3 }),
+            ("size", { $0.file.byteCount = 0 }), ("hash", { $0.file.hash = [1] }),
+            ("thumbnail", { $0.thumbnail = AttachmentThumbnail(time: .infinity) }),
+        ]
+        for (member, change) in changes {
+            var content = good
+            content.attachments[0].file.byteCount = 6_000_000
+            content.attachments[0].file.key = nil
+            change(&content.attachments[0])
+            #expect(throws: ContentError.invalid("attachments[0].\(member)")) { try content.checkForSealing() }
+        }
     }
 
     @Test("of the same ID as another, or beyond the sixteenth, is left out")
     func tooMany() throws {
-        let twice = try #require(Self.content("[\(Self.entry),\(Self.entry)]"))
+        let json = Self.json("[\(Self.entry),\(Self.entry)]")
+        let twice = try Content(opening: json)
         #expect(twice.attachments.count == 1)
-        #expect(throws: ContentError.invalid("attachments[1].id")) { try twice.checkForSealing() }
+        #expect(throws: ContentError.invalid("attachments[1].id")) { try Content(parsing: json) }
         let file = try #require(twice.attachments.first)
         var many = Content(body: "b")
         many.attachments = (0..<17).map {
@@ -74,24 +93,30 @@ struct AttachmentEntryTests {
                 id: "\($0)", file: RemoteFile(url: file.file.url, byteCount: 9, hash: file.file.hash, key: nil),
                 type: .gif)
         }
-        #expect(many.attachments.count == 16)
         #expect(throws: ContentError.invalid("attachments")) { try many.checkForSealing() }
+        #expect(throws: ContentError.invalid("attachments")) { try Content(parsing: many.json) }
+        #expect(try Content(opening: many.json).attachments.map { $0.id } == (0..<16).map(String.init))
+        many.attachments.removeLast()
+        try many.checkForSealing()
     }
 
     @Test(
         "that is no list, or holds what is no entry, costs nothing else",
         arguments: [("1", ""), ("null", ""), ("{}", ""), ("[1,null,[]]", "[0]"), ("\"x\"", ""), ("[]", "")])
     func noList(text: String, place: String) throws {
-        let content = try #require(Self.content(text))
+        let content = try Content(opening: Self.json(text))
         #expect(content.attachments.isEmpty)
         #expect(content.alert.body == "b")
-        #expect(throws: ContentError.invalid("attachments\(place)")) { try content.checkForSealing() }
+        #expect(throws: ContentError.invalid("attachments\(place)")) { try Content(parsing: Self.json(text)) }
     }
 
     @Test("an overflow that is not encrypted, or too large, is none")
     func overflow() throws {
         func overflow(_ text: String) throws -> Overflow? {
-            try Content(parsing: Array(#"{"alert":{"body":"b"},"overflow":\#(text)}"#.utf8)).overflow
+            let json = Array(#"{"alert":{"body":"b"},"overflow":\#(text)}"#.utf8)
+            let opened = try Content(opening: json).overflow
+            #expect((try? Content(parsing: json).overflow) == opened)
+            return opened
         }
         let good = #"{"url":"https://example.com/f","size":65577,"hash":"\#(Self.hash)","key":"\#(Self.hash)"}"#
         #expect(try overflow(good)?.file.contentByteCount == 65_536)

@@ -26,7 +26,7 @@ struct AttachmentVectorTests {
     }
 
     private func outcome(_ entry: String, _ stored: [UInt8]) throws -> (code: String, plaintext: [UInt8]?) {
-        let content = try Content(parsing: Array(#"{"alert":{"body":"b"},"attachments":[\#(entry)]}"#.utf8))
+        let content = try Content(opening: Array(#"{"alert":{"body":"b"},"attachments":[\#(entry)]}"#.utf8))
         guard let attachment = content.attachments.first else { return ("unreadable", nil) }
         do throws(AttachmentError) {
             return ("opens", try SealedFileTests.open(attachment.file, stored))

@@ -67,10 +67,14 @@ struct ContentJSONTests {
 
     @Test("keeps unknown keys in `other`, and reserved ones out of it")
     func unknownKeys() throws {
-        let content = try parse(
+        let content = try open(
             #""new":[1],"New":null,"aps":{},"attachments":7,"overflow":{},"chart":null,"receipt":"r","loc-key":"k""#)
         #expect(content.other == ["new": [1], "New": .null, "aps": [:], "loc-key": "k"])
-        #expect(content.reserved == ["attachments": 7, "overflow": [:], "chart": .null, "receipt": "r"])
+        #expect(
+            content.attachments.isEmpty && content.overflow == nil && content.chart == nil && content.receipt == nil)
+        for member in [#""attachments":7"#, #""overflow":{}"#, #""chart":null"#, #""receipt":"r""#] {
+            #expect(throws: ContentError.self) { try parse(member) }
+        }
     }
 
     @Test("drops unknown keys inside alert and sound")
@@ -116,5 +120,9 @@ struct ContentJSONTests {
 
     private func parse(_ member: String) throws -> Content {
         try Content(parsing: Array(#"{"alert":{"body":"x"},\#(member)}"#.utf8))
+    }
+
+    private func open(_ member: String) throws -> Content {
+        try Content(opening: Array(#"{"alert":{"body":"x"},\#(member)}"#.utf8))
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import PushCrypto
@@ -53,14 +54,27 @@ struct AnonymousTests {
         #expect(opened.content.sound == .named("bell.caf"))
     }
 
-    @Test("has its reserved keys dropped, which an authenticated one keeps")
+    @Test("has all dropped that fetches, tells or draws, which an authenticated one keeps")
     func reserved() throws {
-        let reserved: [String: JSONValue] = ["attachments": [1], "overflow": [:], "receipt": "r", "chart": 1]
-        let opened = try open { $0.reserved = reserved }
-        for key in ["attachments", "overflow", "receipt"] { #expect(opened.content.reserved[key] == nil) }
-        #expect(opened.content.other == [:])
-        let envelope = exchange.seal(exchange.content { $0.reserved = reserved })
-        #expect(try exchange.opener().open(envelope, at: exchange.now).content.reserved == reserved)
+        let file = RemoteFile(
+            url: URL(string: "https://example.com/f")!, byteCount: 141, hash: [UInt8](repeating: 1, count: 32),
+            key: AttachmentKey())
+        let add: (inout Content) -> Void = { content in
+            content.attachments = [Content.Attachment(id: "a", file: file, type: .png)]
+            content.overflow = Overflow(file: file)
+            content.chart = Chart(.line, points: [1])
+            content.isTemplate = true
+            content.receipt = ReceiptRequest(
+                address: ReceiptAddress(parsing: "https://example.com/r")!,
+                id: ReceiptID([UInt8](repeating: 1, count: 16)), key: [UInt8](repeating: 1, count: 32))
+        }
+        let content = try open(add).content
+        #expect(content.attachments.isEmpty && content.overflow == nil && content.chart == nil)
+        #expect(content.receipt == nil && !content.isTemplate && content.other == [:])
+        let envelope = exchange.seal(exchange.content(add))
+        let authenticated = try exchange.opener().open(envelope, at: exchange.now).content
+        #expect(authenticated.attachments.count == 1 && authenticated.overflow?.file == file)
+        #expect(authenticated.chart != nil && authenticated.receipt != nil && authenticated.isTemplate)
     }
 
     @Test("made from libsodium's sealed box and the Specification alone opens")

@@ -1,0 +1,40 @@
+internal import PushCrypto
+internal import SealedPush
+
+/// Content that is checked and written, for any number of devices: see ``Sealer/prepare(_:)``.
+package struct PreparedContent: Sendable {
+    let id: MessageID
+    let collapseID: String?
+    let expires: Timestamp?
+    /// Whether it came with a receipt, which then is the same for each device.
+    let hasOwnReceipt: Bool
+    private let json: [UInt8]
+    private let receiptPlace: Int
+    private let plaintextByteCount: Int
+
+    /// - Parameter receiptByteCount: what a device's receipt takes of it.
+    init(_ content: Content, id: MessageID, receiptByteCount: Int, _ sizes: SizePlan) throws(SealError) {
+        self.id = id
+        collapseID = content.collapseID
+        expires = content.expires
+        hasOwnReceipt = content.receipt != nil
+        (json, receiptPlace) = hasOwnReceipt ? (content.json, 0) : content.jsonWithoutReceipt
+        guard let byteCount = sizes.plaintextByteCount(forContent: json.count + receiptByteCount) else {
+            throw .tooLarge(byteCountOver: json.count + receiptByteCount - sizes.maximumContentByteCount)
+        }
+        plaintextByteCount = byteCount
+    }
+
+    /// The content's JSON, padded. Source: Specification 4.1.
+    func plaintext(with receipt: ReceiptRequest?) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(plaintextByteCount)
+        bytes += json[..<receiptPlace]
+        if let receipt { bytes += receipt.jsonMember }
+        bytes += json[receiptPlace...]
+        let contentByteCount = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: plaintextByteCount - contentByteCount))
+        bytes.withUnsafeMutableBytes { Padding.pad($0, contentByteCount: contentByteCount) }
+        return bytes
+    }
+}
