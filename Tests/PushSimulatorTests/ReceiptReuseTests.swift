@@ -37,11 +37,14 @@ struct ReceiptReuseTests {
                 memory.append(result.peakMemoryByteCount)
                 if number == 99 { descriptorCount = try settled(session) }
             }
-            #expect(try settled(session) <= descriptorCount + 2)
+            // Those that post are open while they do.
+            let limit = descriptorCount + 2
+            let end = ContinuousClock.now + .seconds(300)
+            while try settled(session) > limit, ContinuousClock.now < end {}
+            #expect(try settled(session) <= limit)
             let isFlat = memory[Self.count - 1] < memory[99] + 1 << 20
             #expect(isFlat || !ProcessMemory.isMeaningful, "\(memory[99]), \(memory[Self.count - 1])")
             // A busy machine may be behind with the last ones.
-            let end = ContinuousClock.now + .seconds(120)
             while try listener.counted().shown < Self.count, ContinuousClock.now < end { usleep(100_000) }
             #expect(try listener.counted() == (Self.count, [:]))
             print("after \(Self.count) receipts: \(memory[Self.count - 1]) bytes, \(descriptorCount) descriptors")

@@ -1,14 +1,14 @@
-package import Testing
+public import Testing
 
 /// For tests that block: that wait for a process, a lock or a thread, or read a pipe.
 ///
 /// Swift's tasks share as many threads as the machine has processors. A test that blocks one of two takes half of what
 /// all other tests in the process run on, and two of them stop everything else: servers in the process answer no more,
 /// and deadlines pass. With this trait a test's whole task runs on threads of its own.
-package struct BlockingTrait: SuiteTrait, TestTrait, TestScoping {
-    package let isRecursive = true
+public struct BlockingTrait: SuiteTrait, TestTrait, TestScoping {
+    public let isRecursive = true
 
-    package func provideScope(
+    public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         await BlockingThreads.gate.enter()
@@ -19,5 +19,5 @@ package struct BlockingTrait: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == BlockingTrait {
     /// Runs the test, or each of the suite, on threads of its own, because it blocks.
-    package static var blocking: Self { Self() }
+    public static var blocking: Self { Self() }
 }

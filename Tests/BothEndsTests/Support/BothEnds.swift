@@ -36,6 +36,9 @@ struct BothEnds {
         var configuration = LocalAPNsConfiguration()
         configuration.environment = .sandbox
         configuration.closingTime = .milliseconds(100)
+        // A busy machine takes its time for a handshake; one that the server ends would be tried again.
+        configuration.handshakeTimeout = .seconds(1_000_000)
+        configuration.requestTimeout = .seconds(1_000_000)
         let now = configuration.now
         configuration.now = { now() + serverError.withLock { $0 } * 1_000 }
         change(&configuration)
