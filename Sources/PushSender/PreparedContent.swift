@@ -8,20 +8,21 @@ package struct PreparedContent: Sendable {
     let expires: Timestamp?
     /// Whether it came with a receipt, which then is the same for each device.
     let hasOwnReceipt: Bool
+    /// Of the content of each device, with its receipt.
+    let byteCount: Int
+    /// With the padding: the sealer's choice.
+    var plaintextByteCount: Int
     private let json: [UInt8]
     private let receiptPlace: Int
-    private let plaintextByteCount: Int
 
-    /// - Parameter receiptByteCount: what a device's receipt takes of it.
-    init(_ content: Content, id: MessageID, receiptByteCount: Int, _ sizes: SizePlan) throws(SealError) {
+    /// - Parameter receiptByteCount: what a device's receipt takes; 0 where none is added.
+    init(_ content: Content, id: MessageID, receiptByteCount: Int) {
         self.id = id
         collapseID = content.collapseID
         expires = content.expires
         hasOwnReceipt = content.receipt != nil
         (json, receiptPlace) = hasOwnReceipt ? (content.json, 0) : content.jsonWithoutReceipt
-        guard let byteCount = sizes.plaintextByteCount(forContent: json.count + receiptByteCount) else {
-            throw .tooLarge(byteCountOver: json.count + receiptByteCount - sizes.maximumContentByteCount)
-        }
+        byteCount = json.count + receiptByteCount
         plaintextByteCount = byteCount
     }
 

@@ -107,17 +107,22 @@ public final class Sealer: Sendable {
     /// its devices, each of which then costs no more than the sealing.
     package func prepare(_ content: Content) throws(SealError) -> PreparedContent {
         var content = try completed(content)
-        let hasOwnReceipt = content.receipt != nil
-        let receiptByteCount = hasOwnReceipt ? 0 : receiptByteCount
-        let excess = content.json.count + receiptByteCount - sizePlan.maximumContentByteCount
+        guard let id = content.id else { throw .content(.missing("id")) }
+        let receiptByteCount = content.receipt == nil ? receiptByteCount : 0
+        var prepared = PreparedContent(content, id: id, receiptByteCount: receiptByteCount)
+        let excess = prepared.byteCount - sizePlan.maximumContentByteCount
         if excess > 0 {
             guard fit == .truncate, let shorter = content.truncated(by: excess) else {
                 throw .tooLarge(byteCountOver: excess)
             }
             content = shorter
+            prepared = PreparedContent(content, id: id, receiptByteCount: receiptByteCount)
         }
-        guard let id = content.id else { throw .content(.missing("id")) }
-        return try PreparedContent(content, id: id, receiptByteCount: receiptByteCount, sizePlan)
+        guard let byteCount = sizePlan.plaintextByteCount(forContent: prepared.byteCount) else {
+            throw .tooLarge(byteCountOver: prepared.byteCount - sizePlan.maximumContentByteCount)
+        }
+        prepared.plaintextByteCount = byteCount
+        return prepared
     }
 
     /// Seals what ``prepare(_:)`` of this sealer has made.

@@ -18,9 +18,11 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
         var value: (high: UInt64, low: UInt64) = (0, 0)
         var digitCount = 0
         for (index, byte) in bytes.enumerated() {
-            if Self.hyphens.contains(index) {
+            switch index {
+            case 8, 13, 18, 23:
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
+            default: break
             }
             guard let digit = Hex.value(byte), !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte) else {
                 return nil
@@ -45,16 +47,20 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
 
     /// The 36 characters, as ASCII.
     package var text: [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity(Self.textByteCount)
-        for digit in 0..<32 {
-            if [8, 12, 16, 20].contains(digit) { text.append(UInt8(ascii: "-")) }
-            let word = digit < 16 ? high : low
-            text.append(Hex.digits[Int(word >> (60 - 4 * UInt64(digit % 16)) & 15)])
+        let digits = Hex.digits
+        return [UInt8](unsafeUninitializedCapacity: Self.textByteCount) { text, count in
+            for digit in 0..<32 {
+                // Behind 8, 12, 16 and 20 digits.
+                if digit & 3 == 0, (8...20).contains(digit) {
+                    text[count] = UInt8(ascii: "-")
+                    count += 1
+                }
+                let word = digit < 16 ? high : low
+                text[count] = digits[Int(word >> (60 - 4 * UInt64(digit & 15)) & 15)]
+                count += 1
+            }
         }
-        return text
     }
 
     private static let textByteCount = 36
-    private static let hyphens = [8, 13, 18, 23]
 }

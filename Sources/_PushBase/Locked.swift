@@ -4,8 +4,9 @@
 /// nobody. Unchecked: nothing reaches the value without the lock. Why not `Synchronization.Mutex`:
 /// Docs/Decisions/0005-one-lock-type.md.
 package final class Locked<Value: ~Copyable>: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
+    // Not private, so that each caller's own closure is compiled into it: other modules call this for every push.
+    @usableFromInline package let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline package var value: Value
 
     package init(_ value: consuming sending Value) {
         mutex = .allocate(capacity: 1)
@@ -15,7 +16,7 @@ package final class Locked<Value: ~Copyable>: @unchecked Sendable {
     }
 
     /// Runs `body` with the state while no other thread can reach it.
-    package func withLock<Result: ~Copyable, Failure: Error>(
+    @inlinable package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         pthread_mutex_lock(mutex)

@@ -15,7 +15,8 @@ internal import Clibsodium
 package struct GuardedSecret: ~Copyable, @unchecked Sendable {
     /// The number of bytes.
     package let count: Int
-    private let bytes: UnsafeMutableRawBufferPointer
+    // Not private, so that each caller's own closure is compiled into ``withBytes(_:)``.
+    @usableFromInline package let bytes: UnsafeMutableRawBufferPointer
 
     /// Makes a secret of `count` bytes and lets `fill` write it; what `fill` leaves alone is zero.
     ///
@@ -38,7 +39,7 @@ package struct GuardedSecret: ~Copyable, @unchecked Sendable {
     }
 
     /// Lends the bytes, read-only, for as long as `body` runs. They must not escape.
-    package func withBytes<Result: ~Copyable, Failure: Error>(
+    @inlinable package func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(bytes))

@@ -121,11 +121,11 @@ private struct State {
     }
 
     mutating func reserve(for recipient: Recipient, messageCount: Int) -> (SealingContext, UInt32)? {
-        guard var held = contexts[recipient] else { return nil }
-        let number = held.nextNumber
-        held.nextNumber += 1
-        contexts[recipient] = held.nextNumber < messageCount ? held : nil
-        return (held.context, number)
+        guard let index = contexts.index(forKey: recipient) else { return nil }
+        let (context, number) = (contexts.values[index].context, contexts.values[index].nextNumber)
+        contexts.values[index].nextNumber += 1
+        if contexts.values[index].nextNumber >= messageCount { contexts.remove(at: index) }
+        return (context, number)
     }
 
     /// Whether a child of this process would be known for one; if not, nothing may be held.

@@ -99,6 +99,7 @@ package enum VisibleText {
 
     package static func isVisible(_ text: String) -> Bool {
         text.unicodeScalars.contains { scalar in
+            if scalar.isASCII { return (0x21...0x7e).contains(scalar.value) }
             let properties = scalar.properties
             return !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint
                 && properties.generalCategory != .control && scalar != brailleBlank

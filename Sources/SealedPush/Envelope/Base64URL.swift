@@ -14,27 +14,31 @@ package enum Base64URL {
 
     /// Appends the text of `bytes` to a buffer.
     package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
-        text.reserveCapacity(text.count + textByteCount(of: bytes.count))
-        var index = 0
-        while index + 2 < bytes.count {
-            let group = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
-            text.append(digit(group >> 18))
-            text.append(digit(group >> 12))
-            text.append(digit(group >> 6))
-            text.append(digit(group))
-            index += 3
-        }
-        switch bytes.count - index {
-        case 1:
-            let group = UInt32(bytes[index]) << 16
-            text.append(digit(group >> 18))
-            text.append(digit(group >> 12))
-        case 2:
-            let group = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8
-            text.append(digit(group >> 18))
-            text.append(digit(group >> 12))
-            text.append(digit(group >> 6))
-        default: break
+        let start = text.count
+        text.append(contentsOf: repeatElement(0, count: textByteCount(of: bytes.count)))
+        alphabet.withUTF8Buffer { alphabet in
+            bytes.withUnsafeBufferPointer { bytes in
+                text.withUnsafeMutableBufferPointer { text in
+                    var place = start
+                    var index = 0
+                    while index + 2 < bytes.count {
+                        let group =
+                            UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
+                        text[place] = alphabet[Int(group >> 18)]
+                        text[place + 1] = alphabet[Int(group >> 12 & 63)]
+                        text[place + 2] = alphabet[Int(group >> 6 & 63)]
+                        text[place + 3] = alphabet[Int(group & 63)]
+                        index += 3
+                        place += 4
+                    }
+                    guard index < bytes.count else { return }
+                    let second = index + 1 < bytes.count ? UInt32(bytes[index + 1]) : 0
+                    let group = UInt32(bytes[index]) << 16 | second << 8
+                    text[place] = alphabet[Int(group >> 18)]
+                    text[place + 1] = alphabet[Int(group >> 12 & 63)]
+                    if index + 1 < bytes.count { text[place + 2] = alphabet[Int(group >> 6 & 63)] }
+                }
+            }
         }
     }
 
@@ -46,6 +50,7 @@ package enum Base64URL {
         bytes.reserveCapacity(byteCount(fitting: text.count))
         var group: UInt32 = 0
         var bitCount: UInt32 = 0
+        let values = values
         for character in text {
             let value = values[Int(character)]
             guard value < 64 else { return nil }
@@ -60,13 +65,12 @@ package enum Base64URL {
         return group == 0 ? bytes : nil
     }
 
-    /// The character for the lowest six bits.
-    private static func digit(_ value: UInt32) -> UInt8 { alphabet[Int(value & 63)] }
-
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 0xff, count: 256)
-        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        alphabet.withUTF8Buffer { alphabet in
+            for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        }
         return values
     }()
 }

@@ -115,6 +115,9 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { characters in
+            // One pass without branches, since most text has nothing to escape.
+            let isPlain = characters.reduce(true) { $0 && Self.escapedByteCount(of: $1) == 1 }
+            guard !isPlain else { return bytes.append(contentsOf: characters) }
             var start = 0
             for (index, character) in characters.enumerated() where Self.escapedByteCount(of: character) > 1 {
                 bytes.append(contentsOf: characters[start..<index])
