@@ -213,6 +213,22 @@ struct RegistryTests {
         #expect(try await fixture.outbox.device("phone") == before)
     }
 
+    @Test("what waited for a device that is forgotten, as it had only pinned the key, is counted")
+    func discardedWithPin() async throws {
+        try await enrol()
+        try await prove(identity.recipient, by: [identity])
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await DatabaseQueue(path: fixture.path).write { try $0.execute(sql: "UPDATE enrolments SET proven = ''") }
+        let proven = try EnrolledDevice(
+            loading: enrolmentKey.enrolment, record: try record(), proven: [identity.recipient])
+        let change = try await fixture.outbox.register(
+            RegisteredDevice(
+                name: "new-phone", user: "berta", topic: Fixture.topic, keys: .enrolled(proven),
+                token: DeviceToken(parsing: "bb22"), registered: fixture.now))
+        #expect(change.discardedCount == 1)
+        #expect(try await fixture.outbox.devices().map { $0.name } == ["new-phone"])
+    }
+
     @Test("an enrolment key may stand under two names of one user, and moves with the phone")
     func ownRecord() async throws {
         let pinned = try EnrolledDevice(pinning: try record(), topic: Fixture.topic, at: fixture.now)
@@ -239,6 +255,22 @@ struct RegistryTests {
             try await fixture.outbox.accept(try record(counter: 2), of: name, at: fixture.now)
         }
         #expect(try await fixture.outbox.devices().count == 2)
+    }
+
+    @Test("of two users' devices under one enrolment key, both from before, who has not answered takes no token")
+    func unansweredFromBefore() async throws {
+        try await enrol()
+        try await prove(identity.recipient, by: [identity])
+        try await fixture.addDevice("other", user: "berta")
+        try copyEnrolment(to: "other")
+        try await DatabaseQueue(path: fixture.path).write {
+            try $0.execute(
+                sql: "UPDATE enrolments SET proven = '' WHERE device = (SELECT id FROM devices WHERE name = 'other')")
+        }
+        await #expect(throws: OutboxError.enrolledElsewhere("other")) {
+            try await fixture.outbox.setToken(
+                Fixture.token("new"), environment: .production, of: "other", at: fixture.now)
+        }
     }
 
     private func copyEnrolment(to name: DeviceName) throws {

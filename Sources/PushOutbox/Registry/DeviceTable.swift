@@ -20,7 +20,9 @@ enum DeviceTable {
         var discardedCount = try claim(device, knownAs: known?.device, in: db)
         var loser: DeviceName?
         if case .active(let token, _) = device.token {
-            (loser, discardedCount) = try take(token, for: device.name, in: db)
+            let taken = try take(token, for: device.name, in: db)
+            loser = taken.loser
+            discardedCount += taken.discardedCount
         }
 
         let id: Int64
