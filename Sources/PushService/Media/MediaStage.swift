@@ -5,7 +5,8 @@ internal import SealedPush
 ///
 /// Six of them at once, and fewer where memory is short, those of all notifications of the process together; first each
 /// one's first, which gives the thumbnail. About 0.4 MB of memory each, whatever their length. What is not ready in time, not
-/// reachable, too large, altered or of another kind than was said is left out. Source: Specification 14.
+/// reachable, too large, altered or of another kind than was said is left out. A message that comes again more than a day
+/// after it was sent is shown without them. Source: Specification 14.
 public struct MediaStage: ServiceStage {
     private let allowsPrivateAddresses: Bool
 
@@ -31,6 +32,7 @@ private struct MediaPart: QueuedStage {
     let allowsPrivateAddresses: Bool
 
     func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
+        guard !draft.isLateRepeat(at: context.now()) else { return draft }
         let finished = try await fetch(in: context)
         var draft = draft
         draft.attachments.append(

@@ -72,7 +72,7 @@ public struct ReceiptStage: ServiceStage {
             request.address.isAllowed(hosts, allowsLoopback: allowsLoopback)
         else { return nil }
         // The server has forgotten the first one's number by then.
-        if draft.isRepeat, now.seconds(since: draft.opened.sent) > 86_400 { return nil }
+        guard !draft.isLateRepeat(at: now) else { return nil }
         return ReceiptDraft(request: request, message: draft.opened.id, created: now, elapsed: elapsed)
     }
 

@@ -41,6 +41,10 @@ public struct NotificationDraft: Sendable {
         data = content.data
     }
 
+    /// Whether it has come again more than a day after it was sent. A carrier could go on with that for as long as the message
+    /// is believed, and have the phone fetch and post each time. Source: Specification 14.6, 16.7.
+    func isLateRepeat(at now: Timestamp) -> Bool { isRepeat && now.seconds(since: opened.sent) > 86_400 }
+
     /// Whether a person would see any text. iOS shows the wire's own in place of none.
     var isVisible: Bool { [title, subtitle, body].contains(where: VisibleText.isVisible) }
 }

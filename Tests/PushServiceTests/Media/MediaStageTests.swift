@@ -267,6 +267,27 @@ struct MediaStageTests {
         #expect(scene.server.requests.isEmpty)
     }
 
+    @Test("what comes again is fetched again for a day; after that only its text is shown, and no store is asked")
+    func repeats() async throws {
+        let scene = try Scene()
+        try scene.attach("one")
+        let fixture = scene.fixture
+        let request = Fixture.request(field: try fixture.seal(scene.content))
+        for (seconds, count) in [(0, 1), (86_390, 2), (86_410, 2), (29 * 86_400, 2)] {
+            let (keys, container) = (fixture.keys, fixture.folder.url)
+            let service = TestedService(fixture.configuration(stages: [MediaStage()]))
+            service.environment = DeviceEnvironment(
+                keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: fixture.scratchRoot,
+                allowsLoopback: true, budget: fixture.budget,
+                now: { fixture.now.advanced(bySeconds: Int64(seconds)) })
+            let shown = await receive(request, service)
+            #expect(shown.body == "Look!")
+            #expect(shown.attachments.count == (seconds < 86_400 ? 1 : 0))
+            #expect(scene.server.requests.count == count, "after \(seconds) seconds")
+            await service.tidied()
+        }
+    }
+
     @Test("content too large for a push is fetched first; where that fails its first part is shown")
     func overflow() async throws {
         let scene = try Scene()
