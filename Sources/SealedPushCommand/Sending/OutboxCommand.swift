@@ -173,18 +173,19 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
                 try Prompt.confirm(
                     "\(Progress.number(count)) waiting and \(Progress.number(refusedCount)) refused pushes that this key has sealed will never be sent.",
                     isConfirmed: yes)
-                let purged = try await outbox.purge(.sealed(by: sealedBy))
-                return try report(purged)
             }
-            let scope: PurgeScope = everything ? .everything : refused ? .deadLetters(reason: reason) : .stale
+            let other: PurgeScope = everything ? .everything : refused ? .deadLetters(reason: reason) : .stale
+            let scope = sealedBy.map { .sealed(by: $0) } ?? other
             let count = try await outbox.purge(scope)
-            try report(count)
+            if json {
+                try Output.json(["purged": .integer(Int64(count))])
+            } else {
+                try Output.line("Thrown away: \(Progress.number(count)).")
+            }
+            if count > 0, scope != .stale {
+                Failure.report("hint: enqueue what was meant of it under another --id: the old one counts as enqueued")
+            }
         }
-    }
-
-    private func report(_ count: Int) throws {
-        if json { return try Output.json(["purged": .integer(Int64(count))]) }
-        try Output.line("Thrown away: \(Progress.number(count)).")
     }
 }
 

@@ -41,7 +41,9 @@ struct StolenSenderTests {
         }
         let words = purge.split(separator: " ").dropFirst().map(String.init)
         let purged = try fixture.run(words + ["--yes", "--json"])
-        #expect(purged.objects.first?["purged"] as? Int == 2, "\(purged.errors)")
+        #expect(purged.objects.count == 1 && purged.objects.first?["purged"] as? Int == 2, "\(purged.errors)")
+        #expect(purged.errors.contains("hint: enqueue what was meant of it under another --id"))
+        #expect(try !fixture.run(words + ["--yes"]).errors.contains("hint"), "nothing was thrown away")
         #expect(try fixture.status()["waiting"] as? Int == 1)
         #expect(try fixture.run(["outbox", "purge", "--sender", "newsroom", "--yes"]).status == 64)
         #expect(try fixture.run(["outbox", "purge", "--sender", stolen, "--everything"]).status == 64)
