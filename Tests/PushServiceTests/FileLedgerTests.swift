@@ -100,6 +100,15 @@ struct FileLedgerTests {
         }
     }
 
+    @Test("where another begins the ledger in the middle of its beginning, whichever text is there in the end holds")
+    func begunAtOnce() throws {
+        try ledger.begin(floor: now, asksForNewKey: false)
+        try FileManager.default.removeItem(at: ledger.folder.appending(path: "origin.text"))
+        let other = ledger
+        try ledger.renewOrigin { try? other.begin(floor: now, asksForNewKey: false) }
+        #expect(try ledger.floor() == now)
+    }
+
     @Test("a floor that rises while the folder is listed, and so is in no list, is not missing")
     func floorInNoList() throws {
         let ledger = try begun()
@@ -323,10 +332,35 @@ struct FileLedgerTests {
             ofItemAtPath: ledger.path(own))
         ledger.removeForeignOrigins()
         #expect(try origins() == before)
-        // A folder in its place stands for a file that can't be read.
-        try FileManager.default.removeItem(at: text)
-        try FileManager.default.createDirectory(at: text, withIntermediateDirectories: false)
-        #expect(throws: LedgerError.unavailable) { try ledger.floor() }
+    }
+
+    /// It does not say that the ledger is lost. What mends it is to remove the whole folder.
+    @Test(
+        "what is no file where one should be is unavailable, each time, and nothing changes until the ledger is removed",
+        arguments: ["folder", "pipe"], ["origin.text", "entry"])
+    func noFile(kind: String, name: String) throws {
+        let ledger = try begun()
+        #expect(try ledger.record(entry(1), at: now) == .first)
+        let names = { try FileManager.default.subpathsOfDirectory(atPath: ledger.folder.path).sorted() }
+        let before = try names()
+        let place = try #require(before.first { name == "entry" ? $0.contains("/") : $0 == name })
+        try FileManager.default.removeItem(at: ledger.folder.appending(path: place))
+        if kind == "folder" {
+            try FileManager.default.createDirectory(
+                at: ledger.folder.appending(path: place), withIntermediateDirectories: false)
+        } else {
+            #expect(mkfifo(ledger.path(place), 0o600) == 0)
+        }
+        for _ in 0..<3 {
+            #expect(throws: LedgerError.unavailable) { try ledger.record(entry(1), at: now) }
+            #expect(!ledger.isMissing && !ledger.asksForNewKey)
+        }
+        ledger.purge(at: now)
+        #expect(try names() == before)
+        try FileManager.default.removeItem(at: ledger.folder)
+        #expect(throws: LedgerError.replayed) { try ledger.record(entry(1), at: now) }
+        #expect(try ledger.record(entry(2, sent: now.advanced(bySeconds: 1)), at: now) == .first)
+        #expect(ledger.asksForNewKey)
     }
 
     @Test("something else in an entry's place is nobody's first open, and no repeat")

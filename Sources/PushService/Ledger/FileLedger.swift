@@ -109,12 +109,15 @@ public struct FileLedger: Sendable {
 
     /// Two processes may do so at once: each makes a file of its own, and whichever text is there in the end names the
     /// file that it was made from.
-    private func renewOrigin() throws(DurableFiles.Failure) {
+    ///
+    /// - Parameter beforeNaming: runs where another process would hurt most; for tests.
+    func renewOrigin(beforeNaming: () -> Void = {}) throws(DurableFiles.Failure) {
         guard try !isOriginal() else { return }
         let name = Self.originPrefix + Hex.encode(SecureRandom.bytes(count: 8))
         try DurableFiles.createEmpty(folder.appending(path: name))
         let unfinished = folder.appending(path: "tmp.\(name)")
         try DurableFiles.write(try originText(name), to: unfinished, mode: 0o600)
+        beforeNaming()
         try DurableFiles.rename(unfinished, to: folder.appending(path: Self.originTextName))
         try DurableFiles.sync(folder: folder)
     }

@@ -120,7 +120,7 @@ enum ReasonWords {
         case .replayed:
             "pushes come twice under other IDs: a server sends them without apns-id and apns-collapse-id, or somebody replays"
         case .ledgerUnavailable:
-            "devices can't write to the shared container: disks are full, or the app group is wrong"
+            "devices can't write to the shared container: disks are full, the app group is wrong, or a ledger is spoiled"
         case .outOfTime: "devices did not come to open in time: look at the stages before"
         }
     }
