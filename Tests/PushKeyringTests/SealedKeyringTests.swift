@@ -153,6 +153,20 @@ struct SealedKeyringTests {
         _ = try sealed.senderKey(named: "later")
     }
 
+    @Test("what was begun under a seal is written without one, where that was taken away while its key was asked for")
+    func unsealedMeanwhile() throws {
+        let (others, key) = (sealed, key)
+        let asking = Keyring(
+            folder: folder.appending("Keys"),
+            unlocking: .asking { (_) throws(KeyringError) in
+                try others.seal(with: nil)
+                return .key(key)
+            })
+        try asking.generateSender(named: "later")
+        #expect(try locked.sealKind() == nil)
+        for name: KeyName in ["newsroom", "later"] { _ = try locked.senderKey(named: name) }
+    }
+
     @Test("the text of a keyring's key is read back, with white space around it, and in capitals only")
     func keyText() throws {
         let text = key.withText { [UInt8]($0) }

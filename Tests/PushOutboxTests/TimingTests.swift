@@ -106,16 +106,20 @@ struct TimingTests {
     @Test("a pause that lies in the future, once the clock was set back, holds nothing up")
     func setBack() async throws {
         try await addDevices(2)
-        let (time, hasSlept) = (fixture.time, Locked(false))
+        let (time, state) = (fixture.time, Locked((isSetBack: false, courier: Courier?.none)))
         let start = time.now
         let clock = OutboxClock(
             now: { time.now },
             sleep: { duration in
-                let isFirst = hasSlept.withLock { hasSlept in
-                    defer { hasSlept = true }
-                    return !hasSlept
+                // Once the pause has begun.
+                let courier = state.withLock { $0.courier }
+                let isPaused = await courier?.report.retries.isEmpty == false
+                let isNow = state.withLock { state in
+                    guard isPaused, !state.isSetBack else { return false }
+                    state.isSetBack = true
+                    return true
                 }
-                if isFirst { time.advance(by: .seconds(-7_200)) } else { await time.clock.sleep(duration) }
+                if isNow { time.advance(by: .seconds(-7_200)) } else { await time.clock.sleep(duration) }
             })
         let times = Collected<Int64>()
         let transport = Transport { _ in
@@ -124,8 +128,10 @@ struct TimingTests {
             return .success(.refused(PushRefusal(status: 429, reason: "TooManyProviderTokenUpdates")))
         }
         let outbox = try Outbox(at: fixture.path, clock: clock, busyLimit: 600)
-        try await Courier(for: outbox, through: transport, limits: Fixture.limits(inFlight: 1)).run(until: .empty)
-        #expect(times.all.count == 3 && times.all[1] < start)
+        let courier = Courier(for: outbox, through: transport, limits: Fixture.limits(inFlight: 1))
+        state.withLock { $0.courier = courier }
+        try await courier.run(until: .empty)
+        #expect(times.all.count == 3 && times.all[1] < start, "\(times.all.map { $0 - start })")
     }
 
     @Test("fifty failures in a row pause everything for a moment; with one success between them they do not")

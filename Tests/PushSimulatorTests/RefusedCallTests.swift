@@ -81,6 +81,63 @@ struct RefusedCallTests {
         #expect(try syncs(file, of: ""), "the folder")
     }
 
+    /// What is done to the ledger's files, in order.
+    private func calls(_ arguments: [String]) throws -> [Substring] {
+        let log = device.folder.appending("trace")
+        let result = try Program(at: "/usr/bin/strace").run(
+            ["-f", "-qq", "-y", "-e", "trace=fsync,link,unlink,rename", "-o", log.path]
+                + ["-E", "ASAN_OPTIONS=detect_leaks=0", Program("device-simulator").executable.path] + arguments)
+        #expect(result.status == 0, "\(result.errors)")
+        return try Checkout.text(log).split(separator: "\n").filter { $0.contains(ledger.path) }
+    }
+
+    private func isSync(_ call: Substring) -> Bool { call.contains("fsync(") && call.contains("/ledger>") }
+
+    @Test("a ledger that was begun outlasts the power")
+    func beginningLasts() throws {
+        let file = try device.file(try device.seal())
+        #expect(try device.deliver(file).outcome == "opened")
+        try FileManager.default.removeItem(at: ledger.appending(path: "origin.text"))
+        let calls = try calls(device.arguments(file))
+        let renaming = try #require(calls.firstIndex { $0.contains("rename(") && $0.contains("/origin.text") })
+        #expect(calls[renaming...].contains(where: isSync), "\(calls)")
+    }
+
+    @Test("a floor that was found outlasts the power before a lower one goes")
+    func foundFloorLasts() throws {
+        let file = try device.file(try device.seal())
+        #expect(try device.deliver(file).outcome == "opened")
+        try FileManager.default.removeItem(at: ledger.appending(path: "origin.text"))
+        // As if another process had begun it anew at any of the next seconds.
+        let now = Int64(Date.now.timeIntervalSince1970)
+        for name in ["rotate"] + (now...now + 600).map({ "floor.\($0)" }) {
+            #expect(FileManager.default.createFile(atPath: ledger.appending(path: name).path, contents: nil))
+        }
+        let calls = try calls(device.arguments(file))
+        let removal = try #require(calls.firstIndex { $0.contains("unlink(") && $0.contains("/floor.") })
+        #expect(calls[..<removal].contains(where: isSync), "\(calls[...removal])")
+    }
+
+    @Test("a floor that is there outlasts the power before a purge removes what lies below it")
+    func floorLasts() throws {
+        let file = try device.file(try device.seal())
+        #expect(try device.deliver(file).outcome == "opened")
+        let entry = try #require(try names().first { $0.contains("/") })
+        // As a purge leaves it that was killed.
+        let sent = try #require(entry.split(separator: "/").last?.split(separator: "-").first)
+        #expect(FileManager.default.createFile(atPath: ledger.appending(path: "floor.\(sent)").path, contents: nil))
+        // One of 32 deliveries purges.
+        for _ in 0..<100 {
+            let calls = try calls(device.arguments(file, Array(repeating: file, count: 50)))
+            guard let removal = calls.firstIndex(where: { $0.contains("unlink(") && $0.contains(entry) }) else {
+                continue
+            }
+            #expect(calls[..<removal].contains(where: isSync), "\(calls)")
+            return
+        }
+        Issue.record("no purge in 5,000 deliveries")
+    }
+
     @Test("where links are refused, a push opens once all the same", arguments: ["EPERM", "EOPNOTSUPP", "EACCES"])
     func noLinks(code: String) throws {
         let file = try device.file(try device.seal())

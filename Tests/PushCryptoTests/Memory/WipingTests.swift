@@ -1,6 +1,7 @@
 import _PushBase
 
 #if os(Linux)
+    import Crypto
     import TestSupport
     import Testing
 
@@ -38,6 +39,12 @@ import _PushBase
             let refused = context.open([UInt8](repeating: 0, count: 19), aad: [], 0)
             #expect(opened == [1, 2, 3])
             #expect(refused == nil)
+        }
+
+        private func random(_ count: Int) -> UnsafeMutableRawBufferPointer {
+            let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+            SecureRandom.fill(bytes)
+            return bytes
         }
 
         @Test("is searched in a way that finds what plain memory leaves")
@@ -95,6 +102,84 @@ import _PushBase
                     bytes.copyMemory(from: UnsafeRawBufferPointer(scan.secret))
                     throw Failure()
                 }
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds nothing of a piece that was collected, whether it was lent or not", arguments: [true, false])
+        func piece(isLent: Bool) {
+            let scan = MemoryScan()
+            do {
+                var buffer = PieceBuffer(capacity: 5_000)
+                let before = [UInt8](repeating: 0, count: 4_968)
+                let taken = before.withUnsafeBytes { buffer.fill(from: $0, upTo: 5_000) }
+                #expect(taken == 4_968)
+                let rest = buffer.fill(from: UnsafeRawBufferPointer(scan.secret), upTo: 5_000)
+                #expect(rest == 32)
+                #expect(scan.copyCount() == 1)
+                if isLent {
+                    let count = buffer.empty { $0.count }
+                    #expect(count == 5_000)
+                }
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        /// A stream's own key is HChaCha20 of what it is given: the first and last words of a block of ChaCha20 without what
+        /// the block began with (draft-irtf-cfrg-xchacha, 2.2). With such a header it is the block that a cipher begins with.
+        @Test("holds no key of a stream, which is there once while the stream opens")
+        func streamKey() throws {
+            let (key, header) = (random(SecretStream.keyByteCount), random(SecretStream.headerByteCount))
+            defer { for bytes in [key, header] { bytes.deallocate() } }
+            header.copyBytes(from: [1, 0, 0, 0])
+            let block = try ChaChaPoly.seal(
+                [UInt8](repeating: 0, count: 64), using: SymmetricKey(data: key),
+                nonce: ChaChaPoly.Nonce(data: Array(header)[4..<16])
+            ).ciphertext
+            let scan = MemoryScan()
+            Array(block).withUnsafeBytes { block in
+                for word in 0..<8 {
+                    let place = word < 4 ? 4 * word : 32 + 4 * word
+                    let start = word < 4 ? Array("expand 32-byte k".utf8) : Array(header)
+                    let before = start.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place % 16, as: UInt32.self) }
+                    let after = block.loadUnaligned(fromByteOffset: place, as: UInt32.self)
+                    scan.secret.storeBytes(of: after &- before, toByteOffset: 4 * word, as: UInt32.self)
+                }
+            }
+            do {
+                var stream = SecretStream.Opening(
+                    key: UnsafeRawBufferPointer(key), header: UnsafeRawBufferPointer(header), maximumChunkByteCount: 32)
+                let alive = scan.copyCount()
+                #expect(alive == 1)
+                let tag = stream.open(.empty) { _ in }
+                #expect(tag == nil)
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds no chunk that was opened, which is there once while it is lent")
+        func openedChunk() {
+            let scan = MemoryScan()
+            let (key, header) = (random(SecretStream.keyByteCount), random(SecretStream.headerByteCount))
+            defer { for bytes in [key, header] { bytes.deallocate() } }
+            let sealed = output(SecretStream.overheadByteCount + MemoryScan.byteCount) { sealed in
+                var stream = SecretStream.Sealing(key: UnsafeRawBufferPointer(key), header: header)
+                stream.seal(UnsafeRawBufferPointer(scan.secret), isFinal: true, into: sealed)
+            }
+            do {
+                var stream = SecretStream.Opening(
+                    key: UnsafeRawBufferPointer(key), header: UnsafeRawBufferPointer(header),
+                    maximumChunkByteCount: 5_000)
+                let tag = sealed.withUnsafeBytes { sealed in
+                    stream.open(sealed) { _ in
+                        let lent = scan.copyCount()
+                        #expect(lent == 1)
+                    }
+                }
+                #expect(tag == .final)
             }
             let left = scan.copyCount()
             #expect(left == 0)
