@@ -127,9 +127,15 @@ import _PushBase
             #expect(left == 0)
         }
 
+        private final class Stream {
+            let opening: SecretStream.Opening
+
+            init(_ opening: consuming SecretStream.Opening) { self.opening = opening }
+        }
+
         /// A stream's own key is HChaCha20 of what it is given: the first and last words of a block of ChaCha20 without what
         /// the block began with (draft-irtf-cfrg-xchacha, 2.2). With such a header it is the block that a cipher begins with.
-        @Test("holds no key of a stream, which is there once while the stream opens")
+        @Test("holds no key of a stream, which is there once for each that opens")
         func streamKey() throws {
             let (key, header) = (random(SecretStream.keyByteCount), random(SecretStream.headerByteCount))
             defer { for bytes in [key, header] { bytes.deallocate() } }
@@ -148,14 +154,16 @@ import _PushBase
                     scan.secret.storeBytes(of: after &- before, toByteOffset: 4 * word, as: UInt32.self)
                 }
             }
-            do {
-                var stream = SecretStream.Opening(
-                    key: UnsafeRawBufferPointer(key), header: UnsafeRawBufferPointer(header), maximumChunkByteCount: 32)
-                let alive = scan.copyCount()
-                #expect(alive == 1)
-                let tag = stream.open(.empty) { _ in }
-                #expect(tag == nil)
+            // Many, for some of the blocks may be taken at once.
+            var streams = (0..<64).map { _ in
+                Stream(
+                    SecretStream.Opening(
+                        key: UnsafeRawBufferPointer(key), header: UnsafeRawBufferPointer(header),
+                        maximumChunkByteCount: 32))
             }
+            let alive = scan.copyCount()
+            #expect(alive == streams.count)
+            streams.removeAll()
             let left = scan.copyCount()
             #expect(left == 0)
         }
@@ -165,10 +173,17 @@ import _PushBase
             let scan = MemoryScan()
             let (key, header) = (random(SecretStream.keyByteCount), random(SecretStream.headerByteCount))
             defer { for bytes in [key, header] { bytes.deallocate() } }
-            let sealed = output(SecretStream.overheadByteCount + MemoryScan.byteCount) { sealed in
-                var stream = SecretStream.Sealing(key: UnsafeRawBufferPointer(key), header: header)
-                stream.seal(UnsafeRawBufferPointer(scan.secret), isFinal: true, into: sealed)
+            // At the end of a large block, which is not written to where it is given back.
+            var chunk = [UInt8](repeating: 0, count: 5_000)
+            chunk.withUnsafeMutableBytes { chunk in
+                UnsafeMutableRawBufferPointer(rebasing: chunk.suffix(MemoryScan.byteCount))
+                    .copyMemory(from: UnsafeRawBufferPointer(scan.secret))
             }
+            let sealed = output(SecretStream.overheadByteCount + chunk.count) { sealed in
+                var stream = SecretStream.Sealing(key: UnsafeRawBufferPointer(key), header: header)
+                chunk.withUnsafeBytes { stream.seal($0, isFinal: true, into: sealed) }
+            }
+            wipe(&chunk)
             do {
                 var stream = SecretStream.Opening(
                     key: UnsafeRawBufferPointer(key), header: UnsafeRawBufferPointer(header),
