@@ -58,8 +58,8 @@ let certificates = [server("X509", "swift-certificates"), server("SwiftASN1", "s
 let localAPNs = transport + certificates + [http1, http2]
 
 let userNotifications: [Target.Dependency] = onLinux ? ["UserNotifications"] : []
-/// What the simulator fetches with, in place of Apple's loader.
-let curl: [Target.Dependency] = onLinux ? ["Ccurl"] : []
+/// For tests of what the device's end does on a phone, where there is a simulated one.
+let simulatedPhone: [Target.Dependency] = onLinux ? ["PushSimulator"] : []
 let drawing: [Target.Dependency] = onLinux ? ["Ccairo"] : []
 /// What runs the built programs, for tests that do so on Linux.
 let programs: [Target.Dependency] = onLinux ? ["TestPrograms", "TestThreads"] : []
@@ -83,7 +83,7 @@ let core: [Target] = [
         resources: privacy,
         swiftSettings: settings),
     .target(
-        name: "PushService", dependencies: ["SealedPush", "PushCrypto", "_PushBase"] + userNotifications + curl,
+        name: "PushService", dependencies: ["SealedPush", "PushCrypto", "_PushBase"] + userNotifications,
         exclude: noPrivacy, resources: privacy, swiftSettings: settings),
     .target(
         name: "PushCharts", dependencies: ["PushService", "SealedPush", "_PushBase"] + drawing, swiftSettings: settings),
@@ -144,7 +144,9 @@ let simulator: [Target] = [
     .target(name: "UserNotifications", swiftSettings: settings),
     .target(
         name: "PushSimulator",
-        dependencies: ["PushService", "PushKeyring", "SealedPush", "PushCrypto", "_PushBase", "UserNotifications"],
+        dependencies: [
+            "PushService", "PushKeyring", "SealedPush", "PushCrypto", "_PushBase", "UserNotifications", "Ccurl",
+        ],
         swiftSettings: settings),
     .target(
         name: "LockScreenPicture",
@@ -214,7 +216,7 @@ let testedEverywhere: [Target] = [
             "PushService", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport",
             "TestThreads",
         ]
-            + userNotifications,
+            + userNotifications + simulatedPhone,
         swiftSettings: settings),
     .testTarget(
         name: "PushChartsTests",

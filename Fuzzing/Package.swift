@@ -41,7 +41,7 @@ let package = Package(
         target("fuzz-outbox", "PushOutbox", "PushSender", with: "CRawSQLite"),
         target("fuzz-template", "PushService"),
         target("fuzz-chart", "PushCharts", "SealedPush"),
-        target("fuzz-fetch", "PushService", "SealedPush"),
+        target("fuzz-fetch", "PushSimulator", "PushService", "SealedPush"),
         target(
             "fuzz-http2", "PushAPNS", "PushSender",
             packages: [

@@ -39,7 +39,7 @@ final class ServiceRun: Sendable {
         context = StageContext(
             deadline: start + Self.timeBudget, container: environment.root(configuration.container),
             ownFolder: environment.folder(configuration.container), scratch: scratch,
-            allowsLoopback: environment.allowsLoopback, budget: environment.budget, now: environment.now)
+            fetcher: environment.fetcher, budget: environment.budget, now: environment.now)
         self.onEnd = onEnd
     }
 

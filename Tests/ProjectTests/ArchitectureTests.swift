@@ -23,12 +23,13 @@ struct ArchitectureTests {
         ],
         "PushService": [
             "_PushBase", "PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch",
-            "FoundationNetworking", "Ccurl",
+            "FoundationNetworking",
         ],
         "PushCharts": ["_PushBase", "SealedPush", "PushService", "Ccairo", "CoreGraphics", "CoreText", "ImageIO"],
         "UserNotifications": [], "ServerTrait": [],
         "PushSimulator": [
             "_PushBase", "PushCrypto", "SealedPush", "PushService", "PushKeyring", "UserNotifications", "Dispatch",
+            "Ccurl",
         ],
         "LockScreenPicture": ["_PushBase", "SealedPush", "PushSimulator", "Cpangocairo", "Cturbojpeg"],
         "SimulatedAPNs": [
@@ -85,6 +86,23 @@ struct ArchitectureTests {
             if isCore { #expect(!imports.contains { $0.hasPrefix("Foundation") }, "\(file.lastPathComponent)") }
             if !isCore { #expect(!imports.contains("Clibsodium"), "\(file.lastPathComponent)") }
         }
+    }
+
+    @Test("what an app links knows neither libcurl nor a way round the rules for what is fetched")
+    func fetching() throws {
+        for target in ["PushService", "PushCharts"] {
+            for file in try Checkout.files(in: "Sources/\(target)", ending: ".swift") {
+                let text = try Checkout.text(file)
+                #expect(!text.contains("allowsLoopback") && !text.contains("Ccurl"), "\(file.lastPathComponent)")
+                // The seam's own default is the one answer there is.
+                for line in text.split(separator: "\n") where line.contains("func exempts(") && line.contains("{") {
+                    #expect(line.hasSuffix("{ false }"), "\(file.lastPathComponent)")
+                }
+            }
+        }
+        let manifest = try Checkout.text(Checkout.folder.appending(path: "Package.swift"))
+        let declared = try #require(manifest.firstMatch(of: /name: "PushService", dependencies:[^)]*/))
+        #expect(!declared.0.lowercased().contains("curl"))
     }
 
     @Test("each module that an app links and that asks for a file's times says so to Apple")

@@ -34,7 +34,7 @@ struct ChartStageTests {
     private func context() -> StageContext {
         StageContext(
             deadline: .now + .seconds(120), container: folder.url, ownFolder: nil,
-            scratch: ScratchFolder(in: folder.appending("tmp")), allowsLoopback: false, now: { .now() })
+            scratch: ScratchFolder(in: folder.appending("tmp")), now: { .now() })
     }
 
     private func files() throws -> [URL] { try Checkout.allFiles(in: folder.url) }
@@ -100,8 +100,7 @@ struct ChartStageTests {
                 stages: [ChartStage(style: ChartStyle(scale: .two))]))
         let container = folder.url
         service.environment = DeviceEnvironment(
-            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: folder.appending("tmp"),
-            allowsLoopback: false)
+            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: folder.appending("tmp"))
         let content = UNMutableNotificationContent()
         content.userInfo["custom-encrypted-message"] =
             try seal { $0.chart = Chart(.area, points: [1, nil, 3]) }.text

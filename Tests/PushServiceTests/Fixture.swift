@@ -40,8 +40,8 @@ struct Fixture {
         let keys = keys
         let container = folder.url
         return DeviceEnvironment(
-            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: scratchRoot, allowsLoopback: true,
-            budget: budget)
+            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: scratchRoot,
+            fetcher: Loader.standard.fetcher, budget: budget)
     }
 
     var ledger: FileLedger { FileLedger(folder: folder.appending("SealedPush").appending(path: "ledger")) }

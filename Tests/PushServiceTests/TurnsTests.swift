@@ -148,9 +148,21 @@ struct LookUpTests {
         await #expect(throws: MediaError.addressRefused) {
             try await LookUps().run { () throws(MediaError) in throw .addressRefused }
         }
-        let rules = NetworkRules(allowsPrivateAddresses: false, allowsLoopback: false)
-        let loopback = try #require(URL(string: "https://127.0.0.1/"))
-        await #expect(throws: MediaError.addressRefused) { try await LookUps().check(loopback, by: rules) }
+    }
+
+    @Test("each address that a name stands for is asked about, and a name that stands for none is not gone to")
+    func names() async throws {
+        let asked = Collected<IPAddress>()
+        // Every machine's own table of hosts says so.
+        try await LookUps().check(.name("localhost")) { asked.add($0) }
+        #expect(!asked.all.isEmpty && asked.all.allSatisfy { $0.isLoopback })
+        let address = try #require(IPAddress(text: "10.0.0.1"))
+        for host in [NetworkHost.name("localhost"), .address(address)] {
+            await #expect(throws: MediaError.addressRefused) {
+                try await LookUps().check(host) { (_) throws(MediaError) in throw .addressRefused }
+            }
+        }
+        await #expect(throws: MediaError.network) { try await LookUps().check(.name("nobody.invalid")) { _ in } }
     }
 }
 

@@ -91,8 +91,10 @@ public final class MisbehavingServer: Sendable {
         return URL(string: "http://127.0.0.1:\(port)/\(path)")!
     }
 
+    /// What was asked for, each with its headers.
+    public var heads: [String] { log.withLock { $0 } }
     /// The paths that were asked for.
-    public var requests: [String] { log.withLock { $0 } }
+    public var requests: [String] { heads.map(Self.path) }
     /// How many connections are open now.
     public var connectionCount: Int { open.withLock { $0.count } }
     /// The most that there were at once.
@@ -104,8 +106,9 @@ public final class MisbehavingServer: Sendable {
     }
 
     private func serve(_ connection: Int32) {
-        guard let path = readRequest(connection) else { return }
-        log.withLock { $0.append(path) }
+        guard let request = readHead(connection) else { return }
+        log.withLock { $0.append(request) }
+        let path = Self.path(of: request)
         switch manners.withLock({ $0[path] }) {
         case .serves(let body)?: send(connection, head(200, body.count) + body)
         case .servesWith(let body, let header)?: send(connection, head(200, body.count, [header]) + body)
@@ -137,7 +140,11 @@ public final class MisbehavingServer: Sendable {
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
     }
 
-    private func readRequest(_ connection: Int32) -> String? {
+    private static func path(of head: String) -> String {
+        head.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+    }
+
+    private func readHead(_ connection: Int32) -> String? {
         var request: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while request.count < 65_536 {
@@ -145,7 +152,7 @@ public final class MisbehavingServer: Sendable {
             guard count > 0 else { return nil }
             request += buffer[..<count]
             let text = String(decoding: request, as: UTF8.self)
-            if text.contains("\r\n\r\n") { return text.split(separator: " ").dropFirst().first.map(String.init) }
+            if text.contains("\r\n\r\n") { return text }
         }
         return nil
     }

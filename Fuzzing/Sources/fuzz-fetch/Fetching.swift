@@ -2,6 +2,7 @@ import Foundation
 import FuzzSupport
 
 @testable import PushService
+@testable import PushSimulator
 @testable import SealedPush
 
 /// One file, sealed, that all answers are for.
@@ -17,26 +18,28 @@ enum RemoteFiles {
 func checkFetching(answer bytes: [UInt8]) {
     let file = RemoteFiles.file
     RemoteFiles.server.answer(with: bytes)
-    let fetching = Fetching(file)
-    let outcome: Result<CurlTransfer.Answer, MediaError> = waiting {
-        let transfer = CurlTransfer(
-            CurlTransfer.Request(
-                url: file.url, deadline: .now + .seconds(2),
-                mayConnect: { (address) throws(MediaError) in
-                    demand(address.isLoopback, "it connects elsewhere")
-                },
-                wantsBody: { (answer) throws(MediaError) in try fetching.begin(answer) },
-                take: { (bytes) throws(MediaError) in try fetching.take(bytes) }))
-        do throws(MediaError) { return .success(try await transfer.run()) } catch { return .failure(error) }
+    let fetching = Answered(file)
+    let outcome: Result<FetchAnswer, MediaError> = waiting {
+        let request = FetchRequest(
+            url: file.url, deadline: .now + .seconds(2),
+            mayConnect: { (address) throws(MediaError) in
+                demand(address.isLoopback, "it connects elsewhere")
+            },
+            wantsBody: { (answer) throws(MediaError) in try fetching.begin(answer) },
+            take: { (bytes) throws(MediaError) in try fetching.take(bytes) })
+        do throws(MediaError) {
+            return .success(try await CurlFetching().answer(to: request))
+        } catch {
+            return .failure(error)
+        }
     }
     guard case .success(let answer) = outcome else { return }
     demand(answer.status >= 200, "an answer of status \(answer.status)")
-    demand(answer.headers.keys.allSatisfy { $0 == $0.lowercased() }, "headers in capitals")
     if fetching.finish() { demand(fetching.opened == RemoteFiles.content, "another file is whole") }
 }
 
 /// Unchecked: one thread at a time has it.
-private final class Fetching: @unchecked Sendable {
+private final class Answered: @unchecked Sendable {
     private let file: RemoteFile
     private var opening: RemoteFileOpening?
     private(set) var opened: [UInt8] = []
@@ -48,11 +51,10 @@ private final class Fetching: @unchecked Sendable {
         opening = RemoteFileOpening(file)
     }
 
-    func begin(_ answer: CurlTransfer.Answer) throws(MediaError) -> Bool {
+    func begin(_ answer: FetchAnswer) throws(MediaError) -> Bool {
         demand(!isBegun, "two heads of one answer")
         isBegun = true
-        try FileDownload.check(
-            status: answer.status, encoding: answer.headers["content-encoding"], length: answer.contentLength, of: file)
+        try FileDownload.check(answer, of: file)
         return true
     }
 

@@ -7,8 +7,7 @@ package struct DeviceEnvironment: Sendable {
     let appGroup: @Sendable (_ identifier: String) -> URL?
     /// Where files are made that are not finished.
     let scratchRoot: URL
-    /// Whether `http` and loopback addresses are reached.
-    let allowsLoopback: Bool
+    let fetcher: any Fetching
     /// What notifications that are worked on at once share.
     let budget: WorkBudget
     let now: @Sendable () -> Timestamp
@@ -16,13 +15,13 @@ package struct DeviceEnvironment: Sendable {
     package init(
         keychain: @escaping @Sendable (_ accessGroup: String) -> any KeyStore,
         appGroup: @escaping @Sendable (_ identifier: String) -> URL?,
-        scratchRoot: URL = .temporaryDirectory, allowsLoopback: Bool = false, budget: WorkBudget = .shared,
+        scratchRoot: URL = .temporaryDirectory, fetcher: any Fetching = SessionFetching(), budget: WorkBudget = .shared,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.keychain = keychain
         self.appGroup = appGroup
         self.scratchRoot = scratchRoot
-        self.allowsLoopback = allowsLoopback
+        self.fetcher = fetcher
         self.budget = budget
         self.now = now
     }

@@ -2,7 +2,7 @@ public import SealedPush
 
 /// Why a file of a message was not fetched. Holds no address.
 public enum MediaError: StageError, Equatable {
-    /// Neither `https`, nor loopback in the simulator.
+    /// Not `https`.
     case notSecure
     /// A private or local address, which the app has not allowed.
     case addressRefused

@@ -45,9 +45,8 @@ private struct MediaPart: QueuedStage {
     private func fetch(in context: StageContext) async throws -> URL {
         let name = "attachment.\(attachment.type.filenameExtensions[0])"
         let finished = try context.scratchFile(named: name)
-        let rules = context.networkRules(allowsPrivateAddresses: allowsPrivateAddresses)
         let output = try MediaFile(context.scratchFile(named: "unfinished"), type: attachment.type)
-        try await FileDownload.run(attachment.file, rules: rules, timeLeft: context.timeLeft) {
+        try await context.download(attachment.file, allowsPrivateAddresses: allowsPrivateAddresses) {
             (bytes) throws(AttachmentError) in try output.write(bytes)
         }
         try output.finish(as: finished)

@@ -26,10 +26,9 @@ public struct OverflowStage: ServiceStage {
     }
 
     private func fetch(_ overflow: Overflow, in context: StageContext) async throws -> [UInt8] {
-        let rules = context.networkRules(allowsPrivateAddresses: allowsPrivateAddresses)
         // At most 64 KiB: the length was checked when the overflow was read.
         let bytes = Locked<[UInt8]>([])
-        try await FileDownload.run(overflow.file, rules: rules, timeLeft: context.timeLeft) {
+        try await context.download(overflow.file, allowsPrivateAddresses: allowsPrivateAddresses) {
             (piece) throws(AttachmentError) in bytes.withLock { $0.append(contentsOf: piece) }
         }
         return bytes.withLock { $0 }

@@ -4,7 +4,7 @@ import SealedPush
 struct ReceiptPosting: Sendable {
     let queue: ReceiptQueue
     let hosts: Set<String>
-    let allowsLoopback: Bool
+    let fetcher: any Fetching
 
     func run(at now: Timestamp) async {
         var silent: Set<ReceiptAddress> = []
@@ -16,7 +16,7 @@ struct ReceiptPosting: Sendable {
                 continue
             }
             guard let receipt = queue.receipt(named: name) else { continue }
-            guard receipt.address.isAllowed(hosts, allowsLoopback: allowsLoopback) else {
+            guard receipt.address.isAllowed(hosts, by: fetcher) else {
                 queue.remove(name)
                 continue
             }
@@ -27,12 +27,24 @@ struct ReceiptPosting: Sendable {
             guard count < Self.maximumCount, !Task.isCancelled else { return }
             count += 1
             queue.markTried(name)
-            switch await ReceiptPost.run(receipt) {
-            case .settled: queue.remove(name)
-            case .later: silent.insert(receipt.address)
-            }
+            if await isSettled(receipt) { queue.remove(name) } else { silent.insert(receipt.address) }
         }
     }
+
+    /// Posts one: whether it was taken, or refused for good. What may go better another time is kept.
+    private func isSettled(_ receipt: WaitingReceipt) async -> Bool {
+        guard let url = receipt.address.url else { return true }
+        // Of the answer, the status alone is read.
+        let request = FetchRequest(url: url, body: receipt.body, deadline: .now + Self.longestWait)
+        switch try? await fetcher.answer(to: request).status {
+        case .some(200...299): return true
+        case .some(408), .some(425), .some(429): return false
+        case .some(400...499): return true
+        default: return false
+        }
+    }
+
+    private static let longestWait = Duration.seconds(10)
 
     /// Of one run, so that a long queue does not take all of the time that is left.
     private static let maximumCount = 8

@@ -1,3 +1,4 @@
+import Foundation
 import SealedPush
 
 /// Tells the server that a message was shown, where the message asks for that, and how many did not open before it.
@@ -40,13 +41,13 @@ public struct ReceiptStage: ServiceStage {
         case .opened(let draft, let elapsed):
             let now = context.now()
             let delay = Duration.seconds(Int64.random(in: 0...maximumDelay.components.seconds))
-            if let receipt = receipt(of: draft, elapsed: elapsed, at: now, allowsLoopback: context.allowsLoopback) {
+            if let receipt = receipt(of: draft, elapsed: elapsed, at: now, by: context.fetcher) {
                 queue.add(
                     receipt, due: now.advanced(bySeconds: delay.components.seconds), takingFailures: !draft.isRepeat,
                     at: now)
                 if delay <= Self.longestWait { try? await Task.sleep(for: delay) }
             }
-            let posting = ReceiptPosting(queue: queue, hosts: hosts, allowsLoopback: context.allowsLoopback)
+            let posting = ReceiptPosting(queue: queue, hosts: hosts, fetcher: context.fetcher)
             // What is not posted now is, with the next one.
             try? await context.budget.receipts.take { await posting.run(at: context.now()) }
         }
@@ -59,17 +60,16 @@ public struct ReceiptStage: ServiceStage {
 
     package func postWaiting(in container: SharedContainer, environment: DeviceEnvironment) async {
         guard let folder = environment.folder(container) else { return }
-        let posting = ReceiptPosting(
-            queue: ReceiptQueue(in: folder), hosts: hosts, allowsLoopback: environment.allowsLoopback)
+        let posting = ReceiptPosting(queue: ReceiptQueue(in: folder), hosts: hosts, fetcher: environment.fetcher)
         try? await environment.budget.receipts.take { await posting.run(at: environment.now()) }
     }
 
     /// Nil where the message asks for none, or for one that this app does not send.
     private func receipt(
-        of draft: NotificationDraft, elapsed: Duration, at now: Timestamp, allowsLoopback: Bool
+        of draft: NotificationDraft, elapsed: Duration, at now: Timestamp, by fetcher: any Fetching
     ) -> ReceiptDraft? {
         guard draft.opened.sender != nil, let request = draft.opened.content.receipt,
-            request.address.isAllowed(hosts, allowsLoopback: allowsLoopback)
+            request.address.isAllowed(hosts, by: fetcher)
         else { return nil }
         // The server has forgotten the first one's number by then.
         guard !draft.isLateRepeat(at: now) else { return nil }
@@ -81,9 +81,13 @@ public struct ReceiptStage: ServiceStage {
 }
 
 extension ReceiptAddress {
-    func isAllowed(_ hosts: Set<String>, allowsLoopback: Bool) -> Bool {
-        isSecure ? hosts.contains(host) || (allowsLoopback && isLoopback) : allowsLoopback
+    /// The app's own servers by `https`, and whatever this fetcher reaches all the same.
+    func isAllowed(_ hosts: Set<String>, by fetcher: any Fetching) -> Bool {
+        if isSecure, hosts.contains(host) { return true }
+        return url.flatMap(NetworkHost.init).map(fetcher.exempts) ?? false
     }
+
+    var url: URL? { URL(string: description) }
 }
 
 /// A receipt before its counts are known.

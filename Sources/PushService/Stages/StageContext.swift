@@ -12,8 +12,8 @@ public struct StageContext: Sendable {
     public let ownFolder: URL?
     /// The device's clock.
     public let now: @Sendable () -> Timestamp
-    /// Whether `http` and loopback addresses are reached: in the simulator only.
-    package let allowsLoopback: Bool
+    /// What brings files, and posts receipts.
+    package let fetcher: any Fetching
     /// What it shares with the process's other notifications.
     package let budget: WorkBudget
 
@@ -21,13 +21,14 @@ public struct StageContext: Sendable {
 
     package init(
         deadline: ContinuousClock.Instant, container: URL?, ownFolder: URL?, scratch: ScratchFolder,
-        allowsLoopback: Bool, budget: WorkBudget = .shared, now: @escaping @Sendable () -> Timestamp
+        fetcher: any Fetching = SessionFetching(), budget: WorkBudget = .shared,
+        now: @escaping @Sendable () -> Timestamp
     ) {
         self.deadline = deadline
         self.container = container
         self.ownFolder = ownFolder
         scratchFolder = scratch
-        self.allowsLoopback = allowsLoopback
+        self.fetcher = fetcher
         self.budget = budget
         self.now = now
     }

@@ -161,7 +161,7 @@ extension ExtensionSetting {
         let (container, memoryLimit) = (device.container, memoryLimit)
         return DeviceEnvironment(
             keychain: { _ in keychain }, appGroup: { _ in container }, scratchRoot: container.appending(path: "tmp"),
-            allowsLoopback: true,
+            fetcher: CurlFetching(),
             budget: WorkBudget {
                 guard ProcessMemory.isMeaningful else { return nil }
                 return memoryLimit.map { max(0, $0 - ProcessMemory.current) }

@@ -23,7 +23,7 @@ package final class InProcessExtension: @unchecked Sendable {
         attachments = AttachmentStore(container: container, temporary: .temporaryDirectory, bundle: nil)
         service.environment = DeviceEnvironment(
             keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: container.appending(path: "tmp"),
-            allowsLoopback: true)
+            fetcher: CurlFetching())
     }
 
     /// Does with a notification what iOS does, and waits until the handler was called.

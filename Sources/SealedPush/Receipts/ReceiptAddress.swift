@@ -22,9 +22,6 @@ public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
     /// Whether it goes over the network, and so is encrypted.
     package var isSecure: Bool { description.hasPrefix("https://") }
 
-    /// Whether it is on this machine, by its name.
-    package var isLoopback: Bool { Self.loopbackHosts.contains(host) }
-
     /// Nil where there is none, or anything but a port stands behind it.
     private static func host(_ authority: Substring) -> String? {
         let parts: (host: Substring, rest: Substring)
@@ -63,5 +60,5 @@ public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static let maximumByteCount = 256
-    private static let loopbackHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
+    static let loopbackHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 }

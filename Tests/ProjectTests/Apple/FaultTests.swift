@@ -27,7 +27,7 @@ struct FaultTests {
             change: ("pthread_mutex_lock(mutex)", "pthread_mutex_clocklock(mutex, 0, nil)"),
             error: "cannot find 'pthread_mutex_clocklock'"),
         SourceFault(
-            description: "a number in another type", module: "PushService", file: "Media/IPAddress.swift",
+            description: "a number in another type", module: "PushService", file: "Fetching/IPAddress.swift",
             change: ("hints.ai_socktype = SOCK_STREAM", "hints.ai_socktype = Int32(SOCK_STREAM.rawValue)"),
             error: "value of type 'Int32' has no member 'rawValue'"),
         SourceFault(
@@ -55,7 +55,8 @@ struct FaultTests {
             ),
             error: "inaccessible due to 'package' protection level"),
         SourceFault(
-            description: "what is passed to another thread", module: "PushService", file: "Receipts/ReceiptPost.swift",
+            description: "what is passed to another thread", module: "PushService",
+            file: "Fetching/SessionFetching.swift",
             change: (
                 "@escaping (URLRequest?) -> Void\n    ) {",
                 "@escaping (URLRequest?) -> Void\n    ) {\nTask { completionHandler(nil) }"

@@ -122,7 +122,10 @@ struct MediaStageTests {
             $0.thumbnail = AttachmentThumbnail(isHidden: true, time: 2)
         }
         try scene.attach("second", Self.png(byteCount: 65_536, seed: 2))
-        try scene.attach("third", Self.png(byteCount: 9, seed: 3), isPlain: true)
+        let third = try scene.attach("third", Self.png(byteCount: 9, seed: 3), isPlain: true) { _ in
+            .redirects(to: "/moved")
+        }
+        _ = scene.server.url("moved", .serves(third))
         let shown = try await scene.show()
         #expect(shown.body == "Look!")
         #expect(shown.attachments.map { $0.identifier } == ["first", "second", "third"])
@@ -205,33 +208,11 @@ struct MediaStageTests {
 
     @Test(
         "an answer that is odd, or has no end, costs its own picture: no trap, no memory, no waiting",
-        arguments: [
-            "trailers", "404 with trailers", "huge length", "nearly huge length", "endless redirect", "endless 404",
-            "endless heads", "endless head", "endless 103", "endless trailers", "unauthorized", "two lengths",
-        ])
-    func oddAnswers(kind: String) async throws {
+        arguments: OddServer.allCases)
+    func oddAnswers(server: OddServer) async throws {
         let scene = try Scene()
         try scene.attach("good")
-        let ok = "HTTP/1.1 200 OK\r\n"
-        let chunked = "Transfer-Encoding: chunked\r\n\r\n"
-        let piece = String(repeating: "a", count: 4_096)
-        let manner: MisbehavingServer.Manner =
-            switch kind {
-            case "trailers": .sends(ok + chunked + "1\r\na\r\n0\r\nX-T: v\r\n\r\n")
-            case "404 with trailers": .sends("HTTP/1.1 404 X\r\n" + chunked + "0\r\nX-T: v\r\n\r\n")
-            case "huge length": .sends(ok + "Content-Length: 9223372036854775807\r\n\r\n", again: piece)
-            case "nearly huge length": .sends(ok + "Content-Length: 9223372036854775707\r\n\r\n", again: piece)
-            case "endless redirect": .sends("HTTP/1.1 302 X\r\nLocation: /good\r\n\r\n", again: piece)
-            case "endless 404": .sends("HTTP/1.1 404 X\r\n\r\n", again: piece)
-            case "endless heads": .sends(ok, again: "X-A: b\r\n")
-            case "endless head": .sends(ok + "X-A: ", again: piece)
-            case "endless 103": .sends("", again: "HTTP/1.1 103 X\r\n\r\n")
-            case "endless trailers": .sends(ok + chunked + "0\r\n", again: "X-A: b\r\n")
-            case "unauthorized":
-                .sends("HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 0\r\n\r\n")
-            default: .sends(ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab")
-            }
-        try scene.attach("odd", isPlain: true) { _ in manner }
+        try scene.attach("odd", isPlain: true) { _ in server.manner }
         let shown = try await scene.show()
         #expect(shown.body == "Look!")
         #expect(shown.attachments.map { $0.identifier } == ["good"])
@@ -356,49 +337,5 @@ struct MediaStageTests {
         let shown = await receive(Fixture.request(field: try scene.fixture.seal(mixed)), service)
         #expect(shown.body == first.content.alert.body)
         #expect(scene.failures == ["other-content"])
-    }
-}
-
-/// Apple's loader is not here, but the code that uses it runs on Linux's, too.
-@Suite("A download by the system's loader", .serialized)
-struct SessionDownloadTests {
-    private func download(_ manner: (([UInt8]) -> MisbehavingServer.Manner)) async throws -> Result<[UInt8], MediaError>
-    {
-        let server = try MisbehavingServer()
-        let (stored, file) = try sealed(server.url("file", .hangs))
-        _ = server.url("file", manner(stored))
-        _ = server.url("real", .serves(stored))
-        let bytes = Locked<[UInt8]>([])
-        let rules = NetworkRules(allowsPrivateAddresses: false, allowsLoopback: true)
-        do throws(MediaError) {
-            try await SessionDownload.run(file, rules: rules, timeLeft: .seconds(60)) {
-                (piece) throws(AttachmentError) in bytes.withLock { $0.append(contentsOf: piece) }
-            }
-        } catch {
-            return .failure(error)
-        }
-        return .success(bytes.withLock { $0 })
-    }
-
-    private func sealed(_ url: URL) throws -> ([UInt8], RemoteFile) {
-        let folder = try TemporaryFolder()
-        try Data(MediaStageTests.png()).write(to: folder.appending("a"))
-        let file = try Sealer.sealFile(folder.appending("a"), to: folder.appending("b"), at: url)
-        return ([UInt8](try Data(contentsOf: folder.appending("b"))), file)
-    }
-
-    @Test("gives the file, also after a redirect")
-    func good() async throws {
-        #expect(try await download { .serves($0) } == .success(MediaStageTests.png()))
-        #expect(try await download { _ in .redirects(to: "/real") } == .success(MediaStageTests.png()))
-    }
-
-    @Test("refuses what is altered, cut, elsewhere, in a loop or not there")
-    func bad() async throws {
-        #expect(try await download { .serves($0.reversed()) } == .failure(.file(.altered)))
-        #expect(try await download { .serves(Array($0.dropLast())) } == .failure(.file(.cut)))
-        #expect(try await download { _ in .redirects(to: "/file") } == .failure(.tooManyRedirects))
-        #expect(try await download { _ in .redirects(to: "https://10.0.0.1/") } == .failure(.addressRefused))
-        #expect(try await download { _ in .answers(status: 404) } == .failure(.status(404)))
     }
 }

@@ -9,11 +9,21 @@ final class LookUps: Sendable {
     static let maximumCount = 16
     static let shared = LookUps()
 
-    /// Whether there may be a connection to each of the addresses that the host's name stands for.
+    /// Asks whether there may be a connection to each of the addresses that the host stands for.
     ///
     /// - Throws: `network` where there is none, or the task is cancelled; at once where too many lookups hang already.
-    func check(_ url: URL, by rules: NetworkRules) async throws(MediaError) {
-        try await run { () throws(MediaError) in try rules.lookUp(url) }
+    func check(
+        _ host: NetworkHost, _ mayConnect: @escaping @Sendable (IPAddress) throws(MediaError) -> Void
+    ) async throws(MediaError) {
+        switch host {
+        case .address(let address): try mayConnect(address)
+        case .name(let name):
+            try await run { () throws(MediaError) in
+                let addresses = IPAddress.addresses(of: name)
+                guard !addresses.isEmpty else { throw .network }
+                for address in addresses { try mayConnect(address) }
+            }
+        }
     }
 
     /// The same for anything that blocks.

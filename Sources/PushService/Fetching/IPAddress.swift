@@ -1,8 +1,8 @@
 import Foundation
-internal import _PushBase
+package import _PushBase
 
 /// An IPv4 or IPv6 address, and whether it is one of the open internet's.
-package struct IPAddress: Equatable, Sendable {
+package struct IPAddress: Hashable, Sendable {
     /// 4 or 16.
     let bytes: [UInt8]
 
@@ -23,7 +23,7 @@ package struct IPAddress: Equatable, Sendable {
         }
     }
 
-    init?(_ address: UnsafePointer<sockaddr>) {
+    package init?(_ address: UnsafePointer<sockaddr>) {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:
             bytes = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { pointer in

@@ -1,0 +1,209 @@
+internal import Ccurl
+import Dispatch
+import Foundation
+package import PushService
+internal import _PushBase
+
+/// What a simulated phone fetches with: libcurl. It reaches the machine that it runs on, too, also without TLS.
+package struct CurlFetching: Fetching {
+    package init() {}
+
+    package func exempts(_ host: NetworkHost) -> Bool { host.isLoopback }
+
+    package func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer {
+        try await CurlTransfer(request).run()
+    }
+}
+
+/// One request and its answer, by libcurl: in memory that does not depend on what the server sends.
+///
+/// Linux's Foundation ends the process for answers that are merely odd, and holds in memory what nobody has taken; so in
+/// the simulator requests go this way (Docs/Decisions/0023-downloads.md).
+private final class CurlTransfer: @unchecked Sendable {
+    // Touched by the thread that runs it; `isCancelled` and the handle for waking it lie behind the lock.
+    private let request: FetchRequest
+    private let control = Locked(Control())
+    private var answer = Answer()
+    private var isInBody = false
+    private var interimCount = 0
+    private var headerByteCount = 0
+    private var refusal: MediaError?
+
+    /// The last head that is not of an answer in between.
+    private struct Answer {
+        var status = 0
+        /// By names in small letters; of several with one name, the last.
+        var headers: [String: String] = [:]
+    }
+
+    private struct Control {
+        var isCancelled = false
+        var waker: Waker?
+    }
+
+    /// `curl_multi_wakeup` may be called from any thread, for as long as the handle is there.
+    private struct Waker: @unchecked Sendable {
+        let multi: UnsafeMutableRawPointer
+    }
+
+    init(_ request: FetchRequest) { self.request = request }
+
+    /// From any thread; the transfer ends within a moment.
+    private func cancel() {
+        control.withLock { control in
+            control.isCancelled = true
+            if let waker = control.waker { curl_multi_wakeup(waker.multi) }
+        }
+    }
+
+    /// Waits until the answer is there, or as much of it as is wanted. Cancelling the task ends the transfer.
+    func run() async throws(MediaError) -> FetchAnswer {
+        let result: Result<FetchAnswer, MediaError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                // A thread of its own, which it blocks.
+                DispatchQueue(label: "sealed-push.fetch").async { [self] in
+                    do throws(MediaError) {
+                        continuation.resume(returning: .success(try fetch()))
+                    } catch {
+                        continuation.resume(returning: .failure(error))
+                    }
+                }
+            }
+        } onCancel: {
+            cancel()
+        }
+        return try result.get()
+    }
+
+    private func fetch() throws(MediaError) -> FetchAnswer {
+        _ = Self.isReady
+        guard let handle = curl_easy_init(), let multi = curl_multi_init() else { throw .network }
+        var list: UnsafeMutablePointer<curl_slist>?
+        for (name, value) in request.headers { list = curl_slist_append(list, "\(name): \(value)") }
+        // Which asks servers for another answer first.
+        list = curl_slist_append(list, "Expect:")
+        configure(handle, list)
+        curl_multi_add_handle(multi, handle)
+        let waker = Waker(multi: multi)
+        control.withLock { $0.waker = waker }
+        defer {
+            control.withLock { $0.waker = nil }
+            curl_multi_remove_handle(multi, handle)
+            curl_easy_cleanup(handle)
+            curl_multi_cleanup(multi)
+            curl_slist_free_all(list)
+        }
+        let result = try perform(multi)
+        if let refusal { throw refusal }
+        // libcurl also ends well where a head does not, or is none: only a whole one is an answer. Where it was all that was
+        // wanted, the transfer was ended from here.
+        guard isInBody, result == CURLE_OK || result == CURLE_WRITE_ERROR else { throw .network }
+        return head
+    }
+
+    /// With the headers that count.
+    private var head: FetchAnswer { FetchAnswer(status: answer.status) { answer.headers[$0.lowercased()] } }
+
+    private func perform(_ multi: UnsafeMutableRawPointer) throws(MediaError) -> CURLcode {
+        while true {
+            var running: Int32 = 0
+            guard curl_multi_perform(multi, &running) == CURLM_OK else { throw .network }
+            var result = CURLE_OK
+            if sp_curl_is_done(multi, &result) == 1 { return result }
+            guard !control.withLock({ $0.isCancelled }) else { throw .network }
+            curl_multi_poll(multi, nil, 0, 1_000, nil)
+        }
+    }
+
+    private func configure(_ handle: UnsafeMutableRawPointer, _ headers: UnsafeMutablePointer<curl_slist>?) {
+        let own = Unmanaged.passUnretained(self).toOpaque()
+        sp_curl_text(handle, CURLOPT_URL, request.url.absoluteString)
+        // What the environment says about proxies is the developer's business, not the simulated phone's.
+        sp_curl_text(handle, CURLOPT_PROXY, "")
+        sp_curl_long(handle, CURLOPT_PROTOCOLS, Int(CURLPROTO_HTTP | CURLPROTO_HTTPS))
+        sp_curl_long(handle, CURLOPT_NOSIGNAL, 1)
+        sp_curl_long(handle, CURLOPT_HTTP_CONTENT_DECODING, 0)
+        sp_curl_long(handle, CURLOPT_CONNECTTIMEOUT, Self.idleSeconds)
+        sp_curl_long(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
+        sp_curl_long(handle, CURLOPT_LOW_SPEED_TIME, Self.idleSeconds)
+        sp_curl_long(handle, CURLOPT_BUFFERSIZE, 65_536)
+        sp_curl_pointer(handle, CURLOPT_HTTPHEADER, headers)
+        if let body = request.body {
+            sp_curl_long(handle, CURLOPT_POST, 1)
+            sp_curl_long(handle, CURLOPT_POSTFIELDSIZE, body.count)
+            // libcurl makes a copy of its own.
+            body.withUnsafeBytes { bytes in
+                _ = sp_curl_pointer(
+                    handle, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+            }
+        }
+        sp_curl_pointer(handle, CURLOPT_HEADERDATA, own)
+        sp_curl_take(handle, CURLOPT_HEADERFUNCTION) { bytes, _, count, own in
+            CurlTransfer.of(own).takeHeader(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+        }
+        sp_curl_pointer(handle, CURLOPT_WRITEDATA, own)
+        sp_curl_take(handle, CURLOPT_WRITEFUNCTION) { bytes, _, count, own in
+            CurlTransfer.of(own).takeBody(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+        }
+        sp_curl_pointer(handle, CURLOPT_OPENSOCKETDATA, own)
+        sp_curl_connect(handle) { own, _, address in
+            guard let address, CurlTransfer.of(own).mayConnect(address) else { return CURL_SOCKET_BAD }
+            return socket(address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+        }
+    }
+
+    private static func of(_ own: UnsafeMutableRawPointer?) -> CurlTransfer {
+        Unmanaged<CurlTransfer>.fromOpaque(own!).takeUnretainedValue()
+    }
+
+    /// A line of the head, or of what may stand behind the body; false ends the transfer.
+    private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        headerByteCount += max(line.count, 32)
+        guard headerByteCount <= Self.maximumHeaderByteCount else { return refuse(.network) }
+        guard !isInBody else { return true }
+        let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        if text.hasPrefix("HTTP/") {
+            answer = Answer()
+            answer.status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+            interimCount += 1
+            return interimCount <= Self.maximumInterimCount ? true : refuse(.network)
+        }
+        guard text.isEmpty else {
+            let parts = text.split(separator: ":", maxSplits: 1).map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            if parts.count == 2 { answer.headers[parts[0].lowercased()] = parts[1] }
+            return true
+        }
+        guard answer.status >= 200 else { return true }
+        isInBody = true
+        do throws(MediaError) { return try request.wantsBody(head) } catch { return refuse(error) }
+    }
+
+    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard isInBody else { return refuse(.network) }
+        do throws(MediaError) { try request.take(bytes) } catch { return refuse(error) }
+        return !control.withLock { $0.isCancelled }
+    }
+
+    private func mayConnect(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
+        // In place: an address of IPv6 is longer than the member that stands for it.
+        let start = UnsafeRawPointer(address).advanced(by: MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
+        let found = IPAddress(start.assumingMemoryBound(to: sockaddr.self))
+        guard let found else { return refuse(.addressRefused) }
+        do throws(MediaError) { try request.mayConnect?(found) } catch { return refuse(error) }
+        return true
+    }
+
+    private func refuse(_ error: MediaError) -> Bool {
+        refusal = refusal ?? error
+        return false
+    }
+
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    /// Nothing for so long ends a transfer.
+    private static let idleSeconds = 10
+    /// Of all heads together; a line counts as 32 bytes at least.
+    private static let maximumHeaderByteCount = 32_768
+    private static let maximumInterimCount = 9
+}
