@@ -67,19 +67,19 @@ extension Keyring {
 extension StoredKey {
     /// A first key, which takes nobody's place.
     init(_ identity: Identity, at now: Timestamp) {
-        self.init(.device(identity.recipient), SecretText.of(identity), confirmed: now, at: now)
+        self.init(.device(identity.recipient), SecretText.of(identity), at: now)
     }
 
     init(_ key: SenderKey, at now: Timestamp) {
-        self.init(.sender(key.sender), SecretText.of(key), confirmed: now, at: now)
+        self.init(.sender(key.sender), SecretText.of(key), at: now)
     }
 
     init(_ key: AuthorityKey, at now: Timestamp) {
-        self.init(.authority(key.authority), SecretText.of(key), confirmed: now, at: now)
+        self.init(.authority(key.authority), SecretText.of(key), at: now)
     }
 
-    init(_ key: PublicKey, _ secret: SecretText, confirmed: Timestamp?, at now: Timestamp) {
-        self.init(key: key, life: KeyLife(created: now, confirmed: confirmed), secret: .open(secret))
+    private init(_ key: PublicKey, _ secret: SecretText, at now: Timestamp) {
+        self.init(key: key, life: KeyLife(created: now, confirmed: now), secret: .open(secret))
     }
 }
 
@@ -97,23 +97,18 @@ extension KeyFile {
     /// device that is not enrolled.
     mutating func signRecord(at now: Timestamp) throws(KeyringError) {
         guard case .open(let secret)? = enrolmentSecret, let key = secret.enrolmentKey, let topic else { return }
-        let recipients = keys.filter { $0.life.state == .active }.compactMap(\.recipient)
+        let rotation = KeyRotation(
+            keys.compactMap { stored in stored.recipient.map { ($0, stored.life) } })
         let last = record?.counter ?? counter
-        guard !recipients.isEmpty else {
+        guard !rotation.active.isEmpty else {
             (record, counter) = (nil, last)
             return
         }
-        let next = RecordCounter.next(after: last, at: now)
         do {
-            record = try DeviceRecord(
-                of: recipients, topic: topic, counter: next, created: now,
-                expires: now.advanced(bySeconds: Self.recordLifetime), signedBy: key)
+            record = try DeviceRecord(of: rotation, topic: topic, after: last, at: now, signedBy: key)
             counter = nil
         } catch { throw .record(error) }
     }
-
-    /// Seconds: 400 days, so that a device that is used once a year stays reachable.
-    static let recordLifetime: Int64 = 400 * 86_400
 }
 
 extension StoredKey {

@@ -174,10 +174,6 @@ struct BackupTests {
         try copy.rotate("old-phone", at: day(31))
         let set = try sign(copy, day(30))
         try set.check(pinned: newest.authority, topic: KeptKeys.topic, replacing: newest, at: day(30))
-        // Also with a clock that stands still, or was set back.
-        #expect(RecordCounter.next(after: 7, at: Timestamp(secondsSince1970: 7)!) == 8)
-        #expect(RecordCounter.next(after: nil, at: Timestamp(secondsSince1970: 0)!) == 1)
-        #expect(RecordCounter.next(after: .max, at: day(0)) == .max)
     }
 
     @Test("is noted in the audit log, and needs every file to be whole")

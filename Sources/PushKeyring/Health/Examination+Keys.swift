@@ -141,7 +141,7 @@ extension Examination {
         if now > record.expires {
             add(
                 .recordExpired, .name(entry.name), "its record expired on \(TimeWords.day(record.expires))", advice)
-        } else if record.expires.seconds(since: now) < RotationPlan.renewal {
+        } else if record.isRenewalDue(at: now) {
             add(
                 .recordExpires, .name(entry.name), "its record expires on \(TimeWords.day(record.expires))", advice)
         }

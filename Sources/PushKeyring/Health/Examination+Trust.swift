@@ -33,7 +33,7 @@ extension Examination {
             add(
                 .senderSetExpired, .topic(topic),
                 "its sender set expired on \(TimeWords.day(set.expires)): nobody is believed", advice)
-        } else if set.expires.seconds(since: now) < RotationPlan.renewal {
+        } else if set.expires.seconds(since: now) < RotationRules.renewal {
             add(
                 .senderSetExpires, .topic(topic), "its sender set expires on \(TimeWords.day(set.expires))", advice)
         }

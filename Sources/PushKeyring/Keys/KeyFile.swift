@@ -35,6 +35,12 @@ struct KeyFile: Sendable {
         }
     }
 
+    /// The keys' lives, and the rules that they follow. Set after an act that adds no key.
+    var rotation: KeyRotation<PublicKey> {
+        get { KeyRotation(keys.map { ($0.key, $0.life) }) }
+        set { for index in keys.indices { keys[index].life = newValue.members[index].life } }
+    }
+
     /// The newest key that is in use: of two active ones the confirmed one seals for a sender, the newest for others.
     var newest: StoredKey? { keys.first { $0.life.state == .active } }
     var newestConfirmed: StoredKey? { keys.first { $0.life.state == .active && $0.life.confirmed != nil } }

@@ -23,17 +23,13 @@ extension Keyring {
     public func confirm(_ name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> PublicKey {
         try change(at: now) { (change) throws(KeyringError) in
             var file = try change.ownFile(name)
-            guard let index = file.keys.firstIndex(where: { $0.life.state == .active && $0.life.confirmed == nil })
-            else { throw .nothingToConfirm(name) }
-            file.keys[index].life.confirm(at: now)
-            change.note(.confirmed, name, file.keys[index].key)
-            for older in file.keys.indices where older > index && file.keys[older].life.state == .active {
-                file.keys[older].life.retire(at: now)
-                change.note(.retired, name, file.keys[older].key)
-            }
+            guard let waiting = file.rotation.unconfirmed?.key else { throw .nothingToConfirm(name) }
+            file.rotation.confirm(waiting, at: now)
+            change.note(.confirmed, name, waiting)
+            for older in file.rotation.retireReplaced() { change.note(.retired, name, older) }
             try file.signRecord(at: now)
             change.save(file, as: name)
-            return file.keys[index].key
+            return waiting
         }
     }
 
@@ -114,21 +110,22 @@ extension Keyring {
 extension KeyFile {
     /// Puts a new key before the others.
     mutating func rotate(named name: KeyName, at now: Timestamp) throws(KeyringError) -> PublicKey {
-        guard unconfirmed == nil else { throw .unconfirmed(name) }
-        let confirmed = newest == nil ? now : nil
-        let stored: StoredKey
+        let key: PublicKey
+        let secret: SecretText
         switch kind {
         case .device:
             let identity = Identity()
-            stored = StoredKey(.device(identity.recipient), SecretText.of(identity), confirmed: confirmed, at: now)
+            (key, secret) = (.device(identity.recipient), SecretText.of(identity))
         case .sender:
-            let key = SenderKey()
-            stored = StoredKey(.sender(key.sender), SecretText.of(key), confirmed: confirmed, at: now)
+            let senderKey = SenderKey()
+            (key, secret) = (.sender(senderKey.sender), SecretText.of(senderKey))
         case .authority: throw .wrongKind(name, expected: .device)
         }
-        keys.insert(stored, at: 0)
+        var rotation = rotation
+        guard let life = rotation.add(key, at: now) else { throw .unconfirmed(name) }
+        keys.insert(StoredKey(key: key, life: life, secret: .open(secret)), at: 0)
         try signRecord(at: now)
-        return stored.key
+        return key
     }
 
     /// The key that is meant: the one with this ID, or the newest in one of these states.

@@ -21,9 +21,6 @@ public struct RotationPlan: Hashable, Sendable {
         /// The device's record runs out within 60 days: a new one is signed.
         case renew
     }
-
-    /// Seconds before a record's end at which it is signed anew.
-    static let renewal: Int64 = 60 * 86_400
 }
 
 extension Keyring {
@@ -93,14 +90,13 @@ extension KeyFile {
             RotationPlan.Step(name: name, key: key, act: act)
         }
         var steps: [RotationPlan.Step] = []
-        if let age, unconfirmed == nil, let newest, now.seconds(since: newest.life.created) >= age {
+        if rotation.isRotationDue(olderThan: age, at: now), let newest {
             steps.append(step(.rotate, newest.key))
-        } else if let record, let newest, record.expires.seconds(since: now) < RotationPlan.renewal {
+        } else if let record, let newest, record.isRenewalDue(at: now) {
             steps.append(step(.renew, newest.key))
         }
-        for stored in keys {
-            if let due = stored.life.erasureDue, now >= due { steps.append(step(.erase, stored.key)) }
-        }
-        return steps
+        // A revoked key's secret goes when a person says so.
+        let retired = rotation.erasable(at: now).filter { rotation.life(of: $0)?.state == .retired }
+        return steps + retired.map { step(.erase, $0) }
     }
 }

@@ -19,31 +19,36 @@ struct KeyChange {
         do { stored = StoredItems(try items.all()) } catch { throw KeyChangeError(error) }
     }
 
-    /// Newest first.
-    var keys: [StoredKey] { stored.keys }
-    var activeKeys: [StoredKey] { keys.filter { $0.life.state == .active } }
-    /// A key that waits for its first message.
-    var unconfirmed: StoredKey? { activeKeys.first { $0.life.confirmed == nil } }
+    /// The keys' lives, and the rules that they follow.
+    var rotation: KeyRotation<Recipient> { KeyRotation(stored.keys.map { ($0.recipient, $0.life) }) }
 
-    /// Makes a key. One that takes nobody's place is confirmed at once.
-    mutating func addKey() throws(KeyChangeError) -> Recipient {
-        // Newer than all others also where the clock was set back, for that is the order in which they are sealed to.
-        let created = max(now, keys.first?.life.created.advanced(bySeconds: 1) ?? now)
-        let life = KeyLife(created: created, confirmed: activeKeys.isEmpty ? created : nil)
+    /// Makes a key; nil while another one waits for its first message.
+    mutating func addKey() throws(KeyChangeError) -> Recipient? {
         let identity = Identity()
+        var rotation = rotation
+        guard let life = rotation.add(identity.recipient, at: now) else { return nil }
         try add(StoredKey.item(identity, life: life))
         return identity.recipient
     }
 
-    mutating func change(_ key: StoredKey, _ body: (inout KeyLife) -> Void) throws(KeyChangeError) {
-        var life = key.life
-        body(&life)
-        guard life != key.life else { return }
-        try call { (items) throws(SecretItemError) in try items.replace(key.item, attributes: life.attributes) }
+    /// Writes the lives that an act has changed, newest first, each only if it still is what the act began with.
+    ///
+    /// - Parameter wrote: called after each, with the life before and after.
+    mutating func write(
+        _ rotation: KeyRotation<Recipient>, _ wrote: (Recipient, KeyLife, KeyLife) -> Void = { _, _, _ in }
+    ) throws(KeyChangeError) {
+        for key in stored.keys {
+            guard let life = rotation.life(of: key.recipient), life != key.life else { continue }
+            try call { (items) throws(SecretItemError) in try items.replace(key.item, attributes: life.attributes) }
+            wrote(key.recipient, key.life, life)
+        }
     }
 
     /// Destroys a key's secret.
-    mutating func erase(_ key: StoredKey) throws(KeyChangeError) { try remove(key.item) }
+    mutating func erase(_ recipient: Recipient) throws(KeyChangeError) {
+        guard let key = stored.keys.first(where: { $0.recipient == recipient }) else { return }
+        try remove(key.item)
+    }
 
     mutating func remove(_ item: ListedItem) throws(KeyChangeError) {
         try call { (items) throws(SecretItemError) in
@@ -71,9 +76,8 @@ struct KeyChange {
             throw .failed(.unavailable("the enrolment key in the keychain is damaged"))
         }
         if let known { try require(known, by: key) }
-        let recipients = activeKeys.prefix(RecordTimes.maximumKeyCount).map(\.recipient)
-        if !isWanted, let record = enrolment.record, record.recipients == recipients, record.enrolment == key.enrolment,
-            record.counter == counter, record.expires.seconds(since: now) >= RecordTimes.renewal,
+        if !isWanted, let record = enrolment.record, record.names(rotation), record.enrolment == key.enrolment,
+            record.counter == counter, !record.isRenewalDue(at: now),
             known.map({ $0.counter < counter || $0 == record }) ?? true
         {
             return record
@@ -81,9 +85,7 @@ struct KeyChange {
         let record: DeviceRecord
         do {
             record = try DeviceRecord(
-                of: recipients, topic: topic,
-                counter: RecordCounter.next(after: max(counter, known?.counter ?? 0), at: now), created: now,
-                expires: now.advanced(bySeconds: RecordTimes.lifetime), signedBy: key)
+                of: rotation, topic: topic, after: max(counter, known?.counter ?? 0), at: now, signedBy: key)
         } catch { throw .failed(.record(error)) }
         let attributes = StoredEnrolment.attributes(counter: record.counter, record: record)
         // Of two processes that sign at once one begins again: a counter is never used for two records.
@@ -142,14 +144,4 @@ enum KeyChangeError: Error {
         case .other(let code): self = .failed(.unavailable("the keychain answered with \(code)"))
         }
     }
-}
-
-/// The times of a device's record, in seconds. Source: Specification 13.4.
-enum RecordTimes {
-    /// 400 days, so that a device that is used once a year stays reachable.
-    static let lifetime: Int64 = 400 * 86_400
-    /// How long before its end it is signed anew.
-    static let renewal: Int64 = 60 * 86_400
-    /// A record names no more.
-    static let maximumKeyCount = 16
 }

@@ -23,50 +23,39 @@ extension OwnDevice {
         var done = DeviceMaintenance.Steps()
         let ledger = FileLedger(container: configuration.container, environment: environment)
         let lostLedger = try noticesLostLedger(ledger, at: now)
-        let (record, waiting) = try change(at: now) { (change) throws(KeyChangeError) in
+        let (record, rotation) = try change(at: now) { (change) throws(KeyChangeError) in
             try ensureKey(&change)
-            try confirm(&change, &done)
-            try retire(&change, &done)
+            try settle(&change, &done)
             try eraseWhatIsDue(&change) { done.erased.append($0) }
-            if change.unconfirmed == nil, done.rotated == nil,
-                lostLedger || isOld(change.activeKeys.first, age, at: now)
-            {
-                done.rotated = try change.addKey()
-            }
+            let isDue = change.rotation.isRotationDue(olderThan: age?.components.seconds, at: now)
+            if done.rotated == nil, lostLedger || isDue { done.rotated = try change.addKey() }
             // After a loss the server knows records that this device has forgotten, whether or not it makes a key now.
-            return (try change.signRecord(above: known, anyway: lostLedger), change.unconfirmed?.life.created)
+            return (try change.signRecord(above: known, anyway: lostLedger), change.rotation)
         }
         // Last, so that a process that is killed before makes one key too many rather than none.
         if lostLedger, done.rotated != nil { ledger?.newKeyWasMade() }
-        return DeviceMaintenance(steps: done, record: record, waitingSince: waiting, at: now)
+        return DeviceMaintenance(steps: done, record: record, rotation, at: now)
     }
 
     /// Whether the ledger was found missing, by the extension or now. Of the two the app may run first.
     private func noticesLostLedger(_ ledger: FileLedger?, at now: Timestamp) throws(DeviceError) -> Bool {
         guard let ledger else { return false }
-        let hadKeys = try change(at: now) { (change) throws(KeyChangeError) in !change.keys.isEmpty }
+        let hadKeys = try change(at: now) { (change) throws(KeyChangeError) in !change.rotation.members.isEmpty }
         if hadKeys, ledger.isMissing { try? ledger.begin(floor: now, asksForNewKey: true) }
         return ledger.asksForNewKey
     }
 
-    private func confirm(_ change: inout KeyChange, _ done: inout DeviceMaintenance.Steps) throws(KeyChangeError) {
-        guard let markers else { return }
-        for key in change.activeKeys where key.life.confirmed == nil {
-            guard let marked = markers.time(of: key.recipient, at: change.now) else { continue }
-            try change.change(key) { $0.confirm(at: max(marked, key.life.created)) }
-            done.confirmed.append(key.recipient)
+    /// Confirms the keys under which a message has opened, and retires those that they replace.
+    private func settle(_ change: inout KeyChange, _ done: inout DeviceMaintenance.Steps) throws(KeyChangeError) {
+        var rotation = change.rotation
+        for waiting in rotation.active where waiting.life.confirmed == nil {
+            guard let marked = markers?.time(of: waiting.key, at: change.now) else { continue }
+            rotation.confirm(waiting.key, at: marked)
         }
-    }
-
-    /// All that are older than the newest one in use, as of the moment when that came into use.
-    private func retire(_ change: inout KeyChange, _ done: inout DeviceMaintenance.Steps) throws(KeyChangeError) {
-        let active = change.activeKeys
-        guard let index = active.firstIndex(where: { $0.life.confirmed != nil }),
-            let moment = active[index].life.confirmed
-        else { return }
-        for older in active[(index + 1)...] {
-            try change.change(older) { $0.retire(at: moment) }
-            done.retired.append(older.recipient)
+        rotation.retireReplaced()
+        try change.write(rotation) { recipient, before, after in
+            if before.confirmed == nil, after.confirmed != nil { done.confirmed.append(recipient) }
+            if after.state == .retired { done.retired.append(recipient) }
         }
     }
 
@@ -74,18 +63,11 @@ extension OwnDevice {
     func eraseWhatIsDue(
         _ change: inout KeyChange, _ erased: (Recipient) -> Void
     ) throws(KeyChangeError) {
-        for key in change.keys {
-            let isDue = key.life.erasureDue.map { change.now >= $0 } ?? (key.life.state == .revoked)
-            guard isDue else { continue }
-            try change.erase(key)
-            markers?.remove(key.recipient)
-            erased(key.recipient)
+        for recipient in change.rotation.erasable(at: change.now) {
+            try change.erase(recipient)
+            markers?.remove(recipient)
+            erased(recipient)
         }
-    }
-
-    private func isOld(_ key: StoredKey?, _ age: Duration?, at now: Timestamp) -> Bool {
-        guard let key, let age else { return false }
-        return now.seconds(since: key.life.created) >= age.components.seconds
     }
 
     private var markers: ConfirmationMarkers? {
@@ -117,13 +99,13 @@ public struct DeviceMaintenance: Hashable, Sendable {
         var rotated: Recipient?
     }
 
-    init(steps: Steps, record: DeviceRecord, waitingSince: Timestamp?, at now: Timestamp) {
+    init(steps: Steps, record: DeviceRecord, _ rotation: KeyRotation<Recipient>, at now: Timestamp) {
         confirmed = steps.confirmed
         retired = steps.retired
         erased = steps.erased
         rotated = steps.rotated
         self.record = record
-        self.waitingSince = waitingSince
-        isOverdue = waitingSince.map { now.seconds(since: $0) > RotationRules.confirmationWarning } ?? false
+        waitingSince = rotation.unconfirmed?.life.created
+        isOverdue = rotation.isOverdue(at: now)
     }
 }

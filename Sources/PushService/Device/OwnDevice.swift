@@ -33,9 +33,9 @@ public struct OwnDevice: Sendable {
     /// - Throws: `unconfirmed` while an earlier new key waits for its first message.
     public func rotate(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
         try change(at: now) { (change) throws(KeyChangeError) in
-            guard change.unconfirmed == nil else { throw .failed(.unconfirmed) }
+            guard change.rotation.unconfirmed == nil else { throw .failed(.unconfirmed) }
             try ensureKey(&change)
-            _ = try change.addKey()
+            guard try change.addKey() != nil else { throw .failed(.unconfirmed) }
             return try change.signRecord()
         }
     }
@@ -48,12 +48,11 @@ public struct OwnDevice: Sendable {
         // Told from the new key by name, as this may begin again.
         var revoked: Set<Recipient>?
         return try change(at: now) { (change) throws(KeyChangeError) in
-            let all = revoked ?? Set(change.keys.map(\.recipient))
+            var rotation = change.rotation
+            let all = revoked ?? Set(rotation.members.map(\.key))
             revoked = all
-            for recipient in all {
-                guard let key = change.keys.first(where: { $0.recipient == recipient }) else { continue }
-                try change.change(key) { $0.revoke(at: now) }
-            }
+            for recipient in all { rotation.revoke(recipient, at: now) }
+            try change.write(rotation)
             try ensureKey(&change)
             let record = try change.signRecord()
             try eraseWhatIsDue(&change) { _ in }
@@ -91,8 +90,8 @@ public struct OwnDevice: Sendable {
 extension OwnDevice {
     /// Makes a key where none is active.
     func ensureKey(_ change: inout KeyChange) throws(KeyChangeError) {
-        guard change.activeKeys.isEmpty else { return }
-        if change.keys.isEmpty {
+        guard change.rotation.active.isEmpty else { return }
+        if change.rotation.members.isEmpty {
             do throws(FileLedgerError) {
                 try FileLedger.begin(in: configuration.container, environment: environment, at: change.now)
             } catch { throw .failed(.ledger(error)) }

@@ -82,13 +82,3 @@ public struct KeyLife: Hashable, Sendable {
         if state != .erased { erased = now }
     }
 }
-
-/// The times of a key's life, in seconds. Source: Specification 13.
-package enum RotationRules {
-    /// How long after its retirement messages may have been `sent` that a key still opens: two hours.
-    package static let grace: Int64 = 2 * 3_600
-    /// From retirement to erasure: 31 days, a day more than the oldest message that opens.
-    package static let retirement: Int64 = 31 * 86_400
-    /// A key that is not confirmed after 45 days needs a person's attention.
-    package static let confirmationWarning: Int64 = 45 * 86_400
-}

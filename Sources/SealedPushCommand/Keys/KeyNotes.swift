@@ -23,7 +23,7 @@ extension KeyringEntry {
 
     private func waitingNote(on life: KeyLife, at now: Timestamp) -> String {
         let days = now.seconds(since: life.created) / 86_400
-        let since = days > 45 ? " since \(days) days!" : ""
+        let since = days > RotationRules.confirmationWarning / 86_400 ? " since \(days) days!" : ""
         guard kind == .device else { return "new, not used yet\(since): keys confirm, once devices trust it" }
         if isOwn { return "new: waits for its first message\(since)" }
         return record == nil ? "nobody vouches for it: no signed record" : "not sealed to yet: keys confirm \(name)"
@@ -33,7 +33,7 @@ extension KeyringEntry {
         if let record {
             if now > record.expires { return "its record expired on \(TimeText.day(record.expires))" }
             let left = record.expires.seconds(since: now)
-            if left < 60 * 86_400 { return "its record expires in \(TimeText.span(left))" }
+            if left < RotationRules.renewal { return "its record expires in \(TimeText.span(left))" }
         }
         let age = now.seconds(since: key.life.created)
         guard isOwn, kind != .authority, age > 90 * 86_400 else { return nil }
