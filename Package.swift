@@ -144,9 +144,7 @@ let simulator: [Target] = [
     .target(name: "UserNotifications", swiftSettings: settings),
     .target(
         name: "PushSimulator",
-        dependencies: [
-            "PushService", "PushKeyring", "SealedPush", "PushCrypto", "_PushBase", "UserNotifications", "Ccurl",
-        ],
+        dependencies: ["PushService", "SealedPush", "PushCrypto", "_PushBase", "UserNotifications", "Ccurl"],
         swiftSettings: settings),
     .target(
         name: "LockScreenPicture",
@@ -155,13 +153,16 @@ let simulator: [Target] = [
     .target(
         name: "SimulatedAPNs",
         dependencies: [
-            "ServerTrait", "PushSimulator", "PushService", "PushKeyring", "SealedPush", "PushCrypto", "_PushBase",
-            "UserNotifications",
+            "ServerTrait", "PushSimulator", "PushService", "SealedPush", "PushCrypto", "_PushBase", "UserNotifications",
         ] + localAPNs,
         swiftSettings: settings),
     .executableTarget(
         name: "device-simulator",
-        dependencies: ["SimulatedAPNs", "PushSimulator", "LockScreenPicture", "_PushBase", argumentParser],
+        dependencies: [
+            "SimulatedAPNs", "PushSimulator", "LockScreenPicture", "PushService", "PushKeyring", "SealedPush",
+            "PushCrypto",
+            "_PushBase", argumentParser,
+        ],
         swiftSettings: settings),
     extensionExample("messages-example", "Messages"),
     extensionExample("dynamic-chart-example", "DynamicChart", "PushCharts"),
@@ -297,7 +298,7 @@ let testedOnLinux: [Target] = [
     .testTarget(
         name: "SimulatedAPNsTests",
         dependencies: [
-            "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "_PushBase",
+            "SimulatedAPNs", "PushSimulator", "PushService", "PushSender", "SealedPush", "PushCrypto", "_PushBase",
             "TestSupport",
             "TestPrograms", "TestThreads", "device-simulator",
         ] + localAPNs,

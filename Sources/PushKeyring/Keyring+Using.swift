@@ -96,6 +96,17 @@ extension Keyring {
         }
     }
 
+    /// A device's own enrolment key with the newest record; nil where it is not enrolled, or has no key in use.
+    package func enrolment(
+        named name: KeyName
+    ) throws(KeyringError) -> (key: EnrolmentKey, record: DeviceRecord)? {
+        try unlocked { (key) throws(KeyringError) in
+            let file = try device(name, under: key)
+            guard let record = file.record, case .open(let secret)? = file.enrolmentSecret else { return nil }
+            return secret.enrolmentKey.map { ($0, record) }
+        }
+    }
+
     /// Lends a secret key's text to `body`; it is wiped afterwards. Noted in the audit log before.
     ///
     /// - Parameter id: which key, where the name has several; else the newest whose secret is here.

@@ -1,6 +1,6 @@
 public import Foundation
 internal import PushService
-public import SealedPush
+internal import SealedPush
 internal import _PushBase
 
 /// Delivers pushes to one simulated device as iOS does: decides whether the extension wakes, runs it, shows what comes of
@@ -47,12 +47,6 @@ public struct PushDelivery: Sendable {
 
     /// Whether the device's ledger was found missing, so that its app should make a new key.
     public var asksForNewKey: Bool { FileLedger(inContainer: device.container).asksForNewKey }
-
-    /// Whether an authenticated message has opened under this key on this device, so that its app may confirm the key.
-    public func hasOpened(under recipient: Recipient) -> Bool {
-        let root = device.container.appending(path: SharedContainer.subfolderName)
-        return ConfirmationMarkers(in: root).time(of: recipient, at: .now()) != nil
-    }
 
     /// Delivers one push.
     ///

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Dispatch
 internal import Foundation
 internal import LockScreenPicture
-internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
 internal import _PushBase
@@ -89,9 +88,8 @@ struct DeliverCommand: ParsableCommand {
         let throwaway = deviceOptions.state == nil
         let container = deviceOptions.container
         defer { if throwaway { try? FileManager.default.removeItem(at: container) } }
-        let device = try OwnedDevice(deviceOptions)
-        let delivery = try extensionOptions.delivery(
-            to: device, deviceOptions, container: container, isLocked: locked)
+        let device = try OwnedDevice(deviceOptions, container: container)
+        let delivery = try extensionOptions.delivery(to: device, deviceOptions, isLocked: locked)
         let screen = Locked(DeviceScreen())
         let deliveries = Locked<[LockScreenPicture.Delivery]>([])
         try deliverAll(pushes) { file, push in
@@ -112,7 +110,7 @@ struct DeliverCommand: ParsableCommand {
                 }
                 let change = screen.show(delivered, identifier: identifier, at: Date())
                 for identifier in change.removed { delivery.forget(identifier) }
-                let confirmed = throwaway ? nil : confirm(device, delivery)
+                let confirmed = throwaway ? nil : confirm(device)
                 guard json else { return try printPush(delivered) }
                 var object = delivered.jsonObject(file: file, identifier: identifier)
                 object["replaced"] = change.isReplacement
@@ -122,7 +120,7 @@ struct DeliverCommand: ParsableCommand {
         }
         for remark in delivery.end() { report(remark) }
         // Of several at once, the last one's marker may have come after its answer.
-        if !throwaway { _ = confirm(device, delivery) }
+        if !throwaway { _ = confirm(device) }
         if self.screen { try printScreen(screen.withLock { $0 }) }
         try pictures.write(deliveries.withLock { $0 }, topic: deviceOptions.topic)
         if delivery.asksForNewKey {
@@ -177,18 +175,10 @@ struct DeliverCommand: ParsableCommand {
     }
 
     /// Acts as the app: a key under which the extension has opened a message is in use from now on. Gives its ID.
-    private func confirm(_ device: OwnedDevice, _ delivery: PushDelivery) -> String? {
-        do throws(KeyringError) {
-            guard let waiting = try device.unconfirmed(), delivery.hasOpened(under: waiting) else { return nil }
-            try device.keyring.confirm(device.name)
-            report(
-                "a message has opened under the new key \(waiting.keyID): it is confirmed, and the older ones retire")
-            return waiting.keyID.description
-        } catch {
-            // Another process was faster, which is as good; anything else costs the delivery nothing.
-            if error != .nothingToConfirm(device.name) { report("the new key can't be confirmed: \(error)") }
-            return nil
-        }
+    private func confirm(_ device: OwnedDevice) -> String? {
+        guard let key = device.confirm()?.keyID else { return nil }
+        report("a message has opened under the new key \(key): it is confirmed, and the older ones retire")
+        return key.description
     }
 
     private func read(_ file: String) throws -> PushFile {

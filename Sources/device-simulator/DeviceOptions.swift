@@ -5,7 +5,11 @@ internal import SealedPush
 
 /// Which device, whom it believes, and where its keys and its state are.
 struct DeviceOptions: ParsableArguments {
-    @Option(help: "The device: a name in the keyring, with its secret key.")
+    @Option(
+        help: """
+            The device: a name in the keyring, whose secret keys the phone gets; or any name, where --state is a phone whose \
+            app has made its keys.
+            """)
     var device: String
 
     @Option(

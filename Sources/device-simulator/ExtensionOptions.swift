@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Foundation
-internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
 
@@ -44,20 +43,11 @@ struct ExtensionOptions: ParsableArguments {
         guard VisibleText.isVisible(safeDefault) else { throw ValidationError("--default has no visible text.") }
     }
 
-    /// The deliveries of one device, whose container is made where there is none.
-    func delivery(to device: OwnedDevice, _ options: DeviceOptions, container: URL, isLocked: Bool) throws
-        -> PushDelivery
-    {
-        do {
-            try PushDelivery.prepareContainer(container, keyCreated: device.created.secondsSince1970)
-        } catch {
-            throw Failure(status: 74, message: "\(container.path(percentEncoded: false)) can't be made")
-        }
+    /// The deliveries of one device.
+    func delivery(to device: OwnedDevice, _ options: DeviceOptions, isLocked: Bool = false) throws -> PushDelivery {
         let ownProgram = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         return PushDelivery(
-            device: SimulatedDevice(
-                keyring: device.keyring.folder, name: device.name.description, keyFile: options.keyFileURL,
-                container: container, isLocked: isLocked),
+            device: SimulatedDevice(container: device.phone.container, isLocked: isLocked),
             program: program.map { ExtensionProgram(URL(filePath: $0)) }
                 ?? ExtensionProgram(ownProgram, arguments: ["host-extension"]),
             standard: try standard(device, options),

@@ -1,26 +1,39 @@
 internal import Foundation
 internal import PushKeyring
+internal import PushService
 internal import PushSimulator
 internal import SealedPush
+internal import _PushBase
 
-/// A device in a keyring that was unlocked, with its secret keys.
-struct OwnedDevice {
-    let keyring: Keyring
+/// The phone that a command runs, and where its keys come from: a keyring that was unlocked, which puts them into the
+/// phone's keychain, or the phone itself, whose app has made them.
+struct OwnedDevice: Sendable {
     let name: KeyName
-    /// When its first key was made.
-    let created: Timestamp
+    let phone: SimulatedDevice
+    private let keyring: Keyring
     private let topic: Topic
     private let trust: [String]
+    /// Whether the keyring has keys of this name. Otherwise the phone's are its own.
+    private let isInKeyring: Bool
+    /// What the keyring had when the phone's keychain got it.
+    private let brought = Locked<KeyringState?>(nil)
 
-    init(_ options: DeviceOptions) throws(Failure) {
+    private struct KeyringState: Equatable, Sendable {
+        let entry: KeyringEntry
+        let senderSet: SenderSet?
+    }
+
+    /// - Parameter container: the phone's folder, which is made where there is none.
+    init(_ options: DeviceOptions, container: URL) throws(Failure) {
         guard let name = KeyName(parsing: options.device), let topic = Topic(parsing: options.topic) else {
             throw Failure(status: 64, message: "--device and --topic are needed")
         }
         self.name = name
         self.topic = topic
         trust = options.trust
-        let folder = URL(filePath: options.keyring)
-        guard FileManager.default.fileExists(atPath: options.keyring) else {
+        phone = SimulatedDevice(container: container)
+        let hasOwnKeys = !((try? phone.rotation.active) ?? []).isEmpty
+        guard hasOwnKeys || FileManager.default.fileExists(atPath: options.keyring) else {
             throw Failure(
                 status: 74, message: "there is no keyring at \(options.keyring): name its folder with --keyring")
         }
@@ -31,24 +44,100 @@ struct OwnedDevice {
             throw Failure(error)
         }
         keyring = Keyring(
-            folder: folder, unlocking: unlocking, expecting: .ofUser(), command: "device-simulator deliver")
+            folder: URL(filePath: options.keyring), unlocking: unlocking, expecting: .ofUser(),
+            command: "device-simulator deliver")
         do throws(KeyringError) {
             guard try keyring.sealKind() != .passphrase else { throw KeyringError.needsSecret(.passphrase) }
             // Unlocks the keyring, and finds a device whose keys are not here.
             _ = try keyring.deviceKeys(named: name)
+            isInKeyring = true
+        } catch {
+            guard hasOwnKeys, error == .notFound(name) else { throw Failure(error) }
+            isInKeyring = false
+        }
+        try makeContainer()
+        try bringKeys()
+    }
+
+    private func makeContainer() throws(Failure) {
+        guard isInKeyring else { return }
+        let created: Timestamp
+        do throws(KeyringError) {
             let entry = try keyring.entry(named: name)
             created = entry.keys.map(\.life.created).min() ?? entry.created
+        } catch { throw Failure(error) }
+        do {
+            try PushDelivery.prepareContainer(phone.container, keyCreated: created.secondsSince1970)
         } catch {
-            throw Failure(error)
+            throw Failure(status: 74, message: "\(phone.container.path(percentEncoded: false)) can't be made")
+        }
+    }
+
+    /// Puts what the keyring has under this name, and the sender set that it has taken, into the phone's keychain, unless
+    /// nothing has changed there since the last time.
+    func bringKeys() throws(Failure) {
+        guard isInKeyring else { return }
+        let state: KeyringState
+        let keys: [DeviceKey]
+        let enrolment: (key: EnrolmentKey, record: DeviceRecord)?
+        do throws(KeyringError) {
+            state = KeyringState(
+                entry: try keyring.entry(named: name), senderSet: try keyring.trustList().senderSet(for: topic))
+            guard brought.withLock({ $0 }) != state else { return }
+            keys = try keyring.deviceKeys(named: name)
+            enrolment = try keyring.enrolment(named: name)
+        } catch { throw Failure(error) }
+        let gone = state.entry.keys.filter { !$0.life.opens }.compactMap { recipient($0.key) }
+        do throws(SecretItemError) {
+            try phone.adopt(keys, destroying: gone, enrolment: enrolment)
+        } catch { throw Failure(status: 74, message: "the phone's keychain can't be written: \(error)") }
+        if let set = state.senderSet { try accept(set) }
+        brought.withLock { $0 = state }
+    }
+
+    /// As its app did while the set was in force. Whether its authority is pinned, the extension decides.
+    private func accept(_ set: SenderSet) throws(Failure) {
+        do throws(DeviceError) {
+            try app(pinning: [set.authority])?.accept(senderSet: set.description, at: min(.now(), set.expires))
+        } catch {
+            // The phone knows a newer one.
+            if case .record = error { return }
+            throw Failure(status: 74, message: "the phone's keychain can't be written: \(error)")
+        }
+    }
+
+    private func app(pinning authorities: [Authority] = []) -> OwnDevice? {
+        phone.app(
+            StandardConfiguration(
+                topic: topic.description, senders: [], authorities: authorities.map(\.description),
+                safeDefault: "none is shown", allowsAnonymous: false))
+    }
+
+    /// Acts as the app: a key under which the extension has opened a message is in use from now on. Returns it; nil where
+    /// none has come into use. Where that can't be noted, the message is shown all the same.
+    func confirm() -> Recipient? {
+        do {
+            guard let waiting = try unconfirmed(), phone.hasOpened(under: waiting) else { return nil }
+            _ = try app()?.maintain()
+            if isInKeyring { try keyring.confirm(name) }
+            return waiting
+        } catch {
+            // Another process was faster, which is as good.
+            if error as? KeyringError != .nothingToConfirm(name) { report("the new key can't be confirmed: \(error)") }
+            return nil
         }
     }
 
     /// A key that waits for its first message.
-    func unconfirmed() throws(KeyringError) -> Recipient? {
-        for key in try keyring.entry(named: name).keys where key.life.state == .active && key.life.confirmed == nil {
-            if case .device(let recipient) = key.key { return recipient }
-        }
-        return nil
+    private func unconfirmed() throws -> Recipient? {
+        guard isInKeyring else { return try phone.rotation.unconfirmed?.key }
+        let keys = try keyring.entry(named: name).keys
+        return keys.first { $0.life.state == .active && $0.life.confirmed == nil }.flatMap { recipient($0.key) }
+    }
+
+    private func recipient(_ key: PublicKey) -> Recipient? {
+        guard case .device(let recipient) = key else { return nil }
+        return recipient
     }
 
     /// What the command names, or the keyring's list. Of a sender with two active keys, both.

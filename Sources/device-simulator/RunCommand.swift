@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import Foundation
-internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
 internal import SimulatedAPNs

@@ -1,23 +1,21 @@
 internal import Foundation
-internal import PushKeyring
 internal import PushSimulator
-internal import SealedPush
 internal import SimulatedAPNs
 
-/// A device of the keyring that stays on, with its folder.
+/// A device that stays on.
 struct RunningDevice {
     private let owned: OwnedDevice
     private let delivery: PushDelivery
 
     init(_ command: RunCommand) throws {
-        owned = try OwnedDevice(command.device)
-        delivery = try command.extensionOptions.delivery(
-            to: owned, command.device, container: command.device.container, isLocked: false)
+        owned = try OwnedDevice(command.device, container: command.device.container)
+        delivery = try command.extensionOptions.delivery(to: owned, command.device)
     }
 
     /// Runs one notification through the extension, then acts as the app: a key under which a message has opened is
     /// confirmed.
     func deliver(_ notification: APNsNotification) -> DeliveredPush {
+        owned.bringNewKeys()
         let delivered: DeliveredPush
         do {
             let push = try PushFile(parsing: Data(notification.payload))
@@ -26,14 +24,7 @@ struct RunningDevice {
         } catch {
             return DeliveredPush(notShownBecause: "\(error)")
         }
-        do throws(KeyringError) {
-            if let waiting = try owned.unconfirmed(), delivery.hasOpened(under: waiting) {
-                try owned.keyring.confirm(owned.name)
-            }
-        } catch {
-            // Another process was faster, which is as good; anything else costs the delivery nothing.
-            if error != .nothingToConfirm(owned.name) { report("the new key can't be confirmed: \(error)") }
-        }
+        _ = owned.confirm()
         return delivered
     }
 
@@ -47,20 +38,20 @@ struct RunningDevice {
     static func member(_ command: RunCommand, number: Int) throws -> DeviceFleet.Member {
         var options = command.device
         options.device += "-\(number)"
-        let owned = try OwnedDevice(options)
         let container = options.container.appending(path: options.device, directoryHint: .isDirectory)
         try? FileManager.default.createDirectory(at: options.container, withIntermediateDirectories: true)
-        let member: DeviceFleet.Member?
-        do {
-            member = try DeviceFleet.Member(
-                name: options.device, standard: try command.extensionOptions.standard(owned, options),
-                keys: KeyringStore(owned.keyring, device: owned.name), keyCreated: owned.created, container: container)
-        } catch let failure as Failure {
-            throw failure
-        } catch {
-            throw Failure(status: 74, message: "\(container.path(percentEncoded: false)) can't be made")
-        }
+        let owned = try OwnedDevice(options, container: container)
+        let member = DeviceFleet.Member(
+            name: options.device, standard: try command.extensionOptions.standard(owned, options), on: owned.phone
+        ) { owned.bringNewKeys() }
         guard let member else { throw Failure(status: 64, message: "the device's configuration is not usable") }
         return member
+    }
+}
+
+extension OwnedDevice {
+    /// While a device stays on, its keys may be changed in the keyring. Where they can't be read, the phone has those it has.
+    fileprivate func bringNewKeys() {
+        do throws(Failure) { try bringKeys() } catch { report("new keys can't be brought: \(error.message)") }
     }
 }

@@ -1,6 +1,7 @@
-internal import Foundation
+package import Foundation
 internal import PushKeyring
 package import PushSender
+package import PushSimulator
 package import SealedPush
 package import TestSupport
 
@@ -11,11 +12,13 @@ package struct Device {
     package let sender: SenderKey
     package static let topic: Topic = "com.example.app"
 
-    package init() throws {
+    private let created: Timestamp
+
+    /// - Parameter age: of the keys, in seconds. Older than any message: the clock may not move on between the two.
+    package init(age: Int64 = 3_600) throws {
         folder = try TemporaryFolder()
         let keyring = Keyring(folder: folder.appending("Keys"))
-        // Older than any message: the clock may not move on between the two.
-        let created = Timestamp.now().advanced(bySeconds: -3_600)
+        created = .now().advanced(bySeconds: -age)
         recipient = try keyring.generateDevice(named: Self.name("phone"), at: created)
         _ = try keyring.generateSender(named: Self.name("newsroom"), at: created)
         sender = try keyring.senderKey(named: Self.name("newsroom"))
@@ -29,6 +32,15 @@ package struct Device {
     package func seal(_ content: Content = Content(title: "Nina", body: "Lunch at one?")) throws -> SealedPayload {
         try Sealer(sender: sender, topic: Self.topic, safeDefault: "wire default").seal(
             content, toUnverified: recipient)
+    }
+
+    /// A phone of its own in a folder, with the device's keys in its keychain.
+    package func phone(in container: URL) throws -> SimulatedDevice {
+        let keys = try Keyring(folder: folder.appending("Keys")).deviceKeys(named: Self.name("phone"))
+        try PushDelivery.prepareContainer(container, keyCreated: created.secondsSince1970)
+        let phone = SimulatedDevice(container: container)
+        try phone.adopt(keys, destroying: [], enrolment: nil)
+        return phone
     }
 
     /// Writes a payload and gives the file's path.

@@ -28,13 +28,11 @@ struct ArchitectureTests {
         "PushCharts": ["_PushBase", "SealedPush", "PushService", "Ccairo", "CoreGraphics", "CoreText", "ImageIO"],
         "UserNotifications": [], "ServerTrait": [],
         "PushSimulator": [
-            "_PushBase", "PushCrypto", "SealedPush", "PushService", "PushKeyring", "UserNotifications", "Dispatch",
-            "Ccurl",
+            "_PushBase", "PushCrypto", "SealedPush", "PushService", "UserNotifications", "Dispatch", "Ccurl",
         ],
         "LockScreenPicture": ["_PushBase", "SealedPush", "PushSimulator", "Cpangocairo", "Cturbojpeg"],
         "SimulatedAPNs": [
-            "_PushBase", "PushCrypto", "SealedPush", "PushService", "PushKeyring", "PushSimulator", "UserNotifications",
-            "Dispatch",
+            "_PushBase", "PushCrypto", "SealedPush", "PushService", "PushSimulator", "UserNotifications", "Dispatch",
             "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "X509", "SwiftASN1",
             "Crypto",
         ],
@@ -45,9 +43,8 @@ struct ArchitectureTests {
             "Clibqrencode", "Logging", "Dispatch",
         ],
         "device-simulator": [
-            "_PushBase", "PushCrypto", "SealedPush", "PushKeyring", "PushSimulator", "SimulatedAPNs",
-            "LockScreenPicture",
-            "ArgumentParser", "Dispatch",
+            "_PushBase", "PushCrypto", "SealedPush", "PushKeyring", "PushService", "PushSimulator", "SimulatedAPNs",
+            "LockScreenPicture", "ArgumentParser", "Dispatch",
         ],
     ]
     private static let system: Set<String> = ["Foundation", "FoundationEssentials", "os"]

@@ -88,14 +88,15 @@ struct ChartStageTests {
 
     @Test("costs no text where its picture can't be written", arguments: [true, false])
     func textStands(canWrite: Bool) async throws {
-        let keys = InMemoryKeyStore([DeviceKey(phone, created: Timestamp.now().advanced(bySeconds: -60))])
+        let created = Timestamp.now().advanced(bySeconds: -60)
+        let keys = InMemorySecretItems([StoredKey.item(phone, life: KeyLife(created: created, confirmed: created))])
         let ledger = FileLedger(folder: folder.appending("SealedPush").appending(path: "ledger"))
         try ledger.begin(floor: Timestamp.now().advanced(bySeconds: -60), asksForNewKey: false)
         // A file where the folder would have to be.
         if !canWrite { try folder.write("", to: "tmp") }
         let service = Service(
             ServiceConfiguration(
-                topic: Self.topic, keys: .store(keys), trusting: [sender.sender],
+                topic: Self.topic, keys: .items(keys), trusting: [sender.sender],
                 safeDefault: SafeDefault(body: "local default"), container: .folder(folder.url),
                 stages: [ChartStage(style: ChartStyle(scale: .two))]))
         let container = folder.url

@@ -394,7 +394,7 @@ struct FileLedgerTests {
     @Test("the app begins a new installation's ledger just before now, once")
     func begin() throws {
         let environment = DeviceEnvironment(
-            keychain: { _ in InMemoryKeyStore([]) }, appGroup: { [folder] _ in folder.url })
+            keychain: { _ in InMemorySecretItems() }, appGroup: { [folder] _ in folder.url })
         let container = SharedContainer.appGroup("group.com.example")
         let began = Timestamp.now()
         try FileLedger.begin(in: container, environment: environment, at: began)
@@ -405,7 +405,7 @@ struct FileLedgerTests {
         try ledger.raise(to: now.advanced(bySeconds: 100))
         try FileLedger.begin(in: container, environment: environment, at: .now())
         #expect(try ledger.floor() == now.advanced(bySeconds: 100))
-        let nowhere = DeviceEnvironment(keychain: { _ in InMemoryKeyStore([]) }, appGroup: { _ in nil })
+        let nowhere = DeviceEnvironment(keychain: { _ in InMemorySecretItems() }, appGroup: { _ in nil })
         #expect(throws: FileLedgerError.noContainer) {
             try FileLedger.begin(in: container, environment: nowhere, at: .now())
         }

@@ -21,14 +21,16 @@ struct Fixture {
 
     var sealer: Sealer { Sealer(sender: sender, topic: Self.topic, safeDefault: "wire default") }
 
-    var keys: InMemoryKeyStore { InMemoryKeyStore([DeviceKey(phone, created: now)]) }
+    var keys: InMemorySecretItems {
+        InMemorySecretItems([StoredKey.item(phone, life: KeyLife(created: now, confirmed: now))])
+    }
 
     func configuration(
-        keys: (any KeyStore)? = nil, allowsAnonymous: Bool = false, receivesPlainPushes: Bool = false,
+        keys: (any SecretItems)? = nil, allowsAnonymous: Bool = false, receivesPlainPushes: Bool = false,
         stages: [any ServiceStage] = []
     ) -> ServiceConfiguration {
         ServiceConfiguration(
-            topic: Self.topic, keys: .store(keys ?? self.keys), trusting: [sender.sender],
+            topic: Self.topic, keys: .items(keys ?? self.keys), trusting: [sender.sender],
             safeDefault: SafeDefault(title: "App", body: "local default"), container: .folder(folder.url),
             allowsAnonymous: allowsAnonymous, receivesPlainPushes: receivesPlainPushes, stages: stages)
     }

@@ -232,17 +232,16 @@ struct OwnDeviceTests {
         }
     }
 
-    @Test("a store of the app's own is the app's to change, and outside Apple's systems there is no keychain")
-    func otherStores() {
-        func configuration(_ keys: KeySource) -> ServiceConfiguration {
-            ServiceConfiguration(
-                topic: Phone.topic, keys: keys, trusting: [], safeDefault: SafeDefault(body: "d"),
-                container: .folder(phone.folder.url))
-        }
-        #expect(throws: DeviceError.foreignStore) { try configuration(.store(InMemoryKeyStore([]))).device.enrol() }
+    @Test("outside Apple's systems there is no keychain, and both app and extension say so")
+    func noKeychain() throws {
+        let configuration = ServiceConfiguration(
+            topic: Phone.topic, keys: .keychain(accessGroup: "x"), trusting: [phone.sender.sender],
+            safeDefault: SafeDefault(body: "d"), container: .folder(phone.folder.url))
         #expect(throws: DeviceError.unavailable("there is no keychain outside Apple's systems")) {
-            try configuration(.keychain(accessGroup: "x")).device.enrol()
+            try configuration.device.enrol()
         }
+        let field = try phone.seal(to: Identity().recipient, sent: .now()).text
+        #expect(throws: OpenError.keysUnavailable) { try configuration.open(envelope: field, requestIdentifier: "one") }
     }
 
     @Test("no error and no description holds a secret")

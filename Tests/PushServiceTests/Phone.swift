@@ -36,7 +36,7 @@ struct Phone {
 
     var configuration: ServiceConfiguration {
         ServiceConfiguration(
-            topic: Self.topic, keys: .store(DeviceKeys(items)), trusting: [sender.sender],
+            topic: Self.topic, keys: .items(items), trusting: [sender.sender],
             authorities: [authority.authority], safeDefault: SafeDefault(title: "App", body: "local default"),
             container: .folder(folder.url))
     }

@@ -75,17 +75,16 @@ struct RequestTests {
 
     @Test("on expiry every outstanding request is shown the safe default at once, and what comes later is dropped")
     func expiry() async throws {
-        /// A store that answers when it is told to.
-        final class Slow: KeyStore {
-            let gate = DispatchSemaphore(value: 0)
-            func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] {
-                gate.wait()
-                throw .unavailable("slow")
-            }
-        }
         let fixture = try Fixture()
         try fixture.beginLedger()
-        let slow = Slow()
+        // A keychain that answers when it is told to.
+        let gate = DispatchSemaphore(value: 0)
+        let slow = WatchedItems(
+            fixture.keys,
+            .init(beforeCall: { _ throws(SecretItemError) in
+                gate.wait()
+                throw .other(-50)
+            }))
         let service = TestedService(fixture.configuration(keys: slow))
         let calls = Calls()
         let field = try fixture.seal()
@@ -95,7 +94,7 @@ struct RequestTests {
         #expect(calls.bodies.withLock { $0.isEmpty })
         service.serviceExtensionTimeWillExpire()
         #expect(calls.bodies.withLock { $0.count } == 3)
-        for _ in 0..<3 { slow.gate.signal() }
+        for _ in 0..<3 { gate.signal() }
         await service.tidied()
         let bodies = calls.bodies.withLock { $0 }
         #expect(bodies.values.allSatisfy { $0 == ["local default"] })

@@ -111,14 +111,12 @@ struct ShowingTests {
 
     @Test("a locked device shows the safe default and keeps the envelope for the app")
     func locked() async throws {
-        struct Locked: KeyStore {
-            func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] { throw .locked }
-        }
         let fixture = try Fixture()
+        let locked = WatchedItems(fixture.keys, .init(beforeCall: { _ throws(SecretItemError) in throw .locked }))
         try fixture.beginLedger()
         let field = try fixture.seal()
         let shown = await receive(
-            Fixture.request(field: field), TestedService(fixture.configuration(keys: Locked())))
+            Fixture.request(field: field), TestedService(fixture.configuration(keys: locked)))
         expectSafeDefault(shown, .locked)
         #expect(SealedNotification(userInfo: shown.userInfo)?.envelope == field)
 
@@ -132,12 +130,10 @@ struct ShowingTests {
 
     @Test("content that is not well-formed, and a key store that fails, end in the safe default")
     func otherRefusals() async throws {
-        struct Broken: KeyStore {
-            func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] { throw .unavailable("broken") }
-        }
         let fixture = try Fixture()
         try fixture.beginLedger()
-        let broken = TestedService(fixture.configuration(keys: Broken()))
+        let items = WatchedItems(fixture.keys, .init(beforeCall: { _ throws(SecretItemError) in throw .other(-50) }))
+        let broken = TestedService(fixture.configuration(keys: items))
         expectSafeDefault(await receive(Fixture.request(field: try fixture.seal()), broken), .keysUnavailable)
         let context = HPKEContext(
             sendingTo: fixture.phone.recipient.publicKey, from: fixture.sender.secretKey,

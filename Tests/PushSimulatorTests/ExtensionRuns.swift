@@ -13,8 +13,7 @@ struct ExtensionRuns {
 
     init(_ program: String = "misbehaving-extension", _ rules: ExtensionRules = ExtensionRules()) throws {
         folder = try TemporaryFolder()
-        let device = SimulatedDevice(
-            keyring: folder.appending("Keys"), name: "phone", container: folder.appending("State"), isLocked: false)
+        let device = SimulatedDevice(container: folder.appending("State"))
         let program = ExtensionProgram(Program(program).executable)
         delivery = PushDelivery(device: device, program: program, standard: nil, rules: rules)
         session = ExtensionSession(program, setting: ExtensionSetting(device: device, standard: nil), rules: rules)

@@ -1,6 +1,7 @@
 import Foundation
 import PushKeyring
 import PushSender
+import PushService
 import PushSimulator
 import SealedPush
 import TestPrograms
@@ -14,7 +15,7 @@ struct KeyLifeTests {
     private let keyring: Keyring
 
     init() throws {
-        device = try Device()
+        device = try Device(age: 5 * 3_600)
         keyring = Keyring(folder: device.folder.appending("Keys"))
     }
 
@@ -59,6 +60,39 @@ struct KeyLifeTests {
         #expect(try run(try seal(to: new)).objects.first?["confirmed"] is NSNull)
         // What was sealed to the old key in time still opens.
         #expect(try device.deliver(try seal(to: old)).outcome == "opened")
+    }
+
+    @Test("a phone whose app has made its keys is in no keyring: it opens, and a new key is confirmed by its app")
+    func ownKeys() throws {
+        let phone = SimulatedDevice(container: device.folder.appending("Own"))
+        let standard = StandardConfiguration(
+            topic: Device.topic.description, senders: [], safeDefault: "d", allowsAnonymous: false)
+        let app = try #require(phone.app(standard))
+        func deliver(_ recipient: Recipient, keyring: String = "None") throws -> Program.Result {
+            try Program("device-simulator").run([
+                "deliver", try seal(to: recipient), "--device", "other", "--trust", device.sender.sender.description,
+                "--topic", Device.topic.description, "--keyring", device.folder.appending(keyring).path, "--state",
+                phone.container.path, "--json",
+            ])
+        }
+        // Neither here nor there.
+        #expect(try deliver(device.recipient).status == 74)
+        #expect(try deliver(device.recipient, keyring: "Keys").status == 65)
+        let first = try app.enrol(at: .now().advanced(bySeconds: -60)).recipients[0]
+        for keyring in ["None", "Keys"] {
+            let shown = try #require(try deliver(first, keyring: keyring).objects.first)
+            #expect(shown["outcome"] as? String == "opened" && shown["confirmed"] is NSNull)
+        }
+        let second = try app.rotate().recipients[0]
+        let shown = try deliver(second)
+        #expect(shown.objects.first?["confirmed"] as? String == second.keyID.description)
+        #expect(shown.errors.contains(second.keyID.description))
+        #expect(try phone.rotation.active.map(\.key) == [second])
+        let third = try app.revoke().recipients[0]
+        for gone in [first, second] {
+            #expect(try deliver(gone).objects.first?["reason"] as? String == "unknown-recipient")
+        }
+        #expect(try deliver(third).objects.first?["outcome"] as? String == "opened")
     }
 
     @Test("where the keyring can't be written, the message is shown all the same")

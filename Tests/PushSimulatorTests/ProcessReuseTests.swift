@@ -89,16 +89,12 @@ struct ProcessReuseTests {
     func thousand() throws {
         let device = try Device()
         let folder = try TemporaryFolder(inMemory: true)
-        let simulated = SimulatedDevice(
-            keyring: device.folder.appending("Keys"), name: "phone", container: folder.appending("State"),
-            isLocked: false)
+        let simulated = try device.phone(in: folder.appending("State"))
         let rules = ExtensionRules()
         let standard = StandardConfiguration(
             topic: Device.topic.description, senders: [device.sender.sender.description], safeDefault: "default",
             allowsAnonymous: false)
         let program = ExtensionProgram(Program("device-simulator").executable, arguments: ["host-extension"])
-        try PushDelivery.prepareContainer(
-            simulated.container, keyCreated: Timestamp.now().secondsSince1970 - 3_600)
         let session = ExtensionSession(
             program, setting: ExtensionSetting(device: simulated, standard: standard), rules: rules)
         var memory: [Int] = []

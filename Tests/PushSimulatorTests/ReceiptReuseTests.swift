@@ -18,13 +18,10 @@ struct ReceiptReuseTests {
             let address = try #require(ReceiptAddress(parsing: listener.url))
             let sealer = Sealer(sender: device.sender, topic: Device.topic, safeDefault: "x", receipts: address)
             let folder = try TemporaryFolder(inMemory: true)
-            let simulated = SimulatedDevice(
-                keyring: keyring, name: "phone", container: folder.appending("State"), isLocked: false)
+            let simulated = try device.phone(in: folder.appending("State"))
             let standard = StandardConfiguration(
                 topic: Device.topic.description, senders: [device.sender.sender.description], safeDefault: "default",
                 allowsAnonymous: false)
-            try PushDelivery.prepareContainer(
-                simulated.container, keyCreated: Timestamp.now().secondsSince1970 - 3_600)
             let session = ExtensionSession(
                 ExtensionProgram(Program("device-simulator").executable, arguments: ["host-extension"]),
                 setting: ExtensionSetting(device: simulated, standard: standard), rules: ExtensionRules())

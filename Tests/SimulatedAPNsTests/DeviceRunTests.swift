@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PushCrypto
 import PushSender
+import PushService
 import SealedPush
 import TestPrograms
 import TestSupport
@@ -78,16 +79,14 @@ struct DeviceRunTests {
         let apns = try await RunningAPNs { $0.log = .payloads }
         let sender = SenderKey()
         let created = Timestamp.now().advanced(bySeconds: -3_600)
-        let identities = (0..<20).map { _ in Identity() }
-        let members = try identities.enumerated().map { number, identity in
-            let standard = StandardConfiguration(
-                topic: APNsFixture.topic, senders: [sender.sender.description], safeDefault: "safe default",
-                allowsAnonymous: false)
-            let keys = InMemoryKeyStore([DeviceKey(identity, created: created)])
-            return try #require(
-                try DeviceFleet.Member(
-                    name: "device-\(number)", standard: standard, keys: keys, keyCreated: created,
-                    container: apns.folder.appending("device-\(number)")))
+        let standard = StandardConfiguration(
+            topic: APNsFixture.topic, senders: [sender.sender.description], safeDefault: "safe default",
+            allowsAnonymous: false)
+        let phones = (0..<20).map { SimulatedDevice(container: apns.folder.appending("device-\($0)")) }
+        // As their apps do.
+        let recipients = try phones.map { try #require($0.app(standard)).enrol(at: created).recipients[0] }
+        let members = try phones.enumerated().map { number, phone in
+            try #require(DeviceFleet.Member(name: "device-\(number)", standard: standard, on: phone))
         }
         let showings = Locked<[DeviceFleet.Showing]>([])
         let tokens = Locked<[String]>([])
@@ -104,9 +103,9 @@ struct DeviceRunTests {
         let client = try await WireClient(apns.address)
         let all = tokens.withLock { $0 }
         for round in 0..<3 {
-            for (number, identity) in identities.enumerated() {
+            for (number, recipient) in recipients.enumerated() {
                 let content = Content(title: "Secret \(round)", body: "for device \(number), marker kumquat-7")
-                let payload = try sealer.seal(content, toUnverified: identity.recipient)
+                let payload = try sealer.seal(content, toUnverified: recipient)
                 let headers = apns.headers(
                     path: "/3/device/\(all[number])",
                     [("apns-id", payload.apnsID), ("apns-collapse-id", payload.collapseID)])

@@ -3,7 +3,8 @@ package import SealedPush
 
 /// What a device gives to an extension. The system's own, unless the simulator puts in another.
 package struct DeviceEnvironment: Sendable {
-    let keychain: @Sendable (_ accessGroup: String) -> any KeyStore
+    /// Nil where there is none.
+    let keychain: @Sendable (_ accessGroup: String) -> (any SecretItems)?
     let appGroup: @Sendable (_ identifier: String) -> URL?
     /// Where files are made that are not finished.
     let scratchRoot: URL
@@ -13,7 +14,7 @@ package struct DeviceEnvironment: Sendable {
     let now: @Sendable () -> Timestamp
 
     package init(
-        keychain: @escaping @Sendable (_ accessGroup: String) -> any KeyStore,
+        keychain: @escaping @Sendable (_ accessGroup: String) -> (any SecretItems)?,
         appGroup: @escaping @Sendable (_ identifier: String) -> URL?,
         scratchRoot: URL = .temporaryDirectory, fetcher: any Fetching = SessionFetching(), budget: WorkBudget = .shared,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
@@ -26,12 +27,15 @@ package struct DeviceEnvironment: Sendable {
         self.now = now
     }
 
-    func keyStore(_ source: KeySource) -> any KeyStore {
-        switch source {
+    /// Nil where the device has no keychain.
+    func items(_ source: KeySource) -> (any SecretItems)? {
+        switch source.place {
         case .keychain(let accessGroup): keychain(accessGroup)
-        case .store(let store): store
+        case .items(let items): items
         }
     }
+
+    func keyStore(_ source: KeySource) -> any KeyStore { items(source).map { DeviceKeys($0) } ?? NoKeychain() }
 
     /// Nil where the system knows no such app group.
     func root(_ container: SharedContainer) -> URL? {
@@ -49,18 +53,17 @@ package struct DeviceEnvironment: Sendable {
     #if canImport(Security)
         /// The keychain and the app groups of this device.
         static let system = DeviceEnvironment(
-            keychain: { DeviceKeys(accessGroup: $0) },
+            keychain: { KeychainItems(accessGroup: $0) },
             appGroup: { FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: $0) })
     #else
         /// Without Apple's system there is neither keychain nor app group: the simulator brings both.
-        static let system = DeviceEnvironment(keychain: { _ in NoKeychain() }, appGroup: { _ in nil })
+        static let system = DeviceEnvironment(keychain: { _ in nil }, appGroup: { _ in nil })
     #endif
 }
 
-#if !canImport(Security)
-    private struct NoKeychain: KeyStore {
-        func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] {
-            throw .unavailable("there is no keychain outside Apple's systems: run the extension in device-simulator")
-        }
+/// Only outside Apple's systems.
+private struct NoKeychain: KeyStore {
+    func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] {
+        throw .unavailable("there is no keychain outside Apple's systems: run the extension in device-simulator")
     }
-#endif
+}

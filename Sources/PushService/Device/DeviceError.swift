@@ -6,8 +6,6 @@ public enum DeviceError: Error, Equatable, Sendable {
     case locked
     /// The keychain failed in another way, or there is none. The text says what.
     case unavailable(String)
-    /// The configuration names a store of the app's own, which this can't write to.
-    case foreignStore
     /// The ledger could not be begun, and without it no first key is made.
     case ledger(FileLedgerError)
     /// A new key waits for its first message; until then there is no further one.
@@ -22,7 +20,6 @@ extension DeviceError: CustomStringConvertible {
         switch self {
         case .locked: "the keys can't be read until the device has been unlocked once"
         case .unavailable(let text): text
-        case .foreignStore: "the keys are in a store of the app's own: change them there"
         case .ledger(.noContainer): "the system knows no such app group: check both targets' entitlements"
         case .ledger(.notWritable): "the ledger can't be written"
         case .unconfirmed: "a new key waits for its first message; until then there is no further one"

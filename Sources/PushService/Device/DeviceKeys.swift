@@ -67,10 +67,3 @@ extension SecretItems {
         }
     }
 }
-
-#if canImport(Security)
-    extension DeviceKeys {
-        /// - Parameter accessGroup: with the team's prefix, as in both targets' entitlements.
-        init(accessGroup: String) { self.init(KeychainItems(accessGroup: accessGroup)) }
-    }
-#endif

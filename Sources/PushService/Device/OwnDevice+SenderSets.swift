@@ -12,15 +12,16 @@ extension ServiceConfiguration {
     /// - Throws: `record` where it is refused; nothing has changed then.
     @discardableResult
     public func accept(senderSet text: String, at now: Timestamp = .now()) throws(DeviceError) -> SenderSet {
-        let set: SenderSet
-        do { set = try SenderSet(parsing: text) } catch { throw .record(error) }
-        try device.accept(set, at: now)
-        return set
+        try device.accept(senderSet: text, at: now)
     }
 }
 
 extension OwnDevice {
-    func accept(_ set: SenderSet, at now: Timestamp) throws(DeviceError) {
+    /// See ``ServiceConfiguration/accept(senderSet:at:)``.
+    @discardableResult
+    package func accept(senderSet text: String, at now: Timestamp) throws(DeviceError) -> SenderSet {
+        let set: SenderSet
+        do { set = try SenderSet(parsing: text) } catch { throw .record(error) }
         let trusted = configuration.trusted
         let topic = configuration.topic
         try change(at: now) { (change) throws(KeyChangeError) in
@@ -39,5 +40,6 @@ extension OwnDevice {
             if knownSet != set { try change.add(StoredSenderSet.item(set, accepted: now)) }
             for old in pinned where old.counter < set.counter { try change.remove(old.item) }
         }
+        return set
     }
 }

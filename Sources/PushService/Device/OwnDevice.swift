@@ -10,7 +10,7 @@ public struct OwnDevice: Sendable {
     let configuration: ServiceConfiguration
     let environment: DeviceEnvironment
 
-    init(_ configuration: ServiceConfiguration, environment: DeviceEnvironment) {
+    package init(_ configuration: ServiceConfiguration, environment: DeviceEnvironment) {
         self.configuration = configuration
         self.environment = environment
     }
@@ -72,7 +72,7 @@ public struct OwnDevice: Sendable {
         let senders: [Sender]
         let keys: DeviceKeys
         do {
-            keys = try self.keys()
+            keys = DeviceKeys(try items())
             let key = try change(at: now) { (change) throws(KeyChangeError) in try change.enrolmentKey() }
             guard let key else { throw ChallengeError.unknownRecipient }
             enrolment = key.enrolment
@@ -103,10 +103,10 @@ extension OwnDevice {
     func change<Answer>(
         at now: Timestamp, _ body: (inout KeyChange) throws(KeyChangeError) -> Answer
     ) throws(DeviceError) -> Answer {
-        let keys = try keys()
+        let items = try items()
         for _ in 1...Self.attemptCount {
             do throws(KeyChangeError) {
-                var change = try KeyChange(keys.items, topic: configuration.topic, at: now)
+                var change = try KeyChange(items, topic: configuration.topic, at: now)
                 return try body(&change)
             } catch {
                 switch error {
@@ -118,17 +118,11 @@ extension OwnDevice {
         throw .unavailable("another process keeps changing the keys")
     }
 
-    private func keys() throws(DeviceError) -> DeviceKeys {
-        switch configuration.keys {
-        case .keychain(let accessGroup):
-            guard let keys = environment.keychain(accessGroup) as? DeviceKeys else {
-                throw .unavailable("there is no keychain outside Apple's systems")
-            }
-            return keys
-        case .store(let store):
-            guard let keys = store as? DeviceKeys else { throw .foreignStore }
-            return keys
+    private func items() throws(DeviceError) -> any SecretItems {
+        guard let items = environment.items(configuration.keys) else {
+            throw .unavailable("there is no keychain outside Apple's systems")
         }
+        return items
     }
 
     private static let attemptCount = 16

@@ -1,10 +1,10 @@
-internal import SealedPush
+package import SealedPush
 
 /// The device's enrolment key for one app as it is stored, `enrolment <topic>`, with the newest record it has signed.
-struct StoredEnrolment {
-    let item: ListedItem
+package struct StoredEnrolment {
+    package let item: ListedItem
     /// That of the newest record; 0 before the first. Nil where the item is damaged, so that it is not known.
-    let counter: UInt64?
+    package let counter: UInt64?
     /// Nil before the first, and where it is damaged.
     let record: DeviceRecord?
 
@@ -24,21 +24,21 @@ struct StoredEnrolment {
     }
 
     /// The item for one that is to be stored, before its first record.
-    static func item(_ key: EnrolmentKey, for topic: Topic) -> SecretItem {
+    package static func item(_ key: EnrolmentKey, for topic: Topic) -> SecretItem {
         SecretItem(
             account: account(topic), attributes: attributes(counter: 0, record: nil),
             secret: key.withSecretText { ItemSecret(copying: $0) })
     }
 
     /// Nil where it is damaged, or gone.
-    func key(in items: any SecretItems) throws(SecretItemError) -> EnrolmentKey? {
+    package func key(in items: any SecretItems) throws(SecretItemError) -> EnrolmentKey? {
         try items.secret(of: item)?.withBytes { try? EnrolmentKey(parsing: $0) }
     }
 
     static func account(_ topic: Topic) -> String { "enrolment \(topic)" }
 
     /// The counter stands beside the record, so that it survives one that can't be read.
-    static func attributes(counter: UInt64, record: DeviceRecord?) -> [UInt8] {
+    package static func attributes(counter: UInt64, record: DeviceRecord?) -> [UInt8] {
         var writer = JSONWriter(reservingByteCount: 1_200)
         writer.object { object in
             object.integer("counter", Int64(clamping: counter))

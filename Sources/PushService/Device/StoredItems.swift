@@ -1,12 +1,12 @@
-internal import SealedPush
+package import SealedPush
 
 /// What a device's secret items stand for, as they were read at one moment. Items that are none of ours are left alone.
-struct StoredItems {
+package struct StoredItems {
     /// Newest first, one a recipient.
-    let keys: [StoredKey]
+    package let keys: [StoredKey]
     private let items: [ListedItem]
 
-    init(_ items: [ListedItem]) {
+    package init(_ items: [ListedItem]) {
         self.items = items
         var keys: [Recipient: StoredKey] = [:]
         for key in items.compactMap(StoredKey.init) {
@@ -16,7 +16,7 @@ struct StoredItems {
         self.keys = keys.values.sorted(by: StoredKey.isNewer)
     }
 
-    func enrolment(for topic: Topic) -> StoredEnrolment? {
+    package func enrolment(for topic: Topic) -> StoredEnrolment? {
         let account = StoredEnrolment.account(topic)
         return items.first { $0.account == account }.map(StoredEnrolment.init)
     }
@@ -28,10 +28,10 @@ struct StoredItems {
 }
 
 /// One of the device's keys as it is stored: `key push1…`, with its life.
-struct StoredKey {
-    let recipient: Recipient
-    let life: KeyLife
-    let item: ListedItem
+package struct StoredKey {
+    package let recipient: Recipient
+    package let life: KeyLife
+    package let item: ListedItem
 
     init?(_ item: ListedItem) {
         guard item.account.hasPrefix(Self.prefix),
@@ -44,7 +44,7 @@ struct StoredKey {
     }
 
     /// The item for a key that is to be stored.
-    static func item(_ identity: Identity, life: KeyLife) -> SecretItem {
+    package static func item(_ identity: Identity, life: KeyLife) -> SecretItem {
         SecretItem(
             account: prefix + identity.recipient.description, attributes: life.attributes,
             secret: identity.withSecretText { ItemSecret(copying: $0) })
@@ -74,7 +74,7 @@ struct StoredKey {
 
 extension KeyLife {
     /// JSON: each moment in whole seconds since 1970.
-    var attributes: [UInt8] {
+    package var attributes: [UInt8] {
         var writer = JSONWriter()
         writer.object { object in
             object.integer("created", created.secondsSince1970)

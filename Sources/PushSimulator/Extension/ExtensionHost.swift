@@ -1,7 +1,5 @@
 import Dispatch
 import Foundation
-internal import PushCrypto
-internal import PushKeyring
 public import PushService
 internal import SealedPush
 public import UserNotifications
@@ -157,39 +155,13 @@ private final class ReportWriter: Sendable {
 extension ExtensionSetting {
     /// What the extension finds on this device.
     fileprivate var environment: DeviceEnvironment {
-        let keychain: any KeyStore = device.isLocked ? LockedKeychain() : device.store
-        let (container, memoryLimit) = (device.container, memoryLimit)
-        return DeviceEnvironment(
-            keychain: { _ in keychain }, appGroup: { _ in container }, scratchRoot: container.appending(path: "tmp"),
-            fetcher: CurlFetching(),
+        let memoryLimit = memoryLimit
+        return device.environment(
             budget: WorkBudget {
                 guard ProcessMemory.isMeaningful else { return nil }
                 return memoryLimit.map { max(0, $0 - ProcessMemory.current) }
             })
     }
-}
-
-extension SimulatedDevice {
-    fileprivate var store: any KeyStore {
-        guard let name = KeyName(parsing: name) else { return InMemoryKeyStore([]) }
-        do {
-            let unlocking = try KeyringKeySource(keyFile: keyFile).unlocking()
-            return KeyringStore(Keyring(folder: keyring, unlocking: unlocking), device: name)
-        } catch {
-            return UnreadableKeychain(reason: error.description)
-        }
-    }
-}
-
-/// A keychain before the first unlock: every item answers `errSecInteractionNotAllowed`.
-private struct LockedKeychain: KeyStore {
-    func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] { throw .locked }
-}
-
-/// A keyring whose key can't be had.
-private struct UnreadableKeychain: KeyStore {
-    let reason: String
-    func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] { throw .unavailable(reason) }
 }
 
 /// The extension of an app that has nothing of its own to add.

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// What the simulator tells an extension's process: one JSON object a line, on its standard input.
 enum ExtensionCommand: Codable {
@@ -47,38 +47,6 @@ struct ExtensionAnswer: Codable, Sendable {
     var callNumber: Int
     /// The process's own memory at that moment: anonymous and resident.
     var memoryByteCount: Int
-}
-
-/// A device: its keys and its shared container.
-public struct SimulatedDevice: Codable, Sendable {
-    /// The keyring's folder, and the device's name in it.
-    public var keyring: URL
-    public var name: String
-    /// Where the key of a sealed keyring is; nil where it is in the environment, or the keyring is not sealed. The key
-    /// itself never travels.
-    public var keyFile: URL?
-    /// Stands for every app group.
-    public var container: URL
-    /// Not unlocked since it started: the keychain can't be read.
-    public var isLocked: Bool
-
-    /// The extension's own temporary folder: what it leaves there is found there.
-    public var temporaryFolder: URL { container.absoluteURL.appending(path: "tmp", directoryHint: .isDirectory) }
-
-    /// What an extension's process finds in its environment, besides the simulator's own.
-    var processEnvironment: [String: String] {
-        // glibc keeps a pool for each thread, some megabytes in all: Apple's allocator does not, and it is not the
-        // extension's doing.
-        ["TMPDIR": temporaryFolder.path(percentEncoded: false), "MALLOC_ARENA_MAX": "1"]
-    }
-
-    public init(keyring: URL, name: String, keyFile: URL? = nil, container: URL, isLocked: Bool) {
-        self.keyring = keyring
-        self.name = name
-        self.keyFile = keyFile
-        self.container = container
-        self.isLocked = isLocked
-    }
 }
 
 /// The configuration of the extension that the simulator brings along.

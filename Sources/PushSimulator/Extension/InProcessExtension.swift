@@ -1,7 +1,6 @@
 internal import Dispatch
-package import Foundation
+internal import Foundation
 internal import PushService
-package import SealedPush
 internal import UserNotifications
 internal import _PushBase
 
@@ -12,18 +11,12 @@ package final class InProcessExtension: @unchecked Sendable {
     private let service: SealedNotificationService
     private let attachments: AttachmentStore
 
-    /// - Parameters:
-    ///   - keys: the device's, read for each notification.
-    ///   - container: made by ``PushDelivery/prepareContainer(_:keyCreated:)``.
-    ///
     /// Nil where the configuration is not usable.
-    package init?(_ standard: StandardConfiguration, keys: any KeyStore, container: URL) {
-        guard let configuration = standard.configuration(container: container) else { return nil }
+    package init?(_ standard: StandardConfiguration, on device: SimulatedDevice) {
+        guard let configuration = standard.configuration(container: device.container) else { return nil }
         service = StandardService(configuration)
-        attachments = AttachmentStore(container: container, temporary: .temporaryDirectory, bundle: nil)
-        service.environment = DeviceEnvironment(
-            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: container.appending(path: "tmp"),
-            fetcher: CurlFetching())
+        attachments = AttachmentStore(container: device.container, temporary: .temporaryDirectory, bundle: nil)
+        service.environment = device.environment()
     }
 
     /// Does with a notification what iOS does, and waits until the handler was called.

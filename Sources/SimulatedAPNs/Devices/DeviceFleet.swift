@@ -1,7 +1,6 @@
 internal import Dispatch
 package import Foundation
 package import PushSimulator
-package import SealedPush
 internal import _PushBase
 
 /// Many simulated devices in one process, behind one connection to a local APNs. Each shows its notifications one after
@@ -11,15 +10,21 @@ package final class DeviceFleet: Sendable {
     package struct Member: Sendable {
         package var app: DeviceReceiver.App
         let program: InProcessExtension
+        let prepare: @Sendable () -> Void
 
-        /// Makes the device's container where it is missing. Nil where the configuration is not usable.
+        /// - Parameters:
+        ///   - device: with its ledger and its keys.
+        ///   - prepare: called before each notification.
+        ///
+        /// Nil where the configuration is not usable.
         package init?(
-            name: String, standard: StandardConfiguration, keys: any KeyStore, keyCreated: Timestamp, container: URL
-        ) throws {
-            try PushDelivery.prepareContainer(container, keyCreated: keyCreated.secondsSince1970)
-            guard let program = InProcessExtension(standard, keys: keys, container: container) else { return nil }
+            name: String, standard: StandardConfiguration, on device: SimulatedDevice,
+            prepare: @escaping @Sendable () -> Void = {}
+        ) {
+            guard let program = InProcessExtension(standard, on: device) else { return nil }
             app = DeviceReceiver.App(name: name, topic: standard.topic)
             self.program = program
+            self.prepare = prepare
         }
     }
 
@@ -89,6 +94,7 @@ package final class DeviceFleet: Sendable {
     }
 
     private func show(_ arrival: DeviceReceiver.Arrival) {
+        members[arrival.device].prepare()
         let push = members[arrival.device].program.deliver(
             payload: arrival.notification.payload, pushType: arrival.notification.pushType.rawValue,
             identifier: arrival.notification.identifier)

@@ -1,21 +1,21 @@
-public import Foundation
+internal import Foundation
 internal import PushCrypto
-public import PushKeyring
+internal import PushKeyring
 internal import SealedPush
 internal import _PushBase
 
 /// Where the key of a sealed keyring comes from: a file, or the environment variable `SEALED_PUSH_KEY`. Never an argument,
 /// which others on the machine could read.
 ///
-/// The extension's process inherits the environment and is told the file's path, so the key itself is never sent.
-public struct KeyringKeySource: Sendable {
+/// It opens the keyring here: the extension's process has the phone's keychain, and knows of no keyring.
+struct KeyringKeySource: Sendable {
     private let keyFile: URL?
 
     /// - Parameter keyFile: comes before the environment; nil for the environment alone.
-    public init(keyFile: URL?) { self.keyFile = keyFile }
+    init(keyFile: URL?) { self.keyFile = keyFile }
 
     /// What opens the keyring; nil where there is neither, as for a keyring that is not sealed.
-    public func unlocking() throws(KeyringKeyError) -> KeyringUnlocking? {
+    func unlocking() throws(KeyringKeyError) -> KeyringUnlocking? {
         guard var text = try text() else { return nil }
         defer { wipe(&text) }
         do throws(KeyTextError) {
@@ -45,7 +45,7 @@ public struct KeyringKeySource: Sendable {
 }
 
 /// Why a keyring's key could not be had. Never holds any of it.
-public enum KeyringKeyError: Error, Equatable, Sendable, CustomStringConvertible {
+enum KeyringKeyError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The file can't be read.
     case unreadable(String, String)
     /// Other users may read the file.
@@ -53,7 +53,7 @@ public enum KeyringKeyError: Error, Equatable, Sendable, CustomStringConvertible
     /// What is there is no key.
     case unusable(String)
 
-    public var description: String {
+    var description: String {
         switch self {
         case .unreadable(let place, let message): "\(place): \(message)"
         case .exposed(let place): "\(place) holds a secret, and other users may read it: `chmod 600` it"

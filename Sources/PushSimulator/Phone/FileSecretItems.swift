@@ -1,0 +1,153 @@
+package import Foundation
+internal import PushCrypto
+package import PushService
+internal import _PushBase
+
+/// A simulated phone's keychain: a folder with a file for each item, which its owner alone may read.
+///
+/// A file is whole or not there, also after a crash, and is called by a hash of its item's account. It holds the account
+/// and the attributes, a line each, and then the secret, **in the clear**: what a phone's hardware guards has nothing here to
+/// guard it but the file's mode. Safe from several threads and processes; those that write take turns.
+package struct FileSecretItems: SecretItems {
+    private let folder: URL
+    private let isLocked: Bool
+
+    /// - Parameters:
+    ///   - folder: need not exist before the first item is added.
+    ///   - isLocked: not unlocked since it started: then every call fails, as the keychain's do at worst.
+    package init(in folder: URL, isLocked: Bool = false) {
+        self.folder = folder
+        self.isLocked = isLocked
+    }
+
+    package func list() throws(SecretItemError) -> [ListedItem] {
+        guard !isLocked else { throw .locked }
+        var items: [ListedItem] = []
+        for name in try names() where name.hasPrefix(Self.prefix) {
+            // One that another process has removed since is not there.
+            guard let item = try read(folder.appending(path: name), { item, _ in item }) else { continue }
+            items.append(item)
+        }
+        return items
+    }
+
+    package func secret(account: String) throws(SecretItemError) -> ItemSecret {
+        guard !isLocked else { throw .locked }
+        guard let secret = try read(file(account), { _, secret in ItemSecret(copying: secret) }) else {
+            throw .notFound
+        }
+        return secret
+    }
+
+    package func add(_ item: SecretItem) throws(SecretItemError) {
+        try change { () throws(SecretItemError) in
+            let isNew = try Self.call { () throws(DurableFiles.Failure) in
+                var bytes = Self.bytes(of: item)
+                defer { wipe(&bytes) }
+                return try DurableFiles.create(file(item.account), holding: bytes, staging: folder)
+            }
+            guard isNew else { throw .duplicate }
+        }
+    }
+
+    package func replace(_ item: ListedItem, attributes: [UInt8]) throws(SecretItemError) {
+        try change { () throws(SecretItemError) in
+            let file = file(item.account)
+            let changed = try read(file) { stored, secret in
+                stored == item
+                    ? SecretItem(
+                        account: item.account, attributes: attributes, secret: ItemSecret(copying: secret)) : nil
+            }
+            guard let changed, let changed else { throw .notFound }
+            try Self.call { () throws(DurableFiles.Failure) in
+                var bytes = Self.bytes(of: changed)
+                defer { wipe(&bytes) }
+                try DurableFiles.replace(file, with: bytes, mode: Self.mode)
+            }
+        }
+    }
+
+    package func remove(account: String) throws(SecretItemError) {
+        try change { () throws(SecretItemError) in
+            guard unlink(file(account).path(percentEncoded: false)) == 0 else {
+                throw errno == ENOENT ? .notFound : .other(errno)
+            }
+            try Self.call { () throws(DurableFiles.Failure) in try DurableFiles.sync(folder: folder) }
+        }
+    }
+
+    // MARK: Files
+
+    private func file(_ account: String) -> URL {
+        // An account may be longer than a file's name.
+        let hash = BLAKE2b.hash(Array(account.utf8), byteCount: 32)
+        return folder.appending(path: Self.prefix + Hex.encode(hash))
+    }
+
+    private func names() throws(SecretItemError) -> [String] {
+        do throws(DurableFiles.Failure) { return try DurableFiles.names(in: folder) } catch {
+            guard error.code == ENOENT else { throw .other(error.code) }
+            return []
+        }
+    }
+
+    /// Nil where there is no file, or it is damaged.
+    private func read<Answer>(
+        _ file: URL, _ body: (ListedItem, UnsafeRawBufferPointer) -> Answer
+    ) throws(SecretItemError) -> Answer? {
+        var bytes: [UInt8]
+        do throws(DurableFiles.Failure) {
+            bytes = try DurableFiles.read(file, limit: Self.maximumByteCount, isSecret: true)
+        } catch {
+            guard error.code == ENOENT else { throw .other(error.code) }
+            return nil
+        }
+        defer { wipe(&bytes) }
+        let parts = bytes.split(separator: Self.newline, maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[2].isEmpty else { return nil }
+        let item = ListedItem(account: String(decoding: parts[0], as: UTF8.self), attributes: Array(parts[1]))
+        return parts[2].withUnsafeBytes { body(item, $0) }
+    }
+
+    private static func bytes(of item: SecretItem) -> [UInt8] {
+        precondition(
+            !item.account.utf8.contains(newline) && !item.attributes.contains(newline),
+            "an item's account and attributes are a line each")
+        let head = Array(item.account.utf8) + [newline] + item.attributes + [newline]
+        // In one piece, so that whoever wipes it has wiped all.
+        return item.secret.withBytes { secret in
+            [UInt8](unsafeUninitializedCapacity: head.count + secret.count) { buffer, count in
+                let buffer = UnsafeMutableRawBufferPointer(buffer)
+                buffer.copyBytes(from: head)
+                UnsafeMutableRawBufferPointer(rebasing: buffer[head.count...]).copyMemory(from: secret)
+                count = head.count + secret.count
+            }
+        }
+    }
+
+    /// One change at a time, of all processes': what is replaced must be what was read.
+    private func change(_ body: () throws(SecretItemError) -> Void) throws(SecretItemError) {
+        guard !isLocked else { throw .locked }
+        try Self.call { () throws(DurableFiles.Failure) in try FileProtection.fromFirstUnlock.ensureFolder(folder) }
+        let path = folder.appending(path: "lock").path(percentEncoded: false)
+        let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard lock >= 0 else { throw .other(errno) }
+        defer { close(lock) }
+        while flock(lock, LOCK_EX) != 0 { guard errno == EINTR else { throw .other(errno) } }
+        // What was killed may have left a secret.
+        DurableFiles.removeUnfinished(in: folder, untouchedFor: 60)
+        try body()
+    }
+
+    private static func call<Answer>(
+        _ body: () throws(DurableFiles.Failure) -> Answer
+    ) throws(SecretItemError) -> Answer {
+        do throws(DurableFiles.Failure) { return try body() } catch { throw .other(error.code) }
+    }
+
+    private static let prefix = "item."
+    private static let mode: UInt16 = 0o600
+    private static let newline = UInt8(ascii: "\n")
+    /// More than the longest account, 4,096 bytes of attributes, and the longest secret.
+    private static let maximumByteCount = 73_728
+}

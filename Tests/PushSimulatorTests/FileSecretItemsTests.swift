@@ -1,0 +1,237 @@
+import Foundation
+import Glibc
+import PushKeyring
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushService
+@testable import PushSimulator
+
+@Suite("A simulated phone's keychain")
+struct FileSecretItemsTests {
+    private let folder: TemporaryFolder
+    private let items: FileSecretItems
+
+    init() throws {
+        folder = try TemporaryFolder()
+        items = FileSecretItems(in: folder.appending("keychain"))
+    }
+
+    private func item(_ account: String, _ attributes: String = "{}", secret: String = "secret") -> SecretItem {
+        let bytes = Array(secret.utf8)
+        return SecretItem(
+            account: account, attributes: Array(attributes.utf8),
+            secret: bytes.withUnsafeBytes { ItemSecret(copying: $0) })
+    }
+
+    private func text(_ secret: ItemSecret) -> String { secret.withBytes { String(decoding: $0, as: UTF8.self) } }
+
+    @Test("adds, reads, changes and removes items by their account, each once")
+    func calls() throws {
+        #expect(try items.list().isEmpty)
+        #expect(throws: SecretItemError.notFound) { try items.secret(account: "a") }
+        // As long as an account may become, and longer than a file's name.
+        let long = "senders \(String(repeating: "t", count: 155)) \(AuthorityKey().authority) \(UInt64.max)"
+        let secret = "line one\nline two\n\0\u{fe}"
+        try items.add(item(long, #"{"a":1}"#, secret: secret))
+        try items.add(item("b c"))
+        #expect(throws: SecretItemError.duplicate) { try items.add(item("b c", secret: "other")) }
+        #expect(Set(try items.list().map(\.account)) == [long, "b c"])
+        #expect(text(try items.secret(account: long)) == secret)
+        #expect(text(try items.secret(account: "b c")) == "secret")
+
+        let listed = try #require(try items.list().first { $0.account == long })
+        try items.replace(listed, attributes: Array(#"{"a":2}"#.utf8))
+        // It is no longer as it was read.
+        #expect(throws: SecretItemError.notFound) { try items.replace(listed, attributes: Array("{}".utf8)) }
+        #expect(try items.list().contains { $0.attributes == Array(#"{"a":2}"#.utf8) })
+        #expect(text(try items.secret(account: long)) == secret)
+
+        try items.remove(account: long)
+        #expect(throws: SecretItemError.notFound) { try items.remove(account: long) }
+        #expect(throws: SecretItemError.notFound) { try items.replace(listed, attributes: []) }
+        #expect(try items.list().map(\.account) == ["b c"])
+    }
+
+    @Test("nobody else may read a secret, what others may read is refused, and nothing is left of what is removed")
+    func files() throws {
+        try items.add(item("a", secret: "very secret"))
+        let keychain = folder.appending("keychain")
+        func mode(_ url: URL) throws -> Int {
+            try #require(try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int)
+        }
+        #expect(try mode(keychain) == 0o700)
+        let files = try Checkout.allFiles(in: keychain)
+        #expect(files.count == 2)
+        for file in files { #expect(try mode(file) == 0o600) }
+        let file = try #require(files.first { $0.lastPathComponent.hasPrefix("item.") })
+        chmod(file.path, 0o640)
+        #expect(throws: SecretItemError.other(EPERM)) { try items.secret(account: "a") }
+        chmod(file.path, 0o600)
+        let listed = try #require(try items.list().first)
+        try items.replace(listed, attributes: Array(#"{"x":1}"#.utf8))
+        #expect(try mode(file) == 0o600)
+        try items.remove(account: "a")
+        for file in try Checkout.allFiles(in: keychain) { #expect(try !Checkout.text(file).contains("very secret")) }
+    }
+
+    @Test("before the first unlock nothing is told, and nothing changes")
+    func locked() throws {
+        try items.add(item("a"))
+        let listed = try #require(try items.list().first)
+        let locked = FileSecretItems(in: folder.appending("keychain"), isLocked: true)
+        #expect(throws: SecretItemError.locked) { try locked.list() }
+        #expect(throws: SecretItemError.locked) { try locked.secret(account: "a") }
+        #expect(throws: SecretItemError.locked) { try locked.add(item("b")) }
+        #expect(throws: SecretItemError.locked) { try locked.replace(listed, attributes: []) }
+        #expect(throws: SecretItemError.locked) { try locked.remove(account: "a") }
+        #expect(try items.list() == [listed])
+    }
+
+    @Test("a damaged file costs itself, and what a killed process has left goes after a while")
+    func damage() throws {
+        try items.add(item("a"))
+        try folder.write("nothing", to: "keychain/item.00")
+        let left = try folder.write("a\n{}\nsecret", to: "keychain/tmp.1")
+        #expect(try items.list().map(\.account) == ["a"])
+        var times = [timeval(tv_sec: time(nil) - 90, tv_usec: 0), timeval(tv_sec: time(nil) - 90, tv_usec: 0)]
+        utimes(left, &times)
+        try items.add(item("b"))
+        #expect(!FileManager.default.fileExists(atPath: left))
+    }
+
+    @Test("of many threads that count up one item none loses a step")
+    func turns() async throws {
+        try items.add(item("counter", "0"))
+        let items = items
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<10 {
+                        while true {
+                            guard let listed = try? items.list().first(where: { $0.account == "counter" }),
+                                let number = Int(String(decoding: listed.attributes, as: UTF8.self))
+                            else { continue }
+                            if (try? items.replace(listed, attributes: Array("\(number + 1)".utf8))) != nil { break }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(try items.list().map(\.attributes) == [Array("40".utf8)])
+    }
+}
+
+@Suite("A simulated phone and its app")
+struct SimulatedDeviceTests {
+    private let folder: TemporaryFolder
+    private let phone: SimulatedDevice
+    private let sender = SenderKey()
+    private let authority = AuthorityKey()
+    private let start = Timestamp.now().advanced(bySeconds: -86_400)
+
+    init() throws {
+        folder = try TemporaryFolder()
+        phone = SimulatedDevice(container: folder.appending("State"))
+    }
+
+    private func later(_ seconds: Int64) -> Timestamp { start.advanced(bySeconds: seconds) }
+
+    private var app: OwnDevice {
+        get throws {
+            try #require(
+                phone.app(
+                    StandardConfiguration(
+                        topic: "com.example.app", senders: [sender.sender.description],
+                        authorities: [authority.authority.description], safeDefault: "d", allowsAnonymous: false)))
+        }
+    }
+
+    @Test("enrols, answers, rotates, confirms, revokes and takes sender sets by an app's own calls, over files")
+    func life() throws {
+        let first = try app.enrol(at: start)
+        #expect(try app.enrol(at: later(1)) == first)
+        #expect(FileManager.default.fileExists(atPath: folder.appending("State/SealedPush/ledger").path))
+        var server = try EnrolledDevice(pinning: first, topic: "com.example.app", at: start)
+        func prove(_ record: DeviceRecord, at now: Timestamp) throws {
+            try server.accept(record, at: now)
+            for recipient in server.unproven {
+                let challenge = PendingChallenge(
+                    to: recipient, of: server.enrolment, topic: "com.example.app", from: sender, at: now)
+                try server.prove(challenge, answer: app.answer(challenge: challenge.text, at: now), at: now)
+            }
+            #expect(try server.recipient(at: now).recipient == record.recipients[0])
+        }
+        try prove(first, at: start)
+        let both = try app.rotate(at: later(60))
+        try prove(both, at: later(60))
+        #expect(throws: DeviceError.unconfirmed) { try app.rotate(at: later(61)) }
+        ConfirmationMarkers(in: folder.appending("State/SealedPush")).mark(both.recipients[0], at: later(70))
+        #expect(phone.hasOpened(under: both.recipients[0]) && !phone.hasOpened(under: first.recipients[0]))
+        let done = try app.maintain(at: later(80))
+        #expect(done.confirmed == [both.recipients[0]] && done.retired == first.recipients)
+        try prove(done.record, at: later(80))
+        let revoked = try app.revoke(at: later(90))
+        #expect(try phone.rotation.members.map(\.key) == revoked.recipients)
+        try prove(revoked, at: later(90))
+
+        let set = try SenderSet(
+            of: [SenderKey().sender], topic: "com.example.app", counter: 5, created: start, expires: later(999_999),
+            signedBy: authority)
+        #expect(try app.accept(senderSet: set.description, at: later(91)) == set)
+        #expect(try DeviceKeys(phone.keychain).senderSet(for: "com.example.app") == set)
+        let locked = SimulatedDevice(container: phone.container, isLocked: true)
+        #expect(throws: KeyStoreError.locked) { try DeviceKeys(locked.keychain).senderSet(for: "com.example.app") }
+    }
+
+    @Test("takes over keys that were made elsewhere, and of each the life that is further on")
+    func adopting() throws {
+        try PushDelivery.prepareContainer(phone.container, keyCreated: start.secondsSince1970)
+        let (old, new) = (Identity(), Identity())
+        var life = KeyLife(created: start, confirmed: start)
+        func adopt(_ keys: [(Identity, KeyLife)], destroying gone: [Recipient] = []) throws {
+            try phone.adopt(keys.map { DeviceKey($0.0, life: $0.1) }, destroying: gone, enrolment: nil)
+        }
+        try adopt([(old, life)])
+        try adopt([(new, KeyLife(created: later(1))), (old, life)])
+        #expect(try phone.rotation.active.map(\.key) == [new.recipient, old.recipient])
+        #expect(try phone.rotation.unconfirmed?.key == new.recipient)
+        // Confirmed here, and there not yet: it stays so.
+        ConfirmationMarkers(in: folder.appending("State/SealedPush")).mark(new.recipient, at: later(2))
+        #expect(try app.maintain(at: later(3)).retired == [old.recipient])
+        try adopt([(new, KeyLife(created: later(1))), (old, life)])
+        #expect(try phone.rotation.active.map(\.key) == [new.recipient])
+        #expect(try phone.rotation.life(of: old.recipient)?.retired == later(2))
+        // Revoked there: destroyed here. A key of the phone's own stays.
+        let own = try app.rotate(at: later(4)).recipients[0]
+        try adopt([(old, life)], destroying: [new.recipient])
+        #expect(try phone.rotation.members.map(\.key) == [own, old.recipient])
+        // Retired there for so long that it is erased here: it does not come back.
+        let month = start.advanced(bySeconds: 40 * 86_400)
+        #expect(try app.maintain(at: month).erased == [old.recipient])
+        life.retire(at: start.advanced(bySeconds: -32 * 86_400))
+        try adopt([(old, life)])
+        #expect(try phone.rotation.members.map(\.key) == [own])
+    }
+
+    @Test("takes over the enrolment key with its counter, so that the server believes what the phone signs")
+    func adoptedEnrolment() throws {
+        try PushDelivery.prepareContainer(phone.container, keyCreated: start.secondsSince1970)
+        let keyring = Keyring(folder: folder.appending("Keys"))
+        let recipient = try keyring.generateDevice(named: "phone", topic: "com.example.app", at: start)
+        func adopt() throws {
+            try phone.adopt(
+                keyring.deviceKeys(named: "phone"), destroying: [], enrolment: keyring.enrolment(named: "phone"))
+        }
+        try adopt()
+        let record = try #require(try keyring.entry(named: "phone").record)
+        #expect(try app.maintain(at: start).record == record)
+        let rotated = try app.rotate(at: later(9))
+        try rotated.check(pinned: record.enrolment, topic: "com.example.app", replacing: record, at: later(9))
+        #expect(rotated.recipients[1] == recipient)
+        // What is older there changes nothing here.
+        try adopt()
+        #expect(try app.enrol(at: later(10)) == rotated)
+    }
+}
