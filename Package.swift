@@ -313,15 +313,14 @@ let testedOnLinux: [Target] = [
     .target(
         name: "EndToEnd",
         dependencies: [
-            "PushOutbox", "PushKeyring", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "_PushBase",
-            "TestSupport",
-            "TestPrograms",
+            "PushOutbox", "PushSender", "PushSimulator", "PushService", "SealedPush", "PushCrypto", "_PushBase",
+            "TestSupport", "TestPrograms",
         ],
         path: "Tests/EndToEnd", swiftSettings: settings),
     .testTarget(
         name: "EndToEndTests",
         dependencies: [
-            "EndToEnd", "PushAPNS", "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush",
+            "EndToEnd", "PushAPNS", "SimulatedAPNs", "PushSimulator", "PushService", "PushSender", "SealedPush",
             "PushCrypto", "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "soak-sender", "device-simulator",
         ],
         swiftSettings: settings),

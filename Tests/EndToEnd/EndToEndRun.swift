@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Glibc
-internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
 internal import PushSimulator
@@ -20,6 +19,8 @@ package final class EndToEndRun {
     private var random: SeededGenerator
     private var running: [ChildProcess] = []
     private var sender: ChildProcess?
+    private let newsroom = Newsroom(SenderParts.topic)
+    private let keys: KeyChanges
     private let start = ContinuousClock.now
     private var lastReport = ContinuousClock.now
     private var lastSample = ContinuousClock.now
@@ -40,7 +41,7 @@ package final class EndToEndRun {
         package let description: String
     }
 
-    /// Makes the folder's contents: keys for all devices and a sender.
+    /// Makes the folder's contents.
     ///
     /// - Parameter report: called about every two seconds.
     package init(_ plan: RunPlan, in folder: RunFolder, report: @escaping (Progress) -> Void = { _ in }) throws {
@@ -52,18 +53,21 @@ package final class EndToEndRun {
         try folder.write(plan)
         for file in [folder.acknowledged, folder.output(of: "devices")] { try Data().write(to: file) }
         devicesOutput = try GrowingFile(folder.output(of: "devices"))
+        keys = try KeyChanges(plan, newsroom, folder)
     }
 
     /// Runs all of it; the outcome is judged and everything has ended when it returns, or throws.
     package func run() throws {
         defer { for process in running + [sender].compactMap({ $0 }) { process.kill() } }
-        let recipients = try makeKeys()
+        let enrolled = try makeKeys()
         let server = try startServer()
         let devices = try startDevices()
         try wait(for: "the devices to be online") { outcome.shown.tokens.count == plan.deviceCount }
-        try register(recipients)
+        try register(enrolled)
         outcome.preparation = ContinuousClock.now - start
 
+        let changing = Work { [keys] in try await keys.run() }
+        defer { keys.end() }
         let sendingStart = ContinuousClock.now
         for kill in KillPlan.make(plan, &random) { try send(server, devices, until: kill) }
         try send(server, devices, until: nil)
@@ -71,6 +75,8 @@ package final class EndToEndRun {
 
         // Whatever the server has sent is on its way, and may be a second showing.
         try wait(for: "the devices to show all that was sent") { outcome.shown.lineCount >= outcome.requests.sentCount }
+        keys.end()
+        outcome.keyChanges = try changing.wait()
         outcome.shown.mayGoOffline = true
         for process in [devices, server] {
             Glibc.kill(process.identifier, SIGINT)
@@ -84,21 +90,10 @@ package final class EndToEndRun {
 
     // MARK: Before
 
-    private func makeKeys() throws -> [Recipient] {
-        let keyring = Keyring(folder: folder.keyring)
+    private func makeKeys() throws -> [EnrolledDevice] {
+        try newsroom.sender.withSecretText { try Data($0).write(to: folder.senderKey) }
         // Older than any message: what comes from before a device's key is not opened.
-        let created = Timestamp.now().advanced(bySeconds: -3_600)
-        _ = try keyring.generateSender(named: Self.name("newsroom"), at: created)
-        let senderKey = try keyring.senderKey(named: Self.name("newsroom"))
-        try senderKey.withSecretText { try Data($0).write(to: folder.senderKey) }
-        return try (0..<plan.deviceCount).map {
-            try keyring.generateDevice(named: Self.name(RunPlan.deviceName($0)), at: created)
-        }
-    }
-
-    private static func name(_ text: String) throws -> KeyName {
-        guard let name = KeyName(parsing: text) else { throw Failed(description: "\(text) is no name") }
-        return name
+        return try keys.enrol(at: .now().advanced(bySeconds: -3_600))
     }
 
     private func startServer() throws -> ChildProcess {
@@ -120,41 +115,45 @@ package final class EndToEndRun {
             [
                 "run", "--device", "phone", "--count", "\(plan.deviceCount)", "--apns",
                 folder.apns.path(percentEncoded: false), "--topic", SenderParts.topic.description, "--keyring",
-                folder.keyring.path(percentEncoded: false), "--trust", "newsroom", "--state",
+                folder.url.appending(path: "None").path(percentEncoded: false), "--trust", newsroom.trusted, "--state",
                 folder.states.path(percentEncoded: false), "--json",
             ])
         running.append(devices)
         return devices
     }
 
-    private func register(_ recipients: [Recipient]) throws {
-        let devices = try recipients.enumerated().map { number, recipient in
+    private func register(_ enrolled: [EnrolledDevice]) throws {
+        let devices = try enrolled.enumerated().map { number, enrolled in
             let text = RunPlan.deviceName(number)
             guard let name = DeviceName(parsing: text), let user = UserName(parsing: text),
                 let token = outcome.shown.tokens[text].flatMap({ DeviceToken(parsing: $0) })
             else { throw Failed(description: "\(text) has no token") }
             return RegisteredDevice(
-                name: name, user: user, topic: SenderParts.topic, environment: .sandbox, keys: .unverified(recipient),
+                name: name, user: user, topic: SenderParts.topic, environment: .sandbox, keys: .enrolled(enrolled),
                 token: token, registered: .now())
         }
-        let path = folder.outbox.path(percentEncoded: false)
-        try Self.waiting { try await Outbox(at: path).register(devices) }
+        try Work { [keys] in try await keys.register(devices) }.wait()
     }
 
-    /// Runs a task to its end.
-    private static func waiting(_ body: @escaping @Sendable () async throws -> Void) throws {
-        let result = Slot()
-        let isDone = DispatchSemaphore(value: 0)
-        Task {
-            do { try await body() } catch { result.error = error }
-            isDone.signal()
+    /// A task, for whoever has none.
+    private final class Work<Value: Sendable>: @unchecked Sendable {
+        // Written before the semaphore is signalled, read after it.
+        private var result: Result<Value, any Error>?
+        private let isDone = DispatchSemaphore(value: 0)
+
+        init(_ body: @escaping @Sendable () async throws -> Value) {
+            Task {
+                do { result = .success(try await body()) } catch { result = .failure(error) }
+                isDone.signal()
+            }
         }
-        isDone.wait()
-        if let error = result.error { throw error }
-    }
 
-    /// Written before the semaphore is signalled, read after it.
-    private final class Slot: @unchecked Sendable { var error: (any Error)? }
+        func wait() throws -> Value {
+            isDone.wait()
+            guard let result else { throw Failed(description: "a task has no result") }
+            return try result.get()
+        }
+    }
 
     // MARK: While it runs
 
@@ -195,6 +194,7 @@ package final class EndToEndRun {
         guard ContinuousClock.now - lastSample > .milliseconds(100) else { return }
         lastSample = .now
         let progress = Double(outcome.requests.pushes.count) / Double(plan.messageCount)
+        keys.note(progress: progress)
         outcome.senderMemory.sample(process.identifier, progress: progress)
         outcome.serverMemory.sample(server.identifier, progress: progress)
         outcome.devicesMemory.sample(devices.identifier, progress: progress)

@@ -4,7 +4,7 @@ internal import Glibc
 /// Where the parts of a run keep what they have.
 package struct RunFolder: Sendable {
     package let url: URL
-    /// For the devices' keys and ledgers, a file for each message: in memory where there is room for that, since a thousand
+    /// For the phones' keychains and ledgers, a file for each message: in memory where there is room for that, since a thousand
     /// phones do not share one disk.
     private let devices: URL
     /// What is this run's alone, in memory.
@@ -32,7 +32,6 @@ package struct RunFolder: Sendable {
     }
 
     package var outbox: URL { url.appending(path: "outbox.db") }
-    package var keyring: URL { devices.appending(path: "Keys") }
     /// The sender's key alone, as text.
     package var senderKey: URL { url.appending(path: "sender-key.txt") }
     package var apns: URL { url.appending(path: "APNs") }

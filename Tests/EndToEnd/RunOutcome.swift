@@ -8,6 +8,7 @@ package struct RunOutcome: Sendable {
     package internal(set) var faults = FaultList()
     package internal(set) var killCount = 0
     package internal(set) var killsAfterAnswer = 0
+    package internal(set) var keyChanges = KeyChangeCounts()
     /// Until the first message was enqueued.
     package internal(set) var preparation = Duration.zero
     /// From then until the outbox was empty.
@@ -46,6 +47,10 @@ package struct RunOutcome: Sendable {
         requests.compare(with: shown, messageCount: plan.messageCount)
         faults.add(shown.faults)
         faults.add(requests.faults)
+        // Each phone that had a new key before anything was sent has got a message under it.
+        if keyChanges.confirmed < plan.deviceCount / 3 || keyChanges.retired < keyChanges.confirmed {
+            faults.add("of \(keyChanges.rotated) new keys \(keyChanges.confirmed) were confirmed")
+        }
         if killCount != plan.killCount { faults.add("the sender was killed \(killCount) times") }
         if requests.answeredTwiceCount < killsAfterAnswer {
             faults.add("\(killsAfterAnswer) answers were to be lost with the sender, but nothing was sent again")

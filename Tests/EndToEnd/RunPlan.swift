@@ -6,7 +6,10 @@ package struct RunPlan: Codable, Sendable {
     package var deviceCount: Int
     /// How often the sender is killed.
     package var killCount: Int
-    /// Of the kills and of the local APNs' faults.
+    /// How often, over the whole run, an app makes a new key on its phone or confirms one. Besides, a third of the phones
+    /// revoke their first key before anything is sent, and a third rotate.
+    package var keyChangeCount: Int
+    /// Of the kills, the changes of keys and the local APNs' faults.
     package var seed: UInt64
     package var faults = Faults()
     package var patience = Patience()
@@ -24,6 +27,7 @@ package struct RunPlan: Codable, Sendable {
         self.messageCount = messageCount
         self.deviceCount = deviceCount
         self.killCount = killCount
+        keyChangeCount = 3 * deviceCount
         self.seed = seed
     }
 

@@ -1,10 +1,6 @@
 import Foundation
-import Glibc
-import PushAPNS
-import PushKeyring
 import PushSender
 import PushSimulator
-import SealedPush
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
@@ -35,7 +31,7 @@ struct ParallelTests {
 
     @Test("also where two of its processes take the connection from each other with everything on its way")
     func connections() async throws {
-        let rig = try await Rig()
+        let rig = try await Rig(processCount: 2)
         defer { for process in rig.processes { process.kill() } }
         var sentCount = 0
         // Six times, and on until some came to both processes: on an idle machine the one may be done too soon.
@@ -63,116 +59,4 @@ struct ParallelTests {
         print("\(all.count) notifications of \(sentCount) messages")
         #expect(all.count > sentCount, "some came to both processes")
     }
-}
-
-/// Devices that run in two processes, and a transport to them.
-private final class Rig {
-    let server: LocalAPNs
-    private(set) var processes: [ChildProcess] = []
-    private let folder: TemporaryFolder
-    private let sealer: Sealer
-    private let transport: APNSTransport
-    private let recipients: [Recipient]
-    private var tokens: [DeviceToken] = []
-
-    private static let deviceCount = 8
-    private static let topic: Topic = "com.example.app"
-
-    init() async throws {
-        folder = try TemporaryFolder(inMemory: true)
-        let keyring = Keyring(folder: folder.appending("Keys"))
-        let created = Timestamp.now().advanced(bySeconds: -3_600)
-        _ = try keyring.generateSender(named: Self.name("newsroom"), at: created)
-        recipients = try (1...Self.deviceCount).map {
-            try keyring.generateDevice(named: Self.name("phone-\($0)"), at: created)
-        }
-        sealer = Sealer(
-            sender: try keyring.senderKey(named: Self.name("newsroom")), topic: Self.topic, safeDefault: "wire default")
-        server = try await LocalAPNs.start(folder: folder.appending("APNs"))
-        let address = server.address
-        var configuration = APNSConfiguration(
-            endpoint: APNSEndpoint(host: address.host, port: address.port),
-            key: try ProviderKey(
-                pem: Array(Data(contentsOf: URL(filePath: address.key ?? ""))), keyID: address.keyID ?? "",
-                teamID: address.teamID ?? ""),
-            trustRoots: try TrustRoots(pem: Array(Data(contentsOf: URL(filePath: address.root)))))
-        configuration.deadlines.request = .seconds(600)
-        configuration.deadlines.connect = .seconds(600)
-        transport = try APNSTransport(configuration)
-        for number in 0..<2 { try await start(number) }
-        tokens = try lines(0).compactMap { ($0["token"] as? String).flatMap { DeviceToken(parsing: $0) } }
-    }
-
-    private static func name(_ text: String) throws -> KeyName { try #require(KeyName(parsing: text)) }
-
-    private func start(_ number: Int) async throws {
-        let output = try folder.write("", to: "devices-\(number)")
-        let arguments = [
-            "run", "--device", "phone", "--count", "\(Self.deviceCount)", "--apns", folder.appending("APNs").path,
-            "--topic", Self.topic.description, "--keyring", folder.appending("Keys").path, "--trust", "newsroom",
-            "--state", folder.appending("States").path, "--json",
-        ]
-        processes.append(
-            try Program("device-simulator").start(arguments, output: FileHandle(forWritingTo: URL(filePath: output))))
-        try await wait { try self.lines(number).count == Self.deviceCount }
-    }
-
-    /// All at once.
-    func send(_ messages: Range<Int>) async throws {
-        let requests = try messages.map { message in
-            let device = message % Self.deviceCount
-            let content = Content(body: "message \(message)")
-            return PushRequest(
-                try sealer.seal(content, toUnverified: recipients[device]), to: tokens[device])
-        }
-        let transport = transport
-        try await withThrowingTaskGroup(of: PushAnswer.self) { group in
-            for request in requests { group.addTask { try await transport.deliver(request) } }
-            for try await answer in group { #expect(answer == .accepted(uniqueID: answer.uniqueID)) }
-        }
-    }
-
-    /// One that does not have the devices: the server hardly notices.
-    func disconnect(_ number: Int) async throws {
-        let before = try count("offline", number)
-        Glibc.kill(processes[number].identifier, SIGUSR1)
-        try await wait { try self.count("offline", number) > before }
-    }
-
-    func reconnect(_ number: Int) async throws {
-        let before = try count("online", number)
-        Glibc.kill(processes[number].identifier, SIGUSR2)
-        try await wait { try self.count("online", number) >= before + Self.deviceCount }
-    }
-
-    private func count(_ event: String, _ number: Int) throws -> Int {
-        try lines(number).count { $0["event"] as? String == event }
-    }
-
-    func end() async {
-        await transport.shutDown()
-        for process in processes {
-            Glibc.kill(process.identifier, SIGINT)
-            #expect(process.wait() == .exited(0))
-        }
-        await server.stop()
-    }
-
-    func notifications() throws -> [[String: Any]] {
-        try processes.indices.flatMap { try lines($0) }.filter { $0["event"] as? String == "notification" }
-    }
-
-    private func lines(_ number: Int) throws -> [[String: Any]] {
-        try Checkout.text(folder.appending("devices-\(number)")).split(separator: "\n").compactMap {
-            (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
-        }
-    }
-
-    func wait(until condition: () throws -> Bool) async throws {
-        try await eventually("what the test waits for", condition)
-    }
-}
-
-extension PushAnswer {
-    fileprivate var uniqueID: String? { if case .accepted(let uniqueID) = self { uniqueID } else { nil } }
 }

@@ -1,0 +1,111 @@
+internal import Foundation
+internal import PushOutbox
+internal import PushService
+internal import SealedPush
+internal import TestSupport
+internal import _PushBase
+
+/// What the apps of a run's phones have done with their keys.
+package struct KeyChangeCounts: Sendable {
+    package internal(set) var rotated = 0
+    package internal(set) var confirmed = 0
+    package internal(set) var retired = 0
+    package internal(set) var revoked = 0
+}
+
+/// The apps of a run's phones, which change their keys while messages flow, and the server that takes what they hand over,
+/// into the outbox from which another process sends.
+final class KeyChanges: Sendable {
+    private let plan: RunPlan
+    private let newsroom: Newsroom
+    private let apps: [PhoneApp]
+    private let outbox: Outbox
+    private let state = Locked(State())
+
+    private struct State {
+        /// Of the work, from 0 to 1.
+        var progress = 0.0
+        var isEnding = false
+        var counts = KeyChangeCounts()
+    }
+
+    init(_ plan: RunPlan, _ newsroom: Newsroom, _ folder: RunFolder) throws {
+        self.plan = plan
+        self.newsroom = newsroom
+        apps = try (0..<plan.deviceCount).map { number in
+            try PhoneApp(in: folder.states.appending(path: RunPlan.deviceName(number)), trusting: newsroom)
+        }
+        outbox = try Outbox(at: folder.outbox.path(percentEncoded: false))
+    }
+
+    /// Every phone's first launch. A third of them have their keys stolen right after it, and a third rotate.
+    func enrol(at now: Timestamp) throws -> [EnrolledDevice] {
+        try apps.enumerated().map { number, app in
+            var server = try newsroom.enrol(app, at: now)
+            guard number % 3 > 0 else { return server }
+            let later = now.advanced(bySeconds: 1)
+            let record = try number % 3 == 1 ? app.device.revoke(at: later) : app.device.rotate(at: later)
+            state.withLock { if number % 3 == 1 { $0.counts.revoked += 1 } else { $0.counts.rotated += 1 } }
+            try newsroom.take(record, of: app, to: &server, at: later)
+            return server
+        }
+    }
+
+    /// Devices with their tokens, as the server stores them.
+    func register(_ devices: [RegisteredDevice]) async throws { try await outbox.register(devices) }
+
+    func note(progress: Double) { state.withLock { $0.progress = progress } }
+    func end() { state.withLock { $0.isEnding = true } }
+
+    /// Changes keys at the pace of the work, until it ends; then confirms what messages have opened under.
+    func run() async throws -> KeyChangeCounts {
+        var random = SeededGenerator(seed: plan.seed)
+        var count = 0
+        while true {
+            let (progress, isEnding) = state.withLock { ($0.progress, $0.isEnding) }
+            guard !isEnding else { break }
+            let number = Int.random(in: apps.indices, using: &random)
+            if Double(count) < progress * Double(plan.keyChangeCount), try await change(number) {
+                count += 1
+            } else {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        for number in apps.indices where try apps[number].hasNews { _ = try await change(number) }
+        return state.withLock { $0.counts }
+    }
+
+    /// False where the phone waits for a message.
+    private func change(_ number: Int) async throws -> Bool {
+        let app = apps[number]
+        if try app.hasNews {
+            let done = try app.device.maintain()
+            state.withLock { state in
+                state.counts.confirmed += done.confirmed.count
+                state.counts.retired += done.retired.count
+            }
+            try await handOver(done.record, number)
+        } else {
+            let record: DeviceRecord
+            do throws(DeviceError) { record = try app.device.rotate() } catch {
+                guard error == .unconfirmed else { throw error }
+                return false
+            }
+            state.withLock { $0.counts.rotated += 1 }
+            try await handOver(record, number)
+        }
+        return true
+    }
+
+    private func handOver(_ record: DeviceRecord, _ number: Int) async throws {
+        guard let name = DeviceName(parsing: RunPlan.deviceName(number)) else { return }
+        try await outbox.accept(record, of: name, at: .now())
+        guard case .enrolled(let enrolled)? = try await outbox.device(name)?.keys else { return }
+        for recipient in enrolled.unproven {
+            let challenge = PendingChallenge(
+                to: recipient, of: enrolled.enrolment, topic: newsroom.topic, from: newsroom.sender, at: .now())
+            let answer = try apps[number].device.answer(challenge: challenge.text)
+            try await outbox.prove(challenge, answer: answer, of: name, at: .now())
+        }
+    }
+}
