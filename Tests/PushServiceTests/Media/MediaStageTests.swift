@@ -259,7 +259,7 @@ struct MediaStageTests {
             let service = TestedService(fixture.configuration(stages: [MediaStage()]))
             service.environment = DeviceEnvironment(
                 keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: fixture.scratchRoot,
-                allowsLoopback: true, budget: fixture.budget,
+                fetcher: Loader.standard.fetcher, budget: fixture.budget,
                 now: { fixture.now.advanced(bySeconds: Int64(seconds)) })
             let shown = await receive(request, service)
             #expect(shown.body == "Look!")
