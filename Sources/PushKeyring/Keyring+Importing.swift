@@ -1,7 +1,7 @@
 public import SealedPush
 
 extension Keyring {
-    /// Adds the public key of somebody else. Nobody vouches for a device's key that comes so.
+    /// Adds the public key of somebody else. Nobody vouches for a device's key that is added this way.
     public func add(_ key: PublicKey, named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) {
         try change(at: now) { (change) throws(KeyringError) in
             try change.requireFree(name)

@@ -79,7 +79,7 @@ public struct PushDelivery: Sendable {
         return delivered
     }
 
-    /// Ends the extension's process, once it has tidied up. Gives what it did wrong after its answers.
+    /// Ends the extension's process, once it has tidied up. Returns what it did wrong after its answers.
     public func end() -> [String] { session.end() }
 
     /// What a person sees who expands a notification that is shown, in a process of the app's content extension; then,

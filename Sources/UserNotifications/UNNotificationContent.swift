@@ -53,10 +53,10 @@ public class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSec
     /// The value a Focus filters by.
     public var filterCriteria: String? { fields.filterCriteria }
 
-    /// Gives an immutable content, also for a mutable receiver.
+    /// Returns an immutable content, also for a mutable receiver.
     public func copy(with zone: NSZone? = nil) -> Any { snapshot() }
 
-    /// Gives a `UNMutableNotificationContent` of its own.
+    /// Returns a `UNMutableNotificationContent` of its own.
     public func mutableCopy(with zone: NSZone? = nil) -> Any { UNMutableNotificationContent(fields: fields) }
 
     func snapshot() -> UNNotificationContent { self }

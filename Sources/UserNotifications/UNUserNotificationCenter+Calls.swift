@@ -19,7 +19,7 @@ extension UNUserNotificationCenter {
         self.categories = categories
     }
 
-    /// Gives the app's categories.
+    /// Returns the app's categories.
     public func getNotificationCategories(completionHandler: @escaping (Set<UNNotificationCategory>) -> Void) {
         completionHandler(categories)
     }
@@ -28,7 +28,7 @@ extension UNUserNotificationCenter {
         categories
     }
 
-    /// Gives what the app may do.
+    /// Returns what the app may do.
     public func getNotificationSettings(completionHandler: @escaping (UNNotificationSettings) -> Void) {
         completionHandler(settings)
     }
@@ -53,7 +53,7 @@ extension UNUserNotificationCenter {
         try accept(request)
     }
 
-    /// Gives the requests that wait for their trigger.
+    /// Returns the requests that wait for their trigger.
     public func getPendingNotificationRequests(completionHandler: @escaping ([UNNotificationRequest]) -> Void) {
         completionHandler(pending)
     }
@@ -62,7 +62,7 @@ extension UNUserNotificationCenter {
         pending
     }
 
-    /// Gives the notifications in the list.
+    /// Returns the notifications in the list.
     public func getDeliveredNotifications(completionHandler: @escaping ([UNNotification]) -> Void) {
         completionHandler(delivered)
     }

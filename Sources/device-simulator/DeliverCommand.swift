@@ -174,7 +174,7 @@ struct DeliverCommand: ParsableCommand {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    /// Acts as the app: a key under which the extension has opened a message is in use from now on. Gives its ID.
+    /// Acts as the app: a key under which the extension has opened a message is in use from now on. Returns its ID.
     private func confirm(_ device: OwnedDevice) -> String? {
         guard let key = device.confirm()?.keyID else { return nil }
         report("a message has opened under the new key \(key): it is confirmed, and the older ones retire")

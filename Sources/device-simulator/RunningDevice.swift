@@ -28,7 +28,7 @@ struct RunningDevice {
         return delivered
     }
 
-    /// Ends the extension's process. Gives what it did wrong after its answers.
+    /// Ends the extension's process. Returns what it did wrong after its answers.
     func end() -> [String] { delivery.end() }
 
     /// Removes the files of a notification that is no longer on the screen.

@@ -50,7 +50,7 @@ final class Thumbnail: Sendable {
         return surface
     }
 
-    /// In pixels; all of it where the clip is none, or makes no sense.
+    /// In pixels; all of it where there is no clip, or one that makes no sense.
     private static func part(_ clip: CGRect?, width: Double, height: Double) -> CGRect {
         let all = CGRect(x: 0, y: 0, width: width, height: height)
         guard let clip, [clip.minX, clip.minY, clip.width, clip.height].allSatisfy({ (0...1).contains(Double($0)) })

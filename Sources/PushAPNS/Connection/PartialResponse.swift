@@ -35,7 +35,7 @@ struct PartialResponse {
             case "apns-unique-id": newUniqueID = ErrorBody.bounded(header.value)
             case "content-length":
                 guard let count = Int(header.value), count >= 0, count == newByteCount ?? count else {
-                    throw ProtocolViolation(.protocolError, "a content length that is none")
+                    throw ProtocolViolation(.protocolError, "a malformed content length")
                 }
                 newByteCount = count
             default: break

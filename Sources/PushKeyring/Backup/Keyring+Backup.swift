@@ -9,7 +9,7 @@ extension Keyring {
     /// audit log. Noted in the audit log before. At most 16 MiB; about 0.2 s for a passphrase.
     ///
     /// - Parameter secret: what it is sealed under, with a salt of its own; need not be the keyring's.
-    /// - Throws: the error of the first file that is damaged or was edited: a backup that lacks something is none.
+    /// - Throws: the error of the first file that is damaged or was edited: a backup that lacks something is no backup.
     public func backup(under secret: KeyringSecret, at now: Timestamp = .now()) throws(KeyringError) -> [UInt8] {
         guard try !files.reading({ () throws(KeyringError) in try isEmpty() }) else {
             throw .file(folder, message: "there is no keyring")

@@ -95,7 +95,7 @@ extension KeyringChange {
 }
 
 extension KeyringFolder {
-    /// Whose key file has this path; nil where it is none.
+    /// Whose key file has this path; nil where it is no key file.
     static func key(at path: String) -> (name: KeyName, isOwn: Bool)? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, subfolders.contains(String(parts[0])), parts[1].hasSuffix(Keyring.suffix),

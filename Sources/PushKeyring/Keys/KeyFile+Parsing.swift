@@ -112,7 +112,7 @@ extension TextFile {
 }
 
 extension KeyLife {
-    /// Nil where a moment is none, or where the state that a person reads is not the one that follows from them.
+    /// Nil where a moment can't be read, or where the state that a person reads is not the one that follows from them.
     fileprivate init?(_ file: borrowing TextFile, in paragraph: Int) {
         var moments: [String: Timestamp] = [:]
         for name in ["created", "confirmed", "retired", "revoked", "erased"] {

@@ -201,7 +201,7 @@ public actor Courier {
     }
 
     /// Where one token after another is refused, and none is taken, it is not the tokens: the wrong environment, the wrong
-    /// app. The run ends before all of them are disabled; gives what becomes of a refused push then.
+    /// app. The run ends before all of them are disabled; returns what becomes of a refused push then.
     private func stopIfAllAreRefused(_ result: Result<PushAnswer, PushTransportError>) -> Settlement? {
         guard case .success(let answer) = result else { return nil }
         guard case .refused(let refusal) = answer, Self.massReasons.contains(refusal.reason ?? "") else {
@@ -252,7 +252,7 @@ public actor Courier {
         if let problem = await note() { throw problem }
     }
 
-    /// Writes down what has ended; gives why it could not.
+    /// Writes down what has ended; returns why it could not.
     private func note() async -> OutboxError? {
         do throws(OutboxError) {
             _ = try await exchange(taking: nil)

@@ -20,7 +20,7 @@ enum EntryTable {
         return db.changesCount > 0
     }
 
-    /// Removes all that waits for a device, dead letters included; gives how many that were.
+    /// Removes all that waits for a device, dead letters included; returns how many that were.
     static func discardAll(of device: Int64, in db: Database) throws -> Int {
         try db.execute(sql: "DELETE FROM entries WHERE device = ?", arguments: [device])
         var count = db.changesCount
@@ -41,7 +41,7 @@ enum EntryTable {
         return try remove(id, in: db)
     }
 
-    /// Moves all that waits for a device to the dead letters; gives how many that were.
+    /// Moves all that waits for a device to the dead letters; returns how many that were.
     static func buryAll(of device: Int64, reason: String, at now: Int64, in db: Database) throws -> Int {
         try db.execute(
             sql: """

@@ -44,7 +44,7 @@ enum ReceiptTable {
         return .counted
     }
 
-    /// Adds what did not open, up to the day's limit for one device; gives how many that were.
+    /// Adds what did not open, up to the day's limit for one device; returns how many that were.
     private static func countFailures(
         of receipt: ShownReceipt, before: Int, at now: Int64, in db: Database
     ) throws -> Int {

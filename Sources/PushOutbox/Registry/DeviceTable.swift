@@ -82,7 +82,7 @@ enum DeviceTable {
         return try merelyPinned.map { try remove($0.value("id"), in: db) }.reduce(0, +)
     }
 
-    /// Forgets a device and what waits for it; gives how many pushes that were.
+    /// Forgets a device and what waits for it; returns how many pushes that were.
     static func remove(_ id: Int64, in db: Database) throws -> Int {
         let count = try EntryTable.discardAll(of: id, in: db)
         try db.execute(sql: "DELETE FROM devices WHERE id = ?", arguments: [id])

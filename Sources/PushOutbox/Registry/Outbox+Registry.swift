@@ -73,7 +73,7 @@ extension Outbox {
         }
     }
 
-    /// Forgets a device and what waits for it; gives how many pushes that were.
+    /// Forgets a device and what waits for it; returns how many pushes that were.
     ///
     /// - Throws: `unknownDevice`.
     @discardableResult

@@ -14,7 +14,7 @@ public enum PurgeScope: Hashable, Sendable {
 }
 
 extension Outbox {
-    /// Lets dead letters be sent again, byte for byte as they were; gives how many. Tokens that were disabled for the same
+    /// Lets dead letters be sent again, byte for byte as they were; returns how many. Tokens that were disabled for the same
     /// reasons are used again: the operator says that the cause is gone.
     ///
     /// Those whose device has lost its token stay. One whose device has newer pushes waiting goes before them.
@@ -36,7 +36,7 @@ extension Outbox {
         }
     }
 
-    /// Throws pushes away; gives how many. In transactions of a thousand, so that others can work meanwhile.
+    /// Throws pushes away; returns how many. In transactions of a thousand, so that others can work meanwhile.
     @discardableResult
     public func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
         if case .sealed(let sealedBy) = scope { return try await purge(sealedBy) }

@@ -8,7 +8,7 @@ internal import _PushBase
 #endif
 
 extension Sealer {
-    /// Encrypts a picture, sound or movie into a new file, and gives the entry for ``Content/attachments``.
+    /// Encrypts a picture, sound or movie into a new file, and returns the entry for ``Content/attachments``.
     ///
     /// Store the new file where `url` says, byte for byte, with any server for files: it can neither read it nor alter it
     /// unnoticed. Each call makes a fresh key; one encrypted file may serve any number of messages and devices. Takes

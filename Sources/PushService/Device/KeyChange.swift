@@ -63,7 +63,7 @@ struct KeyChange {
         try call { (items) throws(SecretItemError) in try items.add(item) }
     }
 
-    /// Signs a record of the active keys, newest first, unless there is one that will do for a while; gives the newest.
+    /// Signs a record of the active keys, newest first, unless there is one that will do for a while; returns the newest.
     ///
     /// - Parameters:
     ///   - known: the newest record that the server has, signed by this device's own key. The new one counts higher.

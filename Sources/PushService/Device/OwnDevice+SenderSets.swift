@@ -35,7 +35,7 @@ extension OwnDevice {
                 if let known, knownSet == nil, set.counter <= known.counter { throw .rolledBack }
             } catch { throw .failed(.record(error)) }
             // First those of authorities that the app pins no more, as their counters must not stand in the way: a set of
-            // theirs is none, so that takes nothing away.
+            // theirs counts as none, so that takes nothing away.
             for old in stored where !trusted.authorities.contains(old.authority) { try change.remove(old.item) }
             if knownSet != set { try change.add(StoredSenderSet.item(set, accepted: now)) }
             for old in pinned where old.counter < set.counter { try change.remove(old.item) }

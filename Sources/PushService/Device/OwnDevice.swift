@@ -27,7 +27,7 @@ public struct OwnDevice: Sendable {
         }
     }
 
-    /// Makes a new key beside the one in use, and gives the record of both, for the server. The new one is in use once a
+    /// Makes a new key beside the one in use, and returns the record of both, for the server. The new one is in use once a
     /// message has opened under it and ``maintain(rotatingOlderThan:serverKnows:at:)`` was called; until then both open.
     ///
     /// - Throws: `unconfirmed` while an earlier new key waits for its first message.

@@ -121,7 +121,7 @@ package final class ItemSecret: Sendable, CustomStringConvertible {
 package enum SecretItemError: Error, Equatable, Sendable {
     /// There is an item of this name.
     case duplicate
-    /// There is none, or not as it was.
+    /// It is not there, or not as it was.
     case notFound
     /// The device has not been unlocked since it started.
     case locked

@@ -214,7 +214,7 @@ private final class TaskCancelling: Sendable {
         }
     }
 
-    /// Asks `body` for an answer and gives it with `answer`; `refusal` where the task is to be cancelled meanwhile.
+    /// Asks `body` for an answer and returns it with `answer`; `refusal` where the task is to be cancelled meanwhile.
     func answer<Answer>(_ answer: (Answer) -> Void, refusal: Answer, _ body: () -> Answer) {
         let isTooLate = state.withLock { state in
             if case .cancelled = state { return true }

@@ -45,7 +45,7 @@ final class ExtensionPipes: @unchecked Sendable {
         if ends[1].revents != 0 { while Glibc.read(wake.readEnd, &buffer, buffer.count) > 0 {} }
     }
 
-    /// Gives every whole line there is; false at the end, and where a line is too long.
+    /// Returns every whole line there is; false at the end, and where a line is too long.
     func read(_ line: ([UInt8]) -> Void) -> Bool {
         while true {
             let count = Glibc.read(output, &buffer, buffer.count)

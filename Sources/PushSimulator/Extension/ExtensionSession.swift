@@ -42,7 +42,7 @@ final class ExtensionSession: Sendable {
         return RunningExtension.neverBegun
     }
 
-    /// Ends the process, which gets a moment for what it has not tidied up. Gives what extensions did wrong after their
+    /// Ends the process, which gets a moment for what it has not tidied up. Returns what extensions did wrong after their
     /// answers.
     func end() -> [String] {
         let process = state.withLock { state in

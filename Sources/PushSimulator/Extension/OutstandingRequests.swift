@@ -32,7 +32,7 @@ struct OutstandingRequests {
 
     var isEmpty: Bool { requests.isEmpty }
 
-    /// Gives the new request's number.
+    /// Returns the new request's number.
     mutating func add(_ identifier: String, _ ticket: ExtensionTicket, at now: ContinuousClock.Instant) -> Int {
         count += 1
         // The first one pays for the process's start (``ExtensionRules/timeLimit``).

@@ -81,7 +81,7 @@ final class RunningExtension: Sendable {
         pipes.wakeUp()
     }
 
-    /// Closes, waits until it has ended, and gives what came too late.
+    /// Closes, waits until it has ended, and returns what came too late.
     func end() -> [String] {
         close()
         isOver.wait()

@@ -95,7 +95,7 @@ private final class CurlTransfer: @unchecked Sendable {
         }
         let result = try perform(multi)
         if let refusal { throw refusal }
-        // libcurl also ends well where a head does not, or is none: only a whole one is an answer. Where it was all that was
+        // libcurl also ends well where a head does not, or is not one: only a whole one is an answer. Where it was all that was
         // wanted, the transfer was ended from here.
         guard isInBody, result == CURLE_OK || result == CURLE_WRITE_ERROR else { throw .network }
         return head

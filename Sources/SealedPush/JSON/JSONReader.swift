@@ -49,7 +49,7 @@ package struct JSONReader {
     }
 
     /// Walks over an object from its opening bracket; `member` is called behind each colon with the place of the name,
-    /// between its quotes, and takes the value. False where it is none.
+    /// between its quotes, and takes the value. False where that is not one.
     package mutating func object(_ member: (inout JSONReader, Text) -> Bool) -> Bool {
         walk(from: UInt8(ascii: "{"), to: UInt8(ascii: "}")) { reader in
             guard let name = reader.string() else { return false }

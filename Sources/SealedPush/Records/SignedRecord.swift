@@ -93,7 +93,7 @@ extension SignedRecord {
     static let byteCounts = 157...791
 }
 
-/// Reads bytes from the front; gives nil, and stays where it is, when there are too few.
+/// Reads bytes from the front; returns nil, and stays where it is, when there are too few.
 private struct ByteReader {
     private let bytes: [UInt8]
     private(set) var position = 0

@@ -17,7 +17,7 @@ public struct TrustedSenders: Hashable, Sendable {
     ///
     /// - Parameter set: the newest that the device has accepted, from its key store.
     package func senders(following set: SenderSet?, topic: Topic, at now: Timestamp) -> [Sender] {
-        // A set of an authority that the app no longer pins is none.
+        // A set of an authority that the app no longer pins does not count.
         guard let set, authorities.contains(set.authority), set.topic == topic else { return senders }
         do throws(RecordError) {
             try check(set, topic: topic, replacing: set, at: now)
@@ -33,7 +33,7 @@ public struct TrustedSenders: Hashable, Sendable {
         _ set: SenderSet, topic: Topic, replacing known: SenderSet?, at now: Timestamp
     ) throws(RecordError) {
         guard let authority = authorities.first(where: { $0 == set.authority }) else { throw .foreignSigner }
-        // A set of an authority that the app no longer pins is none, or a stolen key could hold the counter up for ever.
+        // A set of an authority that the app no longer pins does not count, or a stolen key could hold the counter up for ever.
         let known = known.flatMap { authorities.contains($0.authority) ? $0 : nil }
         try set.check(pinned: authority, topic: topic, replacing: known, at: now)
     }

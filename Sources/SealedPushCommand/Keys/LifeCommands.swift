@@ -156,7 +156,7 @@ struct LifeOptions: ParsableArguments {
         try report(try change(command, body), done)
     }
 
-    /// Gives the keys that were changed.
+    /// Returns the keys that were changed.
     func change(
         _ command: String, _ body: (Keyring, KeyName, KeyID?) throws -> [PublicKey]
     ) throws -> [PublicKey] {

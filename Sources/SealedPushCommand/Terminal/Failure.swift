@@ -74,7 +74,7 @@ struct Failure: Error {
         do { try await work() } catch { throw reported(error) }
     }
 
-    /// Says what has happened, and gives what ends the program with the right status.
+    /// Says what has happened, and returns what ends the program with the right status.
     private static func reported(_ error: any Error) -> any Error {
         let failure: Failure
         switch error {

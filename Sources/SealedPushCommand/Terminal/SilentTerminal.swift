@@ -71,7 +71,7 @@ final class CaughtSignals {
         }
     }
 
-    /// Puts the handlers back, and gives the first signal that came.
+    /// Puts the handlers back, and returns the first signal that came.
     func end() -> Int32? {
         for (number, before) in handlers { _ = signal(number, before) }
         close(signalPipe)

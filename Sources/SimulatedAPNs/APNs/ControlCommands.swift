@@ -9,7 +9,7 @@ internal import _PushBase
 /// | `GET /faults` | | the faults in force, and the seed |
 /// | `PUT /faults` | ``APNsFaults`` | replaces them; absent members are 0 |
 /// | `GET /devices` | | the first 1,000 registrations |
-/// | `POST /devices` | `{"name", "topic"}` | registers a device; gives its token |
+/// | `POST /devices` | `{"name", "topic"}` | registers a device; returns its token |
 /// | `PUT /tokens/TOKEN` | `{"state", "since"}` | `active`, `unregistered`, `expired`, `bad`; since: milliseconds, or now |
 /// | `GET /keys` | | the providers' keys |
 /// | `POST /keys` | `{"keyID", "teamID", "publicKey", …}` | registers a provider's key, see ``ProviderKey``; a `.p8` will do |

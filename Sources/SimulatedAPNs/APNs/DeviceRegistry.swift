@@ -53,7 +53,7 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Gives the device's token for an app: the same as before, unless that was made bad or has expired.
+    /// Returns the device's token for an app: the same as before, unless that was made bad or has expired.
     func register(name: String, bundleID: String) -> String {
         state.withLock { state in
             let known = state.byName[SimulatedApp.key(name, bundleID)].map { state.devices[$0].record }
@@ -85,7 +85,7 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Checks 16 to 19 of ``RequestChecks``. Gives the device's place; nil for one that nobody knows but may be.
+    /// Checks 16 to 19 of ``RequestChecks``. Returns the device's place; nil for one that nobody knows but may be.
     func find(_ path: Substring, bundleID: String, at now: Int64) throws(APNsRefusal) -> Int? {
         let token = String(path)
         return try state.withLock { state throws(APNsRefusal) -> Int? in

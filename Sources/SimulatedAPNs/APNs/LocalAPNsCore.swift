@@ -78,7 +78,7 @@ final class LocalAPNsCore: Sendable {
         log.append(event: event, at: configuration.now(), members)
     }
 
-    /// Tells every connection to end; gives how many there are.
+    /// Tells every connection to end; returns how many there are.
     @discardableResult
     func goAway(_ reason: APNsReason?) -> Int {
         let channels = channels

@@ -58,7 +58,7 @@ struct ConnectionIdentity {
     private var current: (text: String, token: ProviderTokens.Verified)?
     private var hasChanged = false
 
-    /// Gives the key that signed the token.
+    /// Returns the key that signed the token.
     mutating func check(
         _ authorization: String?, tokens: ProviderTokens, configuration: LocalAPNsConfiguration, at now: Int64
     ) throws(APNsRefusal) -> ProviderKey {
