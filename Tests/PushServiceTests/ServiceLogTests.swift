@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import PushSender
 import SealedPush
 import TestSupport
 import Testing
@@ -88,10 +89,13 @@ struct ServiceLogTests {
         let recipient = fixture.phone.recipient.keyID.description
         let other = try Fixture()
         _ = opening.present(field: try other.seal(), requestIdentifier: "three")
+        let stranger = Sealer(sender: SenderKey(), topic: Fixture.topic, safeDefault: "wire default")
+        let strange = try stranger.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: fixture.phone.recipient)
+        _ = opening.present(field: strange.envelope.text, requestIdentifier: "four")
         let entries = ServiceLog(folder: fixture.folder.appending("SealedPush")).entries()
-        #expect(entries.map(\.reason) == [nil, .malformed, .unknownRecipient])
-        #expect(entries.map(\.recipientKeyID) == [recipient, nil, nil])
-        #expect(entries.map(\.senderKeyID) == [fixture.sender.sender.keyID.description, nil, nil])
+        #expect(entries.map(\.reason) == [nil, .malformed, .unknownRecipient, .unknownSender])
+        #expect(entries.map(\.recipientKeyID) == [recipient, nil, nil, recipient])
+        #expect(entries.map(\.senderKeyID) == [fixture.sender.sender.keyID.description, nil, nil, nil])
         // The ledger lies in the same folder.
         let files = try Checkout.allFiles(in: fixture.folder.appending("SealedPush"))
         #expect(files.count > 4)
