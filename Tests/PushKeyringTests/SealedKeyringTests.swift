@@ -1,8 +1,10 @@
 import Foundation
-import PushKeyring
 import SealedPush
 import TestSupport
 import Testing
+import _PushBase
+
+@testable import PushKeyring
 
 @Suite("A sealed keyring")
 struct SealedKeyringTests {
@@ -165,6 +167,59 @@ struct SealedKeyringTests {
         try asking.generateSender(named: "later")
         #expect(try locked.sealKind() == nil)
         for name: KeyName in ["newsroom", "later"] { _ = try locked.senderKey(named: name) }
+    }
+
+    @Test("what was begun under one seal is written under the next, made while its key was asked for")
+    func sealedAnewMeanwhile() throws {
+        let (others, key, next) = (sealed, key, KeyringKey())
+        let isSealedAnew = Locked(false)
+        let asking = Keyring(
+            folder: folder.appending("Keys"),
+            unlocking: .asking { (_) throws(KeyringError) in
+                let isFirst = isSealedAnew.withLock { isSealedAnew in
+                    defer { isSealedAnew = true }
+                    return !isSealedAnew
+                }
+                guard isFirst else { return .key(next) }
+                try others.seal(with: .key(next))
+                return .key(key)
+            })
+        try asking.generateSender(named: "later")
+        let anew = Keyring(folder: folder.appending("Keys"), unlocking: .given(.key(next)))
+        for name: KeyName in ["newsroom", "later"] { _ = try anew.senderKey(named: name) }
+    }
+
+    @Test("no key counts as that of a sealed keyring, nor does another")
+    func otherKeys() throws {
+        let vault = sealed.vault
+        #expect(try !vault.isCurrent(nil))
+        let key = try vault.key()
+        #expect(try vault.isCurrent(key))
+        #expect(try !vault.isCurrent(nil))
+        #expect(try !vault.isCurrent(sealed.vault.key()))
+    }
+
+    @Test("a file from before is refused once the keyring was sealed anew, also with the same key")
+    func fileFromBefore() throws {
+        let file = folder.appending("Keys/private/newsroom.txt")
+        let before = try Data(contentsOf: file)
+        try sealed.seal(with: .key(key))
+        try before.write(to: file)
+        #expect(throws: KeyringError.altered(file)) { try sealed.senderKey(named: "newsroom") }
+    }
+
+    @Test("a passphrase lacks one line end, and a text file has at most 262,144 bytes")
+    func limits() {
+        for end in ["", "\n", "\r\n", "\r"] {
+            let bytes = Passphrase(Array("word\(end)".utf8))?.withBytes { Array($0) }
+            #expect(bytes == Array("word".utf8))
+        }
+        for (count, isRead) in [(262_144, true), (262_145, false)] {
+            let text = Array("# \(String(repeating: "x", count: count - 3))\n".utf8)
+            var hasRead = false
+            if let file = TextFile(parsing: text) { hasRead = file.paragraphCount == 0 }
+            #expect(hasRead == isRead)
+        }
     }
 
     @Test("the text of a keyring's key is read back, with white space around it, and in capitals only")

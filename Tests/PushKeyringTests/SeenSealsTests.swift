@@ -111,10 +111,25 @@ struct SeenSealsTests {
         expectRefusal(isSealed: false) { _ = try keyring().entries() }
     }
 
+    @Test("has a note of its own")
+    func ownNote() throws {
+        _ = try keyring(key).senderKey(named: "newsroom")
+        try FileManager.default.copyItem(at: folder.appending("Keys"), to: folder.appending("Other"))
+        let seen = SealExpectation(seen: SeenSeals(folder: folder.appending("state")))
+        let other = Keyring(folder: folder.appending("Other"), unlocking: .given(key), expecting: seen)
+        try other.seal(with: .key(KeyringKey()))
+        _ = try keyring(key).senderKey(named: "newsroom")
+        #expect(notes().count == 2)
+    }
+
     @Test("is refused, too, where the note is damaged; without a place for notes none is kept")
     func damaged() throws {
         _ = try keyring(key).senderKey(named: "newsroom")
         try Data("x".utf8).write(to: try #require(notes().first))
+        expectRefusal(isSealed: true) { _ = try keyring(key).senderKey(named: "newsroom") }
+        let note = try #require(notes().first)
+        try FileManager.default.removeItem(at: note)
+        try FileManager.default.createDirectory(at: note, withIntermediateDirectories: false)
         expectRefusal(isSealed: true) { _ = try keyring(key).senderKey(named: "newsroom") }
         try folder.write("", to: "file")
         _ = try keyring(key, of: "file/state").senderKey(named: "newsroom")
