@@ -259,10 +259,8 @@ let testedOnLinux: [Target] = [
     .testTarget(
         name: "PushOutboxTests",
         dependencies: [
-            "PushOutbox", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "_PushBase", "TestSupport",
-            "TestPrograms",
-            "TestThreads",
-            "outbox-worker", database,
+            "PushOutbox", "PushAPNS", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "_PushBase",
+            "TestSupport", "TestPrograms", "TestThreads", "outbox-worker", database,
         ],
         swiftSettings: settings),
     .executableTarget(

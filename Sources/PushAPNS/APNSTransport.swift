@@ -10,11 +10,11 @@ public import ServiceLifecycle
 /// ```swift
 /// let key = try ProviderKey(pem: file, keyID: "ABCDE12345", teamID: "FGHIJ67890")
 /// let apns = try APNSTransport(APNSConfiguration(endpoint: .production, key: key))
-/// let answer = try await apns.deliver(PushRequest(payload, to: token))
+/// let outcome = try await apns.deliver(PushRequest(payload, to: .apns(token)))
 /// ```
 /// Make one for a team and an environment and keep it: its connections last for days. Any number of tasks may call it at
 /// once; all of its network work is on one thread, which takes tens of thousands of pushes in a second. It retries
-/// only what APNs surely has not processed; everything else is the caller's choice, as ``PushRefusal/advice`` and
+/// only what APNs surely has not processed; everything else is the caller's choice, as ``PushOutcome`` and
 /// ``PushTransportError/mayHaveBeenDelivered`` say.
 ///
 /// Run it as a service, or call ``shutDown()`` before letting go of it; without either its connections are cut.
@@ -50,7 +50,13 @@ public final class APNSTransport: PushTransport, Service {
     /// Sends one push and waits for APNs' answer, at most as long as ``APNSConfiguration/Deadlines/request``.
     ///
     /// A cancelled task gets its error at once, and the push's stream is reset.
-    public func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer {
+    public func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
+        guard request.address.carrier.environment != nil else { return .change(PushReason("not-an-apns-address")) }
+        return try await answer(to: request).outcome
+    }
+
+    /// What APNs itself says.
+    package func answer(to request: PushRequest) async throws(PushTransportError) -> APNSAnswer {
         let dispatcher = dispatcher
         let now = dispatcher.clock.now()
         let delivery = Delivery(request, startedAt: now, deadline: now + dispatcher.deadlines.request)
@@ -81,9 +87,9 @@ public final class APNSTransport: PushTransport, Service {
     /// as long as their deadlines) and closes its connections.
     public func shutDown() async { await dispatcher.shutDown() }
 
-    /// Device tokens that APNs is known to have accepted pushes for lately, as from a registry. They need not prove
+    /// Addresses that APNs is known to have accepted pushes for lately, as from a registry. They need not prove
     /// themselves on the connection for tokens that nobody knows.
-    public func trust(_ tokens: some Sequence<DeviceToken>, topic: Topic) {
-        dispatcher.remember(tokens.map { Delivery.fingerprint($0, topic) })
+    public func trust(_ addresses: some Sequence<Address>, topic: Topic) {
+        dispatcher.remember(addresses.map { Delivery.fingerprint($0, topic) })
     }
 }

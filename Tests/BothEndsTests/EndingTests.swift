@@ -54,19 +54,19 @@ struct EndingTests {
     func gone() async throws {
         let ends = try await BothEnds()
         let token = try ends.device()
-        #expect(ends.server.setState(.unregistered, token: token.description, since: 1_700_000_000_123))
+        #expect(ends.server.setState(.unregistered, token: token.hexadecimal, since: 1_700_000_000_123))
         let refusal = await ends.deliver(ends.push(to: token)).refusal
         let since = try #require(Timestamp(secondsSince1970: 1_700_000_000))
-        #expect(refusal == PushRefusal(status: 410, reason: "Unregistered", timestamp: since))
+        #expect(refusal == APNSRefusal(status: 410, reason: "Unregistered", timestamp: since))
         #expect(refusal?.advice == .drop)
         #expect(try ends.device() == token)
         #expect(await ends.deliver(ends.push(to: token)).isAccepted)
 
-        #expect(ends.server.setState(.expired, token: token.description, since: 1_700_000_000_999))
+        #expect(ends.server.setState(.expired, token: token.hexadecimal, since: 1_700_000_000_999))
         let renewed = try ends.device()
         #expect(renewed != token)
         let expired = await ends.deliver(ends.push(to: token)).refusal
-        #expect(expired == PushRefusal(status: 410, reason: "ExpiredToken", timestamp: since))
+        #expect(expired == APNSRefusal(status: 410, reason: "ExpiredToken", timestamp: since))
         #expect(await ends.deliver(ends.push(to: renewed)).isAccepted)
         await ends.stop()
     }

@@ -33,7 +33,7 @@ struct ThrottleTests {
         }
         try await eventually("50 and 1 in flight") { core.counts.requests - before >= 51 }
         let requests = try await ends.requests(before + 51)
-        let paths = Set(good.map { "/3/device/\($0)" })
+        let paths = Set(good.map { "/3/device/\($0.hexadecimal)" })
         let goodConnections = requests.filter { paths.contains($0["path"] as? String ?? "") }.compactMap {
             $0["connection"] as? Int
         }
@@ -66,7 +66,7 @@ struct ThrottleTests {
         let (busy, calm) = (try ends.device("busy"), try ends.device("calm"))
         #expect(await ends.deliver(ends.push(to: busy)).isAccepted)
         let refusal = await ends.deliver(ends.push(to: busy)).refusal
-        #expect(refusal == PushRefusal(status: 429, reason: "TooManyRequests"))
+        #expect(refusal == APNSRefusal(status: 429, reason: "TooManyRequests"))
         #expect(refusal?.advice == .wait)
         #expect(await ends.deliver(ends.push(to: calm)).isAccepted)
         await ends.stop()

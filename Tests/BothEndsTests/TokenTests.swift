@@ -24,7 +24,7 @@ struct TokenTests {
         let own = try PushAPNS.ProviderKey(pem: Array(p8.utf8), keyID: made.keyID, teamID: made.teamID)
         let ends = try await BothEnds(key: { _, _ in own })
         let refusal = try await ends.deliver().refusal
-        #expect(refusal == PushRefusal(status: 403, reason: "InvalidProviderToken"))
+        #expect(refusal == APNSRefusal(status: 403, reason: "InvalidProviderToken"))
         #expect(refusal?.advice == .fixKeys)
         #expect(ends.server.deviceCounts.waiting == 0)
         ends.server.register(made)
@@ -62,7 +62,7 @@ struct TokenTests {
             ends.clock.setWall(wrongBySeconds: hours * 3_600)
             let outcome = try await ends.deliver()
             if hours > 0 {
-                #expect(outcome.refusal == PushRefusal(status: 403, reason: "InvalidProviderToken"))
+                #expect(outcome.refusal == APNSRefusal(status: 403, reason: "InvalidProviderToken"))
             } else {
                 #expect(outcome.error == .wrongClock)
                 #expect(outcome.error?.mayHaveBeenDelivered == false)
@@ -85,7 +85,7 @@ struct TokenTests {
             if hours > 0 {
                 #expect(outcome.error == .wrongClock)
             } else {
-                #expect(outcome.refusal == PushRefusal(status: 403, reason: "InvalidProviderToken"))
+                #expect(outcome.refusal == APNSRefusal(status: 403, reason: "InvalidProviderToken"))
             }
             #expect(ends.server.deviceCounts.waiting == 0)
             ends.serverError.withLock { $0 = 0 }

@@ -129,8 +129,8 @@ package final class EndToEndRun {
                 let token = outcome.shown.tokens[text].flatMap({ DeviceToken(parsing: $0) })
             else { throw Failed(description: "\(text) has no token") }
             return RegisteredDevice(
-                name: name, user: user, topic: SenderParts.topic, environment: .sandbox, keys: .enrolled(enrolled),
-                token: token, registered: .now())
+                name: name, user: user, topic: SenderParts.topic, keys: .enrolled(enrolled),
+                address: .active(.apns(token, .sandbox), registered: .now()))
         }
         try Work { [keys] in try await keys.register(devices) }.wait()
     }

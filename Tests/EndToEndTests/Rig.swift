@@ -72,10 +72,10 @@ final class Rig {
         let requests = try messages.map { message, device in
             let recipient = try enrolled[device].recipient(at: .now())
             return PushRequest(
-                try sealer.seal(Content(body: "message \(message)"), to: recipient), to: tokens[device])
+                try sealer.seal(Content(body: "message \(message)"), to: recipient), to: .apns(tokens[device]))
         }
         let transport = transport
-        try await withThrowingTaskGroup(of: PushAnswer.self) { group in
+        try await withThrowingTaskGroup(of: PushOutcome.self) { group in
             for request in requests { group.addTask { try await transport.deliver(request) } }
             for try await answer in group { #expect(answer == .accepted(uniqueID: answer.uniqueID)) }
         }
@@ -122,6 +122,6 @@ final class Rig {
     }
 }
 
-extension PushAnswer {
+extension PushOutcome {
     fileprivate var uniqueID: String? { if case .accepted(let uniqueID) = self { uniqueID } else { nil } }
 }

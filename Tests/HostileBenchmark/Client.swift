@@ -53,9 +53,9 @@ struct Client {
             let digits = String(number, radix: 16)
             let token = DeviceToken(parsing: String(repeating: "0", count: 64 - digits.count) + digits)
             let payload = try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: Identity().recipient)
-            return PushRequest(payload, to: token ?? DeviceToken(parsing: "00")!)
+            return PushRequest(payload, to: .apns(token ?? DeviceToken(parsing: "00")!))
         }
-        good.trust(requests.map { $0.token }, topic: Self.topic)
+        good.trust(requests.map { $0.address }, topic: Self.topic)
     }
 
     /// False where a good push was not accepted, a hostile connection went on, or too much was lost or used.

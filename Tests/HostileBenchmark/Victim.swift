@@ -33,7 +33,7 @@ struct Victim: Sendable {
     func suffer(_ request: PushRequest) async -> String {
         var end: String
         do {
-            switch try await transport.deliver(request) {
+            switch try await transport.answer(to: request) {
             case .accepted: end = "accepted"
             case .refused(let refusal): end = "refused: \(refusal.status)"
             }

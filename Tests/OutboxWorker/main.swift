@@ -25,16 +25,16 @@ struct RecordingTransport: PushTransport {
     let lines: Lines
     let faultPercentage: Int
 
-    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer {
+    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
         let chance = Int.random(in: 0..<100)
         if chance < faultPercentage { throw .unreachable("by chance") }
         lines.append(
             [
-                request.apnsID, request.collapseID, request.token.description,
+                request.apnsID, request.collapseID, request.address.hexadecimal,
                 String(decoding: request.body, as: UTF8.self),
             ].joined(separator: "\t"))
         if chance < 2 * faultPercentage { throw .connectionLost("by chance") }
-        if chance < 3 * faultPercentage { return .refused(PushRefusal(status: 503, reason: "ServiceUnavailable")) }
+        if chance < 3 * faultPercentage { return .later(.service, PushReason("ServiceUnavailable")) }
         return .accepted(uniqueID: nil)
     }
 }
@@ -74,8 +74,8 @@ case "register":
     }
     try await outbox.register(
         RegisteredDevice(
-            name: name, user: "anna", topic: "com.example.app", keys: .unverified(Identity().recipient), token: token,
-            registered: .now()))
+            name: name, user: "anna", topic: "com.example.app", keys: .unverified(Identity().recipient),
+            address: .active(.apns(token), registered: .now())))
 default:
     exit(64)
 }

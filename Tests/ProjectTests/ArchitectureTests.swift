@@ -102,6 +102,21 @@ struct ArchitectureTests {
         #expect(!declared.0.lowercased().contains("curl"))
     }
 
+    @Test(
+        "Apple's reasons for a refusal are known to the transport that speaks to Apple, and to no other part of sending"
+    )
+    func reasons() throws {
+        let transport = try Checkout.text(Checkout.folder.appending(path: "Sources/PushAPNS/APNSAnswer.swift"))
+        let reasons = Set(transport.matches(of: /"([A-Z][a-z]+[A-Z][A-Za-z]+)"/).map { String($0.1) })
+        #expect(reasons.count > 30 && reasons.contains("BadDeviceToken"))
+        for target in ["PushSender", "PushOutbox", "PushReceipts"] {
+            for file in try Checkout.files(in: "Sources/\(target)", ending: ".swift") {
+                let text = try Checkout.text(file)
+                for reason in reasons { #expect(!text.contains(reason), "\(file.lastPathComponent): \(reason)") }
+            }
+        }
+    }
+
     @Test("each module that an app links and that asks for a file's times says so to Apple")
     func privacyManifests() throws {
         let manifest = try Checkout.text(Checkout.folder.appending(path: "Package.swift"))

@@ -1,3 +1,4 @@
+import PushAPNS
 import PushSender
 import SealedPush
 import Testing
@@ -21,9 +22,9 @@ struct AdviceTests {
             (404, "BadPath", .change), (405, "MethodNotAllowed", .change), (413, "PayloadTooLarge", .change),
             (429, "TooManyProviderTokenUpdates", .wait), (429, "TooManyRequests", .wait),
             (500, "InternalServerError", .wait), (503, "ServiceUnavailable", .wait), (503, "Shutdown", .wait),
-        ] as [(Int, String, PushAdvice)])
-    func reasons(status: Int, reason: String, advice: PushAdvice) {
-        #expect(PushRefusal(status: status, reason: reason).advice == advice)
+        ] as [(Int, String, APNSAdvice)])
+    func reasons(status: Int, reason: String, advice: APNSAdvice) {
+        #expect(APNSRefusal(status: status, reason: reason).advice == advice)
     }
 
     @Test(
@@ -31,21 +32,76 @@ struct AdviceTests {
         arguments: [
             (400, .unknown), (401, .fixKeys), (403, .fixKeys), (404, .change), (405, .change), (413, .change),
             (429, .wait), (500, .wait), (502, .wait), (503, .wait), (302, .unknown), (418, .unknown), (410, .unknown),
-        ] as [(Int, PushAdvice)])
-    func statuses(status: Int, advice: PushAdvice) {
-        #expect(PushRefusal(status: status, reason: nil).advice == advice)
-        #expect(PushRefusal(status: status, reason: "SomethingNew").advice == advice)
+        ] as [(Int, APNSAdvice)])
+    func statuses(status: Int, advice: APNSAdvice) {
+        #expect(APNSRefusal(status: status, reason: nil).advice == advice)
+        #expect(APNSRefusal(status: status, reason: "SomethingNew").advice == advice)
     }
 
     @Test("a 410 drops a token only with a reason that says so and a timestamp")
     func gone() {
         for reason in ["Unregistered", "ExpiredToken"] {
-            #expect(PushRefusal(status: 410, reason: reason, timestamp: Self.since).advice == .drop)
-            #expect(PushRefusal(status: 410, reason: reason).advice == .unknown)
-            #expect(PushRefusal(status: 400, reason: reason, timestamp: Self.since).advice == .unknown)
+            #expect(APNSRefusal(status: 410, reason: reason, timestamp: Self.since).advice == .drop)
+            #expect(APNSRefusal(status: 410, reason: reason).advice == .unknown)
+            #expect(APNSRefusal(status: 400, reason: reason, timestamp: Self.since).advice == .unknown)
         }
         for reason in [nil, "SomethingNew", "BadDeviceToken"] {
-            #expect(PushRefusal(status: 410, reason: reason, timestamp: Self.since).advice == .unknown)
+            #expect(APNSRefusal(status: 410, reason: reason, timestamp: Self.since).advice == .unknown)
         }
+    }
+
+    @Test("each refusal has the outcome that a sender of any service understands")
+    func outcomes() throws {
+        func outcome(_ status: Int, _ reason: String?, _ timestamp: Timestamp? = nil) -> PushOutcome {
+            APNSRefusal(status: status, reason: reason, timestamp: timestamp).outcome
+        }
+        let since = try #require(Self.since)
+        #expect(outcome(410, "Unregistered", since) == .gone(since: since, PushReason("Unregistered")))
+        #expect(outcome(410, "Unregistered") == .later(.doubtful, PushReason("Unregistered")))
+        for (status, reason, delay) in [
+            (429, "TooManyRequests", PushDelay.device), (429, "TooManyProviderTokenUpdates", .everything),
+            (400, "IdleTimeout", .connection), (503, "Shutdown", .connection),
+            (403, "ExpiredProviderToken", .connection),
+            (403, "UnrelatedKeyIdInToken", .connection), (500, "InternalServerError", .service),
+            (503, "ServiceUnavailable", .service), (418, "Teapot", .doubtful),
+        ] {
+            #expect(outcome(status, reason) == .later(delay, PushReason(reason)), "\(reason)")
+        }
+        #expect(outcome(429, nil) == .later(.device, PushReason("status 429")))
+        #expect(outcome(502, nil) == .later(.service, PushReason("status 502")))
+        #expect(outcome(413, "PayloadTooLarge") == .change(PushReason("PayloadTooLarge")))
+        // What may be about the whole set-up says so.
+        for reason in ["BadDeviceToken", "DeviceTokenNotForTopic", "BadTopic", "MissingTopic", "TopicDisallowed"] {
+            let found = outcome(400, reason)
+            #expect(found.reason?.name == reason && found.reason?.problem?.contains(reason) == true)
+            switch found {
+            case .refused: #expect(reason.contains("Token"))
+            case .change: #expect(["BadTopic", "MissingTopic"].contains(reason))
+            case .later(.service, _): #expect(reason == "TopicDisallowed")
+            default: Issue.record("\(found)")
+            }
+        }
+        for (status, reason) in [(403, "InvalidProviderToken"), (403, "Forbidden"), (401, nil)] {
+            guard case .stop(let found) = outcome(status, reason) else {
+                Issue.record("it goes on after \(status)")
+                continue
+            }
+            #expect(found.problem?.contains("\(status)") == true)
+        }
+    }
+
+    @Test("what is sent says by its outcome what APNs has answered, and another carrier's address is not sent to")
+    func delivered() async throws {
+        var behaviour = ServerBehaviour()
+        behaviour.onRequest = { $0.refuse(413, "PayloadTooLarge") }
+        let rig = try await Rig(behaviour)
+        #expect(try await rig.transport.deliver(Rig.request()) == .change(PushReason("PayloadTooLarge")))
+        let own = Rig.request()
+        let carrier = try #require(Carrier("post"))
+        let other = PushRequest(
+            address: try #require(Address(own.address.bytes, of: carrier)), body: own.body,
+            topic: own.topic, apnsID: own.apnsID, collapseID: own.collapseID, priority: .immediate, expiration: nil)
+        #expect(try await rig.transport.deliver(other) == .change(PushReason("not-an-apns-address")))
+        await rig.stop()
     }
 }

@@ -22,7 +22,7 @@ struct AnswerTests {
         let seen = try #require(rig.server.seen.requests.first)
         #expect(seen.body == request.body)
         let expected: [(String, String)] = [
-            (":method", "POST"), (":scheme", "https"), (":path", "/3/device/" + request.token.description),
+            (":method", "POST"), (":scheme", "https"), (":path", "/3/device/" + request.address.hexadecimal),
             (":authority", "localhost:\(rig.server.port)"), ("apns-topic", "com.example.app"),
             ("apns-push-type", "alert"), ("apns-priority", "10"), ("apns-id", request.apnsID),
             ("apns-collapse-id", request.collapseID), ("apns-expiration", "1900000000"),
@@ -40,8 +40,8 @@ struct AnswerTests {
         dump(request, to: &dumped)
         dump([request: Optional(request)], to: &dumped)
         for text in ["\(request)", String(reflecting: request), "\([request])", "\(Optional(request) as Any)", dumped] {
-            #expect(text.contains(request.apnsID) && text.contains(request.token.logged))
-            #expect(!text.contains(request.token.description) && !text.contains("123"))
+            #expect(text.contains(request.apnsID) && text.contains(request.address.logged))
+            #expect(!text.contains(request.address.hexadecimal) && !text.contains("123"))
         }
     }
 
@@ -56,7 +56,7 @@ struct AnswerTests {
         behaviour.onRequest = { $0.refuse(status, reason, timestamp: timestamp) }
         let rig = try await Rig(behaviour)
         let time = timestamp.flatMap { Timestamp(secondsSince1970: Int64($0 / 1_000)) }
-        #expect(await rig.outcome().refusal == PushRefusal(status: status, reason: reason, timestamp: time))
+        #expect(await rig.outcome().refusal == APNSRefusal(status: status, reason: reason, timestamp: time))
         #expect(await rig.outcome().refusal?.status == status, "the connection goes on")
         #expect(rig.server.seen.connectionCount == 1)
         await rig.stop()
@@ -73,7 +73,7 @@ struct AnswerTests {
         var behaviour = ServerBehaviour()
         behaviour.onRequest = { $0.answer(502, body: Array(body.utf8)) }
         let rig = try await Rig(behaviour)
-        #expect(await rig.outcome().refusal == PushRefusal(status: 502, reason: nil, timestamp: nil))
+        #expect(await rig.outcome().refusal == APNSRefusal(status: 502, reason: nil, timestamp: nil))
         await rig.stop()
     }
 
@@ -92,7 +92,7 @@ struct AnswerTests {
             }
         }
         let rig = try await Rig(behaviour)
-        for _ in 0..<10 { #expect(await rig.outcome(0).refusal == PushRefusal(status: 500, reason: nil)) }
+        for _ in 0..<10 { #expect(await rig.outcome(0).refusal == APNSRefusal(status: 500, reason: nil)) }
         #expect(await rig.outcome(1).refusal?.reason == "BadTopic")
         try await eventually("the stream is reset") { rig.server.seen.resetCount == 10 }
         #expect(rig.server.seen.connectionCount == 1, "the connection's window was given back")

@@ -41,7 +41,7 @@ struct DeadlineTests {
         // On the same connection: what was sent before has arrived too.
         #expect(await rig.outcome(1).isAccepted)
         rig.clock.advance(.seconds(30))
-        #expect(await slow.refusal == PushRefusal(status: 400, reason: nil))
+        #expect(await slow.refusal == APNSRefusal(status: 400, reason: nil))
         await rig.stop()
     }
 

@@ -92,7 +92,7 @@ struct FlowControlTests {
             for number in numbers {
                 let base = Rig.request(number)
                 let request = PushRequest(
-                    token: base.token, body: Self.body(number, byteCount), topic: base.topic, apnsID: base.apnsID,
+                    address: base.address, body: Self.body(number, byteCount), topic: base.topic, apnsID: base.apnsID,
                     collapseID: base.collapseID, priority: .immediate, expiration: nil)
                 group.addTask {
                     do {

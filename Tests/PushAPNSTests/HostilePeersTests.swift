@@ -54,7 +54,7 @@ struct HostilePeersTests {
         }
 
         private func outcome() async -> Rig.Outcome {
-            do { return .success(try await transport.deliver(Rig.request())) } catch { return .failure(error) }
+            do { return .success(try await transport.answer(to: Rig.request())) } catch { return .failure(error) }
         }
     }
 

@@ -164,7 +164,7 @@ struct StalledTests {
                 (try? rig.metrics.expectGauge("push_waiting").lastValue) == Double(count)
             }
         }
-        var tasks: [Task<Result<PushAnswer, PushTransportError>, Never>] = []
+        var tasks: [Task<Result<APNSAnswer, PushTransportError>, Never>] = []
         for number in 1...10 {
             tasks.append(Task { await rig.outcome(number) })
             try await waits(number)

@@ -20,7 +20,7 @@ struct CautionTests {
         #expect(try await fixture.deliver(twice, until: .empty).acceptedCount == 1)
         try await fixture.enqueue("Hello", to: .device("phone"))
         try await fixture.deliver(ScriptedTransport(refusing: 410, "Unregistered"), until: .empty)
-        guard case .active = try await fixture.outbox.device("phone")?.token else {
+        guard case .active = try await fixture.outbox.device("phone")?.address else {
             Issue.record("the token was taken away")
             return
         }
@@ -38,7 +38,9 @@ struct CautionTests {
         try await fixture.enqueue("Hello", to: .everyone)
         let status = reason == "TopicDisallowed" ? 403 : 400
         let transport = ScriptedTransport(refusing: status, reason)
-        await #expect(throws: CourierError.allRefused(reason: reason)) {
+        let problem =
+            "APNs refuses one device after another (\(reason)): is this the environment, production or sandbox, and the app that the tokens are of?"
+        await #expect(throws: CourierError.allRefused(reason: reason, problem: problem)) {
             try await Courier(
                 for: fixture.outbox, through: transport, limits: Fixture.limits(refusedInARow: 5)
             ).run(until: .empty)
@@ -55,12 +57,12 @@ struct CautionTests {
     func someRefused() async throws {
         for number in 0..<40 { try await fixture.addDevice("d\(number)") }
         try await fixture.enqueue("Hello", to: .everyone)
-        let good = Fixture.token("d3")
+        let good = Fixture.address("d3")
         for _ in 0..<12 { try await fixture.enqueue("Hello", to: .device("d3")) }
         let transport = ScriptedTransport { request, _ in
-            request.token == good
+            request.address == good
                 ? .success(.accepted(uniqueID: nil))
-                : .success(.refused(PushRefusal(status: 400, reason: "BadDeviceToken")))
+                : .success(.apns(400, "BadDeviceToken"))
         }
         let report = try await Courier(
             for: fixture.outbox, through: transport, limits: Fixture.limits(refusedInARow: 100)
@@ -77,9 +79,9 @@ struct CautionTests {
         try await fixture.deliver(transport, until: .empty)
         #expect(transport.delivered.all.map { $0.isProven } == [false, true, true])
         // The same token registered once more is still proven; another is not.
-        let old = Fixture.token("phone")
-        for (token, isProven) in [(old, true), (Fixture.token("new"), false), (Fixture.token("new"), true)] {
-            try await fixture.outbox.setToken(token, environment: .production, of: "phone", at: fixture.now)
+        let old = Fixture.address("phone")
+        for (token, isProven) in [(old, true), (Fixture.address("new"), false), (Fixture.address("new"), true)] {
+            try await fixture.outbox.setAddress(token, of: "phone", at: fixture.now)
             try await fixture.enqueue("Hello", to: .device("phone"))
             try await fixture.deliver(transport, until: .empty)
             #expect(transport.delivered.all.last?.isProven == isProven)
@@ -98,7 +100,7 @@ struct CautionTests {
         try await fixture.deliver(ScriptedTransport(refusing: 503, "ServiceUnavailable"))
         let transport = ScriptedTransport()
         #expect(try await fixture.deliver(transport).attemptCount == 0, "put off for 15 minutes")
-        try await fixture.outbox.setToken(Fixture.token("new"), environment: .production, of: "phone", at: fixture.now)
+        try await fixture.outbox.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)
         #expect(try await fixture.deliver(transport).acceptedCount == 1)
     }
 
@@ -111,7 +113,7 @@ struct CautionTests {
         let transport = ScriptedTransport { _, count in
             guard count == 1 else { return .success(.accepted(uniqueID: nil)) }
             time.advance(by: .seconds(-7_200))
-            return .success(.refused(PushRefusal(status: 429, reason: "TooManyProviderTokenUpdates")))
+            return .success(.apns(429, "TooManyProviderTokenUpdates"))
         }
         #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 1)
         #expect(time.now < start)

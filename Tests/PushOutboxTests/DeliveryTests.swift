@@ -22,7 +22,7 @@ struct DeliveryTests {
         #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 1)
         let request = try #require(transport.delivered.all.first)
         #expect(try fixture.body(of: request, for: phone) == "Lunch at one?")
-        #expect(request.token == Fixture.token("phone"))
+        #expect(request.address == Fixture.address("phone"))
         #expect(request.topic == Fixture.topic)
         let status = try await fixture.outbox.status()
         #expect(status.waitingCount == 0)
@@ -42,8 +42,8 @@ struct DeliveryTests {
             case 1: .failure(.connectionLost("reset"))
             case 2: .failure(.timedOut)
             case 3: .failure(.unreachable("no route"))
-            case 4: .success(.refused(PushRefusal(status: 503, reason: "ServiceUnavailable")))
-            case 5: .success(.refused(PushRefusal(status: 500, reason: nil)))
+            case 4: .success(.apns(503, "ServiceUnavailable"))
+            case 5: .success(.apns(500, nil))
             default: .success(.accepted(uniqueID: nil))
             }
         }
@@ -65,16 +65,16 @@ struct DeliveryTests {
         for number in 0..<10 {
             for name in ["a", "b"] { try await fixture.enqueue("\(number)", to: .device(DeviceName(parsing: name)!)) }
         }
-        let stuck = Fixture.token("a")
+        let stuck = Fixture.address("a")
         let transport = ScriptedTransport { request, _ in
-            request.token == stuck
-                ? .success(.refused(PushRefusal(status: 429, reason: "TooManyRequests")))
+            request.address == stuck
+                ? .success(.apns(429, "TooManyRequests"))
                 : .success(.accepted(uniqueID: nil))
         }
         let report = try await fixture.deliver(transport)
         #expect(report.acceptedCount == 10)
         // Of the stuck device, only the first was ever sent.
-        #expect(Set(transport.delivered.all.filter { $0.token == stuck }).count == 1)
+        #expect(Set(transport.delivered.all.filter { $0.address == stuck }).count == 1)
         #expect(try await fixture.outbox.status().waitingCount == 10)
     }
 
@@ -88,12 +88,13 @@ struct DeliveryTests {
         let report = try await fixture.deliver(transport, until: .empty)
         #expect(report.acceptedCount == 3)
         #expect(
-            try await fixture.outbox.device("phone")?.token == .active(Fixture.token("phone"), registered: registered))
+            try await fixture.outbox.device("phone")?.address
+                == .active(Fixture.address("phone"), registered: registered))
 
         for number in 0..<3 { try await fixture.enqueue("\(number)", to: .device("phone")) }
         let since = fixture.now.advanced(bySeconds: 1)
         try await fixture.deliver(ScriptedTransport(refusing: 410, "Unregistered", timestamp: since))
-        #expect(try await fixture.outbox.device("phone")?.token == TokenState.none(reason: "Unregistered"))
+        #expect(try await fixture.outbox.device("phone")?.address == AddressState.none(.apns(), reason: "Unregistered"))
         #expect(try await fixture.outbox.status().waitingCount == 0)
         #expect(try await fixture.enqueue("more", to: .device("phone")).skipped == [.noToken: 1])
     }
@@ -103,16 +104,16 @@ struct DeliveryTests {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
         let fixture = fixture
-        let new = Fixture.token("new")
+        let new = Fixture.address("new")
         let transport = ChangingTransport { request in
-            guard request.token != new else { return .accepted(uniqueID: nil) }
-            try? await fixture.outbox.setToken(new, environment: .production, of: "phone", at: fixture.now)
-            return .refused(PushRefusal(status: 400, reason: "BadDeviceToken"))
+            guard request.address != new else { return .accepted(uniqueID: nil) }
+            try? await fixture.outbox.setAddress(new, of: "phone", at: fixture.now)
+            return .apns(400, "BadDeviceToken")
         }
         let report = try await Courier(for: fixture.outbox, through: transport, limits: Fixture.limits())
             .run(until: .empty)
         #expect(report.acceptedCount == 1)
-        guard case .active(new, _) = try await fixture.outbox.device("phone")?.token else {
+        guard case .active(new, _) = try await fixture.outbox.device("phone")?.address else {
             Issue.record("the new token was not left alone")
             return
         }
@@ -146,7 +147,7 @@ struct DeliveryTests {
         let transport = ScriptedTransport { request, _ in
             if first.all.isEmpty { first.add(request.apnsID) }
             return request.apnsID == first.all[0]
-                ? .success(.refused(PushRefusal(status: 413, reason: "PayloadTooLarge")))
+                ? .success(.apns(413, "PayloadTooLarge"))
                 : .success(.accepted(uniqueID: nil))
         }
         let report = try await fixture.deliver(transport, until: .empty)
@@ -171,7 +172,11 @@ struct DeliveryTests {
             try await fixture.addDevice(name)
             try await fixture.enqueue("Hello", to: .device(DeviceName(parsing: name)!))
         }
-        await #expect(throws: CourierError.providerRefused(status: 403, reason: "InvalidProviderToken")) {
+        guard case .stop(let refused) = PushOutcome.apns(403, "InvalidProviderToken") else {
+            Issue.record("it does not stop the run")
+            return
+        }
+        await #expect(throws: CourierError.senderRefused(reason: refused.name, problem: refused.problem)) {
             try await fixture.deliver(ScriptedTransport(refusing: 403, "InvalidProviderToken"))
         }
         let status = try await fixture.outbox.status()
@@ -223,7 +228,7 @@ struct DeliveryTests {
         try await fixture.addDevice("a", environment: .sandbox)
         try await fixture.enqueue("Hello", to: .everyone)
         #expect(try await fixture.deliver(ScriptedTransport()).attemptCount == 0)
-        let report = try await Courier(for: fixture.outbox, through: ScriptedTransport(), environment: .sandbox)
+        let report = try await Courier(for: fixture.outbox, through: ScriptedTransport(), carrier: .apns(.sandbox))
             .run(until: .empty)
         #expect(report.acceptedCount == 1)
     }
@@ -237,7 +242,7 @@ struct DeliveryTests {
         let transport = ChangingTransport { _ in
             started.continuation.yield()
             try? await eventually("the courier is cancelled") { isCancelled.withLock { $0 } }
-            return Task.isCancelled ? .refused(PushRefusal(status: 0, reason: "cut off")) : .accepted(uniqueID: nil)
+            return Task.isCancelled ? .apns(0, "cut off") : .accepted(uniqueID: nil)
         }
         let outbox = try Outbox(at: fixture.path)
         let courier = Courier(for: outbox, through: transport, limits: CourierLimits(inFlightCount: 4))
@@ -294,7 +299,7 @@ struct DeliveryTests {
 
 /// A transport whose answers take time.
 struct ChangingTransport: PushTransport {
-    let answer: @Sendable (PushRequest) async -> PushAnswer
+    let answer: @Sendable (PushRequest) async -> PushOutcome
 
-    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer { await answer(request) }
+    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome { await answer(request) }
 }

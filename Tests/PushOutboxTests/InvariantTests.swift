@@ -86,7 +86,7 @@ private final class Sequence {
     private func lease(_ count: Int) async throws {
         number += 1_000
         let order = LeaseOrder(
-            environment: .production, count: count, considerateCount: 1, duration: Self.duration, firstNumber: number)
+            carrier: .apns(), count: count, considerateCount: 1, duration: Self.duration, firstNumber: number)
         let leases = try await outbox.settle([], taking: order)
         #expect(leases.count <= count)
         let now = fixture.time.now

@@ -9,14 +9,13 @@ import Testing
 struct JudgementTests {
     /// Far apart, so that each delay says where it comes from.
     private let delays = RetryDelays(
-        serverError: .seconds(1_000), device: .seconds(100), providerToken: .seconds(7_000), connection: .seconds(1))
+        serverError: .seconds(1_000), device: .seconds(100), everything: .seconds(7_000), connection: .seconds(1))
 
     private func judge(
         _ status: Int, _ reason: String?, timestamp: Timestamp? = nil, attempts: Int = 1
     ) -> Judgement {
         Judgement(
-            .refused(PushRefusal(status: status, reason: reason, timestamp: timestamp)), attempts: attempts,
-            delays: delays, unknownAttempts: 3)
+            .apns(status, reason, timestamp: timestamp), attempts: attempts, delays: delays, unknownAttempts: 3)
     }
 
     /// The delay without the tenth that chance adds.
@@ -65,14 +64,15 @@ struct JudgementTests {
     @Test("a token is gone only by 410 with its time; refused by what is said of it")
     func tokens() throws {
         let since = Timestamp.now()
-        guard case .tokenGone("Unregistered", since, _) = judge(410, "Unregistered", timestamp: since).settlement else {
+        guard case .addressGone("Unregistered", since, _) = judge(410, "Unregistered", timestamp: since).settlement
+        else {
             Issue.record("it is not gone")
             return
         }
         for timestamp in [nil, since] {
             for reason in ["BadDeviceToken", "DeviceTokenNotForTopic"] {
                 #expect(
-                    judge(400, reason, timestamp: timestamp) == Judgement(.tokenRefused(reason: reason)))
+                    judge(400, reason, timestamp: timestamp) == Judgement(.addressRefused(reason: reason)))
             }
         }
         expectLater(judge(410, "Unregistered"), 1_000)
@@ -85,8 +85,22 @@ struct JudgementTests {
         #expect(judge(413, "PayloadTooLarge") == Judgement(.dead(reason: "PayloadTooLarge")))
         #expect(
             judge(403, "InvalidProviderToken")
-                == Judgement(.returned, stop: .providerRefused(status: 403, reason: "InvalidProviderToken")))
-        #expect(judge(401, nil) == Judgement(.returned, stop: .providerRefused(status: 401, reason: nil)))
+                == Judgement(
+                    .returned,
+                    stop: .senderRefused(
+                        reason: "InvalidProviderToken",
+                        problem:
+                            "APNs refuses this provider (403 InvalidProviderToken): the key, its ID and the team don't belong together, the key was revoked, or this machine's clock is ahead"
+                    )))
+        #expect(
+            judge(401, nil)
+                == Judgement(
+                    .returned,
+                    stop: .senderRefused(
+                        reason: "status 401",
+                        problem:
+                            "APNs refuses this provider (401 without a reason): correct the key, the team or the topic")
+                ))
         for attempts in 1...2 { expectLater(judge(418, "Teapot", attempts: attempts), Double(attempts) * 1_000) }
         #expect(judge(418, "Teapot", attempts: 3) == Judgement(.dead(reason: "Teapot")))
     }

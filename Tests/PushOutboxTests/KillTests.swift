@@ -128,7 +128,7 @@ struct KillTests {
         for push in try pushes() {
             let number = try number(of: push)
             let device = number % Self.deviceCount
-            #expect(push.token == Fixture.token("d\(device)").description)
+            #expect(push.token == Fixture.address("d\(device)").hexadecimal)
             if let earlier = sent[number] {
                 // The same bytes under the same identifiers: the device shows one.
                 #expect(push == earlier)
@@ -161,7 +161,8 @@ struct KillTests {
 
     private func number(of push: Push) throws -> Int {
         let request = PushRequest(
-            token: try #require(DeviceToken(parsing: push.token)), body: Array(push.body.utf8), topic: Fixture.topic,
+            address: .apns(try #require(DeviceToken(parsing: push.token))), body: Array(push.body.utf8),
+            topic: Fixture.topic,
             apnsID: push.apnsID, collapseID: push.collapseID, priority: .immediate, expiration: nil)
         for phone in phones {
             guard let body = try? realBody(of: request, for: phone) else { continue }

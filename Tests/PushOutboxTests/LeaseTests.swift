@@ -16,7 +16,7 @@ struct LeaseTests {
         try await fixture.outbox.settle(
             [],
             taking: LeaseOrder(
-                environment: .production, count: count, considerateCount: 0, duration: .seconds(60),
+                carrier: .apns(), count: count, considerateCount: 0, duration: .seconds(60),
                 firstNumber: number))
     }
 
@@ -111,8 +111,7 @@ struct LeaseTests {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 10))
         _ = try await takeOne(1)
-        try await fixture.outbox.setToken(
-            Fixture.token("new"), environment: .production, of: "phone", at: fixture.now)
+        try await fixture.outbox.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)
         #expect(try await take(2).isEmpty)
         fixture.time.advance(by: .seconds(20))
         #expect(try await fixture.outbox.purge(.stale) == 1)
@@ -129,7 +128,7 @@ struct LeaseTests {
         try await fixture.enqueue("Hello", to: .device("first"), priority: .considerate)
         fixture.time.advance(by: .seconds(1))
         try await fixture.enqueue("Hello", to: .device("second"))
-        #expect(try await takeOne(1).request.token == Fixture.token("first"))
+        #expect(try await takeOne(1).request.address == Fixture.address("first"))
     }
 
     @Test("an entry that somebody has put into the file, and that no sealer makes, costs itself alone")

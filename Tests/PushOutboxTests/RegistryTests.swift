@@ -27,7 +27,7 @@ struct RegistryTests {
         try await fixture.outbox.register(
             RegisteredDevice(
                 name: name, user: user, topic: Fixture.topic, keys: .enrolled(device),
-                token: DeviceToken(parsing: token), registered: fixture.now))
+                address: .active(.apns(DeviceToken(parsing: token)!), registered: fixture.now)))
     }
 
     private func prove(_ recipient: Recipient, by identities: [Identity]) async throws {
@@ -109,16 +109,16 @@ struct RegistryTests {
 
     @Test("a token belongs to one device: its earlier holder has it no more, nor what waited there")
     func movedToken() async throws {
-        let token = Fixture.token("shared")
-        try await fixture.addDevice("old", user: "anna", token: token)
+        let token = Fixture.address("shared")
+        try await fixture.addDevice("old", user: "anna", address: token)
         try await fixture.enqueue("for anna", to: .user("anna"))
         let change = try await fixture.outbox.register(
             RegisteredDevice(
-                name: "new", user: "berta", topic: Fixture.topic, keys: .unverified(Identity().recipient), token: token,
-                registered: fixture.now))
+                name: "new", user: "berta", topic: Fixture.topic, keys: .unverified(Identity().recipient),
+                address: .active(token, registered: fixture.now)))
         #expect(change.isNew)
         #expect(change.discardedCount == 1)
-        #expect(try await fixture.outbox.device("old")?.token == TokenState.none(reason: "moved"))
+        #expect(try await fixture.outbox.device("old")?.address == AddressState.none(.apns(), reason: "moved"))
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).attemptCount == 0)
     }
 
@@ -145,7 +145,8 @@ struct RegistryTests {
         let others = [("tablet", "mallory"), ("phone", "mallory")].map { name, user in
             RegisteredDevice(
                 name: DeviceName(parsing: name)!, user: UserName(parsing: user)!, topic: Fixture.topic,
-                keys: .unverified(Identity().recipient), token: Fixture.token("other"), registered: fixture.now)
+                keys: .unverified(Identity().recipient),
+                address: .active(Fixture.address("other"), registered: fixture.now))
         }
         await #expect(throws: OutboxError.otherUser("phone")) { try await fixture.outbox.register(others) }
         #expect(try await fixture.outbox.devices().map { $0.name } == ["phone"])
@@ -173,7 +174,7 @@ struct RegistryTests {
                 keys: verified
                     ? .enrolled(try EnrolledDevice(pinning: record, topic: Fixture.topic, at: fixture.now))
                     : .unverified(Identity().recipient),
-                token: DeviceToken(parsing: "aa11"), registered: fixture.now)
+                address: .active(.apns(DeviceToken(parsing: "aa11")!), registered: fixture.now))
         }
         for verified in [true, false] {
             let other = try device("anna", verified: verified)
@@ -250,8 +251,7 @@ struct RegistryTests {
         try await fixture.addDevice("other", user: "berta")
         try copyEnrolment(to: "other")
         for name: DeviceName in ["phone", "other"] {
-            try await fixture.outbox.setToken(
-                Fixture.token("new \(name)"), environment: .production, of: name, at: fixture.now)
+            try await fixture.outbox.setAddress(Fixture.address("new \(name)"), of: name, at: fixture.now)
             try await fixture.outbox.accept(try record(counter: 2), of: name, at: fixture.now)
         }
         #expect(try await fixture.outbox.devices().count == 2)
@@ -288,8 +288,8 @@ struct RegistryTests {
         movingFrom previous: UserName? = nil
     ) async throws {
         let device = RegisteredDevice(
-            name: name, user: user, topic: Fixture.topic, keys: .enrolled(keys), token: DeviceToken(parsing: token),
-            registered: fixture.now)
+            name: name, user: user, topic: Fixture.topic, keys: .enrolled(keys),
+            address: .active(.apns(DeviceToken(parsing: token)!), registered: fixture.now))
         try await fixture.outbox.register(device, movingFrom: previous)
     }
 
@@ -297,12 +297,12 @@ struct RegistryTests {
     func changedToken() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
-        let new = Fixture.token("new")
-        try await fixture.outbox.setToken(new, environment: .sandbox, of: "phone", at: fixture.now)
+        let new = Fixture.address("new", .sandbox)
+        try await fixture.outbox.setAddress(new, of: "phone", at: fixture.now)
         let transport = ScriptedTransport()
-        try await Courier(for: fixture.outbox, through: transport, environment: .sandbox, limits: Fixture.limits())
+        try await Courier(for: fixture.outbox, through: transport, carrier: .apns(.sandbox), limits: Fixture.limits())
             .run(until: .empty)
-        #expect(transport.delivered.all.map { $0.token } == [new])
+        #expect(transport.delivered.all.map { $0.address } == [new])
     }
 
     @Test("what waits for a device whose token is taken away is kept as dead letters")
@@ -311,14 +311,14 @@ struct RegistryTests {
         for _ in 0..<2 { try await fixture.enqueue("Hello", to: .device("phone")) }
         try await fixture.outbox.register(
             RegisteredDevice(
-                name: "phone", user: device.user, topic: device.topic, keys: device.keys, token: nil,
-                registered: fixture.now))
+                name: "phone", user: device.user, topic: device.topic, keys: device.keys,
+                address: .none(.apns(), reason: nil)))
         try await fixture.addDevice("tablet")
         try await fixture.enqueue("Hello", to: .device("tablet"))
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
         #expect(try await fixture.outbox.status().deadLetters == ["no-token": 2])
         #expect(try await fixture.outbox.retry() == 0)
-        try await fixture.outbox.setToken(Fixture.token("new"), environment: .production, of: "phone", at: fixture.now)
+        try await fixture.outbox.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)
         #expect(try await fixture.outbox.retry() == 2)
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 2)
     }

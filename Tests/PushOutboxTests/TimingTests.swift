@@ -16,7 +16,7 @@ struct TimingTests {
     private struct Transport: PushTransport {
         let answer: @Sendable (PushRequest) async -> ScriptedTransport.Answer
 
-        func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer {
+        func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
             try await answer(request).get()
         }
     }
@@ -29,7 +29,7 @@ struct TimingTests {
     /// Whether another courier would get something now.
     private static func isFree(_ outbox: Outbox) async -> Bool {
         let order = LeaseOrder(
-            environment: .production, count: 1, considerateCount: 0, duration: .seconds(1), firstNumber: 7)
+            carrier: .apns(), count: 1, considerateCount: 0, duration: .seconds(1), firstNumber: 7)
         return (try? await outbox.settle([], taking: order))?.isEmpty == false
     }
 
@@ -64,7 +64,7 @@ struct TimingTests {
         let transport = ChangingTransport { _ in
             let start = time.now
             while time.now < start + 1_200_000 {
-                if await Self.isFree(other) { return .refused(PushRefusal(status: 418, reason: "another has it")) }
+                if await Self.isFree(other) { return .apns(418, "another has it") }
                 await Task.yield()
             }
             return .accepted(uniqueID: nil)
@@ -86,7 +86,7 @@ struct TimingTests {
                 defer { state.isRefused = true }
                 return !state.isRefused
             }
-            if isFirst { return .success(.refused(PushRefusal(status: 429, reason: "TooManyProviderTokenUpdates"))) }
+            if isFirst { return .success(.apns(429, "TooManyProviderTokenUpdates")) }
             guard time.now < start + 1_000_000 else {
                 accepted.add(time.now)
                 return .success(.accepted(uniqueID: nil))
@@ -125,7 +125,7 @@ struct TimingTests {
         let transport = Transport { _ in
             times.add(time.now)
             guard times.all.count == 1 else { return .success(.accepted(uniqueID: nil)) }
-            return .success(.refused(PushRefusal(status: 429, reason: "TooManyProviderTokenUpdates")))
+            return .success(.apns(429, "TooManyProviderTokenUpdates"))
         }
         let outbox = try Outbox(at: fixture.path, clock: clock, busyLimit: 600)
         let courier = Courier(for: outbox, through: transport, limits: Fixture.limits(inFlight: 1))
@@ -164,7 +164,7 @@ struct TimingTests {
             calls.add(request.apnsID)
             return calls.all.count.isMultiple(of: 4)
                 ? .success(.accepted(uniqueID: nil))
-                : .success(.refused(PushRefusal(status: 400, reason: "BadDeviceToken")))
+                : .success(.apns(400, "BadDeviceToken"))
         }
         let report = try await Courier(
             for: fixture.outbox, through: transport, limits: Fixture.limits(refusedInARow: 4)
@@ -218,16 +218,16 @@ struct TimingTests {
     func provenToken() async throws {
         try await addDevices(1)
         let fixture = fixture
-        let new = Fixture.token("new")
+        let new = Fixture.address("new")
         let transport = ChangingTransport { _ in
-            try? await fixture.outbox.setToken(new, environment: .production, of: "d0", at: fixture.now)
+            try? await fixture.outbox.setAddress(new, of: "d0", at: fixture.now)
             return .accepted(uniqueID: nil)
         }
         try await Courier(for: fixture.outbox, through: transport, limits: Fixture.limits()).run(until: .empty)
         try await fixture.enqueue("Hello", to: .device("d0"))
         let next = ScriptedTransport()
         try await fixture.deliver(next, until: .empty)
-        #expect(next.delivered.all.map(\.token) == [new])
+        #expect(next.delivered.all.map(\.address) == [new])
         #expect(next.delivered.all.map(\.isProven) == [false])
     }
 }

@@ -14,7 +14,7 @@ struct MortalTransport: PushTransport {
         remaining = count.map { Locked($0) }
     }
 
-    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer {
+    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
         let answer = try await apns.deliver(request)
         guard let remaining, case .accepted = answer else { return answer }
         let isLast = remaining.withLock { remaining in

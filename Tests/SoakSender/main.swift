@@ -27,7 +27,7 @@ let outbox = try Outbox(at: folder.outbox.path(percentEncoded: false))
 let limits = CourierLimits(
     inFlightCount: plan.patience.inFlightCount, lease: .milliseconds(plan.patience.lease),
     pollInterval: .milliseconds(20), delays: RetryDelays().scaled(by: plan.patience.delayFactor))
-let courier = Courier(for: outbox, through: transport, environment: .sandbox, limits: limits)
+let courier = Courier(for: outbox, through: transport, carrier: .apns(.sandbox), limits: limits)
 let enqueuing = try Enqueuing(plan, folder, into: outbox)
 
 try await withThrowingTaskGroup(of: Void.self) { group in

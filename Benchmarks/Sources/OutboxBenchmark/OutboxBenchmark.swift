@@ -52,7 +52,7 @@ struct OutboxBenchmark {
             batch.append(
                 RegisteredDevice(
                     name: name, user: user, topic: "com.example.app", keys: .unverified(Identity().recipient),
-                    token: token, registered: .now()))
+                    address: .active(.apns(token), registered: .now())))
             if batch.count == 1_000 || number == count - 1 {
                 try await outbox.register(batch)
                 batch.removeAll(keepingCapacity: true)
@@ -112,5 +112,5 @@ struct OutboxBenchmark {
 
 /// A transport that takes everything.
 private struct Counter: PushTransport {
-    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer { .accepted(uniqueID: nil) }
+    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome { .accepted(uniqueID: nil) }
 }

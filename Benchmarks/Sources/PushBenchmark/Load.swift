@@ -25,7 +25,7 @@ struct Load: Sendable {
     init(_ transport: APNSTransport, tokens: [DeviceToken]) {
         self.transport = transport
         devices = tokens.map { Device(token: $0) }
-        transport.trust(tokens, topic: "com.example.app")
+        transport.trust(tokens.map { .apns($0) }, topic: "com.example.app")
     }
 
     /// As fast as answers come: each of `concurrency` tasks sends one push after the other.
@@ -108,7 +108,7 @@ struct Load: Sendable {
         // A token of another length is one that the local APNs knows to be no device's.
         guard let badToken = DeviceToken(parsing: "bad0") else { return "" }
         // As if it had worked until now.
-        transport.trust([badToken], topic: "com.example.app")
+        transport.trust([.apns(badToken)], topic: "com.example.app")
         let ready = try devices.map { try sealer.seal(content, toUnverified: $0.recipient) }
         let end = ContinuousClock.now + .seconds(seconds)
         let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -135,6 +135,10 @@ struct Load: Sendable {
     }
 
     private func isAccepted(_ payload: SealedPayload, _ token: DeviceToken) async -> Bool {
-        if case .accepted? = try? await transport.deliver(PushRequest(payload, to: token)) { true } else { false }
+        if case .accepted? = try? await transport.deliver(PushRequest(payload, to: .apns(token))) {
+            true
+        } else {
+            false
+        }
     }
 }

@@ -51,7 +51,8 @@ final class Client {
         guard number < 64 else { return }
         let digits = String(number, radix: 16)
         var request = PushRequest(
-            token: Self.token, body: [UInt8](repeating: UInt8(number), count: bodyByteCount), topic: "com.example.app",
+            address: .apns(Self.token), body: [UInt8](repeating: UInt8(number), count: bodyByteCount),
+            topic: "com.example.app",
             apnsID: "00000000-0000-8000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits,
             collapseID: "collapse", priority: .immediate, expiration: nil)
         request.isProven = true

@@ -41,17 +41,17 @@ enum GoodFile {
     static let devices: [RegisteredDevice] = [
         RegisteredDevice(
             name: "phone", user: "nina", topic: "com.example.app", keys: .unverified(Identity().recipient),
-            token: token(1), registered: now),
+            address: .active(address(1), registered: now)),
         RegisteredDevice(
-            name: "watch", user: "nina", topic: "com.example.app", environment: .sandbox,
-            keys: .unverified(Identity().recipient), token: token(2), registered: now),
+            name: "watch", user: "nina", topic: "com.example.app", keys: .unverified(Identity().recipient),
+            address: .active(address(2, .sandbox), registered: now)),
         RegisteredDevice(
-            name: "pad", user: "otto", topic: "com.example.app", keys: .enrolled(enrolled), token: token(3),
-            registered: now),
+            name: "pad", user: "otto", topic: "com.example.app", keys: .enrolled(enrolled),
+            address: .active(address(3), registered: now)),
     ]
 
-    static func token(_ number: UInt8) -> DeviceToken {
-        DeviceToken(parsing: String(repeating: "0\(number)", count: 32)).unsafelyUnwrapped
+    static func address(_ number: UInt8, _ environment: PushEnvironment = .production) -> Address {
+        .apns(DeviceToken(parsing: String(repeating: "0\(number)", count: 32)).unsafelyUnwrapped, environment)
     }
 
     private static let senderKey = read {
@@ -77,7 +77,7 @@ enum GoodFile {
                         includingUnverified: true, key: IdempotencyKey("key \(priority.rawValue)"))
                 }
                 let order = LeaseOrder(
-                    environment: .production, count: 2, considerateCount: 0, duration: .seconds(60), firstNumber: 1)
+                    carrier: .apns(), count: 2, considerateCount: 0, duration: .seconds(60), firstNumber: 1)
                 let leases = try await outbox.settle([], taking: order)
                 let settled = leases.enumerated().map { ($1, $0 == 0 ? Settlement.accepted : .dead(reason: "reason")) }
                 _ = try await outbox.settle(settled, taking: nil)

@@ -38,6 +38,7 @@ struct RawDatabase {
             ], true
         ),
         ("senders", ["id", "key"], true),
+        ("carriers", ["id", "name"], true),
         ("requests", ["key", "audience", "position", "is_complete", "enqueued", "created"], false),
         ("tallies", ["day", "outcome", "count"], false),
         ("receipt_tallies", ["day", "outcome", "count"], false),

@@ -19,7 +19,7 @@ private func look(at outbox: Outbox) async {
     }
     _ = await answer { () throws(OutboxError) in try await outbox.deadLetters() }
     _ = await answer { () throws(OutboxError) in try await outbox.deadLetters(reason: "reason", offset: 1) }
-    _ = await answer { () throws(OutboxError) in try await outbox.nextDue(in: .production) }
+    _ = await answer { () throws(OutboxError) in try await outbox.nextDue(by: .apns()) }
     if let report = await answer({ () throws(OutboxError) in try await outbox.receipts(days: 60) }) {
         _ = (report.total.failedCount, report.total.refusedCount)
     }
@@ -33,7 +33,7 @@ private func lease(from outbox: Outbox) async {
     for round in 0..<2 {
         for environment in PushEnvironment.allCases {
             let order = LeaseOrder(
-                environment: environment, count: 8, considerateCount: 2, duration: .seconds(60),
+                carrier: .apns(environment), count: 8, considerateCount: 2, duration: .seconds(60),
                 firstNumber: Int64(round * 100))
             let leases = await answer { () throws(OutboxError) in try await outbox.settle([], taking: order) } ?? []
             for lease in leases {
@@ -53,7 +53,7 @@ private func change(_ outbox: Outbox) async {
     _ = await answer { () throws(OutboxError) in try await outbox.count([GoodFile.receipt], refused: [.clock: 1]) }
     for device in GoodFile.devices { _ = await answer { () throws(OutboxError) in try await outbox.register(device) } }
     _ = await answer { () throws(OutboxError) in
-        try await outbox.setToken(GoodFile.token(7), environment: .sandbox, of: "phone", at: GoodFile.now)
+        try await outbox.setAddress(GoodFile.address(7, .sandbox), of: "phone", at: GoodFile.now)
     }
     _ = await answer { () throws(OutboxError) in
         try await outbox.enqueue(
@@ -77,6 +77,6 @@ func answer<Answer>(_ call: () async throws(OutboxError) -> Answer) async -> Ans
 }
 
 private let settlements: [Settlement] = [
-    .accepted, .later(.seconds(10)), .returned, .dead(reason: "reason"), .tokenRefused(reason: "BadDeviceToken"),
-    .tokenGone(reason: "Unregistered", since: GoodFile.now, otherwise: .seconds(1)),
+    .accepted, .later(.seconds(10)), .returned, .dead(reason: "reason"), .addressRefused(reason: "BadDeviceToken"),
+    .addressGone(reason: "Unregistered", since: GoodFile.now, otherwise: .seconds(1)),
 ]

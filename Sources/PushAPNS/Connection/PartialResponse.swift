@@ -75,10 +75,10 @@ struct PartialResponse {
     var isRefusal: Bool { status != 0 && status != 200 }
 
     /// Nil before there was a status.
-    var answer: PushAnswer? {
+    var answer: APNSAnswer? {
         guard status != 0 else { return nil }
         if status == 200 { return .accepted(uniqueID: uniqueID) }
         let error = ErrorBody(body)
-        return .refused(PushRefusal(status: status, reason: error.reason, timestamp: error.timestamp))
+        return .refused(APNSRefusal(status: status, reason: error.reason, timestamp: error.timestamp))
     }
 }

@@ -30,9 +30,9 @@ struct HeaderEncoder {
     mutating func write(_ request: PushRequest, _ token: ProviderToken, to bytes: inout ByteBuffer) {
         if sizeUpdates != nil { writeSizeUpdates(to: &bytes) }
         bytes.writeInteger(0x00 | HPACKName.path)
-        Self.write(length: Self.pathPrefix.utf8CodeUnitCount + request.token.description.utf8.count, to: &bytes)
+        Self.write(length: Self.pathPrefix.utf8CodeUnitCount + 2 * request.address.bytes.count, to: &bytes)
         bytes.writeStaticString(Self.pathPrefix)
-        bytes.writeString(request.token.description)
+        bytes.writeBytes(Self.hexadecimal(request.address.bytes))
 
         if templatesGeneration == table.generation,
             let index = templates.firstIndex(where: { $0.fits(request, token) })
@@ -181,6 +181,22 @@ struct HeaderEncoder {
     }
 
     private static let pathPrefix: StaticString = "/3/device/"
+
+    /// In small letters.
+    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 2 * bytes.count) { digits, count in
+            for byte in bytes {
+                digits[count] = digit(byte >> 4)
+                digits[count + 1] = digit(byte & 15)
+                count += 2
+            }
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+
     private static let maximumTemplateCount = 8
 }
 

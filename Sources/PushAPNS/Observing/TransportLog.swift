@@ -21,11 +21,11 @@ struct TransportLog: Sendable {
         logger.notice("APNs ends a connection", metadata: ["connection": "\(connection)", "reason": "\(reason)"])
     }
 
-    func refused(_ request: PushRequest, _ refusal: PushRefusal) {
+    func refused(_ request: PushRequest, _ refusal: APNSRefusal) {
         logger.info(
             "push refused",
             metadata: [
-                "apns-id": "\(request.apnsID)", "token": "\(request.token.logged)", "status": "\(refusal.status)",
+                "apns-id": "\(request.apnsID)", "token": "\(request.address.logged)", "status": "\(refusal.status)",
                 "reason": "\(refusal.reason ?? "none")", "advice": "\(refusal.advice.rawValue)",
             ])
     }

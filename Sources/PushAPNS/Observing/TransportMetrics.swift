@@ -7,7 +7,7 @@ internal import PushSender
 /// `push_token_renewals` by `outcome`.
 struct TransportMetrics: Sendable {
     private let accepted: Counter
-    private let refused: [PushAdvice: Counter]
+    private let refused: [APNSAdvice: Counter]
     private let failed: [String: Counter]
     private let duration: Metrics.Timer
     private let connections: Gauge
@@ -22,7 +22,7 @@ struct TransportMetrics: Sendable {
         }
         accepted = requests("accepted")
         refused = Dictionary(
-            uniqueKeysWithValues: PushAdvice.allCases.map { ($0, requests("refused-\($0.rawValue)")) })
+            uniqueKeysWithValues: APNSAdvice.allCases.map { ($0, requests("refused-\($0.rawValue)")) })
         failed = Dictionary(uniqueKeysWithValues: Self.failures.map { ($0, requests($0)) })
         duration = Metrics.Timer(label: "push_request_duration", factory: factory)
         connections = Gauge(label: "push_connections", factory: factory)

@@ -7,10 +7,10 @@ internal import SealedPush
 /// Unchecked, because its state is confined to the event loop: the caller's task makes it, hands it over through the
 /// ``SubmissionQueue`` and never touches it again.
 final class Delivery: @unchecked Sendable {
-    typealias Outcome = Result<PushAnswer, PushTransportError>
+    typealias Outcome = Result<APNSAnswer, PushTransportError>
 
     let request: PushRequest
-    /// Of device token and topic, for ``ProvenTokens``.
+    /// Of address and topic, for ``ProvenTokens``.
     let fingerprint: Int
     let startedAt: NIODeadline
     let deadline: NIODeadline
@@ -37,12 +37,12 @@ final class Delivery: @unchecked Sendable {
         self.request = request
         self.startedAt = startedAt
         self.deadline = deadline
-        fingerprint = Self.fingerprint(request.token, request.topic)
+        fingerprint = Self.fingerprint(request.address, request.topic)
     }
 
-    static func fingerprint(_ token: DeviceToken, _ topic: Topic) -> Int {
+    static func fingerprint(_ address: Address, _ topic: Topic) -> Int {
         var hasher = Hasher()
-        hasher.combine(token)
+        hasher.combine(address.bytes)
         hasher.combine(topic)
         return hasher.finalize()
     }

@@ -34,7 +34,7 @@ extension Lane {
         }
     }
 
-    func answered(_ delivery: Delivery, _ answer: PushAnswer, on connection: APNSConnection) {
+    func answered(_ delivery: Delivery, _ answer: APNSAnswer, on connection: APNSConnection) {
         connection.health.answered()
         note(answer, to: delivery)
         switch answer {
@@ -53,7 +53,7 @@ extension Lane {
         dispatcher.finish(delivery, .success(answer))
     }
 
-    private func note(_ answer: PushAnswer, to delivery: Delivery) {
+    private func note(_ answer: APNSAnswer, to delivery: Delivery) {
         switch answer {
         case .accepted: if kind == .unproven { dispatcher.proven.insert(delivery.fingerprint) }
         case .refused(let refusal):

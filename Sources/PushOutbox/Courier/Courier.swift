@@ -14,7 +14,7 @@ public actor Courier {
 
     private let outbox: Outbox
     private let transport: any PushTransport
-    private let environment: PushEnvironment
+    private let carrier: Carrier
     private let limits: CourierLimits
 
     private var inFlight: [Int64: Flight] = [:]
@@ -24,7 +24,7 @@ public actor Courier {
     private var failure: CourierError?
     private var pause: Pause?
     private var failuresInARow = 0
-    /// Refusals of tokens and topics since the last push that APNs took.
+    /// Refusals that may concern all pushes, since the last one that was taken.
     private var refusalsInARow = 0
     private var nextNumber = Int64.random(in: 0...Int64.max >> 2)
     private var considerateShare = 0
@@ -55,14 +55,14 @@ public actor Courier {
         case empty
     }
 
-    /// - Parameter environment: the one that the transport delivers to; devices of the other are left alone.
+    /// - Parameter carrier: the one that the transport speaks to; what is for others is left alone.
     public init(
-        for outbox: Outbox, through transport: any PushTransport, environment: PushEnvironment = .production,
+        for outbox: Outbox, through transport: any PushTransport, carrier: Carrier = .apns(),
         limits: CourierLimits = CourierLimits()
     ) {
         self.outbox = outbox
         self.transport = transport
-        self.environment = environment
+        self.carrier = carrier
         self.limits = limits
     }
 
@@ -97,7 +97,7 @@ public actor Courier {
             // As many as were asked for: there may be more, and there is room for more.
             if let order, leases.count == order.count, inFlight.count < limits.inFlightCount { continue }
             if order != nil, leases.isEmpty, inFlight.isEmpty {
-                let due = try await outbox.nextDue(in: environment)
+                let due = try await outbox.nextDue(by: carrier)
                 if due == nil, goal != .stopped { return }
                 if case .nothingDue(let time) = goal, (due ?? .max) > outbox.clock.now() + time.milliseconds { return }
             }
@@ -108,7 +108,7 @@ public actor Courier {
     /// Once an hour: what can't be sent any more need not be kept until its turn comes. Beside the sending, which it must not
     /// hold up.
     private func purgeIfDue() {
-        // A clock that is far ahead makes all look stale. That APNs takes this run's provider token says that it is not.
+        // A clock that is far ahead makes all look stale. That the service takes this run's pushes says that it is not.
         guard report.acceptedCount > 0 else { return }
         let now = outbox.clock.now()
         if let lastPurge, purging != nil || (lastPurge...lastPurge + Self.purgeInterval).contains(now) { return }
@@ -144,7 +144,7 @@ public actor Courier {
         // No number twice: three lanes are looked through, and each takes as many numbers as it may find devices.
         defer { nextNumber += Int64(3 * free) }
         return LeaseOrder(
-            environment: environment, count: free, considerateCount: considerate, duration: limits.lease,
+            carrier: carrier, count: free, considerateCount: considerate, duration: limits.lease,
             firstNumber: nextNumber)
     }
 
@@ -166,7 +166,7 @@ public actor Courier {
         let transport = transport
         let clock = outbox.clock
         let task = Task {
-            let result: Result<PushAnswer, PushTransportError>
+            let result: Result<PushOutcome, PushTransportError>
             do throws(PushTransportError) {
                 // A machine that stood still: by now another may have sent this one, and newer ones.
                 guard clock.now() < lease.end else { throw .cancelled }
@@ -178,14 +178,14 @@ public actor Courier {
         report.inFlightCount = inFlight.count
     }
 
-    private func end(_ lease: Lease, _ result: Result<PushAnswer, PushTransportError>) {
+    private func end(_ lease: Lease, _ result: Result<PushOutcome, PushTransportError>) {
         guard inFlight.removeValue(forKey: lease.number) != nil else { return }
         report.inFlightCount = inFlight.count
         let judgement: Judgement
         switch result {
-        case .success(let answer):
+        case .success(let outcome):
             judgement = Judgement(
-                answer, attempts: lease.attempts, delays: limits.delays, unknownAttempts: limits.unknownAttempts)
+                outcome, attempts: lease.attempts, delays: limits.delays, unknownAttempts: limits.unknownAttempts)
         case .failure(let error):
             report.latestFailure = error.words ?? report.latestFailure
             judgement = Judgement(error, attempts: lease.attempts, delays: limits.delays)
@@ -200,18 +200,22 @@ public actor Courier {
         wake()
     }
 
-    /// Where one token after another is refused, and none is taken, it is not the tokens: the wrong environment, the wrong
-    /// app. The run ends before all of them are disabled; returns what becomes of a refused push then.
-    private func stopIfAllAreRefused(_ result: Result<PushAnswer, PushTransportError>) -> Settlement? {
-        guard case .success(let answer) = result else { return nil }
-        guard case .refused(let refusal) = answer, Self.massReasons.contains(refusal.reason ?? "") else {
-            if case .accepted = answer { refusalsInARow = 0 }
+    /// Where one push after another is refused for what concerns all, and none is taken, it is not the addresses: the wrong
+    /// environment, the wrong app. The run ends before all of them are disabled; returns what becomes of a refused push then.
+    private func stopIfAllAreRefused(_ result: Result<PushOutcome, PushTransportError>) -> Settlement? {
+        guard case .success(let outcome) = result else { return nil }
+        switch outcome {
+        case .accepted:
+            refusalsInARow = 0
             return nil
+        case .gone, .stop: return nil
+        case .refused(let reason), .later(_, let reason), .change(let reason):
+            guard let problem = reason.problem else { return nil }
+            refusalsInARow += 1
+            guard refusalsInARow >= limits.refusedInARow else { return nil }
+            failure = failure ?? .allRefused(reason: reason.name, problem: problem)
+            return .returned
         }
-        refusalsInARow += 1
-        guard refusalsInARow >= limits.refusedInARow else { return nil }
-        failure = failure ?? .allRefused(reason: refusal.name)
-        return .returned
     }
 
     private func pause(for time: Duration) {
@@ -221,7 +225,7 @@ public actor Courier {
     }
 
     /// Where one push after another fails, the whole outbox should not be tried in vain.
-    private func pauseIfFailing(_ result: Result<PushAnswer, PushTransportError>) {
+    private func pauseIfFailing(_ result: Result<PushOutcome, PushTransportError>) {
         guard result.isServersFault else {
             failuresInARow = 0
             return
@@ -281,9 +285,6 @@ public actor Courier {
     /// One of eight leases goes to the considerate lane first.
     private static let considerateFraction = 8
     private static let failuresBeforePause = 50
-    private static let massReasons: Set<String> = [
-        "BadDeviceToken", "DeviceTokenNotForTopic", "BadTopic", "MissingTopic", "TopicDisallowed",
-    ]
     /// Milliseconds.
     private static let purgeInterval: Int64 = 3_600_000
 }

@@ -9,10 +9,10 @@ public struct CourierLimits: Hashable, Sendable {
     public var pollInterval: Duration
     /// How long a stopped courier waits for answers that are out.
     public var drain: Duration
-    /// How often a push is tried that APNs refuses for a reason which this version does not know.
+    /// How often a push is tried that is refused for a reason which its transport does not know.
     public var unknownAttempts: Int
-    /// How many refusals of tokens and topics in a row, without a push that APNs takes, end the run: then the environment, the
-    /// key or the app is wrong, and not each token.
+    /// How many refusals in a row whose reason may concern all pushes, without one that is taken, end the run: then the
+    /// environment, the key or the app is wrong, and not each address.
     public var refusedInARow: Int
     public var delays: RetryDelays
 

@@ -1,7 +1,7 @@
 import PushSender
 import SealedPush
 
-/// What an answer means: for the entry, and for the courier.
+/// What an outcome means: for the entry, and for the courier.
 struct Judgement: Sendable, Equatable {
     var settlement: Settlement
     /// Set where nothing at all should be sent for a while.
@@ -15,52 +15,28 @@ struct Judgement: Sendable, Equatable {
         self.stop = stop
     }
 
-    init(_ answer: PushAnswer, attempts: Int, delays: RetryDelays, unknownAttempts: Int) {
-        switch answer {
+    init(_ outcome: PushOutcome, attempts: Int, delays: RetryDelays, unknownAttempts: Int) {
+        switch outcome {
         case .accepted: self.init(.accepted)
-        case .refused(let refusal):
-            self.init(refusal, attempts: attempts, delays: delays, unknownAttempts: unknownAttempts)
+        case .gone(let since, let reason):
+            self.init(
+                .addressGone(reason: reason.name, since: since, otherwise: delays.afterTooMany(attempts: attempts)))
+        case .refused(let reason): self.init(.addressRefused(reason: reason.name))
+        case .later(.doubtful, let reason) where attempts >= unknownAttempts: self.init(.dead(reason: reason.name))
+        case .later(let delay, _): self.init(delay, attempts: attempts, delays: delays)
+        case .change(let reason): self.init(.dead(reason: reason.name))
+        case .stop(let reason):
+            self.init(.returned, stop: .senderRefused(reason: reason.name, problem: reason.problem))
         }
     }
 
-    private init(_ refusal: PushRefusal, attempts: Int, delays: RetryDelays, unknownAttempts: Int) {
-        switch refusal.advice {
-        case .drop:
-            guard refusal.status == 410, let since = refusal.timestamp else {
-                self.init(.tokenRefused(reason: refusal.name))
-                return
-            }
-            self.init(
-                .tokenGone(
-                    reason: refusal.name, since: since, otherwise: delays.afterTooManyRequests(attempts: attempts)))
-        // About one app of several, perhaps: the others go on. Many in a row end the run.
-        case .fixKeys where refusal.reason == "TopicDisallowed":
-            self.init(.later(delays.afterServerError(attempts: attempts)))
-        case .wait: self.init(waiting: refusal, attempts: attempts, delays: delays)
-        case .change: self.init(.dead(reason: refusal.name))
-        case .fixKeys:
-            self.init(.returned, stop: .providerRefused(status: refusal.status, reason: refusal.reason))
-        case .unknown:
-            let isLast = attempts >= unknownAttempts
-            self.init(
-                isLast ? .dead(reason: refusal.name) : .later(delays.afterServerError(attempts: attempts)))
-        }
-    }
-
-    private init(waiting refusal: PushRefusal, attempts: Int, delays: RetryDelays) {
-        switch refusal.reason {
-        case "TooManyRequests": self.init(.later(delays.afterTooManyRequests(attempts: attempts)))
-        case "TooManyProviderTokenUpdates":
-            self.init(.later(delays.providerToken), pause: delays.providerToken)
-        // About the connection or its token, and so not about this push: another one helps.
-        case "IdleTimeout", "Shutdown", "ExpiredProviderToken", "UnrelatedKeyIdInToken":
-            self.init(.later(delays.afterConnectionFailure(attempts: attempts)))
-        default:
-            self.init(
-                .later(
-                    refusal.status == 429
-                        ? delays.afterTooManyRequests(attempts: attempts)
-                        : delays.afterServerError(attempts: attempts)))
+    private init(_ delay: PushDelay, attempts: Int, delays: RetryDelays) {
+        switch delay {
+        case .connection: self.init(.later(delays.afterConnectionFailure(attempts: attempts)))
+        case .device: self.init(.later(delays.afterTooMany(attempts: attempts)))
+        case .service, .doubtful: self.init(.later(delays.afterServerError(attempts: attempts)))
+        case .everything: self.init(.later(delays.everything), pause: delays.everything)
+        case .exactly(let time): self.init(.later(delays.asAsked(time)))
         }
     }
 
@@ -76,9 +52,28 @@ struct Judgement: Sendable, Equatable {
     }
 }
 
-extension PushRefusal {
-    /// For reports and dead letters.
-    var name: String { reason ?? "status \(status)" }
+extension Result<PushOutcome, PushTransportError> {
+    /// For reports.
+    var name: String {
+        switch self {
+        case .success(let outcome): outcome.reason?.name ?? "accepted"
+        case .failure(let error): error.name
+        }
+    }
+
+    /// Whether the next push will likely fail in the same way.
+    var isServersFault: Bool {
+        switch self {
+        case .success(.later(let delay, let reason)):
+            reason.problem == nil && (delay == .service || delay == .connection)
+        case .success: false
+        case .failure(let error):
+            switch error {
+            case .unreachable, .connectionLost, .timedOut: true
+            case .overloaded, .shuttingDown, .wrongClock, .cancelled: false
+            }
+        }
+    }
 }
 
 extension PushTransportError {

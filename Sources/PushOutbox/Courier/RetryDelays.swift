@@ -1,39 +1,42 @@
-/// How long a push waits before it is sent again. The defaults are Apple's where Apple says something.
+/// How long a push waits before it is sent again. The defaults are Apple's where Apple says something. One that a
+/// service asks for itself is kept.
 ///
 /// Each but `serverError` doubles with every attempt, up to its limit; a tenth is added or taken off by chance, so that what
 /// failed together does not come back together. Source: Apple, "Handling notification responses from APNs".
 public struct RetryDelays: Hashable, Sendable {
-    /// After 500 and 503, and where APNs gives a reason that this version does not know. Doubles, too, up to four hours.
+    /// Where the service has trouble, or gives a reason that the transport does not know. Doubles, too, up to four hours.
     public var serverError: Duration
-    /// After 429 `TooManyRequests`, for the one device that it is about; up to one hour.
+    /// Where one device gets too many, for that one; up to one hour.
     public var device: Duration
-    /// After 429 `TooManyProviderTokenUpdates`, for everything.
-    public var providerToken: Duration
+    /// Where all pushes have to wait.
+    public var everything: Duration
     /// After a connection that failed or was closed, and where no answer came; up to five minutes.
     public var connection: Duration
 
     public init(
         serverError: Duration = .seconds(900), device: Duration = .seconds(60),
-        providerToken: Duration = .seconds(1_200), connection: Duration = .seconds(1)
+        everything: Duration = .seconds(1_200), connection: Duration = .seconds(1)
     ) {
         self.serverError = serverError
         self.device = device
-        self.providerToken = providerToken
+        self.everything = everything
         self.connection = connection
     }
 
     /// All of them times a factor, for tests.
     public func scaled(by factor: Double) -> RetryDelays {
         RetryDelays(
-            serverError: serverError * factor, device: device * factor, providerToken: providerToken * factor,
+            serverError: serverError * factor, device: device * factor, everything: everything * factor,
             connection: connection * factor)
     }
 }
 
 extension RetryDelays {
     func afterServerError(attempts: Int) -> Duration { Self.grown(serverError, by: attempts, limit: 16) }
-    func afterTooManyRequests(attempts: Int) -> Duration { Self.grown(device, by: attempts, limit: 60) }
+    func afterTooMany(attempts: Int) -> Duration { Self.grown(device, by: attempts, limit: 60) }
     func afterConnectionFailure(attempts: Int) -> Duration { Self.grown(connection, by: attempts, limit: 300) }
+
+    func asAsked(_ time: Duration) -> Duration { min(max(time, .zero), Self.longest) }
 
     /// What is noted as due further ahead than a day was noted before the clock was set back.
     private static let longest = Duration.seconds(23 * 3_600)

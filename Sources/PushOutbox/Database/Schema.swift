@@ -182,5 +182,13 @@ enum Schema {
         """
         CREATE INDEX enrolments_by_key ON enrolments(enrolment);
         """,
+        // 7. Who carries a device's pushes: Apple's two environments, as they were counted so far, and others.
+        """
+        CREATE TABLE carriers(
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE
+        ) STRICT;
+        INSERT INTO carriers(id, name) VALUES (0, 'apns'), (1, 'apns-sandbox');
+        """,
     ]
 }

@@ -21,7 +21,7 @@ struct EnqueueBatch: Sendable {
     struct Candidate: Sendable {
         let device: Int64
         let revision: Int64
-        let environment: Int
+        let carrier: Int64
         let topic: Topic
         let hasToken: Bool
         let key: SealingKey
@@ -31,7 +31,7 @@ struct EnqueueBatch: Sendable {
     struct Sealed: Sendable {
         let device: Int64
         let revision: Int64
-        let environment: Int
+        let carrier: Int64
         let payload: SealedPayload
     }
 }
@@ -122,7 +122,7 @@ extension EnqueueBatch {
         candidates.compactMap { candidate in
             candidate.key.seal(content, with: sealer).map { payload in
                 Sealed(
-                    device: candidate.device, revision: candidate.revision, environment: candidate.environment,
+                    device: candidate.device, revision: candidate.revision, carrier: candidate.carrier,
                     payload: payload)
             }
         }
@@ -136,7 +136,7 @@ extension EnqueueBatch {
         } catch { throw OutboxError.damaged }
         return Candidate(
             device: try row.value("id"), revision: try row.value("revision"),
-            environment: try row.value("environment"), topic: topic, hasToken: try row.value("has_token"),
+            carrier: try row.value("environment"), topic: topic, hasToken: try row.value("has_token"),
             key: SealingKey(
                 recipient: recipient, isVerified: try row.value("is_verified"), validFrom: try row.value("valid_from"),
                 validUntil: try row.value("valid_until")))

@@ -10,7 +10,7 @@ public struct EnqueueReport: Hashable, Sendable {
 
 /// Why a device gets nothing. The codes are stable.
 public enum SkipReason: String, Hashable, Sendable, CaseIterable {
-    /// It has no token, or APNs refuses the one it has.
+    /// It has no address, or its carrier refuses the one it has.
     case noToken = "no-token"
     /// None of its recipients has answered a challenge yet.
     case unproven

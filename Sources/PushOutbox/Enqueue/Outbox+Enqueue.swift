@@ -97,7 +97,7 @@ extension Outbox {
             expiration?.secondsSince1970, payload.apnsID, payload.collapseID, Data(payload.json), sender,
         ])
         try QueueTable.add(
-            item.device, environment: item.environment, priority: order.priority.rawValue, due: now, in: db)
+            item.device, carrier: item.carrier, priority: order.priority.rawValue, due: now, in: db)
     }
 
     /// The earliest of what the caller, the content and the limit of 30 days say, in milliseconds.

@@ -16,7 +16,7 @@ struct Lease: Sendable {
 
 /// What becomes of a lease.
 enum Settlement: Sendable, Equatable {
-    /// APNs has it.
+    /// The service has it.
     case accepted
     /// Sent again after this long.
     case later(Duration)
@@ -24,9 +24,9 @@ enum Settlement: Sendable, Equatable {
     case returned
     /// Kept as a dead letter.
     case dead(reason: String)
-    /// The token is gone since a moment: it is removed, and what waits for it, unless it was registered again since then.
+    /// The address is gone since a moment: it is removed, and what waits for it, unless it was registered again since then.
     /// If so, the entry is sent again after a while.
-    case tokenGone(reason: String, since: Timestamp, otherwise: Duration)
-    /// The token is refused: it is disabled, and what waits for it becomes dead letters.
-    case tokenRefused(reason: String)
+    case addressGone(reason: String, since: Timestamp, otherwise: Duration)
+    /// The address is refused: it is disabled, and what waits for it becomes dead letters.
+    case addressRefused(reason: String)
 }

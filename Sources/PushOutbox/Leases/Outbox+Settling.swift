@@ -11,8 +11,8 @@ import SealedPush
 extension Outbox {
     /// Notes what became of one lease.
     ///
-    /// A lease may have been lost in the meantime, to whoever took it after its deadline. What APNs said about the entry or
-    /// the token is true all the same; only the device's place in the queue is then left to the new holder.
+    /// A lease may have been lost in the meantime, to whoever took it after its deadline. What its carrier said about the entry
+    /// or the address is true all the same; only the device's place in the queue is then left to the new holder.
     static func settle(_ lease: Lease, _ settlement: Settlement, at now: Int64, in db: Database) throws {
         switch settlement {
         case .accepted:
@@ -28,21 +28,21 @@ extension Outbox {
                 try Tally.add(Tally.dead(reason), at: now, in: db)
             }
             try QueueTable.advance(lease, at: now, in: db)
-        case .tokenGone(let reason, let since, let delay):
-            try removeToken(of: lease, reason: reason, since: since, otherwise: delay, at: now, in: db)
-        case .tokenRefused(let reason):
-            try disableToken(of: lease, reason: reason, at: now, in: db)
+        case .addressGone(let reason, let since, let delay):
+            try removeAddress(of: lease, reason: reason, since: since, otherwise: delay, at: now, in: db)
+        case .addressRefused(let reason):
+            try disableAddress(of: lease, reason: reason, at: now, in: db)
         }
     }
 
-    /// Remembers, once, that APNs takes pushes for the token.
+    /// Remembers, once, that the carrier takes pushes for the address.
     private static func prove(_ lease: Lease, in db: Database) throws {
         guard !lease.request.isProven else { return }
         try db.cachedStatement(sql: "UPDATE devices SET is_proven = 1 WHERE id = ? AND token = ?")
-            .execute(arguments: [lease.device, lease.request.token.data])
+            .execute(arguments: [lease.device, Data(lease.request.address.bytes)])
     }
 
-    private static func removeToken(
+    private static func removeAddress(
         of lease: Lease, reason: String, since: Timestamp, otherwise delay: Duration, at now: Int64, in db: Database
     ) throws {
         guard let registered = try registration(of: lease, in: db) else {
@@ -60,7 +60,7 @@ extension Outbox {
         try Tally.add(Tally.dropped(reason), count, at: now, in: db)
     }
 
-    private static func disableToken(of lease: Lease, reason: String, at now: Int64, in db: Database) throws {
+    private static func disableAddress(of lease: Lease, reason: String, at now: Int64, in db: Database) throws {
         guard try registration(of: lease, in: db) != nil else {
             return try QueueTable.release(lease, until: now, isAttempt: false, in: db)
         }
@@ -72,11 +72,11 @@ extension Outbox {
         try Tally.add(Tally.dead(reason), count + (isHeadThere ? 1 : 0), at: now, in: db)
     }
 
-    /// When the token that was sent to was registered, in milliseconds; nil where the device has another by now.
+    /// When the address that was sent to was registered, in milliseconds; nil where the device has another by now.
     private static func registration(of lease: Lease, in db: Database) throws -> Int64? {
         try Int64.fetchOne(
             db.cachedStatement(
                 sql: "SELECT token_registered FROM devices WHERE id = ? AND token = ? AND token_refusal IS NULL"),
-            arguments: [lease.device, lease.request.token.data])
+            arguments: [lease.device, Data(lease.request.address.bytes)])
     }
 }

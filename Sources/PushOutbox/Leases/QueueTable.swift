@@ -4,14 +4,14 @@ internal import GRDB
 enum QueueTable {
     /// Lets what waits for a device be taken now, in the better of the lanes; a back-off or lease goes on.
     static func add(
-        _ device: Int64, environment: Int, priority: Int, due: Int64, in db: Database
+        _ device: Int64, carrier: Int64, priority: Int, due: Int64, in db: Database
     ) throws {
         try db.cachedStatement(
             sql: """
                 INSERT INTO queues(device, environment, priority, due) VALUES (?, ?, ?, ?)
                 ON CONFLICT(device) DO UPDATE SET priority = MAX(priority, excluded.priority)
                 """
-        ).execute(arguments: [device, environment, priority, due])
+        ).execute(arguments: [device, carrier, priority, due])
     }
 
     static func remove(_ device: Int64, in db: Database) throws {
@@ -23,16 +23,16 @@ enum QueueTable {
             .execute(arguments: [device, now])
     }
 
-    /// Lets what was put off be taken at once: a new token has nothing to do with why the old one failed.
+    /// Lets what was put off be taken at once: a new address has nothing to do with why the old one failed.
     static func hurry(_ device: Int64, due: Int64, in db: Database) throws {
         try db.cachedStatement(
             sql: "UPDATE queues SET due = ?, attempts = 0 WHERE device = ? AND due > ? AND lease IS NULL"
         ).execute(arguments: [due, device, due])
     }
 
-    static func move(_ device: Int64, to environment: PushEnvironment, in db: Database) throws {
+    static func move(_ device: Int64, to carrier: Int64, in db: Database) throws {
         try db.cachedStatement(sql: "UPDATE queues SET environment = ? WHERE device = ?")
-            .execute(arguments: [environment.code, device])
+            .execute(arguments: [carrier, device])
     }
 
     /// Gives a lease back; nothing where it was lost in the meantime.

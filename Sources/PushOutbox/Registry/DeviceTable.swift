@@ -19,26 +19,27 @@ enum DeviceTable {
         if let known { try requireOwn(known.device, device, movingFrom: previous) }
         var discardedCount = try claim(device, knownAs: known?.device, in: db)
         var loser: DeviceName?
-        if case .active(let token, _) = device.token {
-            let taken = try take(token, for: device.name, in: db)
+        if case .active(let address, _) = device.address {
+            let taken = try take(address, for: device.name, in: db)
             loser = taken.loser
             discardedCount += taken.discardedCount
         }
+        let carrier = try CarrierTable.id(making: device.address.carrier, in: db)
 
         let id: Int64
         if let known {
             id = known.id
             if !device.isSamePlace(as: known.device) { discardedCount += try EntryTable.discardAll(of: id, in: db) }
-            try update(id, device, in: db)
-            if case .active(let token, let registered) = device.token, known.device.token.token != token {
+            try update(id, device, carrier: carrier, in: db)
+            if case .active(let address, let registered) = device.address, known.device.address.address != address {
                 try QueueTable.hurry(id, due: registered.secondsSince1970 * 1_000, in: db)
             }
         } else {
-            id = try insert(device, in: db)
+            id = try insert(device, carrier: carrier, in: db)
         }
         try saveEnrolment(of: id, device.keys, in: db)
-        try QueueTable.move(id, to: device.environment, in: db)
-        return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, tokenTakenFrom: loser)
+        try QueueTable.move(id, to: carrier, in: db)
+        return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, addressTakenFrom: loser)
     }
 
     /// A name says nothing about who may take it, and a pinned key is there so that no login alone replaces it.
@@ -94,29 +95,29 @@ enum DeviceTable {
     }
 
     static func load(_ name: DeviceName, in db: Database) throws -> (id: Int64, device: RegisteredDevice)? {
-        let row = try Row.fetchOne(db, sql: "\(selection) WHERE name = ?", arguments: [name.description])
+        let row = try Row.fetchOne(db, sql: "\(selection) WHERE devices.name = ?", arguments: [name.description])
         return try row.map { (try $0.value("id"), try device($0)) }
     }
 
     static func loadAll(of user: UserName, in db: Database) throws -> [RegisteredDevice] {
-        try Row.fetchAll(db, sql: "\(selection) WHERE user = ? ORDER BY name", arguments: [user.description])
+        try Row.fetchAll(db, sql: "\(selection) WHERE user = ? ORDER BY devices.name", arguments: [user.description])
             .map(device)
     }
 
     static func loadPage(after name: String, limit: Int, in db: Database) throws -> [RegisteredDevice] {
         try Row.fetchAll(
-            db, sql: "\(selection) WHERE name > ? ORDER BY name LIMIT ?", arguments: [name, limit]
+            db, sql: "\(selection) WHERE devices.name > ? ORDER BY devices.name LIMIT ?", arguments: [name, limit]
         ).map(device)
     }
 
-    /// The token's earlier holder is another installation, which has it no more; what waited for that one must not be
+    /// The address's earlier holder is another installation, which has it no more; what waited for that one must not be
     /// shown to whoever holds the device now.
     private static func take(
-        _ token: DeviceToken, for name: DeviceName, in db: Database
+        _ address: Address, for name: DeviceName, in db: Database
     ) throws -> (loser: DeviceName?, discardedCount: Int) {
         let row = try Row.fetchOne(
             db, sql: "SELECT id, name FROM devices WHERE token = ? AND name <> ?",
-            arguments: [token.data, name.description])
+            arguments: [Data(address.bytes), name.description])
         guard let row else { return (nil, 0) }
         let holder: Int64 = try row.value("id")
         try db.execute(
@@ -127,17 +128,19 @@ enum DeviceTable {
         return (DeviceName(parsing: try row.value("name")), try EntryTable.discardAll(of: holder, in: db))
     }
 
-    private static func insert(_ device: RegisteredDevice, in db: Database) throws -> Int64 {
+    private static func insert(_ device: RegisteredDevice, carrier: Int64, in db: Database) throws -> Int64 {
         try db.cachedStatement(
             sql: """
                 INSERT INTO devices(name, user, topic, environment, token, token_registered, token_refusal, recipient,
                     is_verified, valid_from, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
-        ).execute(arguments: StatementArguments([device.name.description]) + columns(of: device))
+        ).execute(arguments: StatementArguments([device.name.description]) + columns(of: device, carrier))
         return db.lastInsertedRowID
     }
 
-    private static func update(_ id: Int64, _ device: RegisteredDevice, in db: Database) throws {
+    private static func update(
+        _ id: Int64, _ device: RegisteredDevice, carrier: Int64, in db: Database
+    ) throws {
         try db.cachedStatement(
             sql: """
                 UPDATE devices SET is_proven = is_proven AND token IS ?4 AND topic IS ?2 AND environment IS ?3,
@@ -145,22 +148,20 @@ enum DeviceTable {
                     recipient = ?7, is_verified = ?8, valid_from = ?9, valid_until = ?10, revision = revision + 1
                 WHERE id = ?11
                 """
-        ).execute(arguments: columns(of: device) + [id])
+        ).execute(arguments: columns(of: device, carrier) + [id])
     }
 
     /// All but the name. What is sealed to stands in columns of its own, so that a send to everyone reads no records: they
     /// were verified on their way in, and to verify them once more against a key in the same row would prove nothing.
-    private static func columns(of device: RegisteredDevice) -> StatementArguments {
+    private static func columns(of device: RegisteredDevice, _ carrier: Int64) -> StatementArguments {
         let keys = SealingKey(device.keys)
-        var arguments: StatementArguments = [
-            device.user.description, device.topic.description, device.environment.code,
-        ]
-        switch device.token {
-        case .active(let token, let registered):
-            arguments += [token.data, registered.secondsSince1970 * 1_000, nil]
-        case .disabled(let token, let registered, let reason):
-            arguments += [token.data, registered.secondsSince1970 * 1_000, reason]
-        case .none(let reason): arguments += [nil, 0, reason]
+        var arguments: StatementArguments = [device.user.description, device.topic.description, carrier]
+        switch device.address {
+        case .active(let address, let registered):
+            arguments += [Data(address.bytes), registered.secondsSince1970 * 1_000, nil]
+        case .disabled(let address, let registered, let reason):
+            arguments += [Data(address.bytes), registered.secondsSince1970 * 1_000, reason]
+        case .none(_, let reason): arguments += [nil, 0, reason]
         }
         return arguments + [keys.recipient?.description, keys.isVerified, keys.validFrom, keys.validUntil]
     }
@@ -180,8 +181,9 @@ enum DeviceTable {
     }
 
     private static let selection = """
-        SELECT id, name, user, topic, environment, token, token_registered, token_refusal, recipient, enrolment, record, proven
-        FROM devices LEFT JOIN enrolments ON device = id
+        SELECT devices.id, devices.name, user, topic, carriers.name AS carrier, token, token_registered, token_refusal,
+            recipient, enrolment, record, proven
+        FROM devices LEFT JOIN carriers ON carriers.id = environment LEFT JOIN enrolments ON device = devices.id
         """
 
     private static func device(_ row: Row) throws -> RegisteredDevice {
@@ -189,17 +191,17 @@ enum DeviceTable {
             let user = UserName(parsing: try row.value("user")), let topic = Topic(parsing: try row.value("topic"))
         else { throw OutboxError.damaged }
         return RegisteredDevice(
-            name: name, user: user, topic: topic, environment: PushEnvironment(code: try row.value("environment")),
-            keys: try keys(row), token: try token(row))
+            name: name, user: user, topic: topic, keys: try keys(row), address: try address(row))
     }
 
-    private static func token(_ row: Row) throws -> TokenState {
+    private static func address(_ row: Row) throws -> AddressState {
         let reason: String? = try row.value("token_refusal")
-        guard let data: Data = try row.value("token") else { return .none(reason: reason) }
-        guard let token = DeviceToken(data) else { throw OutboxError.damaged }
+        guard let carrier = Carrier(try row.value("carrier") ?? "") else { throw OutboxError.damaged }
+        guard let bytes: Data = try row.value("token") else { return .none(carrier, reason: reason) }
+        guard let address = Address(Array(bytes), of: carrier) else { throw OutboxError.damaged }
         let registered = Timestamp(clamping: try row.value("token_registered") / 1_000)
-        if let reason { return .disabled(token, registered: registered, reason: reason) }
-        return .active(token, registered: registered)
+        if let reason { return .disabled(address, registered: registered, reason: reason) }
+        return .active(address, registered: registered)
     }
 
     private static func keys(_ row: Row) throws -> DeviceKeys {
@@ -231,17 +233,19 @@ extension RegisteredDevice {
     }
 }
 
-extension TokenState {
-    fileprivate var token: DeviceToken? {
-        switch self {
-        case .active(let token, _), .disabled(let token, _, _): token
-        case .none: nil
-        }
+/// Carriers as rows, so that devices and queues hold a number only, in their column `environment`. There are few, and they
+/// stay.
+enum CarrierTable {
+    /// Makes the row where there is none.
+    static func id(making carrier: Carrier, in db: Database) throws -> Int64 {
+        if let id = try id(of: carrier, in: db) { return id }
+        try db.execute(sql: "INSERT INTO carriers(name) VALUES (?)", arguments: [carrier.description])
+        return db.lastInsertedRowID
     }
-}
 
-extension DeviceToken {
-    init?(_ data: Data) { self.init(parsing: Hex.encode(data)) }
-
-    var data: Data { Data(Hex.decode(description) ?? []) }
+    /// Nil where no device ever had it.
+    static func id(of carrier: Carrier, in db: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT id FROM carriers WHERE name = ?"), arguments: [carrier.description])
+    }
 }

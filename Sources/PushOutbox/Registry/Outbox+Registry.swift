@@ -5,7 +5,7 @@ public import SealedPush
 extension Outbox {
     /// Registers a device, or replaces what is known of it. Durable on return; about 10 ms, most of it the disk's.
     ///
-    /// A token belongs to one device: where another has it, that one loses it. What waits for the device is discarded where
+    /// An address belongs to one device: where another has it, that one loses it. What waits for the device is discarded where
     /// it was meant for someone else: after a change of user or app, or of an unverified recipient.
     ///
     /// - Parameter previous: who was logged in there before, where the same installation now has another user. Take it from
@@ -35,17 +35,17 @@ extension Outbox {
         }
     }
 
-    /// Notes the token that the app has registered now, also where it is the same as before: the time counts when APNs says
-    /// that a token is gone since some moment. What waits for the device goes to the new token.
+    /// Notes the address that the app has registered now, also where it is the same as before: the time counts when a carrier
+    /// says that an address is gone since some moment. What waits for the device goes to the new one.
     ///
     /// - Throws: `unknownDevice`.
-    public func setToken(
-        _ token: DeviceToken, environment: PushEnvironment, of name: DeviceName, at registered: Timestamp
+    public func setAddress(
+        _ address: Address, of name: DeviceName, at registered: Timestamp
     ) async throws(OutboxError) {
         try await change(name) { device in
             RegisteredDevice(
-                name: name, user: device.user, topic: device.topic, environment: environment, keys: device.keys,
-                token: .active(token, registered: registered))
+                name: name, user: device.user, topic: device.topic, keys: device.keys,
+                address: .active(address, registered: registered))
         }
     }
 
@@ -107,8 +107,7 @@ extension Outbox {
             guard case .enrolled(var enrolled) = device.keys else { throw OutboxError.notEnrolled }
             try body(&enrolled)
             return RegisteredDevice(
-                name: name, user: device.user, topic: device.topic, environment: device.environment,
-                keys: .enrolled(enrolled), token: device.token)
+                name: name, user: device.user, topic: device.topic, keys: .enrolled(enrolled), address: device.address)
         }
     }
 

@@ -8,31 +8,17 @@ public struct RegisteredDevice: Hashable, Sendable {
     public let user: UserName
     /// The app.
     public let topic: Topic
-    public let environment: PushEnvironment
     /// What is sealed to.
     public let keys: DeviceKeys
-    /// What APNs delivers to.
-    public let token: TokenState
+    /// Where it is delivered to.
+    public let address: AddressState
 
-    public init(
-        name: DeviceName, user: UserName, topic: Topic, environment: PushEnvironment = .production, keys: DeviceKeys,
-        token: DeviceToken?, registered: Timestamp
-    ) {
-        self.init(
-            name: name, user: user, topic: topic, environment: environment, keys: keys,
-            token: token.map { .active($0, registered: registered) } ?? .none(reason: nil))
-    }
-
-    init(
-        name: DeviceName, user: UserName, topic: Topic, environment: PushEnvironment, keys: DeviceKeys,
-        token: TokenState
-    ) {
+    public init(name: DeviceName, user: UserName, topic: Topic, keys: DeviceKeys, address: AddressState) {
         self.name = name
         self.user = user
         self.topic = topic
-        self.environment = environment
         self.keys = keys
-        self.token = token
+        self.address = address
     }
 }
 
@@ -45,21 +31,37 @@ public enum DeviceKeys: Hashable, Sendable {
 }
 
 /// Whether a device can be sent to.
-public enum TokenState: Hashable, Sendable {
-    /// The token, and when the app registered it last.
-    case active(DeviceToken, registered: Timestamp)
-    /// APNs has refused it, for Apple's reason; it is not used until the app registers it again, or an operator retries.
-    case disabled(DeviceToken, registered: Timestamp, reason: String)
-    /// None was registered, or APNs has said for this reason that it is gone.
-    case none(reason: String?)
+public enum AddressState: Hashable, Sendable {
+    /// The address, and when the app registered it last.
+    case active(Address, registered: Timestamp)
+    /// Its carrier has refused it, for this reason; it is not used until the app registers it again, or an operator retries.
+    case disabled(Address, registered: Timestamp, reason: String)
+    /// None was registered, or the carrier has said for this reason that it is gone.
+    case none(Carrier, reason: String?)
+
+    /// Who delivers to the device.
+    public var carrier: Carrier {
+        switch self {
+        case .active(let address, _), .disabled(let address, _, _): address.carrier
+        case .none(let carrier, _): carrier
+        }
+    }
+
+    /// Nil where there is none.
+    public var address: Address? {
+        switch self {
+        case .active(let address, _), .disabled(let address, _, _): address
+        case .none: nil
+        }
+    }
 }
 
 /// What registering a device has changed.
 public struct RegistrationChange: Hashable, Sendable {
     /// Whether the device was not known before.
     public let isNew: Bool
-    /// Pushes that waited for someone else at the same place, an earlier user, key or holder of the token, and are gone.
+    /// Pushes that waited for someone else at the same place, an earlier user, key or holder of the address, and are gone.
     public let discardedCount: Int
-    /// The device that had the token before, and has none now.
-    public let tokenTakenFrom: DeviceName?
+    /// The device that had the address before, and has none now.
+    public let addressTakenFrom: DeviceName?
 }

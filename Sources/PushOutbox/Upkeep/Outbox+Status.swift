@@ -1,4 +1,5 @@
 internal import GRDB
+import PushSender
 import SealedPush
 
 extension Outbox {
@@ -17,11 +18,17 @@ extension Outbox {
             status.waitingBySender = try SenderTable.counts(of: "entries", in: db)
             status.deadLettersBySender = try SenderTable.counts(of: "dead_letters", in: db)
             status.queues = try Self.queues(at: now, in: db)
-            let environments = try Row.fetchAll(
-                db, sql: "SELECT environment, COUNT(*) FROM queues GROUP BY environment")
+            let carriers = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT name, count FROM (SELECT environment, COUNT(*) AS count FROM queues GROUP BY environment)
+                    JOIN carriers ON id = environment
+                    """)
             status.waitingDevices = Dictionary(
-                try environments.map { (PushEnvironment(code: try $0.value(at: 0)), try $0.count(at: 1)) },
-                uniquingKeysWith: +)
+                try carriers.compactMap { row in
+                    guard let carrier = Carrier(try row.value("name")) else { return nil }
+                    return (carrier, try row.count("count"))
+                }, uniquingKeysWith: +)
             status.nextDue = try Int64.fetchOne(db, sql: "SELECT MIN(due) FROM queues")
                 .map { Timestamp(clamping: max($0, now) / 1_000) }
             status.deadLetters = try Self.counts(

@@ -14,10 +14,10 @@ public enum PurgeScope: Hashable, Sendable {
 }
 
 extension Outbox {
-    /// Lets dead letters be sent again, byte for byte as they were; returns how many. Tokens that were disabled for the same
-    /// reasons are used again: the operator says that the cause is gone.
+    /// Lets dead letters be sent again, byte for byte as they were; returns how many. Addresses that were disabled for the
+    /// same reasons are used again: the operator says that the cause is gone.
     ///
-    /// Those whose device has lost its token stay. One whose device has newer pushes waiting goes before them.
+    /// Those whose device has lost its address stay. One whose device has newer pushes waiting goes before them.
     public func retry(reason: String? = nil) async throws(OutboxError) -> Int {
         let now = clock.now()
         var total = 0
@@ -162,7 +162,7 @@ extension Outbox {
             ).execute(arguments: [id])
             try db.cachedStatement(sql: "DELETE FROM dead_letters WHERE id = ?").execute(arguments: [id])
             try QueueTable.add(
-                try row.value("device"), environment: try row.value("environment"),
+                try row.value("device"), carrier: try row.value("environment"),
                 priority: try row.value("priority"), due: now, in: db)
         }
         return rows.count

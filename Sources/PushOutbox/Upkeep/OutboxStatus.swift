@@ -1,10 +1,11 @@
+public import PushSender
 public import SealedPush
 
 /// What an outbox holds, at one moment.
 public struct OutboxStatus: Hashable, Sendable {
     /// Registered devices.
     public internal(set) var deviceCount = 0
-    /// Those of them that can be sent to: with a token that APNs has not refused.
+    /// Those of them that can be sent to: with an address that its carrier has not refused.
     public internal(set) var reachableDeviceCount = 0
     /// Pushes that wait or are on their way.
     public internal(set) var waitingCount = 0
@@ -16,11 +17,11 @@ public struct OutboxStatus: Hashable, Sendable {
     public internal(set) var deadLettersBySender: [SealedBy: Int] = [:]
     /// Devices by what their oldest push waits for.
     public internal(set) var queues = Queues()
-    /// Devices for which something waits, by environment: a courier delivers to one of the two.
-    public internal(set) var waitingDevices: [PushEnvironment: Int] = [:]
+    /// Devices for which something waits, by carrier: a courier delivers to one.
+    public internal(set) var waitingDevices: [Carrier: Int] = [:]
     /// When the next one may be sent, where none may now; nil where nothing waits.
     public internal(set) var nextDue: Timestamp?
-    /// Dead letters, by Apple's reason.
+    /// Dead letters, by the carrier's reason.
     public internal(set) var deadLetters: [String: Int] = [:]
     /// What became of pushes in the last 30 days: `accepted`, `expired`, `dropped:REASON`, `dead:REASON`.
     public internal(set) var outcomes: [String: Int] = [:]
@@ -46,7 +47,7 @@ public struct OutboxStatus: Hashable, Sendable {
 public struct DeadLetter: Hashable, Sendable {
     public let apnsID: String
     public let device: DeviceName?
-    /// Apple's reason.
+    /// The carrier's reason.
     public let reason: String
     /// How often it was sent; 0 where it only waited behind another one.
     public let attempts: Int

@@ -5,8 +5,8 @@ public import SealedPush
 /// There is no way to make one of anything unsealed. Printing one shows its public names only. Source: Specification 2.6
 /// and 2.11.
 public struct PushRequest: Hashable, Sendable {
-    /// The device and app that APNs delivers to.
-    public let token: DeviceToken
+    /// Where to.
+    public let address: Address
     /// The request's body: at most 4,096 bytes.
     public let body: [UInt8]
     /// For `apns-topic`.
@@ -17,28 +17,28 @@ public struct PushRequest: Hashable, Sendable {
     public let collapseID: String
     /// For `apns-priority`.
     public let priority: PushPriority
-    /// For `apns-expiration`: until when APNs keeps it for a device that is away; nil leaves that to APNs.
+    /// For `apns-expiration`: until when the service keeps it for a device that is away; nil leaves that to the service.
     public let expiration: Timestamp?
-    /// A hint from whoever keeps a registry: APNs has accepted a push for this token and topic before, so this one need not
+    /// A hint from whoever keeps a registry: the service has accepted a push for this address and topic before, so this one need not
     /// prove itself. It is not sent, and changes only which connection is used.
     public var isProven = false
 
     /// - Parameter expiration: nil takes the content's own, where it has one.
     public init(
-        _ payload: SealedPayload, to token: DeviceToken, priority: PushPriority = .immediate,
+        _ payload: SealedPayload, to address: Address, priority: PushPriority = .immediate,
         expiration: Timestamp? = nil
     ) {
         self.init(
-            token: token, body: payload.json, topic: payload.topic, apnsID: payload.apnsID,
+            address: address, body: payload.json, topic: payload.topic, apnsID: payload.apnsID,
             collapseID: payload.collapseID, priority: priority, expiration: expiration ?? payload.expires)
     }
 
     /// One that was sealed and stored before.
     package init(
-        token: DeviceToken, body: [UInt8], topic: Topic, apnsID: String, collapseID: String, priority: PushPriority,
+        address: Address, body: [UInt8], topic: Topic, apnsID: String, collapseID: String, priority: PushPriority,
         expiration: Timestamp?
     ) {
-        self.token = token
+        self.address = address
         self.body = body
         self.topic = topic
         self.apnsID = apnsID
@@ -49,8 +49,8 @@ public struct PushRequest: Hashable, Sendable {
 }
 
 extension PushRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Neither the whole token nor the body.
-    public var description: String { "push \(apnsID) to \(token.logged)" }
+    /// Neither the whole address nor the body.
+    public var description: String { "push \(apnsID) to \(address.logged)" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,17 +1,18 @@
-/// Delivers sealed pushes: APNs over HTTP/2 (`PushAPNS`), or a recording for tests.
+/// Delivers sealed pushes to one carrier's addresses: APNs over HTTP/2 (`PushAPNS`), or another service.
 ///
-/// Called from many tasks at once. An implementation bounds every wait.
+/// Called from many tasks at once. An implementation bounds every wait, and says by ``PushOutcome`` what the service's answers
+/// mean. A push for another carrier's address is answered with ``PushOutcome/change(_:)``.
 public protocol PushTransport: Sendable {
     /// Sends one push and waits for the answer.
     ///
     /// - Throws: ``PushTransportError`` where there was none; the push may have been delivered all the same.
-    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer
+    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome
 }
 
 /// Why a push got no answer.
 public enum PushTransportError: Error, Hashable, Sendable {
     /// No connection could be made, no stream was free in time, there was no provider token, or the push expired before. It
-    /// was not sent, or APNs said that it did not process it. The text says why.
+    /// was not sent, or the service said that it did not process it. The text says why.
     case unreachable(String)
     /// The connection was lost, reset or closed before the answer: it may have been delivered. The text says how.
     case connectionLost(String)
@@ -21,12 +22,12 @@ public enum PushTransportError: Error, Hashable, Sendable {
     case overloaded
     /// The transport is shutting down. The push was not sent.
     case shuttingDown
-    /// APNs calls a provider token expired that is younger than 20 minutes: this machine's clock is wrong.
+    /// The service calls fresh credentials expired: this machine's clock is wrong.
     case wrongClock
     /// The calling task was cancelled.
     case cancelled
 
-    /// Whether the push may have reached APNs.
+    /// Whether the push may have reached the service.
     public var mayHaveBeenDelivered: Bool {
         switch self {
         case .connectionLost, .timedOut, .cancelled: true

@@ -1,5 +1,6 @@
 internal import PushAPNS
 internal import PushOutbox
+internal import PushSender
 internal import SealedPush
 
 /// Delivers what waits in an outbox until a goal is reached, or until Ctrl-C: then what is on its way is waited for.
@@ -21,7 +22,7 @@ struct DeliveryRun {
     func run() async throws -> Result {
         let (transport, environment) = try provider.transport()
         let start = ContinuousClock.now
-        let courier = Courier(for: outbox, through: transport, environment: environment, limits: limits)
+        let courier = Courier(for: outbox, through: transport, carrier: .apns(environment), limits: limits)
         interrupt.whenCome { Task { await courier.stop() } }
         let watching = Task { await watch(courier) }
         let outcome: Swift.Result<CourierReport, CourierError>

@@ -1,4 +1,5 @@
 internal import PushOutbox
+internal import PushSender
 internal import SealedPush
 internal import _PushBase
 
@@ -20,7 +21,7 @@ struct DeliverySummary {
         waitingCount = status.waitingCount
         nextDue = status.nextDue
         environment = result.environment
-        otherDeviceCount = status.waitingDevices.filter { $0.key != result.environment }.values.reduce(0, +)
+        otherDeviceCount = status.waitingDevices[.apns(Self.other(environment))] ?? 0
     }
 
     /// 65 where something was refused for good, 75 where something waits, else 0.
@@ -41,7 +42,7 @@ struct DeliverySummary {
         let when = nextDue.map { $0 <= .now() ? "" : ", not before \(TimeText.minute($0))" } ?? ""
         try Output.line("Still waiting: \(Progress.number(waitingCount))\(when). `sealedpush work` sends what waits.")
         guard otherDeviceCount > 0 else { return }
-        let other: PushEnvironment = environment == .production ? .sandbox : .production
+        let other = Self.other(environment)
         try Output.line(
             "Devices that wait for \(other.rawValue): \(Progress.number(otherDeviceCount)). This run was for \(environment.rawValue): say --environment \(other.rawValue)."
         )
@@ -56,6 +57,10 @@ struct DeliverySummary {
             "waitingDevicesOfOtherEnvironment": .integer(Int64(otherDeviceCount)),
             "milliseconds": .integer(Int64(duration / .milliseconds(1))),
         ]
+    }
+
+    private static func other(_ environment: PushEnvironment) -> PushEnvironment {
+        environment == .production ? .sandbox : .production
     }
 
     private func line(_ words: String, _ counts: [String: Int], _ hint: String) throws {

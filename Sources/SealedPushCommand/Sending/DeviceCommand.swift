@@ -72,7 +72,7 @@ struct DeviceListCommand: AsyncParsableCommand {
                     [
                         TerminalText.printable(device.name.description),
                         TerminalText.printable(device.user.description),
-                        device.topic.description, device.environment.rawValue, device.shownToken,
+                        device.topic.description, device.address.carrier.shown, device.shownToken,
                         device.recipient?.keyID.description ?? "-", TerminalText.printable(device.note ?? ""),
                     ]
                 })
@@ -114,6 +114,11 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
     }
 }
 
+extension Carrier {
+    /// Apple's environment, or another carrier's name.
+    var shown: String { environment?.rawValue ?? description }
+}
+
 extension RegisteredDevice {
     /// What is sealed to, if anything is proven.
     var recipient: Recipient? {
@@ -123,18 +128,13 @@ extension RegisteredDevice {
         }
     }
 
-    var shownToken: String {
-        switch token {
-        case .active(let token, _), .disabled(let token, _, _): token.logged
-        case .none: "-"
-        }
-    }
+    var shownToken: String { address.address?.logged ?? "-" }
 
     /// Why it can't be sent to, or what to know.
     var note: String? {
-        switch token {
+        switch address {
         case .disabled(_, _, let reason): return "APNs refuses the token: \(reason)"
-        case .none(let reason): return reason.map { "no token: \($0)" } ?? "no token"
+        case .none(_, let reason): return reason.map { "no token: \($0)" } ?? "no token"
         case .active: break
         }
         switch keys {
@@ -150,7 +150,7 @@ extension RegisteredDevice {
     var json: JSONValue {
         [
             "device": .string(name.description), "user": .string(user.description),
-            "topic": .string(topic.description), "environment": .string(environment.rawValue),
+            "topic": .string(topic.description), "environment": .string(address.carrier.shown),
             "token": shownToken == "-" ? .null : .string(shownToken),
             "keyID": recipient.map { .string($0.keyID.description) } ?? .null,
             "note": note.map { .string($0) } ?? .null,

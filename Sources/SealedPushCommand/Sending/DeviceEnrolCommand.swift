@@ -1,8 +1,8 @@
 public import ArgumentParser
 internal import Foundation
 internal import PushKeyring
-public import PushOutbox
-internal import PushSender
+internal import PushOutbox
+public import PushSender
 internal import SealedPush
 internal import _PushBase
 
@@ -167,10 +167,10 @@ private struct CheckedDevice {
     /// What was not given stays as it was.
     func completed(in outbox: Outbox) async throws -> RegisteredDevice {
         let known = user == nil || environment == nil ? try await outbox.device(name) : nil
+        let environment = environment ?? known?.address.carrier.environment ?? .production
         return RegisteredDevice(
             name: name, user: try user ?? known?.user ?? OutboxOptions.user(name.description), topic: topic,
-            environment: environment ?? known?.environment ?? .production, keys: keys, token: token,
-            registered: registered)
+            keys: keys, address: .active(.apns(token, environment), registered: registered))
     }
 }
 
@@ -183,7 +183,7 @@ extension DeviceEnrolCommand {
         private var losers: [(loser: DeviceName, winner: DeviceName)] = []
 
         mutating func add(_ change: RegistrationChange, of name: DeviceName) {
-            if let loser = change.tokenTakenFrom { losers.append((loser, name)) }
+            if let loser = change.addressTakenFrom { losers.append((loser, name)) }
             count += 1
             if change.isNew { newCount += 1 }
             discardedCount += change.discardedCount

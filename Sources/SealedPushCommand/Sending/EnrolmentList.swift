@@ -1,5 +1,5 @@
 internal import Foundation
-internal import PushOutbox
+internal import PushSender
 internal import SealedPush
 internal import _PushBase
 

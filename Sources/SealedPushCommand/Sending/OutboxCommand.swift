@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import PushKeyring
 internal import PushOutbox
+internal import PushSender
 internal import SealedPush
 internal import _PushBase
 
@@ -199,7 +200,7 @@ extension OutboxStatus {
             let when = nextDue.map { $0 <= .now() ? "due now" : "next \(TimeText.minute($0))" } ?? "-"
             lines += [
                 "  devices: \(Progress.number(queues.due)) now, \(Progress.number(queues.leased)) on their way, \(Progress.number(queues.delayed)) put off; \(when)",
-                "  of \(Dictionary(waitingDevices.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: +).words)",
+                "  of \(Dictionary(waitingDevices.map { ($0.key.shown, $0.value) }, uniquingKeysWith: +).words)",
             ]
             let old = waitingByAge.filter { $0.count > 0 }.map {
                 "\(Progress.number($0.count)) older than \(TimeText.span($0.olderThan.components.seconds))"
@@ -242,7 +243,7 @@ extension OutboxStatus {
             "waiting": .integer(Int64(waitingCount)), "dueDevices": .integer(Int64(queues.due)),
             "leasedDevices": .integer(Int64(queues.leased)), "putOffDevices": .integer(Int64(queues.delayed)),
             "waitingDevices": .counts(
-                Dictionary(waitingDevices.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: +)),
+                Dictionary(waitingDevices.map { ($0.key.shown, $0.value) }, uniquingKeysWith: +)),
             "waitingByAge": .array(
                 waitingByAge.map { age in
                     [

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Logging
 internal import PushAPNS
 internal import PushKeyring
-internal import PushOutbox
+internal import PushSender
 internal import SealedPush
 
 /// How APNs is reached, and as whom: Apple's with a key from the developer account, or a local one by its folder.

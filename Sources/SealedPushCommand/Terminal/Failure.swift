@@ -59,8 +59,11 @@ struct Failure: Error {
     static func courier(_ error: CourierError) -> Failure {
         switch error {
         case .outbox(let error): .outbox(error)
-        case .providerRefused, .allRefused: Failure(status: 77, message: error.description)
-        case .wrongClock, .transportShutDown: Failure(status: 69, message: error.description)
+        case .senderRefused, .allRefused: Failure(status: 77, message: error.description)
+        case .wrongClock:
+            Failure(
+                status: 69, message: "this machine's clock is wrong: APNs calls a fresh provider token expired")
+        case .transportShutDown: Failure(status: 69, message: error.description)
         }
     }
 

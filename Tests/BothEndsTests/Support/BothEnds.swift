@@ -80,27 +80,27 @@ struct BothEnds {
     func expireRequests() { advance(seconds: Self.requestSeconds) }
 
     /// A device's token; the same name has the same one.
-    func device(_ name: String = "phone") throws -> DeviceToken {
-        try #require(DeviceToken(parsing: server.register(name: name, topic: Self.topic.description)))
+    func device(_ name: String = "phone") throws -> Address {
+        .apns(try #require(DeviceToken(parsing: server.register(name: name, topic: Self.topic.description))))
     }
 
-    static let nobody = DeviceToken(parsing: String(repeating: "0", count: 64))
+    static let nobody = DeviceToken(parsing: String(repeating: "0", count: 64)).map { Address.apns($0) }
 
-    func push(to token: DeviceToken) -> PushRequest {
+    func push(to address: Address) -> PushRequest {
         let id = UUID().uuidString.lowercased()
         return PushRequest(
-            token: token, body: Array(#"{"aps":{"alert":"x"}}"#.utf8), topic: Self.topic, apnsID: id,
+            address: address, body: Array(#"{"aps":{"alert":"x"}}"#.utf8), topic: Self.topic, apnsID: id,
             collapseID: id, priority: .immediate, expiration: nil)
     }
 
-    typealias Outcome = Result<PushAnswer, PushTransportError>
+    typealias Outcome = Result<APNSAnswer, PushTransportError>
 
     func deliver(_ request: PushRequest, over other: APNSTransport? = nil) async -> Outcome {
         let transport = other ?? transport
         do {
             return try await ending("the outcome of a push") {
                 do throws(PushTransportError) {
-                    return .success(try await transport.deliver(request))
+                    return .success(try await transport.answer(to: request))
                 } catch {
                     return .failure(error)
                 }
@@ -137,5 +137,5 @@ struct BothEnds {
 extension BothEnds.Outcome {
     var isAccepted: Bool { if case .success(.accepted) = self { true } else { false } }
     var error: PushTransportError? { if case .failure(let error) = self { error } else { nil } }
-    var refusal: PushRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
+    var refusal: APNSRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
 }

@@ -36,12 +36,12 @@ struct HeaderEncoderTests {
             let expiration = Bool.random(using: &random) ? Timestamp(clamping: 1_900_000_000) : nil
             let base = Rig.request(number)
             let request = PushRequest(
-                token: base.token, body: base.body, topic: topic, apnsID: base.apnsID, collapseID: base.collapseID,
+                address: base.address, body: base.body, topic: topic, apnsID: base.apnsID, collapseID: base.collapseID,
                 priority: priority, expiration: expiration)
             let headers = try peer.headers(for: request, tokenGeneration: number / 100)
             let expected: [(String, String?)] = [
                 (":method", "POST"), (":scheme", "https"), (":authority", "api.push.apple.com"),
-                (":path", "/3/device/" + request.token.description),
+                (":path", "/3/device/" + request.address.hexadecimal),
                 ("authorization", "bearer number-\(number / 100)" + String(repeating: "j", count: 200)),
                 ("apns-topic", topic.description), ("apns-push-type", "alert"),
                 ("apns-priority", priority == .immediate ? "10" : "5"), ("apns-id", request.apnsID),
@@ -74,7 +74,7 @@ struct HeaderEncoderTests {
             let base = Rig.request(length)
             let token = try #require(DeviceToken(parsing: String(repeating: "ab", count: length)))
             let request = PushRequest(
-                token: token, body: base.body, topic: Rig.topic, apnsID: base.apnsID,
+                address: .apns(token), body: base.body, topic: Rig.topic, apnsID: base.apnsID,
                 collapseID: String(repeating: "c", count: length), priority: .immediate, expiration: nil)
             let headers = try peer.headers(for: request)
             #expect(headers[":path"] == ["/3/device/" + token.description])

@@ -52,7 +52,7 @@ struct Rig: Sendable {
         let digits = String(number, radix: 16)
         let text = String(repeating: "0", count: 64 - digits.count) + digits
         return PushRequest(
-            token: DeviceToken(parsing: text) ?? DeviceToken(parsing: "00")!,
+            address: .apns(DeviceToken(parsing: text) ?? DeviceToken(parsing: "00")!),
             body: Array("{\"number\":\(number)}".utf8),
             topic: topic, apnsID: "00000000-0000-8000-8000-" + text.suffix(12), collapseID: "collapse-\(number)",
             priority: .immediate, expiration: expiration)
@@ -60,10 +60,10 @@ struct Rig: Sendable {
 
     /// The tokens of these numbers count as proven.
     func trust(_ numbers: some Sequence<Int>) {
-        transport.trust(numbers.map { Self.request($0).token }, topic: Self.topic)
+        transport.trust(numbers.map { Self.request($0).address }, topic: Self.topic)
     }
 
-    typealias Outcome = Result<PushAnswer, PushTransportError>
+    typealias Outcome = Result<APNSAnswer, PushTransportError>
 
     /// Delivers these pushes at once, each to a device of its own; the outcomes in the order of their numbers.
     func deliver(_ numbers: Range<Int>) async -> [Outcome] {
@@ -84,7 +84,7 @@ struct Rig: Sendable {
 
     private func deliver(_ request: PushRequest) async -> Outcome {
         do {
-            return .success(try await transport.deliver(request))
+            return .success(try await transport.answer(to: request))
         } catch {
             return .failure(error)
         }
@@ -106,10 +106,10 @@ struct Rig: Sendable {
     }
 }
 
-extension Result where Success == PushAnswer, Failure == PushTransportError {
+extension Result where Success == APNSAnswer, Failure == PushTransportError {
     var isAccepted: Bool { if case .success(.accepted) = self { true } else { false } }
     var error: PushTransportError? { if case .failure(let error) = self { error } else { nil } }
-    var refusal: PushRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
+    var refusal: APNSRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
 }
 
 /// For tests that let time pass without wanting these deadlines.

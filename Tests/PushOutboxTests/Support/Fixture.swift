@@ -33,21 +33,21 @@ final class Fixture: Sendable {
     /// A device whose key nobody vouches for, which is enough where it is about sending.
     @discardableResult
     func addDevice(
-        _ name: String, user: String = "anna", identity: Identity = Identity(), token: DeviceToken? = nil,
+        _ name: String, user: String = "anna", identity: Identity = Identity(), address: Address? = nil,
         environment: PushEnvironment = .production, movingFrom previous: UserName? = nil
     ) async throws -> RegisteredDevice {
         let device = RegisteredDevice(
             name: DeviceName(parsing: name)!, user: UserName(parsing: user)!, topic: Self.topic,
-            environment: environment,
-            keys: .unverified(identity.recipient), token: token ?? Self.token(name), registered: now)
+            keys: .unverified(identity.recipient),
+            address: .active(address ?? Self.address(name, environment), registered: now))
         try await outbox.register(device, movingFrom: previous)
         return device
     }
 
     /// 32 bytes that repeat the name.
-    static func token(_ name: String) -> DeviceToken {
+    static func address(_ name: String, _ environment: PushEnvironment = .production) -> Address {
         let bytes = Array(String(repeating: "\(name)/", count: 32).utf8.prefix(32))
-        return DeviceToken(parsing: Hex.encode(bytes))!
+        return .apns(DeviceToken(parsing: Hex.encode(bytes))!, environment)
     }
 
     @discardableResult

@@ -1,11 +1,12 @@
 import Foundation
+import PushAPNS
 import PushSender
 import TestSupport
 import _PushBase
 
 /// Notes what it is given and answers what it is told to.
 final class ScriptedTransport: PushTransport {
-    typealias Answer = Result<PushAnswer, PushTransportError>
+    typealias Answer = Result<PushOutcome, PushTransportError>
 
     let delivered = Collected<PushRequest>()
     private let answer: @Sendable (PushRequest, Int) -> Answer
@@ -23,16 +24,23 @@ final class ScriptedTransport: PushTransport {
         self.init { _, count in
             count > times
                 ? .success(.accepted(uniqueID: nil))
-                : .success(.refused(PushRefusal(status: status, reason: reason, timestamp: timestamp)))
+                : .success(.apns(status, reason, timestamp: timestamp))
         }
     }
 
-    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushAnswer {
+    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
         let count = counts.withLock { counts in
             counts[request.apnsID, default: 0] += 1
             return counts[request.apnsID, default: 0]
         }
         delivered.add(request)
         return try answer(request, count).get()
+    }
+}
+
+extension PushOutcome {
+    /// What a refusal by APNs means.
+    static func apns(_ status: Int, _ reason: String?, timestamp: Timestamp? = nil) -> PushOutcome {
+        APNSRefusal(status: status, reason: reason, timestamp: timestamp).outcome
     }
 }

@@ -150,9 +150,9 @@ struct HostileServerTests {
 
     @Test("what is posted comes as it is, and of the answer the status alone is heeded", arguments: Loader.allCases)
     func posting(loader: Loader) async throws {
-        let server = try ReceiptServerStub()
+        let server = try PostServer()
         let body = [UInt8](repeating: 7, count: 128)
-        func status(_ manner: ReceiptServerStub.Manner) async throws -> Int? {
+        func status(_ manner: PostServer.Manner) async throws -> Int? {
             server.behave(manner)
             let request = FetchRequest(
                 url: try #require(URL(string: server.url)), body: body, deadline: .now + .seconds(600))

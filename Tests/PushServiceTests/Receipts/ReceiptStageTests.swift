@@ -11,13 +11,13 @@ import _PushBase
 @Suite("The receipt stage")
 struct ReceiptStageTests {
     private let fixture: Fixture
-    private let server: ReceiptServerStub
+    private let server: PostServer
     private var queue: ReceiptQueue { ReceiptQueue(in: fixture.folder.appending("SealedPush")) }
 
     init() throws {
         fixture = try Fixture()
         try fixture.beginLedger()
-        server = try ReceiptServerStub()
+        server = try PostServer()
     }
 
     private func sealer(_ url: String? = nil) -> Sealer {
@@ -185,7 +185,7 @@ struct ReceiptStageTests {
 
     @Test("keeps a receipt where nobody is there, and asks each address once in a run")
     func nobody() async throws {
-        let port = try ReceiptServerStub().port
+        let port = try PostServer().port
         let nobody = "http://127.0.0.1:\(port)/r"
         await show(try field(nobody))
         await show(try field(nobody))
@@ -198,7 +198,7 @@ struct ReceiptStageTests {
 
     @Test("of two servers that hang, asks each in turn, also where the process always ends meanwhile")
     func inTurn() async throws {
-        let other = try ReceiptServerStub(.answers(500))
+        let other = try PostServer(.answers(500))
         server.behave(.answers(500))
         await show(try field())
         try await waitForAnotherFileTime()

@@ -7,10 +7,12 @@ import _PushBase
     import Glibc
 #endif
 
-/// A server on loopback that takes receipts as they are told, and keeps what came: the whole request, and its body.
-final class ReceiptServerStub: Sendable {
-    enum Manner: Sendable {
+/// A server on loopback that takes what is posted as it is told, and keeps what came: the whole request, and its body.
+public final class PostServer: Sendable {
+    public enum Manner: Sendable {
         case answers(Int)
+        /// With this whole answer to a path.
+        case replies(@Sendable (_ path: String) -> String)
         /// Takes the request and never answers.
         case hangs
         /// A head without an end.
@@ -22,17 +24,17 @@ final class ReceiptServerStub: Sendable {
         case breaksOff
     }
 
-    let port: UInt16
+    public let port: UInt16
     private let listener: Int32
     private let state: Locked<State>
 
     private struct State {
         var manner: Manner
-        var heads: [String] = []
-        var bodies: [[UInt8]] = []
+        public var heads: [String] = []
+        public var bodies: [[UInt8]] = []
     }
 
-    init(_ manner: Manner = .answers(204)) throws {
+    public init(_ manner: Manner = .answers(204)) throws {
         signal(SIGPIPE, SIG_IGN)
         state = Locked(State(manner: manner))
         #if canImport(Darwin)
@@ -66,11 +68,11 @@ final class ReceiptServerStub: Sendable {
         }
     }
 
-    var url: String { "http://127.0.0.1:\(port)/r" }
-    var heads: [String] { state.withLock { $0.heads } }
-    var bodies: [[UInt8]] { state.withLock { $0.bodies } }
+    public var url: String { "http://127.0.0.1:\(port)/r" }
+    public var heads: [String] { state.withLock { $0.heads } }
+    public var bodies: [[UInt8]] { state.withLock { $0.bodies } }
 
-    func behave(_ manner: Manner) { state.withLock { $0.manner = manner } }
+    public func behave(_ manner: Manner) { state.withLock { $0.manner = manner } }
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
@@ -98,25 +100,28 @@ final class ReceiptServerStub: Sendable {
         }
         switch state.withLock({ $0.manner }) {
         case .answers(let status):
-            write(
+            send(
                 connection,
                 "HTTP/1.1 \(status) X\r\n\(status == 204 ? "" : "Content-Length: 0\r\n")Connection: close\r\n\r\n")
+        case .replies(let reply):
+            let head = String(decoding: request, as: UTF8.self)
+            send(connection, reply(head.split(separator: " ").dropFirst().first.map(String.init) ?? ""))
         case .hangs: while read(connection, &buffer, buffer.count) > 0 {}
         case .floods:
-            guard write(connection, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n") else { return }
-            while write(connection, String(repeating: "x", count: 65_536)) {}
+            guard send(connection, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n") else { return }
+            while send(connection, String(repeating: "x", count: 65_536)) {}
         case .redirects:
-            write(connection, "HTTP/1.1 307 X\r\nLocation: /other\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            send(connection, "HTTP/1.1 307 X\r\nLocation: /other\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         case .closes: break
-        case .breaksOff: write(connection, "HTTP/1.1 204 X\r\nConnection: close\r\n")
+        case .breaksOff: send(connection, "HTTP/1.1 204 X\r\nConnection: close\r\n")
         }
     }
 
     @discardableResult
-    private func write(_ connection: Int32, _ text: String) -> Bool {
+    private func send(_ connection: Int32, _ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(connection, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }

@@ -1,0 +1,197 @@
+import Foundation
+import FoundationNetworking
+import GRDB
+import PushSender
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushOutbox
+
+/// A service that is not Apple's, as somebody would add it: sealed payloads are posted to a URL each, and the answers have
+/// reasons of their own. Nothing but this type knows them.
+struct PostOffice: PushTransport {
+    static let carrier = Carrier("post-office")!
+
+    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
+        guard request.address.carrier == Self.carrier,
+            let url = URL(string: String(decoding: request.address.bytes, as: UTF8.self))
+        else { return .change(PushReason("no-address")) }
+        var post = URLRequest(url: url)
+        post.httpMethod = "POST"
+        post.httpBody = Data(request.body)
+        let (body, response): (Data, URLResponse)
+        do {
+            (body, response) = try await URLSession.shared.data(for: post)
+        } catch { throw .unreachable("the post office is closed") }
+        guard let answer = response as? HTTPURLResponse else { throw .unreachable("it is no post office") }
+        return outcome(answer, String(decoding: body, as: UTF8.self))
+    }
+
+    private func outcome(_ answer: HTTPURLResponse, _ words: String) -> PushOutcome {
+        func number(_ header: String) -> Int64 { Int64(answer.value(forHTTPHeaderField: header) ?? "") ?? 0 }
+        switch answer.statusCode {
+        case 202: return .accepted(uniqueID: answer.value(forHTTPHeaderField: "Letter"))
+        case 402: return .stop(PushReason(words, problem: "the post office wants its rent"))
+        case 404: return .refused(PushReason(words, problem: "is this the right town? \(words)."))
+        case 410: return .gone(since: Timestamp(clamping: number("Since")), PushReason(words))
+        case 413: return .change(PushReason(words))
+        case 429: return .later(.exactly(.seconds(number("Retry-After"))), PushReason(words))
+        default: return .later(.doubtful, PushReason("status \(answer.statusCode)"))
+        }
+    }
+}
+
+@Suite("A carrier that is not Apple")
+struct OtherCarrierTests {
+    private let fixture: Fixture
+    private let server: PostServer
+
+    init() throws {
+        fixture = try Fixture()
+        server = try PostServer()
+    }
+
+    private func addBox(_ name: String, identity: Identity = Identity()) async throws {
+        let url = "http://127.0.0.1:\(server.port)/\(name)"
+        try await fixture.addDevice(
+            name, identity: identity, address: Address(Array(url.utf8), of: PostOffice.carrier))
+    }
+
+    private func courier(refusedInARow: Int = 100) -> Courier {
+        var limits = Fixture.limits(inFlight: 1)
+        limits.refusedInARow = refusedInARow
+        return Courier(for: fixture.outbox, through: PostOffice(), carrier: PostOffice.carrier, limits: limits)
+    }
+
+    private static func answer(_ status: Int, _ words: String, _ header: String = "X: y") -> String {
+        """
+        HTTP/1.1 \(status) X\r\nContent-Length: \(words.utf8.count)\r\nConnection: close\r\n\(header)\r\n\r\n\(words)
+        """
+    }
+
+    @Test("its outcomes are acted on under its own reasons; another carrier's devices are left alone")
+    func outcomes() async throws {
+        let phone = Identity()
+        try await addBox("taken", identity: phone)
+        for name in ["gone", "unknown", "long", "busy", "odd"] { try await addBox(name) }
+        try await fixture.addDevice("apple")
+        let (time, gone) = (fixture.time, fixture.now.advanced(bySeconds: 1).secondsSince1970)
+        let busy = Collected<Int64>()
+        server.behave(
+            .replies { path in
+                switch path {
+                case "/taken": return Self.answer(202, "", "Letter: 7")
+                case "/gone": return Self.answer(410, "moved away", "Since: \(gone)")
+                case "/unknown": return Self.answer(404, "no such box")
+                case "/long": return Self.answer(413, "does not fit the slot")
+                case "/busy":
+                    busy.add(time.now)
+                    return busy.all.count == 1
+                        ? Self.answer(429, "slow down", "Retry-After: 3000") : Self.answer(202, "")
+                default: return Self.answer(418, "?")
+                }
+            })
+        try await fixture.enqueue("Lunch at one?", to: .everyone)
+        let report = try await courier().run(until: .empty)
+
+        #expect(report.acceptedCount == 2)
+        #expect(report.retries == ["slow down": 1, "status 418": 2])
+        #expect(report.dropped == ["moved away": 1])
+        #expect(report.dead == ["no such box": 1, "does not fit the slot": 1, "status 418": 1])
+        #expect(busy.all.count == 2 && busy.all[1] - busy.all[0] >= 3_000_000)
+        let address = try #require(try await fixture.outbox.device("taken")?.address.address)
+        let index = try #require(server.heads.firstIndex { $0.hasPrefix("POST /taken ") })
+        let posted = PushRequest(
+            address: address, body: server.bodies[index], topic: Fixture.topic, apnsID: "", collapseID: "",
+            priority: .immediate, expiration: nil)
+        #expect(try fixture.body(of: posted, for: phone) == "Lunch at one?")
+
+        #expect(try await fixture.outbox.device("gone")?.address == .none(PostOffice.carrier, reason: "moved away"))
+        guard case .disabled(_, _, "no such box") = try await fixture.outbox.device("unknown")?.address else {
+            Issue.record("it is not disabled")
+            return
+        }
+        let status = try await fixture.outbox.status()
+        #expect(status.waitingDevices == [.apns(): 1] && status.waitingCount == 1)
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
+    }
+
+    @Test("a reason that it stops for is told in its own words, and nothing is lost")
+    func stopped() async throws {
+        for name in ["a", "b"] { try await addBox(name) }
+        server.behave(.replies { _ in Self.answer(402, "unpaid") })
+        try await fixture.enqueue("Hello", to: .everyone)
+        let expected = CourierError.senderRefused(reason: "unpaid", problem: "the post office wants its rent")
+        await #expect(throws: expected) { try await courier().run(until: .empty) }
+        #expect(expected.description == "the post office wants its rent")
+        #expect(try await fixture.outbox.status().waitingCount == 2)
+        server.behave(.replies { _ in Self.answer(202, "") })
+        #expect(try await courier().run(until: .empty).acceptedCount == 2)
+    }
+
+    @Test("address after address refused ends the run with what it says of that")
+    func allRefused() async throws {
+        for number in 0..<10 { try await addBox("box-\(number)") }
+        server.behave(.replies { _ in Self.answer(404, "no such box") })
+        try await fixture.enqueue("Hello", to: .everyone)
+        let problem = "is this the right town? no such box."
+        await #expect(throws: CourierError.allRefused(reason: "no such box", problem: problem)) {
+            try await courier(refusedInARow: 3).run(until: .empty)
+        }
+        #expect(try await fixture.outbox.status().reachableDeviceCount == 8)
+    }
+
+    @Test("what waits goes to the new carrier when a device changes it, and an outbox knows it once it is closed")
+    func changing() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        let url = "http://127.0.0.1:\(server.port)/box"
+        let address = try #require(Address(Array(url.utf8), of: PostOffice.carrier))
+        try await fixture.outbox.setAddress(address, of: "phone", at: fixture.now)
+        #expect(try await fixture.deliver(ScriptedTransport()).attemptCount == 0)
+        server.behave(.answers(202))
+        let again = try fixture.reopened()
+        #expect(try await again.device("phone")?.address == .active(address, registered: fixture.now))
+        #expect(try await again.status().waitingDevices == [PostOffice.carrier: 1])
+        let report = try await Courier(
+            for: again, through: PostOffice(), carrier: PostOffice.carrier, limits: Fixture.limits()
+        ).run(until: .empty)
+        #expect(report.acceptedCount == 1)
+    }
+
+    @Test("a file from before there were carriers has Apple's two, and goes on")
+    func migrated() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.addDevice("test phone", environment: .sandbox)
+        try await fixture.enqueue("Hello", to: .everyone)
+        try await DatabaseQueue(path: fixture.path).write { db in
+            try db.execute(sql: "DROP TABLE carriers; PRAGMA user_version = 6")
+        }
+        let outbox = try fixture.reopened()
+        #expect(try await outbox.devices().map { $0.address.carrier } == [.apns(), .apns(.sandbox)])
+        #expect(try await outbox.device("phone")?.address.address == Fixture.address("phone"))
+        #expect(try await outbox.status().waitingDevices == [.apns(): 1, .apns(.sandbox): 1])
+        for carrier in [Carrier.apns(), .apns(.sandbox)] {
+            let report = try await Courier(
+                for: outbox, through: ScriptedTransport(), carrier: carrier, limits: Fixture.limits()
+            ).run(until: .empty)
+            #expect(report.acceptedCount == 1)
+        }
+    }
+
+    @Test("carriers' names and addresses have limits")
+    func limits() {
+        for name in ["", "Post", "post office", "ä", String(repeating: "a", count: 33)] {
+            #expect(Carrier(name) == nil)
+        }
+        #expect(Carrier("apns") == .apns() && Carrier("apns-sandbox")?.environment == .sandbox)
+        #expect(PostOffice.carrier.environment == nil)
+        #expect(Address([], of: PostOffice.carrier) == nil)
+        #expect(Address(Array(repeating: 1, count: 1_025), of: PostOffice.carrier) == nil)
+        #expect(Address(Array(repeating: 1, count: 101), of: .apns()) == nil)
+        #expect(Address([1, 2, 3, 4, 5], of: PostOffice.carrier)?.logged == "01020304…")
+        let shown = Address(Array("secret path".utf8), of: PostOffice.carrier).map { "\($0) \(String(reflecting: $0))" }
+        #expect(shown == "post-office 73656372… post-office 73656372…")
+    }
+}
