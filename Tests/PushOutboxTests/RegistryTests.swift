@@ -225,7 +225,7 @@ struct RegistryTests {
         let change = try await fixture.outbox.register(
             RegisteredDevice(
                 name: "new-phone", user: "berta", topic: Fixture.topic, keys: .enrolled(proven),
-                token: DeviceToken(parsing: "bb22"), registered: fixture.now))
+                address: .active(.apns(DeviceToken(parsing: "bb22")!), registered: fixture.now)))
         #expect(change.discardedCount == 1)
         #expect(try await fixture.outbox.devices().map { $0.name } == ["new-phone"])
     }
@@ -268,8 +268,7 @@ struct RegistryTests {
                 sql: "UPDATE enrolments SET proven = '' WHERE device = (SELECT id FROM devices WHERE name = 'other')")
         }
         await #expect(throws: OutboxError.enrolledElsewhere("other")) {
-            try await fixture.outbox.setToken(
-                Fixture.token("new"), environment: .production, of: "other", at: fixture.now)
+            try await fixture.outbox.setAddress(Fixture.address("new"), of: "other", at: fixture.now)
         }
     }
 
