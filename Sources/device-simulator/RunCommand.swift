@@ -24,7 +24,8 @@ struct RunCommand: ParsableCommand {
               device-simulator run --device test --count 1000 --apns APNs --topic com.example.app --keyring Keys \\
                 --trust newsroom --state Phones --json
 
-            The keys of the devices, test-1 to test-1000 in the second example, must be in the keyring.
+            The keys of the devices, test-1 to test-1000 in the second example, must be in the keyring, or in their own \
+            folders in --state, where their apps have made them.
 
             Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files.
             """)

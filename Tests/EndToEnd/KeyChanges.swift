@@ -23,7 +23,7 @@ final class KeyChanges: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        /// Of the work, from 0 to 1.
+        /// Of the messages, how many have been sealed, from 0 to 1.
         var progress = 0.0
         var isEnding = false
         var counts = KeyChangeCounts()

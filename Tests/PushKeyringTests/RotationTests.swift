@@ -42,6 +42,18 @@ struct RotationTests {
         #expect(try states(phone) == [.active, .active, .retired])
     }
 
+    @Test("makes a key that is the newest also where the clock was set back, and retires the other as of its making")
+    func clockSetBack() throws {
+        let first = try keyring.generateDevice(named: phone, topic: "com.example.app", at: day(10))
+        let second = try keyring.rotate(phone, at: day(1))
+        let lives = try keyring.entry(named: phone).keys.map(\.life)
+        #expect(lives[0].created == day(10).advanced(bySeconds: 1))
+        #expect(try keyring.confirm(phone, at: day(2)) == second)
+        let entry = try keyring.entry(named: phone)
+        #expect(entry.keys.map(\.key) == [second, .device(first)])
+        #expect(entry.keys[0].life.confirmed == lives[0].created && entry.keys[1].life.retired == lives[0].created)
+    }
+
     @Test("of a sender goes on with the old key until the new one is confirmed")
     func sender() throws {
         let first = try keyring.generateSender(named: "newsroom", at: day(0))

@@ -44,8 +44,6 @@ struct KeyFile: Sendable {
     /// The newest key that is in use: of two active ones the confirmed one seals for a sender, the newest for others.
     var newest: StoredKey? { keys.first { $0.life.state == .active } }
     var newestConfirmed: StoredKey? { keys.first { $0.life.state == .active && $0.life.confirmed != nil } }
-    /// A key that is to take another one's place.
-    var unconfirmed: StoredKey? { keys.first { $0.life.state == .active && $0.life.confirmed == nil } }
 }
 
 /// One key in a file.

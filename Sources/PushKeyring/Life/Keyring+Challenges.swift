@@ -13,7 +13,7 @@ extension Keyring {
             var file = try change.file(name)
             guard file.kind == .device, !file.isOwn else { throw .wrongKind(name, expected: .device) }
             guard let enrolment = file.enrolment, let topic = file.topic else { throw .unverified(name) }
-            guard let recipient = file.unconfirmed?.recipient else { throw .nothingToConfirm(name) }
+            guard case .device(let recipient)? = file.rotation.unconfirmed?.key else { throw .nothingToConfirm(name) }
             let challenge = PendingChallenge(to: recipient, of: enrolment, topic: topic, from: senderKey, at: now)
             file.challenge = challenge
             change.save(file, as: name)

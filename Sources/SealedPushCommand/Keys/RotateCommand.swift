@@ -42,8 +42,9 @@ struct RotateCommand: ParsableCommand {
         try Failure.reporting {
             let keys = try keyring.keys("keys rotate")
             let name = try name.map(keyring.name)
-            // Whoever names a key and no age means this key, now, however young it is.
-            let age = olderThan?.seconds ?? 0
+            // Whoever names a key and no age means this key, now, however young it is: also one from before the clock was set
+            // back.
+            let age = olderThan?.seconds ?? .min
             if let name, olderThan == nil, try !requireRotatable(name, keys) { return try replace(name, keys) }
             let plan =
                 dryRun
