@@ -305,13 +305,16 @@ struct FileLedgerTests {
         let ledger = try begun()
         try Data().write(to: ledger.folder.appending(path: "tmp.x"))
         try Data().write(to: ledger.folder.appending(path: "strange"))
+        let day = ledger.folder.appending(path: "1")
+        try FileManager.default.createDirectory(at: day, withIntermediateDirectories: false)
+        try Data().write(to: day.appending(path: "86400-ab"))
         ledger.purge(at: now)
         #expect(FileManager.default.fileExists(atPath: ledger.path("tmp.x")))
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSinceNow: -90_000)], ofItemAtPath: ledger.path("tmp.x"))
         ledger.purge(at: now)
         #expect(!FileManager.default.fileExists(atPath: ledger.path("tmp.x")))
-        #expect(FileManager.default.fileExists(atPath: ledger.path("strange")))
+        for name in ["strange", "1/86400-ab"] { #expect(FileManager.default.fileExists(atPath: ledger.path(name))) }
         #expect(try ledger.record(entry(1), at: now) == .first)
     }
 
