@@ -32,11 +32,19 @@ enum Loader: String, CaseIterable, Sendable {
         }
     }
 
+    /// Linux's own takes a core for up to a minute to find that something has no end: in a thorough run alone.
+    var bearsFloods: Bool {
+        #if canImport(FoundationNetworking)
+            self != .session || Thoroughness.isThorough
+        #else
+            true
+        #endif
+    }
+
     /// The servers that are put before it: all of them, but on Linux before Foundation's loader.
     func bears(_ server: OddServer) -> Bool {
         #if canImport(FoundationNetworking)
-            // It takes a core for half a minute to find that heads have no end.
-            self != .session || (server.isBearable && (server != .endlessHeads || Thoroughness.isThorough))
+            self != .session || (server.isBearable && (!server.isEndless || bearsFloods))
         #else
             true
         #endif
@@ -102,6 +110,8 @@ enum OddServer: String, CaseIterable, Sendable, CustomTestStringConvertible {
             false
         }
     }
+
+    var isEndless: Bool { rawValue.hasPrefix("endless") }
 
     /// Whether Linux's loader can be put before it. It reads a redirect's body to its end, into memory, before it asks whether
     /// to follow; and trailers without an end, whatever it is told.
