@@ -13,7 +13,9 @@
         package static let byteCount = 32
         private static let secretByteCount = 4_096
         private static let listByteCount = 1 << 20
-        private static let bufferByteCount = 1 << 20
+        private static let pieceByteCount: UInt = 1 << 20
+        /// A piece and what overlaps, in whole pages of any system.
+        private static let bufferByteCount = Int(pieceByteCount) + (1 << 16)
         private static let windowByteCount = 15
         /// Larger mappings are a sanitizer's shadow.
         private static let largestMapping: UInt = 1 << 31
@@ -21,6 +23,7 @@
         private let mapping: UnsafeMutableRawBufferPointer
         private let list: UnsafeMutableRawBufferPointer
         private let buffer: UnsafeMutableRawBufferPointer
+        private let pageByteCount = UInt(sysconf(Int32(_SC_PAGESIZE)))
         /// The 32 bytes that are searched for: random at first.
         package let secret: UnsafeMutableRawBufferPointer
 
@@ -52,7 +55,11 @@
             }
             let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
             precondition(memory >= 0)
-            defer { close(memory) }
+            let pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)
+            defer {
+                close(memory)
+                close(pages)
+            }
             let own = UInt(bitPattern: mapping.baseAddress)
             var counts = (front: 0, back: 0)
             var mappingCount = 0
@@ -63,26 +70,45 @@
                 guard isWorthwhile, stop - start < Self.largestMapping else { continue }
                 mappingCount += 1
                 // The kernel merges neighbours of another scan, so the own pages are left out by address.
-                scan(start, min(stop, max(start, own)), of: memory, into: &counts)
-                scan(max(start, min(stop, own + UInt(mapping.count))), stop, of: memory, into: &counts)
+                scan(start, min(stop, max(start, own)), of: memory, pages, into: &counts)
+                scan(max(start, min(stop, own + UInt(mapping.count))), stop, of: memory, pages, into: &counts)
             }
             precondition(mappingCount > 10, "the list of mappings could not be read")
             return max(counts.front, counts.back)
         }
 
-        private func scan(_ start: UInt, _ end: UInt, of memory: Int32, into counts: inout (front: Int, back: Int)) {
+        private func scan(
+            _ start: UInt, _ end: UInt, of memory: Int32, _ pages: Int32, into counts: inout (front: Int, back: Int)
+        ) {
             // Pieces overlap by one byte less than a window, so that no copy is missed or counted twice.
-            let overlap = Self.windowByteCount - 1
-            var start = start
-            while start < end, end - start > UInt(overlap) {
-                let wanted = min(buffer.count, Int(end - start))
-                let count = pread(memory, buffer.baseAddress, wanted, off_t(start))
-                // What was unmapped meanwhile can't be read, and holds nothing.
-                guard count > overlap else { return }
-                counts.front += occurrences(ofWindowAt: 1, in: count)
-                counts.back += occurrences(ofWindowAt: 1 + Self.windowByteCount, in: count)
-                start += UInt(count - overlap)
+            let overlap = UInt(Self.windowByteCount - 1)
+            var piece = start
+            while piece < end {
+                let left = end - piece
+                if isInUse(piece, min(Self.pieceByteCount, left), pages) {
+                    // What was unmapped meanwhile can't be read, and holds nothing.
+                    let count = pread(
+                        memory, buffer.baseAddress, Int(min(Self.pieceByteCount + overlap, left)), off_t(piece))
+                    counts.front += occurrences(ofWindowAt: 1, in: count)
+                    counts.back += occurrences(ofWindowAt: 1 + Self.windowByteCount, in: count)
+                }
+                piece += Self.pieceByteCount
             }
+        }
+
+        /// Whether one of these pages was ever written to: most of a thread's stack was not, and holds nothing. True where
+        /// the kernel doesn't tell.
+        private func isInUse(_ start: UInt, _ byteCount: UInt, _ pages: Int32) -> Bool {
+            let count = Int(byteCount / pageByteCount * 8)
+            let place = off_t(start / pageByteCount * 8)
+            guard pread(pages, buffer.baseAddress, count, place) == count else { return true }
+            // Present, or swapped out: the upper two of 64 bits (proc_pid_pagemap(5)).
+            var offset = 0
+            while offset < count {
+                if buffer.load(fromByteOffset: offset, as: UInt64.self) >> 62 != 0 { return true }
+                offset += 8
+            }
+            return false
         }
 
         private func occurrences(ofWindowAt start: Int, in count: Int) -> Int {

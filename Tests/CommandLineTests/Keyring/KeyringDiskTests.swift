@@ -10,10 +10,12 @@ import Testing
 struct KeyringDiskTests {
     @Test(
         "has an error that names a file, loses nothing, and goes on once there is room",
-        arguments: [
-            "keys generate sender radio", "keys rotate --older-than 30d", "keys rename newsroom newsroom-2025",
-            "keys passphrase --new-key-file",
-        ])
+        arguments: Thoroughness.sample(
+            2,
+            of: [
+                "keys generate sender radio", "keys rotate --older-than 30d", "keys rename newsroom newsroom-2025",
+                "keys passphrase --new-key-file",
+            ]))
     func full(_ words: String) throws {
         let command = try #require(KeyringCommand.all.first { $0.description == words })
         let aftermath = try KeyringAftermath(command, KeyringFixture(sealed: .clear))

@@ -31,7 +31,7 @@ struct KeyringLimitTests {
     @Test("says which, in a moment, and goes on with the others", arguments: [0, 1])
     func intruders(_ seal: Int) throws {
         let fixture = try KeyringFixture(sealed: [.clear, .key][seal])
-        for intruder in Intruder.allCases {
+        for intruder in Thoroughness.sample(3, of: Intruder.allCases) {
             let copy = try fixture.copy()
             try intruder.place(at: copy.keyring.appending(path: "private/weather.txt").path)
             func run(_ words: String) throws -> Program.Result {

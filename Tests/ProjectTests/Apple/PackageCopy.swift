@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 import TestSupport
 
 /// A copy of the checkout as a package of its own, with one branch of its conditions, beside stand-ins for all packages
@@ -21,19 +22,6 @@ struct PackageCopy: Sendable {
         try Data(change(branched).utf8).write(to: package.appending(path: "Package.swift"))
     }
 
-    /// The folders that the manifest names. No target lies in Tests/Vectors, which has most of the files.
-    private func copyFiles() async throws {
-        let isNeeded = { (path: String) in
-            ["Sources/", "Tests/", "Examples/"].contains(where: path.hasPrefix) && !path.hasPrefix("Tests/Vectors/")
-        }
-        for path in try await Self.paths() where isNeeded(path) {
-            let file = package.appending(path: path)
-            try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try FileManager.default.copyItem(at: Checkout.folder.appending(path: path), to: file)
-        }
-    }
-
     /// All files that belong to the project, whether they are committed or not.
     static func paths() async throws -> [String] {
         let list = try await Tool.output(
@@ -53,14 +41,13 @@ struct PackageCopy: Sendable {
 
     /// What the package itself resolves.
     func resolved(_ flags: String...) async throws -> Set<String> {
-        try await makeStandIns()
+        try linkSources()
         return try await resolved(in: package, flags)
     }
 
     /// What an app resolves that takes these products, as Integration 1.1 says.
     func resolvedByApp(taking products: [String]) async throws -> Set<String> {
-        try await makeStandIns()
-        try await commit(package, tag: nil)
+        try await commit()
         let app = folder.appending("App")
         let sources = app.appending(path: "Sources/App")
         try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
@@ -78,12 +65,15 @@ struct PackageCopy: Sendable {
         return try await resolved(in: app, [])
     }
 
-    private func resolved(in package: URL, _ flags: [String]) async throws -> Set<String> {
+    private func resolved(in root: URL, _ flags: [String]) async throws -> Set<String> {
+        let standIns = try await StandInPackages.made.value.folder
+        let places = ["https://github.com": standIns, "https://github.com/OWNER/sealed-push": package]
         let json = try await Tool.output(
-            of: swiftPackage(flags + ["show-dependencies", "--format", "json"]), in: package, environment: gitSettings)
-        guard let root = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any] else { return [] }
+            of: swiftPackage(flags + ["show-dependencies", "--format", "json"]), in: root,
+            environment: Git.settings(places))
+        guard let graph = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any] else { return [] }
         var found: Set<String> = []
-        var open = root["dependencies"] as? [[String: Any]] ?? []
+        var open = graph["dependencies"] as? [[String: Any]] ?? []
         while let next = open.popLast() {
             if let identity = next["identity"] as? String { found.insert(identity) }
             open += next["dependencies"] as? [[String: Any]] ?? []
@@ -96,27 +86,38 @@ struct PackageCopy: Sendable {
         return ["swift", "package", "--disable-dependency-cache"] + own + words
     }
 
-    /// Git finds the packages in this folder, and nobody's settings.
-    private var gitSettings: [String: String] {
-        [
-            "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_COUNT": "2",
-            "GIT_CONFIG_KEY_0": "url.file://\(folder.url.path)/github/.insteadOf",
-            "GIT_CONFIG_VALUE_0": "https://github.com/",
-            "GIT_CONFIG_KEY_1": "init.defaultBranch", "GIT_CONFIG_VALUE_1": "main",
-            "GIT_AUTHOR_NAME": "n", "GIT_AUTHOR_EMAIL": "n@example.com", "GIT_COMMITTER_NAME": "n",
-            "GIT_COMMITTER_EMAIL": "n@example.com", "GIT_TERMINAL_PROMPT": "0",
-        ]
+    private func commit() async throws {
+        try linkSources()
+        try await Git.commit(package, tag: nil)
     }
 
-    /// A package for each that the manifest names, with the products that it takes from it, and no sources to speak of.
-    private func makeStandIns() async throws {
-        guard !FileManager.default.fileExists(atPath: folder.appending("github").path) else { return }
-        try await copyFiles()
-        let manifest = try await manifest()
-        let products = manifest.targets.flatMap { $0.dependencies }.filter { $0.package != nil }
-        for (identity, package) in manifest.packages {
+    /// Where the targets lie that the manifest names.
+    private func linkSources() throws {
+        for name in ["Sources", "Tests", "Examples"] {
+            let link = package.appending(path: name)
+            guard !FileManager.default.fileExists(atPath: link.path) else { continue }
+            try FileManager.default.createSymbolicLink(
+                at: link, withDestinationURL: Checkout.folder.appending(path: name))
+        }
+    }
+}
+
+/// A repository for each package that our manifest names, with the products that it takes from it, and no sources to
+/// speak of. Made once, beside the programs that were built.
+private struct StandInPackages: Sendable {
+    static let made = Task { try await StandInPackages() }
+
+    let folder = Program("sealedpush").executable.deletingLastPathComponent()
+        .appending(path: "apple-rehearsal/packages")
+
+    private init() async throws {
+        try? FileManager.default.removeItem(at: folder)
+        let manifests = [try await PackageCopy(.linux).manifest(), try await PackageCopy(.apple).manifest()]
+        let products = manifests.flatMap { $0.targets }.flatMap { $0.dependencies }.filter { $0.package != nil }
+        let packages = manifests[0].packages.merging(manifests[1].packages) { first, _ in first }
+        for (identity, package) in packages {
             let names = Set(products.filter { $0.package?.lowercased() == identity }.map { $0.name }).sorted()
-            let place = try repository(of: package.address)
+            let place = folder.appending(path: URL(string: package.address)?.path ?? "/")
             let libraries = names.map { ".library(name: \"\($0)\", targets: [\"\($0)\"])" }
             let targets = names.map { ".target(name: \"\($0)\")" }
             let text = """
@@ -132,24 +133,31 @@ struct PackageCopy: Sendable {
                 try Data().write(to: sources.appending(path: "Empty.swift"))
             }
             try Data(text.utf8).write(to: place.appending(path: "Package.swift"))
-            try await commit(place, tag: package.version)
+            try await Git.commit(place, tag: package.version)
         }
-        let own = try repository(of: "https://github.com/OWNER/sealed-push")
-        try FileManager.default.removeItem(at: own)
-        try FileManager.default.createSymbolicLink(at: own, withDestinationURL: package)
+    }
+}
+
+private enum Git {
+    /// Nobody's settings, and folders of this machine in the place of addresses.
+    static func settings(_ places: [String: URL] = [:]) -> [String: String] {
+        var settings = [
+            "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_COUNT": "\(places.count + 1)",
+            "GIT_CONFIG_KEY_0": "init.defaultBranch", "GIT_CONFIG_VALUE_0": "main",
+            "GIT_AUTHOR_NAME": "n", "GIT_AUTHOR_EMAIL": "n@example.com", "GIT_COMMITTER_NAME": "n",
+            "GIT_COMMITTER_EMAIL": "n@example.com", "GIT_TERMINAL_PROMPT": "0",
+        ]
+        for (index, place) in places.enumerated() {
+            settings["GIT_CONFIG_KEY_\(index + 1)"] = "url.file://\(place.value.path).insteadOf"
+            settings["GIT_CONFIG_VALUE_\(index + 1)"] = place.key
+        }
+        return settings
     }
 
-    private func repository(of address: String) throws -> URL {
-        let path = URL(string: address)?.path ?? "/"
-        let place = folder.appending("github\(path)")
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        return place
-    }
-
-    private func commit(_ repository: URL, tag: String?) async throws {
+    static func commit(_ repository: URL, tag: String?) async throws {
         let tagging = tag.map { [["tag", $0]] } ?? []
         for step in [["init", "-q", "--template="], ["add", "-A"], ["commit", "-q", "-m", "Stand-in"]] + tagging {
-            try await Tool.output(of: ["git"] + step, in: repository, environment: gitSettings)
+            try await Tool.output(of: ["git"] + step, in: repository, environment: settings())
         }
     }
 }
