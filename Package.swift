@@ -106,15 +106,17 @@ let serverTargets: [Target] = [
         name: "PushReceipts",
         dependencies: ["PushOutbox", "PushSender", "SealedPush", "PushCrypto", "_PushBase", http1] + nioCore,
         swiftSettings: settings),
+    .target(
+        name: "CommandSupport", dependencies: ["ServerTrait", "PushKeyring", "SealedPush", argumentParser],
+        swiftSettings: settings),
     .systemLibrary(
         name: "Clibqrencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),
     // Not named after its product: a Mac's disk can't tell `sealedpush` from `SealedPush`.
     .executableTarget(
         name: "SealedPushCommand",
         dependencies: [
-            "PushAPNS", "PushReceipts", "PushOutbox", "PushKeyring", "PushSender", "SealedPush", "PushCrypto",
-            "_PushBase",
-            "Clibqrencode", argumentParser, logging,
+            "CommandSupport", "PushAPNS", "PushReceipts", "PushOutbox", "PushKeyring", "PushSender", "SealedPush",
+            "PushCrypto", "_PushBase", "Clibqrencode", argumentParser, logging,
         ],
         swiftSettings: settings),
     .executableTarget(
@@ -159,9 +161,8 @@ let simulator: [Target] = [
     .executableTarget(
         name: "device-simulator",
         dependencies: [
-            "SimulatedAPNs", "PushSimulator", "LockScreenPicture", "PushService", "PushKeyring", "SealedPush",
-            "PushCrypto",
-            "_PushBase", argumentParser,
+            "CommandSupport", "SimulatedAPNs", "PushSimulator", "LockScreenPicture", "PushService", "PushKeyring",
+            "SealedPush", "PushCrypto", "_PushBase", argumentParser,
         ],
         swiftSettings: settings),
     extensionExample("messages-example", "Messages"),
@@ -343,9 +344,9 @@ let testedOnLinux: [Target] = [
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
-            "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "_PushBase",
-            "TestSupport",
-            "TestPrograms", "TestThreads", "SealedPushCommand", "device-simulator",
+            "CommandSupport", "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto",
+            "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "SealedPushCommand", "device-simulator",
+            argumentParser,
         ],
         swiftSettings: settings),
     .testTarget(

@@ -1,5 +1,6 @@
 public import Foundation
 public import SealedPush
+internal import _PushBase
 
 /// Why the keyring could not do what was asked. Never holds a secret.
 public enum KeyringError: Error, Hashable, Sendable {
@@ -47,4 +48,46 @@ public enum KeyringError: Error, Hashable, Sendable {
     case backup
     /// A file or folder could not be read or written.
     case file(URL, message: String)
+}
+
+extension KeyringError: CustomStringConvertible {
+    /// One sentence for a person; what to type is for a command to say.
+    public var description: String {
+        switch self {
+        case .exists(let name):
+            "there is a key named \(name) already, and keys are never overwritten: choose another name"
+        case .notFound(let name):
+            "there is no key named \(name) in this keyring"
+        case .wrongKind(let name, let expected):
+            "the key \(name) is not \(expected == .authority ? "an" : "a") \(expected.rawValue)'s"
+        case .noSecret(let name): "only the public half of \(name) is here, and this needs the secret half"
+        case .notUsable(let name, let state):
+            state == .active ? "the key of \(name) waits to be used" : "the keys of \(name) are \(state.rawValue)"
+        case .unconfirmed(let name): "the new key of \(name) is not in use yet"
+        case .nothingToConfirm(let name): "no key of \(name) waits to be confirmed"
+        case .unverified(let name): "nobody vouches for the key of \(name): import its signed record"
+        case .enrolled(let name): "this record's device is enrolled as \(name): one device has one name"
+        case .record(let error): error.description
+        case .challenge(let error): error.description
+        case .damaged(let file) where [KeyringSeal.path, TrustList.path].contains(file.lastPathComponent):
+            "\(path(file)) is damaged, and must not be deleted: put back a copy of this file, or restore the keyring from a backup"
+        case .damaged(let file): "\(path(file)) is damaged"
+        case .altered(let file): "\(path(file)) was changed by something else than the keyring"
+        case .wrongSecret(let kind): "this is not the keyring's \(kind.rawValue)"
+        case .needsSecret(let kind): "the keyring is sealed with a \(kind.rawValue)"
+        case .notSealed(let folder):
+            "\(path(folder)) is not sealed, and it should be: look whether its keyring.txt was taken away"
+        case .sealMissing(let file):
+            "\(path(file)) is missing, and other files there are those of a sealed keyring: put it back from a copy or a backup, and find out who took it away"
+        case .sealChanged(let folder, let isSealed, let note):
+            "\(path(folder)) was sealed when it was last used, and \(isSealed ? "is sealed anew now" : "is not sealed now"): use nothing of it unless that was you or somebody you trust; then accept it with `rm '\(path(note))'`"
+        case .outOfMemory: "there is too little memory for a passphrase, which takes 64 MiB"
+        case .busy(let folder): "another process has been changing \(path(folder)) for a minute: try again"
+        case .backup: "the backup is damaged, or was made with another passphrase or key"
+        case .file(let file, let message): "\(path(file)): \(message)"
+        }
+    }
+
+    /// Names in a folder may be anybody's: none of them moves a cursor.
+    private func path(_ url: URL) -> String { TerminalText.printable(url.path(percentEncoded: false)) }
 }

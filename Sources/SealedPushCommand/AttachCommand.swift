@@ -1,4 +1,5 @@
 public import ArgumentParser
+internal import CommandSupport
 internal import Foundation
 internal import PushSender
 public import SealedPush
@@ -24,8 +25,8 @@ struct AttachCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The picture, sound or movie.", valueName: "file"))
     var file: String
 
-    @Option(help: "Where the encrypted file will lie: https://…")
-    var url: String
+    @Option(help: "Where the encrypted file will lie. \(FileAddress.rule)")
+    var url: FileAddress
 
     @Option(help: "A new file for what is to be stored there.")
     var output: String
@@ -54,7 +55,6 @@ struct AttachCommand: ParsableCommand {
     func validate() throws {
         guard (content == nil) != (entry == nil) else { throw ValidationError("Give either --content or --entry.") }
         guard !any || entry != nil else { throw ValidationError("--any goes with --entry.") }
-        guard FileAddress.isUsable(url) else { throw ValidationError("--url \(FileAddress.rule)") }
     }
 
     func run() throws {
@@ -89,7 +89,6 @@ struct AttachCommand: ParsableCommand {
 
     private func seal() throws -> Sealed {
         let source = URL(filePath: file)
-        guard let url = URL(string: url) else { throw Failure.usage("--url is no address") }
         let length = (try? source.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0
         var progress = Progress()
         defer { progress.end() }
@@ -99,11 +98,11 @@ struct AttachCommand: ParsableCommand {
         do throws(AttachmentError) {
             if any {
                 return .file(
-                    try Sealer.sealFile(source, to: URL(filePath: output), at: url, isPlain: plain, progress: show))
+                    try Sealer.sealFile(source, to: URL(filePath: output), at: url.url, isPlain: plain, progress: show))
             }
             return .attachment(
                 try Sealer.sealAttachment(
-                    source, to: URL(filePath: output), at: url, id: name,
+                    source, to: URL(filePath: output), at: url.url, id: name,
                     type: type, isPlain: plain,
                     progress: show))
         } catch {
@@ -176,3 +175,20 @@ struct AttachCommand: ParsableCommand {
 }
 
 extension MediaType: ExpressibleByArgument {}
+
+/// Where a file will lie, as a person types it.
+struct FileAddress: ExpressibleByArgument {
+    let url: URL
+
+    static let rule =
+        "It is https://…, where devices will find the file; http only to localhost, 127.0.0.1 or [::1], for the simulator."
+
+    init?(argument: String) {
+        guard let url = URL(string: argument), let host = url.host(), !host.isEmpty, url.user() == nil else {
+            return nil
+        }
+        let isLocal = ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host.lowercased())
+        guard url.scheme?.lowercased() == "https" || (url.scheme?.lowercased() == "http" && isLocal) else { return nil }
+        self.url = url
+    }
+}

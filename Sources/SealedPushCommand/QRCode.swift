@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Clibqrencode
+internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 

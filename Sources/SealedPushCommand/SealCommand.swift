@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import PushSender
@@ -22,7 +23,7 @@ struct SealCommand: ParsableCommand {
     var file: String
 
     @Option(help: "The device: a name in the keyring; with --unverified also push1…")
-    var to: String
+    var to: KeyReference
 
     @Flag(help: "Seal to a key that no signed record vouches for.")
     var unverified = false
@@ -34,9 +35,10 @@ struct SealCommand: ParsableCommand {
 
     @Option(
         help: """
-            Where content that is too large for one push will lie, encrypted: https://…; its first part goes with the push.
+            Where content that is too large for one push will lie, encrypted; its first part goes with the push. \
+            \(FileAddress.rule)
             """)
-    var overflow: String?
+    var overflow: FileAddress?
 
     @Option(help: "With --overflow: a new file for what is to be stored there; made only where it is needed.")
     var overflowOutput: String?
@@ -49,9 +51,6 @@ struct SealCommand: ParsableCommand {
     func validate() throws {
         guard (overflow == nil) == (overflowOutput == nil) else {
             throw ValidationError("--overflow and --overflow-output go together.")
-        }
-        guard overflow.map(FileAddress.isUsable) ?? true else {
-            throw ValidationError("--overflow \(FileAddress.rule)")
         }
     }
 
@@ -77,7 +76,7 @@ struct SealCommand: ParsableCommand {
 
     /// The content, or its first part where it is too large and the rest may lie elsewhere.
     private func moved(_ content: Content, _ sealer: Sealer) throws -> Content {
-        guard let overflowOutput, let url = overflow.flatMap(URL.init(string:)) else { return content }
+        guard let overflowOutput, let url = overflow?.url else { return content }
         let moved: MovedContent?
         do throws(SealError) { moved = try sealer.moveOverflow(of: content, at: url) } catch {
             throw Failure.input("\(error)")
@@ -94,17 +93,20 @@ struct SealCommand: ParsableCommand {
 
     /// A name whose key a record vouches for, or, said by name, any key.
     private func recipient(in keys: Keyring) throws -> Recipient {
-        if let recipient = try KeyText.read(to, Recipient.init(parsing:)) {
+        let name: KeyName
+        switch to {
+        case .text(let text):
+            let recipient = try text.parsed(Recipient.init(parsing:))
             guard unverified else {
                 throw Failure.usage(
                     "nobody vouches for a key that is given as text: import its record, or say --unverified")
             }
             return recipient
+        case .name(let given): name = given
         }
         try keyring.willChoose(in: keys)
-        let name = try keyring.name(to)
         let entry = try keys.authenticEntry(named: name)
-        if let enrolled = entry.topic, enrolled.description != sealing.topic {
+        if let enrolled = entry.topic, enrolled != sealing.topic {
             throw Failure.input(
                 "\(name) is enrolled for \(enrolled), and what is sealed for \(sealing.topic) would not open there")
         }

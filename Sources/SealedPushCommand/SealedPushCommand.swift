@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Dispatch
 internal import PushCrypto
 internal import _PushBase

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Foundation
 internal import PushSimulator
 internal import SimulatedAPNs
@@ -37,7 +38,7 @@ struct APNsCommand: ParsableCommand {
     var host = "127.0.0.1"
 
     @Option(help: "sandbox or production.")
-    var environment = "production"
+    var environment = APNsEnvironment.production
 
     @Option(help: ArgumentHelp("A further name for the certificate, where one is made.", valueName: "host"))
     var name: [String] = []
@@ -49,7 +50,7 @@ struct APNsCommand: ParsableCommand {
     var key: [String] = []
 
     @Option(help: "A question to be lenient about, or all; may be given several times.")
-    var lenient: [String] = []
+    var lenient: [Leniency] = []
 
     @Option(help: "Of the faults; printed, so that they can be had again.")
     var seed: UInt64?
@@ -58,7 +59,7 @@ struct APNsCommand: ParsableCommand {
     @OptionGroup var limits: LimitOptions
 
     @Option(help: "off, headers (and the payloads' outlines), or payloads too.")
-    var log = "headers"
+    var log = APNsLogDetail.headers
 
     @Flag(help: "Accept tokens that no device has, for measurements.")
     var anyDevice = false
@@ -98,23 +99,8 @@ struct APNsCommand: ParsableCommand {
         configuration.host = host
         configuration.port = port
         configuration.controlPort = controlPort
-        guard let environment = APNsEnvironment(rawValue: environment) else {
-            throw ValidationError("--environment is sandbox or production.")
-        }
         configuration.environment = environment
-        for name in lenient {
-            if name == "all" {
-                configuration.lenient = Set(APNsQuestion.allCases)
-                continue
-            }
-            guard let question = APNsQuestion(rawValue: name) else {
-                throw ValidationError("--lenient takes one of the questions, or all.")
-            }
-            configuration.lenient.insert(question)
-        }
-        guard let log = APNsLogDetail(rawValue: log) else {
-            throw ValidationError("--log is off, headers or payloads.")
-        }
+        for leniency in lenient { configuration.lenient.formUnion(leniency.questions) }
         configuration.log = log
         if let seed { configuration.seed = seed }
         configuration.acceptsAnyDevice = anyDevice
@@ -157,3 +143,20 @@ struct APNsCommand: ParsableCommand {
         try printLine("  seed      \(address.seed)")
     }
 }
+
+/// What `--lenient` takes.
+struct Leniency: ExpressibleByArgument {
+    let questions: Set<APNsQuestion>
+
+    init?(argument: String) {
+        guard let question = APNsQuestion(rawValue: argument) else {
+            guard argument == "all" else { return nil }
+            questions = Set(APNsQuestion.allCases)
+            return
+        }
+        questions = [question]
+    }
+}
+
+extension APNsEnvironment: ExpressibleByArgument {}
+extension APNsLogDetail: ExpressibleByArgument {}

@@ -1,7 +1,9 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Dispatch
 internal import Foundation
 internal import LockScreenPicture
+internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
 internal import _PushBase
@@ -122,7 +124,7 @@ struct DeliverCommand: ParsableCommand {
         // Of several at once, the last one's marker may have come after its answer.
         if !throwaway { _ = confirm(device) }
         if self.screen { try printScreen(screen.withLock { $0 }) }
-        try pictures.write(deliveries.withLock { $0 }, topic: deviceOptions.topic)
+        try pictures.write(deliveries.withLock { $0 }, topic: deviceOptions.topic.description)
         if delivery.asksForNewKey {
             report("the ledger was missing or copied; the app should make a new key")
         }
@@ -193,7 +195,7 @@ struct DeliverCommand: ParsableCommand {
         do { push = try PushFile(parsing: Data(bytes)) } catch {
             throw Failure(status: 65, message: "\(file): \(error)")
         }
-        if let bundle = push.targetBundle, bundle != deviceOptions.topic {
+        if let bundle = push.targetBundle, bundle != deviceOptions.topic.description {
             throw Failure(
                 status: 65,
                 message: "\(file) is for \(TerminalText.printable(bundle)), and --topic is \(deviceOptions.topic)")
@@ -210,12 +212,12 @@ extension DeliverCommand {
 
     private func printScreen(_ screen: DeviceScreen) throws {
         guard !json else { return try printJSON(screen.jsonObject) }
-        for line in LockScreen.lines(screen, on: deviceOptions.device) { try printLine(line) }
+        for line in LockScreen.lines(screen, on: deviceOptions.device.description) { try printLine(line) }
     }
 
     private func printPush(_ push: DeliveredPush) throws {
-        for line in LockScreen.lines(push, on: deviceOptions.device) { try printLine(line) }
+        for line in LockScreen.lines(push, on: deviceOptions.device.description) { try printLine(line) }
         guard let shown = push.shown, let expansion = push.expansion else { return }
-        for line in LockScreen.lines(expansion, of: shown, on: deviceOptions.device) { try printLine(line) }
+        for line in LockScreen.lines(expansion, of: shown, on: deviceOptions.device.description) { try printLine(line) }
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import SealedPush
@@ -10,7 +11,7 @@ struct DeviceOptions: ParsableArguments {
             The device: a name in the keyring, whose secret keys the phone gets; or any name, where --state is a phone whose \
             app has made its keys.
             """)
-    var device: String
+    var device: KeyName
 
     @Option(
         help: """
@@ -18,10 +19,10 @@ struct DeviceOptions: ParsableArguments {
             may be given several times. Without it, the keyring's trust list. An app's own --extension has a list of its \
             own.
             """)
-    var trust: [String] = []
+    var trust: [TrustedArgument] = []
 
-    @Option(help: "The app's bundle ID.")
-    var topic: String
+    @Option(help: "The app's bundle ID, such as com.example.app.")
+    var topic: Topic
 
     @Option(help: "The keyring's folder.")
     var keyring = "Keys"
@@ -33,28 +34,32 @@ struct DeviceOptions: ParsableArguments {
     var state: String?
 
     func validate() throws {
-        // Before any message repeats it.
-        guard !([device, topic, keyring, keyFile ?? "", state ?? ""] + trust).contains(where: Self.isSecret) else {
-            throw ValidationError("A secret was typed as an argument, where others see it: keys come from files.")
-        }
-        guard Topic(parsing: topic) != nil else {
-            throw ValidationError("--topic is a bundle ID, such as com.example.app.")
-        }
-        guard KeyName(parsing: device) != nil else {
-            throw ValidationError("--device is a name in the keyring, such as alice-phone.")
-        }
         guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
         guard keyFile != "" else { throw ValidationError("--key-file is empty: name the key's file.") }
         guard state != "" else { throw ValidationError("--state is empty: name the device's folder.") }
-    }
-
-    private static func isSecret(_ argument: String) -> Bool {
-        let capitals = argument.uppercased()
-        return capitals.contains("SECRET-KEY-1") || capitals.contains("PUSH-KEYRING-KEY-1")
     }
 
     var keyFileURL: URL? { keyFile.map { URL(filePath: $0) } }
 
     /// A new one at each call where the device is to be thrown away.
     var container: URL { state.map { URL(filePath: $0) } ?? .temporaryDirectory.appending(path: UUID().uuidString) }
+}
+
+/// Whom a device believes: a key's text, or a name in the keyring.
+enum TrustedArgument: ExpressibleByArgument {
+    case sender(Sender)
+    case authority(Authority)
+    case name(KeyName)
+
+    init?(argument: String) {
+        if let sender = try? Sender(parsing: argument) {
+            self = .sender(sender)
+        } else if let authority = try? Authority(parsing: argument) {
+            self = .authority(authority)
+        } else if let name = KeyName(parsing: argument) {
+            self = .name(name)
+        } else {
+            return nil
+        }
+    }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushCrypto
 internal import PushSimulator
 
@@ -23,6 +24,12 @@ struct DeviceSimulator: ParsableCommand {
         if let problem = Sodium.problem {
             report(problem)
             exit(withError: ExitCode(69))
+        }
+        // Before any message repeats it.
+        guard !SecretArgument.isIn(CommandLine.arguments) else {
+            exit(
+                withError: ValidationError(
+                    "A secret was typed as an argument, where others see it: keys come from files."))
         }
         main(nil)
     }

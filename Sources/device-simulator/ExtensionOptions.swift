@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Foundation
 internal import PushSimulator
 internal import SealedPush
@@ -65,7 +66,7 @@ struct ExtensionOptions: ParsableArguments {
             )
         }
         return StandardConfiguration(
-            topic: options.topic, senders: trusted.senders.map(\.description),
+            topic: options.topic.description, senders: trusted.senders.map(\.description),
             authorities: trusted.authorities.map(\.description), safeDefault: safeDefault,
             allowsAnonymous: allowAnonymous)
     }

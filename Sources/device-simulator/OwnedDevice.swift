@@ -1,3 +1,4 @@
+internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import PushService
@@ -12,7 +13,7 @@ struct OwnedDevice: Sendable {
     let phone: SimulatedDevice
     private let keyring: Keyring
     private let topic: Topic
-    private let trust: [String]
+    private let trust: [TrustedArgument]
     /// Whether the keyring has keys of this name. Otherwise the phone's are its own.
     private let isInKeyring: Bool
     /// What the keyring had when the phone's keychain got it.
@@ -25,11 +26,8 @@ struct OwnedDevice: Sendable {
 
     /// - Parameter container: the phone's folder, which is made where there is none.
     init(_ options: DeviceOptions, container: URL) throws(Failure) {
-        guard let name = KeyName(parsing: options.device), let topic = Topic(parsing: options.topic) else {
-            throw Failure(status: 64, message: "--device and --topic are needed")
-        }
-        self.name = name
-        self.topic = topic
+        name = options.device
+        topic = options.topic
         trust = options.trust
         phone = SimulatedDevice(container: container)
         let hasOwnKeys = !((try? phone.rotation.active) ?? []).isEmpty
@@ -52,7 +50,7 @@ struct OwnedDevice: Sendable {
             _ = try keyring.deviceKeys(named: name)
             isInKeyring = true
         } catch {
-            guard hasOwnKeys, error == .notFound(name) else { throw Failure(error) }
+            guard hasOwnKeys, error == .notFound(name) else { throw Failure(opening: error) }
             isInKeyring = false
         }
         try makeContainer()
@@ -65,7 +63,7 @@ struct OwnedDevice: Sendable {
         do throws(KeyringError) {
             let entry = try keyring.entry(named: name)
             created = entry.keys.map(\.life.created).min() ?? entry.created
-        } catch { throw Failure(error) }
+        } catch { throw Failure(opening: error) }
         do {
             try PushDelivery.prepareContainer(phone.container, keyCreated: created.secondsSince1970)
         } catch {
@@ -86,7 +84,7 @@ struct OwnedDevice: Sendable {
             guard brought.withLock({ $0 }) != state else { return }
             keys = try keyring.deviceKeys(named: name)
             enrolment = try keyring.enrolment(named: name)
-        } catch { throw Failure(error) }
+        } catch { throw Failure(opening: error) }
         let gone = state.entry.keys.filter { !$0.life.opens }.compactMap { recipient($0.key) }
         do throws(SecretItemError) {
             try phone.adopt(keys, destroying: gone, enrolment: enrolment)
@@ -123,7 +121,9 @@ struct OwnedDevice: Sendable {
             return waiting
         } catch {
             // Another process was faster, which is as good.
-            if error as? KeyringError != .nothingToConfirm(name) { report("the new key can't be confirmed: \(error)") }
+            if error as? KeyringError != .nothingToConfirm(name) {
+                report("the new key can't be confirmed: \((error as? KeyringError)?.shown ?? "\(error)")")
+            }
             return nil
         }
     }
@@ -144,38 +144,29 @@ struct OwnedDevice: Sendable {
     func trusted() throws(Failure) -> TrustedSenders {
         guard !trust.isEmpty else {
             do throws(KeyringError) { return try keyring.trustList().trustedSenders(for: topic) } catch {
-                throw Failure(error)
+                throw Failure(opening: error)
             }
         }
         var senders: [Sender] = []
         var authorities: [Authority] = []
-        for text in trust {
-            switch try publicKeys(text) {
-            case .senders(let found): senders += found
-            case .authority(let found): authorities.append(found)
+        for argument in trust {
+            switch argument {
+            case .sender(let sender): senders.append(sender)
+            case .authority(let authority): authorities.append(authority)
+            case .name(let name):
+                do throws(KeyringError) {
+                    let entry = try keyring.entry(named: name)
+                    guard case .authority(let authority) = entry.key else {
+                        let active = try keyring.activeSenders(named: name)
+                        senders += active.isEmpty ? [try keyring.sender(named: name)] : active
+                        continue
+                    }
+                    authorities.append(authority)
+                } catch {
+                    throw Failure(opening: error)
+                }
             }
         }
         return TrustedSenders(senders, authorities: authorities)
-    }
-
-    private enum Trusted {
-        case senders([Sender])
-        case authority(Authority)
-    }
-
-    private func publicKeys(_ text: String) throws(Failure) -> Trusted {
-        if let sender = try? Sender(parsing: text) { return .senders([sender]) }
-        if let authority = try? Authority(parsing: text) { return .authority(authority) }
-        guard let name = KeyName(parsing: text) else {
-            throw Failure(status: 64, message: "--trust takes a name in the keyring, pushsender1… or pushauthority1…")
-        }
-        do throws(KeyringError) {
-            let entry = try keyring.entry(named: name)
-            if case .authority(let authority) = entry.key { return .authority(authority) }
-            let active = try keyring.activeSenders(named: name)
-            return .senders(active.isEmpty ? [try keyring.sender(named: name)] : active)
-        } catch {
-            throw Failure(error)
-        }
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import Foundation
+internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
 internal import SimulatedAPNs
@@ -70,11 +71,12 @@ struct RunCommand: ParsableCommand {
             let holder = ReceiverHolder()
             let shown = Locked(DeviceScreen())
             let receiver = DeviceReceiver(
-                folder: URL(filePath: apns), apps: [DeviceReceiver.App(name: device.device, topic: device.topic)]
+                folder: URL(filePath: apns),
+                apps: [DeviceReceiver.App(name: device.device.description, topic: device.topic.description)]
             ) { event in
                 switch event {
-                case .online(let tokens): screen.online(device.device, tokens)
-                case .offline: screen.offline(device.device)
+                case .online(let tokens): screen.online(device.device.description, tokens)
+                case .offline: screen.offline(device.device.description)
                 case .unreachable(let message, _): screen.unreachable(message)
                 case .arrived(let arrival):
                     worker.async {
@@ -83,7 +85,8 @@ struct RunCommand: ParsableCommand {
                             $0.show(push, identifier: arrival.notification.identifier, at: Date())
                         }
                         for identifier in change.removed { phone.forget(identifier) }
-                        screen.show(device.device, arrival.notification, push, replaced: change.isReplacement)
+                        screen.show(
+                            device.device.description, arrival.notification, push, replaced: change.isReplacement)
                         holder.receiver?.acknowledge(arrival)
                     }
                 }
@@ -114,7 +117,7 @@ struct RunCommand: ParsableCommand {
             let fleet = DeviceFleet(folder: URL(filePath: apns), members: members) { event in
                 switch event {
                 case .online(let tokens): for (name, token) in zip(names, tokens) { screen.online(name, [token]) }
-                case .offline: screen.offline(device.device)
+                case .offline: screen.offline(device.device.description)
                 case .unreachable(let message, _): screen.unreachable(message)
                 case .showed(let showing):
                     screen.show(

@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Dispatch
 internal import Foundation
+internal import PushKeyring
 internal import PushSimulator
 internal import SimulatedAPNs
 internal import _PushBase
@@ -64,6 +66,27 @@ func printLine(_ text: String) throws {
 }
 
 extension Failure {
+    init(_ error: KeyringKeyError) {
+        switch error {
+        case .unreadable: self = .file(error.description)
+        case .exposed: self.init(status: 77, message: error.description)
+        case .unusable: self = .input(error.description)
+        }
+    }
+
+    init(opening error: KeyringError) {
+        guard error == .needsSecret(.passphrase) else {
+            self.init(error)
+            return
+        }
+        self.init(
+            status: 77,
+            message: """
+                the keyring is sealed with a passphrase, which takes 64 MiB to open, and an extension has 24: keep \
+                simulated devices in a keyring that is sealed with a key (`sealedpush keys passphrase --new-key-file`)
+                """)
+    }
+
     init(_ error: LocalAPNsError) {
         switch error {
         case .folder, .certificate: self.init(status: 74, message: error.description)

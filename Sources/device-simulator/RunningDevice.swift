@@ -1,4 +1,6 @@
+internal import CommandSupport
 internal import Foundation
+internal import PushKeyring
 internal import PushSimulator
 internal import SimulatedAPNs
 
@@ -37,12 +39,15 @@ struct RunningDevice {
     /// One of `--count` devices, which is called NAME-number and has a folder of that name.
     static func member(_ command: RunCommand, number: Int) throws -> DeviceFleet.Member {
         var options = command.device
-        options.device += "-\(number)"
-        let container = options.container.appending(path: options.device, directoryHint: .isDirectory)
+        guard let name = KeyName(parsing: "\(options.device)-\(number)") else {
+            throw Failure.usage("--device is too long for \(number) devices")
+        }
+        options.device = name
+        let container = options.container.appending(path: name.description, directoryHint: .isDirectory)
         try? FileManager.default.createDirectory(at: options.container, withIntermediateDirectories: true)
         let owned = try OwnedDevice(options, container: container)
         let member = DeviceFleet.Member(
-            name: options.device, standard: try command.extensionOptions.standard(owned, options), on: owned.phone
+            name: name.description, standard: try command.extensionOptions.standard(owned, options), on: owned.phone
         ) { owned.bringNewKeys() }
         guard let member else { throw Failure(status: 64, message: "the device's configuration is not usable") }
         return member

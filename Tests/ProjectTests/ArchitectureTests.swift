@@ -36,14 +36,17 @@ struct ArchitectureTests {
             "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "X509", "SwiftASN1",
             "Crypto",
         ],
+        "CommandSupport": ["SealedPush", "PushKeyring", "ArgumentParser"],
         "SealedPushCommand": [
-            "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushOutbox", "PushAPNS",
+            "CommandSupport", "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushOutbox",
+            "PushAPNS",
             "PushReceipts",
             "ArgumentParser",
             "Clibqrencode", "Logging", "Dispatch",
         ],
         "device-simulator": [
-            "_PushBase", "PushCrypto", "SealedPush", "PushKeyring", "PushService", "PushSimulator", "SimulatedAPNs",
+            "CommandSupport", "_PushBase", "PushCrypto", "SealedPush", "PushKeyring", "PushService", "PushSimulator",
+            "SimulatedAPNs",
             "LockScreenPicture", "ArgumentParser", "Dispatch",
         ],
     ]
@@ -115,6 +118,28 @@ struct ArchitectureTests {
                 for reason in reasons { #expect(!text.contains(reason), "\(file.lastPathComponent): \(reason)") }
             }
         }
+    }
+
+    @Test("no library has the words of a command: what to type is said where people type")
+    func words() throws {
+        let commands: Set<String> = ["SealedPushCommand", "device-simulator", "CommandSupport"]
+        // `sealedpush keys …`, a command's part by itself, and an option.
+        let typed = /sealedpush |`(keys|trust|device|outbox|receipts) |(^|[ "`(])--[a-z]/
+        var literalCount = 0
+        for target in Self.allowed.keys where !commands.contains(target) {
+            for file in try Checkout.files(in: "Sources/\(target)", ending: ".swift") {
+                for line in try Checkout.text(file).split(separator: "\n") {
+                    let code = line.drop { $0 == " " }
+                    // The compiler's own words, for who builds without the trait, are a library's.
+                    guard !code.hasPrefix("//"), !code.hasPrefix("#error") else { continue }
+                    for literal in code.matches(of: /"([^"\\]|\\.)*"/) {
+                        literalCount += 1
+                        #expect(literal.0.firstMatch(of: typed) == nil, "\(file.lastPathComponent): \(literal.0)")
+                    }
+                }
+            }
+        }
+        #expect(literalCount > 1_000)
     }
 
     @Test("each module that an app links and that asks for a file's times says so to Apple")

@@ -33,7 +33,7 @@ package struct ReceivedReceipts: Sendable {
         message: MessageID = .random(), at created: Timestamp
     ) -> [UInt8] {
         var counts = [UInt16](repeating: 0, count: ReceiptBody.reasonCount)
-        for (reason, count) in failures { counts[Int(reason.receiptNumber) - 1] = UInt16(count) }
+        for (reason, count) in failures { counts[Int(reason.facts.number) - 1] = UInt16(count) }
         let (seconds, attoseconds) = elapsed.components
         return ReceiptBody(
             id: request.id, number: ReceiptBody.number(of: message, key: request.key), created: created,

@@ -8,7 +8,7 @@ extension Examination {
         examineMode(".", FileFacts(of: keyring.folder, following: true), isPrivate: false)
         guard let names = listFolder() else { return }
         if !names.contains(".gitignore"), names.contains(KeyringFolder.privateName) {
-            noteNotIgnored(".gitignore")
+            add(.notIgnored(path: ".gitignore"))
         }
         var unknown: [String] = []
         for name in names.sorted() {
@@ -22,10 +22,8 @@ extension Examination {
                 examineMode(name, facts, isPrivate: name == KeyringFolder.privateName)
             case KeyringFolder.changeName:
                 isUnfinished = true
-                add(
-                    .unfinishedChange, .file(name), "a change is made, and its files are not all in place yet",
-                    "the next command that changes the keyring finishes it; then run this again, for the audit log")
-            case _ where name.hasPrefix(KeyringFolder.unfinishedPrefix): noteLeftover(name)
+                add(.unfinishedChange)
+            case _ where name.hasPrefix(KeyringFolder.unfinishedPrefix): add(.leftover(path: Finding.printable(name)))
             case "lock", ".gitignore", "README.md": break
             default: unknown.append(name)
             }
@@ -43,7 +41,7 @@ extension Examination {
             return
         }
         if isPrivate, FileFacts(of: files.file(subfolder))?.kind == .folder, !merged.contains(".gitignore") {
-            noteNotIgnored(subfolder + "/.gitignore")
+            add(.notIgnored(path: subfolder + "/.gitignore"))
         }
         var unknown: [String] = []
         for file in merged {
@@ -52,7 +50,7 @@ extension Examination {
                 folders[name, default: []].insert(subfolder)
                 examine(name, at: path, isOwn: isOwn)
             } else if file.hasPrefix("tmp.") {
-                noteLeftover(path)
+                add(.leftover(path: Finding.printable(path)))
             } else if file != ".gitignore", file != "README.md" {
                 unknown.append(path)
             }
@@ -65,40 +63,18 @@ extension Examination {
         do throws(DurableFiles.Failure) {
             return try DurableFiles.names(in: keyring.folder)
         } catch {
-            add(.unreadable, .keyring, "the folder can't be read: \(error.message)", Self.ownerAdvice)
+            add(.unreadableFolder(message: error.message))
             return nil
         }
     }
 
-    private mutating func noteNotIgnored(_ path: String) {
-        add(
-            .notIgnored, .file(path), "\(path) is missing, which keeps secrets out of a repository",
-            "the next command that changes the keyring makes it anew")
-    }
-
-    private mutating func noteLeftover(_ path: String) {
-        let path = Self.printable(path)
-        add(
-            .leftover, .file(path), "\(path) is left from a change that was never made, and may hold secrets",
-            "the next command that changes the keyring clears it away; else delete it")
-    }
-
     private mutating func noteUnknown(_ paths: [String]) {
         for path in paths.prefix(Self.maximumUnknownCount) {
-            let shown = Self.printable(path)
-            if holdsSecret(path) {
-                add(
-                    .straySecret, .file(shown), "\(shown) is no part of a keyring, and holds a secret key in the clear",
-                    "keep it elsewhere, or delete it; who may have read it decides whether the key is to be revoked")
-            } else {
-                add(
-                    .unknownFile, .file(shown), "\(shown) is no part of a keyring", "keep it elsewhere, or delete it")
-            }
+            let shown = Finding.printable(path)
+            add(holdsSecret(path) ? .straySecret(path: shown, isUnknown: true) : .unknownFile(path: shown))
         }
-        guard paths.count > Self.maximumUnknownCount else { return }
-        add(
-            .unknownFile, .keyring, "\(paths.count - Self.maximumUnknownCount) more files are no part of a keyring",
-            "keep them elsewhere, or delete them")
+        let more = paths.count - Self.maximumUnknownCount
+        if more > 0 { add(.moreUnknownFiles(count: more)) }
     }
 
     private func holdsSecret(_ path: String) -> Bool {
@@ -109,62 +85,34 @@ extension Examination {
         return SecretText.isIn(bytes)
     }
 
-    /// A name that someone else may have chosen, as one short line.
-    static func printable(_ path: String) -> String {
-        let text = TerminalText.printable(path)
-        return text.count <= 120 ? text : text.prefix(117) + "..."
-    }
-
     private static let maximumUnknownCount = 50
-    static let ownerAdvice = "look at its owner and its permissions"
 }
 
 extension Examination {
     /// Whether a file is a file, and a folder a folder.
     mutating func examineKind(_ path: String, _ facts: FileFacts?, is kind: FileFacts.Kind) {
         guard let facts, facts.kind != kind else { return }
-        if facts.kind == .link {
-            add(
-                .link, .file(path), "\(path) is a link: what it leads to is not protected by this folder",
-                "put the file itself there")
-        } else {
-            add(
-                .unreadable, .file(path), "\(path) is no \(kind == .file ? "file" : "folder")",
-                "move it away, and restore what should be there from a backup")
-        }
+        add(facts.kind == .link ? .link(path: path) : .otherKind(path: path, isFolderExpected: kind == .folder))
     }
 
     /// Whether others may do what they should not.
     mutating func examineMode(_ path: String, _ facts: FileFacts?, isPrivate: Bool) {
         guard let facts, facts.kind == .file || facts.kind == .folder else { return }
-        let mode = String(facts.mode & 0o777, radix: 8)
+        let mode = facts.mode & 0o777
         let isFolder = facts.kind == .folder
         if facts.mode & 0o022 != 0 {
-            let right = isFolder ? (isPrivate ? "700" : "755") : (isPrivate ? "600" : "644")
-            add(
-                .writableByOthers, .file(path), "other users may change \(path): its mode is \(mode)",
-                "`chmod \(right)` it, and look whether its contents are still the right ones")
+            let right = isFolder ? (isPrivate ? 0o700 : 0o755) : (isPrivate ? 0o600 : 0o644)
+            add(.writableByOthers(path: path, mode: mode, right: right))
         }
-        if isPrivate, facts.mode & 0o055 != 0 {
-            add(
-                .readableByOthers, .file(path), "other users may read \(path): its mode is \(mode)",
-                "`chmod \(isFolder ? "700" : "600")` it; if somebody may have, revoke its keys where it is not sealed")
-        }
+        if isPrivate, facts.mode & 0o055 != 0 { add(.readableByOthers(path: path, mode: mode, isFolder: isFolder)) }
     }
 
     /// An error of the keyring's own about a file.
     mutating func note(_ error: KeyringError, _ path: String) {
         switch error {
-        case .altered:
-            add(
-                .altered, .file(path), "\(path) was changed by something else than the keyring, or belongs elsewhere",
-                "restore it from a backup; find out who changed it")
-        case .file(_, let message):
-            add(.unreadable, .file(path), "\(path) can't be read: \(message)", Self.ownerAdvice)
-        default:
-            add(
-                .damaged, .file(path), "\(path) is damaged; the other keys are not affected",
-                "restore it from a backup, or delete it")
+        case .altered: add(.altered(path: path))
+        case .file(_, let message): add(.unreadable(path: path, message: message))
+        default: add(.damaged(path: path))
         }
     }
 }

@@ -17,9 +17,7 @@ extension Examination {
         }
         defer { wipeSecret(&bytes) }
         if isSealed || !isOwn, SecretText.isIn(bytes) {
-            add(
-                .straySecret, .file(path), "\(path) holds a secret key in the clear",
-                "take it out, and revoke the key if others may have read it")
+            add(.straySecret(path: path, isUnknown: false))
         }
         if !isSealed, TextFile.isOfSealedKeyring(bytes) { sealedFiles.append(path) }
         do throws(KeyringError) {
@@ -45,9 +43,7 @@ extension Examination {
     mutating func examineNames() {
         for (name, subfolders) in folders.sorted(by: { $0.key.description < $1.key.description })
         where subfolders.count > 1 {
-            add(
-                .doubleName, .name(name), "\(name) has a file in private and one in public; the public one is not used",
-                "delete the one that is wrong, or give it another name")
+            add(.doubleName(name))
         }
         var names: [PublicKey: [KeyName]] = [:]
         for entry in entries {
@@ -56,28 +52,17 @@ extension Examination {
             }
         }
         for (key, names) in names.sorted(by: { $0.key.description < $1.key.description }) where names.count > 1 {
-            let list = names.map(\.description).sorted().joined(separator: ", ")
-            add(
-                .doubleKey, .name(names[0]), "the key \(key.keyID) has \(names.count) names: \(list)",
-                "keep one of them; a copy does not rotate with it")
+            add(.doubleKey(key.keyID, names: names))
         }
     }
 
     /// The life of one name's keys.
     mutating func examine(_ entry: KeyringEntry) {
-        let name = Finding.Subject.name(entry.name)
         let active = entry.keys.filter { $0.life.state == .active }
         if let ahead = entry.keys.first(where: { isAhead($0.life.created) }) {
-            add(
-                .aheadOfClock, name,
-                "its key \(ahead.key.keyID) was made on \(TimeWords.day(ahead.life.created)), by its file",
-                "compare this machine's clock with another one")
+            add(.aheadOfClock(entry.name, ahead.key.keyID, created: ahead.life.created))
         }
-        if active.isEmpty {
-            add(
-                .noneInUse, name, "none of its keys is in use",
-                entry.isOwn ? "rotate it, or leave it as it is" : "import a new one")
-        }
+        if active.isEmpty { add(.noneInUse(entry.name, isOwn: entry.isOwn)) }
         examineConfirmation(entry, active)
         if entry.isOwn {
             examineErasure(entry)
@@ -87,63 +72,36 @@ extension Examination {
     }
 
     private mutating func examineConfirmation(_ entry: KeyringEntry, _ active: [KeyringEntry.Key]) {
-        let name = Finding.Subject.name(entry.name)
         let isConfirmed = active.contains { $0.life.confirmed != nil }
         if !entry.isOwn, entry.kind == .device, !active.isEmpty, !isConfirmed {
-            if entry.record == nil {
-                add(
-                    .unverified, name, "nobody vouches for its key: it came without a signed record",
-                    "import the device's record, or compare fingerprints and seal with --unverified")
-            } else {
-                add(
-                    .neverAnswered, name, "its enrolment is pinned, and it has never proven that it holds its key",
-                    "`sealedpush keys confirm \(entry.name)` asks it; until then nothing is sealed to it")
-            }
-            return
+            return add(entry.record == nil ? .unverified(entry.name) : .neverAnswered(entry.name))
         }
         guard let waiting = active.first(where: { $0.life.confirmed == nil }),
             now.seconds(since: waiting.life.created) > RotationRules.confirmationWarning
         else { return }
-        add(
-            .unconfirmed, name,
-            "its new key \(waiting.key.keyID) has not been confirmed since \(TimeWords.day(waiting.life.created))",
-            entry.isOwn
-                ? "see that the other end gets to know it, then `sealedpush keys confirm \(entry.name)`"
-                : "`sealedpush keys confirm \(entry.name)` asks the device for it")
+        add(.unconfirmed(entry.name, waiting.key.keyID, created: waiting.life.created, isOwn: entry.isOwn))
     }
 
     private mutating func examineErasure(_ entry: KeyringEntry) {
         for key in entry.keys {
             guard let due = key.life.erasureDue, now >= due else { continue }
-            add(
-                .erasureDue, .name(entry.name),
-                "its retired key \(key.key.keyID) should have been erased on \(TimeWords.day(due))",
-                "`sealedpush keys rotate` erases what is due; let it run daily")
+            add(.erasureDue(entry.name, key.key.keyID, since: due))
         }
     }
 
     private mutating func examineAge(_ entry: KeyringEntry, _ active: [KeyringEntry.Key]) {
-        guard entry.kind != .authority, let newest = active.first,
-            now.seconds(since: newest.life.created) > Self.oldAge
-        else { return }
+        guard entry.kind != .authority, let newest = active.first else { return }
+        let age = now.seconds(since: newest.life.created)
         // One that waits to take its place is spoken of above.
-        guard newest.life.confirmed != nil else { return }
-        add(
-            .old, .name(entry.name),
-            "its key \(newest.key.keyID) is \(TimeWords.span(now.seconds(since: newest.life.created))) old",
-            "`sealedpush keys rotate \(entry.name)`")
+        guard age > Self.oldAge, newest.life.confirmed != nil else { return }
+        add(.old(entry.name, newest.key.keyID, age: age))
     }
 
     private mutating func examineEnd(of record: DeviceRecord, _ entry: KeyringEntry) {
-        let advice =
-            entry.isOwn
-            ? "`sealedpush keys rotate` signs a new one: send it to the server" : "ask the device's owner for a new one"
         if now > record.expires {
-            add(
-                .recordExpired, .name(entry.name), "its record expired on \(TimeWords.day(record.expires))", advice)
+            add(.recordExpired(entry.name, record.expires, isOwn: entry.isOwn))
         } else if record.isRenewalDue(at: now) {
-            add(
-                .recordExpires, .name(entry.name), "its record expires on \(TimeWords.day(record.expires))", advice)
+            add(.recordExpires(entry.name, record.expires, isOwn: entry.isOwn))
         }
     }
 
@@ -153,12 +111,7 @@ extension Examination {
             entries.filter { $0.kind == kind && $0.keys.contains(where: \.hasSecret) }
         }
         guard !own(.sender).isEmpty else { return }
-        for authority in own(.authority) {
-            add(
-                .authorityOnline, .name(authority.name),
-                "an authority's secret lies beside a sender's: who steals the one has the other",
-                "keep it offline, in a keyring of its own")
-        }
+        for authority in own(.authority) { add(.authorityOnline(authority.name)) }
     }
 
     /// Far enough to be no slip of a clock.

@@ -23,19 +23,12 @@ extension Examination {
 
     private mutating func examine(_ set: SenderSet, for topic: Topic, in list: TrustList) {
         guard list.trustedSenders(for: topic).authorities.contains(set.authority), set.topic == topic else {
-            return add(
-                .senderSetUnused, .topic(topic),
-                "its sender set is of an authority that is not pinned, so it counts for nothing",
-                "pin the authority with `sealedpush trust add`, if it is the app's")
+            return add(.senderSetUnused(topic))
         }
-        let advice = "have the authority sign a new one, and take it with `sealedpush trust add`"
         if now > set.expires {
-            add(
-                .senderSetExpired, .topic(topic),
-                "its sender set expired on \(TimeWords.day(set.expires)): nobody is believed", advice)
+            add(.senderSetExpired(topic, set.expires))
         } else if set.expires.seconds(since: now) < RotationRules.renewal {
-            add(
-                .senderSetExpires, .topic(topic), "its sender set expires on \(TimeWords.day(set.expires))", advice)
+            add(.senderSetExpires(topic, set.expires))
         }
     }
 }

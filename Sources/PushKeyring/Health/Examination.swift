@@ -33,9 +33,7 @@ struct Examination {
         examineSeal()
     }
 
-    mutating func add(_ code: Finding.Code, _ subject: Finding.Subject, _ sentence: String, _ advice: String) {
-        findings.append(Finding(code: code, subject: subject, sentence: sentence, advice: advice))
-    }
+    mutating func add(_ finding: Finding) { findings.append(finding) }
 
     var files: KeyringFolder { keyring.files }
 
@@ -49,50 +47,23 @@ extension Examination {
         case .unlocked: break
         case .notSealed: examineOpenKeyring()
         case .locked(.notSealed):
-            add(
-                .notSealed, .keyring,
-                "a passphrase or key was given, or a seal demanded, and this keyring is not sealed",
-                "look whether this is the right folder, and whether keyring.txt was taken away")
+            add(.notSealed)
             examineOpenKeyring()
         case .locked(.sealMissing): examineOpenKeyring()
         case .locked(.sealChanged(_, let isSealed, let note)):
-            let note = Self.printable(note.path(percentEncoded: false))
-            add(
-                .sealChanged, .keyring,
-                "it was sealed when it was last used, and \(isSealed ? "is sealed anew now" : "is not sealed now")",
-                "if that was you, accept it with `rm '\(note)'`; if not, use nothing of it, and restore a backup")
+            add(.sealChanged(isSealed: isSealed, note: Finding.printable(note.path(percentEncoded: false))))
             if !isSealed { examineOpenKeyring() }
-        case .locked(.wrongSecret(let kind)):
-            add(
-                .wrongSecret, .keyring,
-                "the \(kind.rawValue) that was given is not this keyring's, or keyring.txt was changed",
-                "try again with the right one; if it is the right one, restore the keyring from a backup")
-        case .locked(.damaged):
-            add(
-                .damaged, .file(KeyringSeal.path), "keyring.txt, which says how the keyring is sealed, is damaged",
-                "restore it from a copy; without it the secrets can't be opened")
-        case .locked(.file(_, let message)):
-            add(
-                .unreadable, .file(KeyringSeal.path), "keyring.txt can't be read: \(message)",
-                "look at its kind, its owner and its permissions")
-        case .locked(let error):
-            add(
-                .notChecked, .keyring, "whether files were altered was not checked: \(error)",
-                "run this again with the keyring's passphrase or key")
+        case .locked(.wrongSecret(let kind)): add(.wrongSecret(kind))
+        case .locked(.damaged): add(.sealDamaged)
+        case .locked(.file(_, let message)): add(.sealUnreadable(message: message))
+        case .locked(let error): add(.notChecked(error))
         }
     }
 
     private mutating func examineOpenKeyring() {
-        if !sealedFiles.isEmpty {
-            add(
-                .sealMissing, .file(KeyringSeal.path),
-                "keyring.txt is gone, and \(sealedFiles.count) files are of a sealed keyring",
-                "restore it from a copy; without it the secrets can't be opened")
-        }
+        if !sealedFiles.isEmpty { add(.sealMissing(sealedFileCount: sealedFiles.count)) }
         let count = entries.count { $0.keys.contains(where: \.hasSecret) }
         guard count > 0, sealedFiles.isEmpty else { return }
-        add(
-            .inTheClear, .keyring, "the secrets of \(count) names are in the clear, for whoever reads the files",
-            "`sealedpush keys passphrase` seals them")
+        add(.inTheClear(nameCount: count))
     }
 }

@@ -1,17 +1,172 @@
 public import SealedPush
+internal import _PushBase
 
-/// One thing that is wrong with a keyring, or that a person should know: what ``Keyring/examine(at:)`` finds.
+/// One thing that is wrong with a keyring, or that a person should know, and what concerns it: what
+/// ``Keyring/examine(at:)`` finds.
 ///
-/// Never holds a secret, and only prints: names of unknown files come with what moves a cursor taken out.
-public struct Finding: Hashable, Sendable {
-    public let code: Code
-    public let subject: Subject
-    /// One sentence.
-    public let sentence: String
-    /// What to do.
-    public let advice: String
+/// Never holds a secret. Paths are within the keyring's folder and only print: in those of unknown files, what moves a cursor
+/// is taken out. What each means says its ``code``.
+public enum Finding: Hashable, Sendable {
+    // Files.
+    case damaged(path: String)
+    case altered(path: String)
+    case unreadable(path: String, message: String)
+    case unreadableFolder(message: String)
+    /// Neither the file nor the folder that should be there.
+    case otherKind(path: String, isFolderExpected: Bool)
+    case missing(KeyName)
+    case missingTrustList
+    case notInLog(KeyName)
+    case link(path: String)
+    case unknownFile(path: String)
+    /// Those that are not named one by one.
+    case moreUnknownFiles(count: Int)
+    case doubleName(KeyName)
+    /// - Parameter names: sorted.
+    case doubleKey(KeyID, names: [KeyName])
+    case unfinishedChange
+    case leftover(path: String)
+    /// - Parameter mode: the permission bits.
+    case readableByOthers(path: String, mode: Int, isFolder: Bool)
+    /// - Parameter right: the permission bits that it should have.
+    case writableByOthers(path: String, mode: Int, right: Int)
+    case notIgnored(path: String)
+
+    // Sealing.
+    case inTheClear(nameCount: Int)
+    /// - Parameter isUnknown: whether the file is no part of a keyring.
+    case straySecret(path: String, isUnknown: Bool)
+    case sealMissing(sealedFileCount: Int)
+    case sealChanged(isSealed: Bool, note: String)
+    case sealDamaged
+    case sealUnreadable(message: String)
+    case notSealed
+    case wrongSecret(KeyringSecret.Kind)
+    /// And why not.
+    case notChecked(KeyringError)
+
+    // Keys.
+    case aheadOfClock(KeyName, KeyID, created: Timestamp)
+    /// - Parameter age: seconds.
+    case old(KeyName, KeyID, age: Int64)
+    case unconfirmed(KeyName, KeyID, created: Timestamp, isOwn: Bool)
+    case erasureDue(KeyName, KeyID, since: Timestamp)
+    case noneInUse(KeyName, isOwn: Bool)
+    case recordExpires(KeyName, Timestamp, isOwn: Bool)
+    case recordExpired(KeyName, Timestamp, isOwn: Bool)
+    case neverAnswered(KeyName)
+    case unverified(KeyName)
+    case authorityOnline(KeyName)
+
+    // Trust.
+    case senderSetExpires(Topic, Timestamp)
+    case senderSetExpired(Topic, Timestamp)
+    case senderSetUnused(Topic)
+
+    // The audit log.
+    case logMissing
+    case logBroken
+    /// The log is gone, and its end is here.
+    case logGone
+    case logCut(lineCount: Int, expected: Int)
+    /// The log is here, and its end is gone.
+    case logHeadGone
+    case logReplaced
+}
+
+extension Finding {
+    /// A name that someone else may have chosen, as one short line.
+    package static func printable(_ path: String) -> String {
+        let text = TerminalText.printable(path)
+        return text.count <= 120 ? text : text.prefix(117) + "..."
+    }
 
     public var severity: Severity { code.severity }
+
+    public var code: Code {
+        switch self {
+        case .damaged, .sealDamaged: .damaged
+        case .altered: .altered
+        case .unreadable, .unreadableFolder, .otherKind, .sealUnreadable: .unreadable
+        case .missing, .missingTrustList: .missing
+        case .notInLog: .notInLog
+        case .link: .link
+        case .unknownFile, .moreUnknownFiles: .unknownFile
+        case .doubleName: .doubleName
+        case .doubleKey: .doubleKey
+        case .unfinishedChange: .unfinishedChange
+        case .leftover: .leftover
+        case .readableByOthers: .readableByOthers
+        case .writableByOthers: .writableByOthers
+        case .notIgnored: .notIgnored
+        case .inTheClear: .inTheClear
+        case .straySecret: .straySecret
+        case .sealMissing: .sealMissing
+        case .sealChanged: .sealChanged
+        case .notSealed: .notSealed
+        case .wrongSecret: .wrongSecret
+        case .notChecked: .notChecked
+        case .aheadOfClock: .aheadOfClock
+        case .old: .old
+        case .unconfirmed: .unconfirmed
+        case .erasureDue: .erasureDue
+        case .noneInUse: .noneInUse
+        case .recordExpires: .recordExpires
+        case .recordExpired: .recordExpired
+        case .neverAnswered: .neverAnswered
+        case .unverified: .unverified
+        case .authorityOnline: .authorityOnline
+        case .senderSetExpires: .senderSetExpires
+        case .senderSetExpired: .senderSetExpired
+        case .senderSetUnused: .senderSetUnused
+        case .logMissing: .logMissing
+        case .logBroken: .logBroken
+        case .logGone, .logCut: .logCut
+        case .logHeadGone, .logReplaced: .logMismatch
+        }
+    }
+
+    public var subject: Subject {
+        switch self {
+        case .damaged(let path), .altered(let path), .unreadable(let path, _), .otherKind(let path, _), .link(let path),
+            .unknownFile(let path), .leftover(let path), .readableByOthers(let path, _, _),
+            .writableByOthers(let path, _, _), .notIgnored(let path), .straySecret(let path, _):
+            .file(path)
+        case .missing(let name), .notInLog(let name), .doubleName(let name), .aheadOfClock(let name, _, _),
+            .old(let name, _, _), .unconfirmed(let name, _, _, _), .erasureDue(let name, _, _), .noneInUse(let name, _),
+            .recordExpires(let name, _, _), .recordExpired(let name, _, _), .neverAnswered(let name),
+            .unverified(let name), .authorityOnline(let name):
+            .name(name)
+        case .doubleKey(_, let names): names.first.map { .name($0) } ?? .keyring
+        case .senderSetExpires(let topic, _), .senderSetExpired(let topic, _), .senderSetUnused(let topic):
+            .topic(topic)
+        case .missingTrustList: .file(TrustList.path)
+        case .unfinishedChange: .file(KeyringFolder.changeName)
+        case .sealMissing, .sealDamaged, .sealUnreadable: .file(KeyringSeal.path)
+        case .logMissing, .logBroken, .logGone, .logCut, .logReplaced: .file(AuditLog.name)
+        case .logHeadGone: .file(AuditHead.path)
+        case .unreadableFolder, .moreUnknownFiles, .inTheClear, .sealChanged, .notSealed, .wrongSecret, .notChecked:
+            .keyring
+        }
+    }
+
+    public enum Subject: Hashable, Sendable, CustomStringConvertible {
+        case keyring
+        case name(KeyName)
+        /// A path within the keyring's folder.
+        case file(String)
+        /// Whoever is trusted for an app.
+        case topic(Topic)
+
+        public var description: String {
+            switch self {
+            case .keyring: "keyring"
+            case .name(let name): name.description
+            case .file(let path): path
+            case .topic(let topic): topic.description
+            }
+        }
+    }
 
     public enum Severity: String, Sendable, CaseIterable, Comparable {
         /// Something is lost, unsafe or does not work.
@@ -30,35 +185,6 @@ public struct Finding: Hashable, Sendable {
             case .note: 2
             }
         }
-    }
-
-    public enum Subject: Hashable, Sendable, CustomStringConvertible {
-        case keyring
-        case name(KeyName)
-        /// A path within the keyring's folder; that of the file that opens it, as it was given.
-        case file(String)
-        /// Whoever is trusted for an app.
-        case topic(Topic)
-
-        public var description: String {
-            switch self {
-            case .keyring: "keyring"
-            case .name(let name): name.description
-            case .file(let path): path
-            case .topic(let topic): topic.description
-            }
-        }
-    }
-}
-
-extension Finding {
-    /// The file that holds the keyring's key or passphrase, where others may read it.
-    package static func exposedSecretFile(_ file: String) -> Finding {
-        let file = Examination.printable(file)
-        return Finding(
-            code: .readableByOthers, subject: .file(file),
-            sentence: "other users may read \(file), which opens this keyring",
-            advice: "`chmod 600` it; if somebody may have, seal the keyring anew with `sealedpush keys passphrase`")
     }
 
     /// Stable: `--json` and scripts carry it.

@@ -1,7 +1,8 @@
 internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
-/// The way of one payload through the steps of Specification 6. ``Opener`` decides; this finds words for it.
+/// The way of one payload through the steps of Specification 6. ``Opener`` decides; this finds the cause.
 struct PayloadWalk {
     let device: KeyName
     let keys: InMemoryKeyStore
@@ -12,28 +13,24 @@ struct PayloadWalk {
     /// What the keyring knows of names, and of who is trusted elsewhere.
     let entries: [KeyringEntry]
     let list: TrustList
-    /// The keyring's, as it was given.
-    let folder: String
 
     func diagnose(_ payload: [UInt8]) -> PayloadDiagnosis {
-        let field: String
-        switch PayloadField(of: payload) {
-        case .text(let text): field = text
-        case .missing(let words): return malformed(words)
-        }
         let envelope: Envelope
-        do throws(EnvelopeError) { envelope = try Envelope(parsing: field) } catch {
-            return malformed(error.description)
-        }
+        do throws(PayloadDiagnosis.FieldError) {
+            let field = try PayloadField.text(in: payload)
+            do throws(EnvelopeError) { envelope = try Envelope(parsing: field) } catch {
+                return diagnosis(.malformed, .envelope(error))
+            }
+        } catch { return diagnosis(.malformed, .field(error)) }
         let opener = opener(topic: topic, trusting: trusted)
         let unsealed = try? opener.unseal(envelope, at: now)
         let content = unsealed.flatMap { Self.content(of: $0.plaintext) }
-        let words = PayloadWords(walk: self, envelope: envelope, unsealed: unsealed, content: content)
         do throws(OpenError) {
             _ = try opener.open(envelope, at: now)
-            return diagnosis(nil, words)
+            return diagnosis(nil, nil, envelope, unsealed, content)
         } catch {
-            return diagnosis(error, words)
+            let causes = PayloadCauses(walk: self, envelope: envelope, unsealed: unsealed, content: content)
+            return diagnosis(error, causes.cause(of: error), envelope, unsealed, content)
         }
     }
 
@@ -51,38 +48,29 @@ struct PayloadWalk {
         }
     }
 
-    private func malformed(_ words: String) -> PayloadDiagnosis {
-        PayloadDiagnosis(
-            steps: steps(failingAt: .envelope) { $0 == .envelope ? words : nil }, refusal: .malformed,
-            advice: "compare it, byte by byte, with what the sender gave to its transport", message: nil)
-    }
-
-    private func diagnosis(_ refusal: OpenError?, _ words: PayloadWords) -> PayloadDiagnosis {
-        let failing = refusal?.step
-        let explanation = refusal.map(words.explanation)
-        let steps = steps(failingAt: failing ?? .ledger) { name in
-            name == failing ? explanation?.words : words.passing(name)
-        }
+    private func diagnosis(
+        _ refusal: OpenError?, _ cause: PayloadDiagnosis.Cause?, _ envelope: Envelope? = nil,
+        _ unsealed: Opener.Unsealed? = nil, _ content: Result<Content, ContentError>? = nil
+    ) -> PayloadDiagnosis {
+        let content = try? content?.get()
         return PayloadDiagnosis(
-            steps: steps, refusal: refusal,
-            advice: explanation?.advice
-                ?? "if a device shows the safe default all the same, look for replayed or out-of-time in its log",
-            message: words.message)
+            device: device, topic: topic, now: now, steps: steps(failingAt: refusal?.facts.step ?? .ledger),
+            refusal: refusal, cause: cause, outside: envelope.map(PayloadDiagnosis.Outside.init),
+            senderName: unsealed?.sender.flatMap { owner(of: .sender($0)) },
+            message: unsealed.map { unsealed in
+                PayloadDiagnosis.Message(
+                    id: content?.id, topic: content?.topic, sent: content?.sent, expires: content?.expires,
+                    recipient: unsealed.key.identity.recipient, sender: unsealed.sender, life: unsealed.key.life)
+            })
     }
 
     /// Those before `name` are passed. The ledger is never reached: only a device has one.
-    private func steps(
-        failingAt name: PayloadDiagnosis.Step.Name, words: (PayloadDiagnosis.Step.Name) -> String?
-    ) -> [PayloadDiagnosis.Step] {
+    private func steps(failingAt name: OpenError.Step) -> [PayloadDiagnosis.Step] {
         var isReached = true
-        return PayloadDiagnosis.Step.Name.allCases.map { step in
+        return OpenError.Step.allCases.map { step in
             defer { if step == name { isReached = false } }
-            guard isReached, step != .ledger else {
-                let reason = step == .ledger ? "only a device's ledger knows whether it was seen before" : "not reached"
-                return PayloadDiagnosis.Step(name: step, outcome: .notReached, words: reason)
-            }
-            return PayloadDiagnosis.Step(
-                name: step, outcome: step == name ? .failed : .passed, words: words(step) ?? "passed")
+            guard isReached, step != .ledger else { return PayloadDiagnosis.Step(name: step, outcome: .notReached) }
+            return PayloadDiagnosis.Step(name: step, outcome: step == name ? .failed : .passed)
         }
     }
 
@@ -128,4 +116,149 @@ extension PayloadWalk {
         let topics = Set(list.entries.map(\.topic) + entries.compactMap(\.topic)).subtracting([topic])
         return topics.sorted { $0.description < $1.description }
     }
+}
+
+extension PayloadDiagnosis.Outside {
+    fileprivate init(_ envelope: Envelope) {
+        var senderKeyID: KeyID?
+        if case .authenticated(let header) = envelope.header { senderKeyID = header.senderKeyID }
+        self.init(
+            byteCount: envelope.bytes.count, recipientKeyID: envelope.recipientKeyID, senderKeyID: senderKeyID)
+    }
+}
+
+/// What is behind one refusal.
+struct PayloadCauses {
+    typealias Cause = PayloadDiagnosis.Cause
+
+    let walk: PayloadWalk
+    let envelope: Envelope
+    /// Nil where no key opens it.
+    let unsealed: Opener.Unsealed?
+    /// Nil where there is none, or its padding is wrong.
+    let content: Result<Content, ContentError>?
+
+    func cause(of refusal: OpenError) -> Cause {
+        switch refusal {
+        case .unknownRecipient: unknownRecipient
+        case .unknownSender: unknownSender
+        case .anonymousNotAllowed: .anonymous
+        case .rejected: rejected
+        case .malformedContent: malformedContent
+        case .topic, .keyRetired, .clock, .tooOld, .expired: late(refusal)
+        case .malformed, .locked, .keysUnavailable, .replayed, .ledgerUnavailable, .outOfTime: .onDevice
+        }
+    }
+
+    private var unknownRecipient: Cause {
+        let known = walk.keys(.device, with: envelope.recipientKeyID)
+        if let gone = known.first(where: { $0.entry.name == walk.device && !$0.key.life.opens }) {
+            return .ownKeyGone(gone.key.life)
+        }
+        if let other = known.first(where: { $0.entry.name != walk.device }) {
+            return .otherDevice(other.entry.name, hasSecret: other.key.hasSecret)
+        }
+        return .unknownKey
+    }
+
+    private var unknownSender: Cause {
+        guard case .authenticated(let header) = envelope.header else { return .anonymous }
+        let id = header.senderKeyID
+        if let cause = expiredSet(id) { return cause }
+        let senders = walk.knownSenders(with: id)
+        guard let sender = senders.first else { return .stranger }
+        if let topic = otherTopic(senders) { return .otherApp(topic) }
+        return .untrusted(
+            sender, walk.owner(of: .sender(sender)), isReplaced: walk.trusted.senders.contains(sender),
+            hasAuthority: !walk.trusted.authorities.isEmpty, verdict: walk.refusal(of: envelope, trusting: senders))
+    }
+
+    /// The authority's newest set holds the sender, and counts no more.
+    private func expiredSet(_ id: KeyID) -> Cause? {
+        guard let set = walk.keys.senderSet(for: walk.topic), walk.trusted.authorities.contains(set.authority),
+            set.senders.contains(where: { $0.keyID == id })
+        else { return nil }
+        return walk.now > set.expires ? .senderSetExpired(set.expires) : .senderSetAhead(set.created)
+    }
+
+    /// The other app of the keyring that one of these senders has sealed it for.
+    private func otherTopic(_ senders: [Sender]) -> Topic? {
+        walk.otherTopics.prefix(Self.maximumTopicCount).first { topic in
+            (try? walk.opener(topic: topic, trusting: TrustedSenders(senders)).unseal(envelope, at: walk.now)) != nil
+        }
+    }
+
+    private var rejected: Cause {
+        let known: [Sender] =
+            if case .authenticated(let header) = envelope.header { walk.knownSenders(with: header.senderKeyID) } else {
+                []
+            }
+        let senders = known + walk.trusted.senders.filter { !known.contains($0) }
+        guard !senders.isEmpty else { return .altered }
+        if let topic = otherTopic(senders) { return .otherApp(topic) }
+        let opener = walk.opener(topic: walk.topic, trusting: TrustedSenders(senders))
+        guard let sender = try? opener.unseal(envelope, at: walk.now).sender else { return .altered }
+        return .sharedKeyID(sender, walk.owner(of: .sender(sender)))
+    }
+
+    private var malformedContent: Cause {
+        switch content {
+        case nil: .padding
+        case .failure(let error): .content(error)
+        case .success: .incomplete
+        }
+    }
+
+    /// What opened, and is refused for what it says about itself.
+    private func late(_ refusal: OpenError) -> Cause {
+        guard let unsealed, let content = try? content?.get(), let sent = content.sent else { return malformedContent }
+        return switch refusal {
+        case .topic: .contentTopic(content.topic)
+        case .keyRetired: .retired(unsealed.key.life, sent: sent)
+        case .clock: .clock(sent: sent, limit: TimeRules.maximumLead(isAnonymous: unsealed.sender == nil))
+        case .tooOld: .tooOld(sent: sent)
+        case .expired: .expired(content.expires ?? sent)
+        default: malformedContent
+        }
+    }
+
+    private static let maximumTopicCount = 64
+}
+
+/// The field of a payload, as text: from its JSON, or by itself.
+enum PayloadField {
+    /// - Parameter bytes: what a person has at hand: a payload's JSON, or the field's text with white space around it.
+    static func text(in bytes: [UInt8]) throws(PayloadDiagnosis.FieldError) -> String {
+        guard bytes.count <= maximumByteCount else { throw .tooLong(maximumByteCount: maximumByteCount) }
+        guard let text = String(strictUTF8: bytes) else { throw .notUTF8 }
+        let trimmed = text.unicodeScalars.drop(while: isSpace)
+        guard let first = trimmed.first else { throw .empty }
+        switch first {
+        case "{": return try textInJSON(bytes)
+        case "[", "\"": throw .noObject
+        case "\u{feff}": throw .byteOrderMark
+        default:
+            let end = trimmed.lastIndex { !isSpace($0) }.map(trimmed.index(after:)) ?? trimmed.endIndex
+            return String(trimmed[..<end])
+        }
+    }
+
+    private static func textInJSON(_ bytes: [UInt8]) throws(PayloadDiagnosis.FieldError) -> String {
+        // Each value is read, not the field alone: the system that delivers a push refuses it whole.
+        let depth = JSONReader.maximumPayloadDepth
+        guard let members = JSONReader.object(bytes, maximumByteCount: maximumByteCount, maximumDepth: depth) else {
+            throw .noJSON(maximumDepth: depth)
+        }
+        switch members[fieldName] {
+        case .string(let text): return text
+        case .none: throw .missing(fieldName)
+        default: throw .noString(fieldName)
+        }
+    }
+
+    private static func isSpace(_ scalar: Unicode.Scalar) -> Bool { [" ", "\t", "\r", "\n"].contains(scalar) }
+
+    private static let fieldName = "custom-encrypted-message"
+    /// Far more than a push has.
+    static let maximumByteCount = 65_536
 }

@@ -29,7 +29,7 @@ package struct ReceiptQueue: Sendable {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             Int(status.st_size) < Self.maximumFailureCount
         else { return }
-        try? DurableFiles.writeAll([reason.receiptNumber], to: descriptor)
+        try? DurableFiles.writeAll([reason.facts.number], to: descriptor)
     }
 
     /// Makes room, and puts a receipt in, unless there is one about the same message.
@@ -112,7 +112,7 @@ package struct ReceiptQueue: Sendable {
         let file = folder.appending(path: "\(making)/failures")
         let bytes = (try? DurableFiles.read(file, limit: Self.maximumFailureCount)) ?? []
         var counts = [UInt16](repeating: 0, count: ReceiptBody.reasonCount)
-        let known = Set(OpenError.allCases.map { $0.receiptNumber })
+        let known = Set(OpenError.allCases.map { $0.facts.number })
         for byte in bytes where known.contains(byte) { counts[Int(byte) - 1] += 1 }
         return counts
     }

@@ -42,3 +42,77 @@ extension OpenError: CustomStringConvertible {
     /// The code.
     public var description: String { rawValue }
 }
+
+extension OpenError {
+    /// What is fixed about each reason, said once.
+    public struct Facts: Hashable, Sendable {
+        /// How receipts count it: its place among their counts. Never used for another reason. Source: Specification 16.3.
+        package let number: UInt8
+        /// Which step of opening ends with it; nil for what may happen at any.
+        public let step: Step?
+        /// Who can put it right, as a rule.
+        public let fault: Fault
+
+        fileprivate init(_ number: UInt8, _ step: Step?, _ fault: Fault) {
+            (self.number, self.step, self.fault) = (number, step, fault)
+        }
+    }
+
+    /// The steps of opening, in their order. Stable, as the codes are. Source: Specification 6.
+    public enum Step: String, Sendable, CaseIterable {
+        /// The field, its base64url and the header.
+        case envelope
+        /// The device's keys.
+        case recipient
+        /// Whether the sender is believed.
+        case sender
+        /// Whether the tag holds.
+        case unsealing
+        case content
+        case topic
+        /// Whether a retired key still opens it.
+        case key
+        case clock
+        case age
+        case expiry
+        /// Whether it was seen before, which only a device knows.
+        case ledger
+    }
+
+    public enum Fault: String, Sendable, CaseIterable {
+        /// The sender's server: what it seals, to which keys, by which clock.
+        case server
+        /// The app: how it is configured, signed and built.
+        case app
+        /// Whoever carries pushes, or changes, forges or repeats them on their way.
+        case carrier
+        /// Nobody: it passes by itself.
+        case nobody
+    }
+
+    public var facts: Facts {
+        switch self {
+        case .malformed: Facts(1, .envelope, .carrier)
+        case .unknownRecipient: Facts(2, .recipient, .server)
+        case .locked: Facts(3, .recipient, .nobody)
+        case .keysUnavailable: Facts(4, .recipient, .app)
+        case .unknownSender: Facts(5, .sender, .app)
+        case .anonymousNotAllowed: Facts(6, .sender, .server)
+        case .rejected: Facts(7, .unsealing, .carrier)
+        case .malformedContent: Facts(8, .content, .server)
+        case .topic: Facts(9, .topic, .server)
+        case .keyRetired: Facts(10, .key, .server)
+        case .clock: Facts(11, .clock, .server)
+        case .tooOld: Facts(12, .age, .server)
+        case .expired: Facts(13, .expiry, .server)
+        case .replayed: Facts(14, .ledger, .carrier)
+        case .ledgerUnavailable: Facts(15, .ledger, .app)
+        case .outOfTime: Facts(16, nil, .app)
+        }
+    }
+
+    package init?(receiptNumber: UInt8) {
+        guard let found = Self.allCases.first(where: { $0.facts.number == receiptNumber }) else { return nil }
+        self = found
+    }
+}

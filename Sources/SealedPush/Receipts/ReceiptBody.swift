@@ -7,7 +7,7 @@ package struct ReceiptBody: Hashable, Sendable {
     package let number: [UInt8]
     package let created: Timestamp
     package let elapsedMilliseconds: UInt32
-    /// By ``OpenError/receiptNumber``, from 1.
+    /// By the reasons' numbers (``OpenError/Facts``), from 1.
     package let counts: [UInt16]
 
     package init(

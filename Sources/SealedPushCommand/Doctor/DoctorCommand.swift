@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import CommandSupport
+internal import Foundation
 internal import PushKeyring
 internal import SealedPush
 
@@ -19,13 +21,13 @@ struct DoctorCommand: ParsableCommand {
     var file: String
 
     @Option(help: "The device: a name in the keyring, with its secret key.")
-    var device: String
+    var device: KeyName
 
     @Option(help: "A trusted sender: a name or pushsender1…, several times if need be; else the trust list counts.")
-    var trust: [String] = []
+    var trust: [KeyReference] = []
 
-    @Option(help: "The app's bundle ID.")
-    var topic: String
+    @Option(help: "The app's bundle ID, such as com.example.app.")
+    var topic: Topic
 
     @Flag(help: "The app opens anonymous messages too.")
     var allowAnonymous = false
@@ -40,31 +42,33 @@ struct DoctorCommand: ParsableCommand {
             let keys = try keyring.keys("doctor")
             let trusted = trust.isEmpty ? nil : TrustedSenders(try trust.map { try keyring.sender($0, in: keys) })
             let diagnosis = try keys.diagnose(
-                Input.read(file, limit: Input.maximumPayloadFileByteCount), for: keyring.name(device),
-                topic: TopicText.read(topic), trusting: trusted, allowsAnonymous: allowAnonymous)
-            if json { try Output.json(diagnosis.json) } else { try show(diagnosis) }
+                Input.read(file, limit: Input.maximumPayloadFileByteCount), for: device, topic: topic,
+                trusting: trusted, allowsAnonymous: allowAnonymous)
+            let words = DiagnosisWords(
+                diagnosis: diagnosis, folder: URL(filePath: keyring.keyring).relativePath)
+            if json { try Output.json(diagnosis.json(words)) } else { try show(diagnosis, words) }
             if diagnosis.refusal != nil { throw ExitCode(65) }
         }
     }
 
-    private func show(_ diagnosis: PayloadDiagnosis) throws {
+    private func show(_ diagnosis: PayloadDiagnosis, _ words: DiagnosisWords) throws {
         for step in diagnosis.steps where step.outcome != .notReached {
-            try Output.line("\(step.outcome == .passed ? "ok  " : "FAIL")  \(step.words)")
+            try Output.line("\(step.outcome == .passed ? "ok  " : "FAIL")  \(words.words(step))")
         }
         try Output.line("")
-        try Output.line("\(diagnosis.code): \(diagnosis.advice)")
+        try Output.line("\(diagnosis.code): \(words.advice)")
     }
 }
 
 extension PayloadDiagnosis {
-    fileprivate var json: JSONValue {
+    fileprivate func json(_ words: DiagnosisWords) -> JSONValue {
         [
-            "code": .string(code), "advice": .string(advice), "message": message?.json ?? .null,
+            "code": .string(code), "advice": .string(words.advice), "message": message?.json ?? .null,
             "steps": .array(
                 steps.map { step in
                     [
                         "name": .string(step.name.rawValue), "outcome": .string(step.outcome.rawValue),
-                        "words": .string(step.words),
+                        "words": .string(words.words(step)),
                     ]
                 }),
         ]
@@ -80,5 +84,43 @@ extension PayloadDiagnosis.Message {
             "id": text(id), "topic": text(topic), "sent": text(sent?.iso8601), "expires": text(expires?.iso8601),
             "recipient": text(recipient.keyID), "sender": text(sender?.keyID),
         ]
+    }
+}
+
+/// `sealedpush keys doctor`
+struct KeysDoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Examines a keyring: damage, edits, modes, ages, records, the audit log; changes nothing.",
+        discussion: """
+            Ends with status 1 where there is a problem, so that cron tells of it.
+
+            Example:
+              sealedpush keys doctor --keyring Keys --key-file server.key
+            """)
+
+    @Flag(help: "Print one JSON array.")
+    var json = false
+
+    @OptionGroup var keyring: KeyringOptions
+
+    func run() throws {
+        try Failure.reporting {
+            let keys = try keyring.keys("keys doctor", isExposedAllowed: true)
+            let exposed = [keyring.passphraseFile, keyring.keyFile].compactMap { $0 }.filter(Input.isExposed)
+            let findings =
+                try exposed.map(ShownFinding.init(exposedSecretFile:)) + keys.examine().map(ShownFinding.init)
+            if json {
+                try Output.json(.array(findings.map(\.json)))
+            } else if findings.isEmpty {
+                try Output.line("All is well.")
+            } else {
+                for finding in findings {
+                    try Output.line("\(finding.code.severity.rawValue): \(finding.sentence) (\(finding.code.rawValue))")
+                    try Output.line("    \(finding.advice)")
+                }
+            }
+            if findings.contains(where: { $0.code.severity == .problem }) { throw ExitCode(1) }
+        }
     }
 }

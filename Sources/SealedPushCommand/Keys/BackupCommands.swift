@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import SealedPush
@@ -61,7 +62,7 @@ struct RestoreCommand: ParsableCommand {
     var file: String
 
     @Option(help: "One name alone, such as that of a damaged file which was taken away; without the trust list.")
-    var only: String?
+    var only: KeyName?
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -73,7 +74,7 @@ struct RestoreCommand: ParsableCommand {
         try Failure.reporting {
             let bytes = try Input.read(file, limit: Keyring.maximumBackupByteCount)
             let secret = try backup.secret(for: Keyring.backupKind(bytes))
-            let names = try keyring.newKeys("keys restore").restore(bytes, with: secret, only: only.map(keyring.name))
+            let names = try keyring.newKeys("keys restore").restore(bytes, with: secret, only: only)
             if json { return try Output.json(["names": .array(names.map { .string($0.description) })]) }
             for name in names { try Output.line("\(name) is back") }
             if names.isEmpty { try Output.line("There were no keys in the backup.") }

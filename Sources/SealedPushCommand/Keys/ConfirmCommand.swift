@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
 
@@ -19,10 +20,10 @@ struct ConfirmCommand: ParsableCommand {
             """)
 
     @Argument(help: "The key's name.")
-    var name: String
+    var name: KeyName
 
     @Option(help: "The sender who asks, for a challenge to somebody else's device.")
-    var from: String?
+    var from: KeyName?
 
     @Option(help: "Somebody else's device's answer.")
     var answer: String?
@@ -31,7 +32,7 @@ struct ConfirmCommand: ParsableCommand {
     var challenge: String?
 
     @Option(help: "With --challenge: a sender who may ask; otherwise the trust list counts.")
-    var trust: [String] = []
+    var trust: [KeyReference] = []
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -39,7 +40,7 @@ struct ConfirmCommand: ParsableCommand {
     @OptionGroup var keyring: KeyringOptions
 
     func validate() throws {
-        guard [from, answer, challenge].compactMap({ $0 }).count <= 1 else {
+        guard [from != nil, answer != nil, challenge != nil].count(where: { $0 }) <= 1 else {
             throw ValidationError("Give one of --from, --answer and --challenge.")
         }
     }
@@ -47,10 +48,9 @@ struct ConfirmCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             let keys = try keyring.keys("keys confirm")
-            let name = try keyring.name(name)
             if let from {
                 try keyring.warnIfInTheClear(keys)
-                let challenge = try keys.challenge(name, from: keyring.name(from))
+                let challenge = try keys.challenge(name, from: from)
                 try show(
                     challenge.text,
                     ["challenge": .string(challenge.text), "expires": .string(challenge.expires.iso8601)])

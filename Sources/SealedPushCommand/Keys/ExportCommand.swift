@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
 
@@ -15,7 +16,7 @@ struct ExportCommand: ParsableCommand {
             """)
 
     @Argument(help: "The key's name.")
-    var name: String
+    var name: KeyName
 
     @Flag(help: "Print the device's newest signed record.")
     var record = false
@@ -35,7 +36,6 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             let keys = try keyring.keys("keys export")
-            let name = try keyring.name(name)
             if secret { return try exportSecret(name, keys) }
             let entry = try keys.entry(named: name)
             guard record else {

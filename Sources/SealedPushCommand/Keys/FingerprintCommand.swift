@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
 
@@ -41,11 +42,14 @@ struct FingerprintCommand: ParsableCommand {
     }
 
     private func fingerprint() throws -> Fingerprint {
-        if let key = try KeyText.read(key, PublicKey.init(parsing:)) { return key.fingerprint }
         if key.lowercased().hasPrefix("pushenrolment1") {
             do { return Fingerprint(of: try Enrolment(parsing: key)) } catch { throw Failure.input("\(error)") }
         }
-        let entry = try keyring.keys("keys fingerprint").entry(named: keyring.name(key))
-        return entry.enrolment.map { Fingerprint(of: $0) } ?? entry.key.fingerprint
+        switch try KeyReference(reading: key) {
+        case .text(let text): return try text.parsed(PublicKey.init(parsing:)).fingerprint
+        case .name(let name):
+            let entry = try keyring.keys("keys fingerprint").entry(named: name)
+            return entry.enrolment.map { Fingerprint(of: $0) } ?? entry.key.fingerprint
+        }
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
 
@@ -24,10 +25,10 @@ struct GenerateCommand: ParsableCommand {
     var kind: Kind
 
     @Argument(help: "The new key's name.")
-    var name: String
+    var name: KeyName
 
-    @Option(help: "The app's bundle ID, for a device that signs records.")
-    var topic: String?
+    @Option(help: "The app's bundle ID, such as com.example.app, for a device that signs records.")
+    var topic: Topic?
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -41,24 +42,13 @@ struct GenerateCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             let keys = try keyring.newKeys("keys generate")
-            let name = try keyring.name(name)
             switch kind {
-            case .device: try keys.generateDevice(named: name, topic: topic.map(TopicText.read))
+            case .device: try keys.generateDevice(named: name, topic: topic)
             case .sender: try keys.generateSender(named: name)
             }
             let entry = try keys.entry(named: name)
             if json { try Output.json(entry.json()) } else { try Output.line(entry.key.description) }
             try keyring.warnIfInTheClear(keys)
         }
-    }
-}
-
-/// Bundle IDs that are typed.
-enum TopicText {
-    static func read(_ text: String) throws -> Topic {
-        guard let topic = Topic(parsing: text) else {
-            throw Failure.usage("--topic is a bundle ID, such as com.example.app")
-        }
-        return topic
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import SealedPush
@@ -19,7 +20,7 @@ struct ImportCommand: ParsableCommand {
             """)
 
     @Argument(help: "The name it gets here.")
-    var name: String
+    var name: KeyName
 
     @Argument(help: ArgumentHelp("push1…, pushsender1…, pushauthority1… or pushrecord.…", valueName: "key"))
     var text: String?
@@ -39,7 +40,6 @@ struct ImportCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             let keys = try keyring.newKeys("keys import")
-            let name = try keyring.name(name)
             if let secretFile {
                 try importSecret(secretFile, as: name, keys)
             } else if let text = text?.trimmingCharacters(in: .whitespacesAndNewlines), text.hasPrefix("pushrecord") {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 internal import PushOutbox
 internal import SealedPush
@@ -137,7 +138,7 @@ struct EraseCommand: ParsableCommand {
 /// What the three have in common.
 struct LifeOptions: ParsableArguments {
     @Argument(help: "The key's name.")
-    var name: String
+    var name: KeyName
 
     @Option(name: .customLong("key"), help: "Which key, by its ID, where the name has several; else the one in use.")
     var keyID: String?
@@ -163,7 +164,6 @@ struct LifeOptions: ParsableArguments {
         var changed: [PublicKey] = []
         try Failure.reporting {
             let keys = try keyring.keys(command)
-            let name = try keyring.name(name)
             // Before anybody is asked: there must be something to do it to.
             let entry = try keys.entry(named: name)
             let id = try keyID.map { text in
@@ -180,7 +180,7 @@ struct LifeOptions: ParsableArguments {
     func report(_ changed: [PublicKey], _ done: String, more: [String: JSONValue] = [:]) throws {
         if json {
             let members: [String: JSONValue] = [
-                "name": .string(name), "keyID": .string(changed[0].keyID.description),
+                "name": .string(name.description), "keyID": .string(changed[0].keyID.description),
                 "keyIDs": .array(changed.map { .string($0.keyID.description) }),
             ]
             return try Output.json(.object(members.merging(more) { $1 }))

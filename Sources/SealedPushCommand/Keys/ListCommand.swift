@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
 
@@ -17,9 +18,9 @@ struct ListCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             let (entries, errors) = try keyring.keys("keys list").entries()
-            defer { for error in errors { Failure.report(error.description) } }
+            defer { for error in errors { Failure.report(error.shown) } }
             if json { try Output.json(.array(entries.map { $0.json() })) } else { try printTable(entries) }
-            if let error = errors.first { throw ExitCode(Failure.keyring(error).status) }
+            if let error = errors.first { throw ExitCode(error.exitStatus) }
         }
     }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 
 /// `sealedpush keys rename`
@@ -9,10 +10,10 @@ struct RenameCommand: ParsableCommand {
         discussion: "Example:\n  sealedpush keys rename newsroom newsroom-2025 --keyring Keys")
 
     @Argument(help: "The name it has.")
-    var name: String
+    var name: KeyName
 
     @Argument(help: "The name it gets; one that no key has.")
-    var other: String
+    var other: KeyName
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -22,8 +23,7 @@ struct RenameCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             let keys = try keyring.keys("keys rename")
-            let other = try keyring.name(other)
-            try keys.rename(keyring.name(name), to: other)
+            try keys.rename(name, to: other)
             if json { return try Output.json(keys.entry(named: other).json()) }
             try Output.line("\(name) is \(other) now")
         }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
 
@@ -19,7 +20,7 @@ struct RotateCommand: ParsableCommand {
             """)
 
     @Argument(help: "The key's name; all devices and senders without it.")
-    var name: String?
+    var name: KeyName?
 
     @Option(help: "Rotate only keys that are older, such as 30d (\(TimeSpan.help)).")
     var olderThan: TimeSpan?
@@ -41,7 +42,6 @@ struct RotateCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             let keys = try keyring.keys("keys rotate")
-            let name = try name.map(keyring.name)
             // Whoever names a key and no age means this key, now, however young it is: also one from before the clock was set
             // back.
             let age = olderThan?.seconds ?? .min
@@ -52,8 +52,8 @@ struct RotateCommand: ParsableCommand {
                 : try keys.performDueSteps(of: name, rotatingOlderThan: age)
             if json { try Output.json(try plan.json(isDone: !dryRun, keys)) } else { try show(plan, keys) }
             if !dryRun, plan.steps.contains(where: { $0.act == .rotate }) { try keyring.warnIfInTheClear(keys) }
-            for error in plan.errors { Failure.report("left out: \(error.description)") }
-            if let error = plan.errors.first { throw ExitCode(Failure.keyring(error).status) }
+            for error in plan.errors { Failure.report("left out: \(error.shown)") }
+            if let error = plan.errors.first { throw ExitCode(error.exitStatus) }
         }
     }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
 
@@ -11,7 +12,7 @@ struct ShowCommand: ParsableCommand {
             + "  sealedpush keys show newsroom --keyring Keys --qr\n\n" + QRCode.help)
 
     @Argument(help: "The key's name; all keys without it.")
-    var name: String?
+    var name: KeyName?
 
     @OptionGroup var keyring: KeyringOptions
 
@@ -28,12 +29,12 @@ struct ShowCommand: ParsableCommand {
             let keys = try keyring.keys("keys show")
             guard let name else {
                 let (entries, errors) = try keys.entries()
-                defer { for error in errors { Failure.report(error.description) } }
+                defer { for error in errors { Failure.report(error.shown) } }
                 if json { try Output.json(.array(entries.map { $0.json() })) } else { try show(entries) }
-                if let error = errors.first { throw ExitCode(Failure.keyring(error).status) }
+                if let error = errors.first { throw ExitCode(error.exitStatus) }
                 return
             }
-            let entry = try keys.entry(named: keyring.name(name))
+            let entry = try keys.entry(named: name)
             if json { return try Output.json(entry.json()) }
             try show([entry])
             if qr { try QRCode.show(entry.key) }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 internal import PushOutbox
 internal import PushReceipts
@@ -26,7 +27,7 @@ struct ReceiptsListenCommand: AsyncParsableCommand {
             """)
 
     @Option(help: "A sender whose messages ask for receipts: a name in the keyring; all its keys of the last 8 days.")
-    var from: [String]
+    var from: [KeyName]
 
     @Option(help: "The port to listen at; 0 for any that is free.")
     var port: Int
@@ -49,7 +50,7 @@ struct ReceiptsListenCommand: AsyncParsableCommand {
         try await Failure.reportingAsync {
             let keys = try keyring.keys("receipts listen")
             try keyring.warnIfInTheClear(keys)
-            let names = try from.map { try keyring.name($0) }
+            let names = from
             let receiver = try Self.receiver(keys, names)
             let outbox = try options.openedOrMade()
             let interrupt = Interrupt()
@@ -65,7 +66,10 @@ struct ReceiptsListenCommand: AsyncParsableCommand {
                 do {
                     server.use(try Self.receiver(keys, names))
                     Failure.report("the senders' keys were read again")
-                } catch { Failure.report("the senders' keys could not be read again, and stay as they were: \(error)") }
+                } catch {
+                    Failure.report(
+                        "the senders' keys could not be read again, and stay as they were: \(Failure.words(of: error))")
+                }
             }
             defer { withExtendedLifetime(rereading) {} }
             await withCheckedContinuation { continuation in interrupt.whenCome { continuation.resume() } }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
@@ -28,7 +29,7 @@ struct ReceiptsShowCommand: AsyncParsableCommand {
     var devices = false
 
     @Option(help: "With --devices: the sender, a name in the keyring, from which the receipts' keys follow.")
-    var from: String?
+    var from: KeyName?
 
     @Flag(help: "Print one JSON object; with --devices, one more for each device.")
     var json = false
@@ -44,7 +45,7 @@ struct ReceiptsShowCommand: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reportingAsync {
             let key = try from.map { name in
-                ReceiptKey(of: try keyring.keys("receipts show").senderKey(named: keyring.name(name)))
+                ReceiptKey(of: try keyring.keys("receipts show").senderKey(named: name))
             }
             let outbox = try options.opened()
             let report = try await outbox.receipts(days: days)

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import SealedPush
 
 /// The content of a message, as a person names it.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
@@ -30,7 +31,7 @@ struct DeviceListCommand: AsyncParsableCommand {
             """)
 
     @Option(help: "This user's devices only.")
-    var user: String?
+    var user: UserName?
 
     @Flag(help: "Print one JSON object for each device.")
     var json = false
@@ -42,7 +43,7 @@ struct DeviceListCommand: AsyncParsableCommand {
             let outbox = try options.opened()
             var isFirst = true
             if let user {
-                let devices = try await outbox.devices(of: OutboxOptions.user(user))
+                let devices = try await outbox.devices(of: user)
                 try show(devices, &isFirst)
             } else {
                 var last: DeviceName?
@@ -89,7 +90,7 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
         discussion: "Example:\n  sealedpush device remove bob-phone --outbox outbox.sqlite")
 
     @Argument(help: "The device's name.")
-    var name: String
+    var name: DeviceName
 
     @Flag(help: "Do not ask.")
     var yes = false
@@ -102,14 +103,17 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reportingAsync {
             let outbox = try options.opened()
-            let device = try OutboxOptions.device(name)
-            guard try await outbox.device(device) != nil else { throw OutboxError.unknownDevice }
+            guard try await outbox.device(name) != nil else { throw OutboxError.unknownDevice }
             try Prompt.confirm(
-                "\(TerminalText.printable(name)) is forgotten, with all that waits for it.", isConfirmed: yes)
-            let count = try await outbox.remove(device)
-            if json { return try Output.json(["device": .string(name), "discarded": .integer(Int64(count))]) }
+                "\(TerminalText.printable(name.description)) is forgotten, with all that waits for it.",
+                isConfirmed: yes)
+            let count = try await outbox.remove(name)
+            if json {
+                return try Output.json(["device": .string(name.description), "discarded": .integer(Int64(count))])
+            }
             try Output.line(
-                "Removed \(TerminalText.printable(name)), and what waited for it: \(Progress.number(count)).")
+                "Removed \(TerminalText.printable(name.description)), and what waited for it: \(Progress.number(count))."
+            )
         }
     }
 }

@@ -1,4 +1,5 @@
 public import ArgumentParser
+internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import PushOutbox
@@ -30,25 +31,25 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
             """)
 
     @Argument(help: "The device's name; in the keyring too, without --key.")
-    var name: String?
+    var name: DeviceName?
 
     @Option(help: "The token that the app got from iOS, in hexadecimal.")
     var token: String?
 
     @Option(help: "Who is logged in there; otherwise who was before, or the device's name.")
-    var user: String?
+    var user: UserName?
 
     @Option(help: "Who was logged in on this device before, where --user is another person.")
-    var movingFrom: String?
+    var movingFrom: UserName?
 
     @Option(help: "The device's key: a name in the keyring, or with --unverified push1…")
-    var key: String?
+    var key: KeyReference?
 
     @Flag(help: "Take a key that no signed record vouches for; `send` needs --unverified then, too.")
     var unverified = false
 
-    @Option(help: "The app's bundle ID; needed with --unverified, else the record's.")
-    var topic: String?
+    @Option(help: "The app's bundle ID, such as com.example.app; needed with --unverified, else the record's.")
+    var topic: Topic?
 
     @Option(
         help: "Which of Apple's services knows the token: production or sandbox; otherwise as before, or production.")
@@ -68,9 +69,6 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
             throw ValidationError("Give either NAME and --token, or --list.")
         }
         guard list == nil || key == nil else { throw ValidationError("--key is for one device: leave out --list.") }
-        guard topic.map({ Topic(parsing: $0) != nil }) ?? true else {
-            throw ValidationError("--topic is a bundle ID, such as com.example.app.")
-        }
         guard !unverified || topic != nil else {
             throw ValidationError("--topic is needed: nothing says which app an unverified key is of.")
         }
@@ -100,7 +98,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
                 }
             } else {
                 let entry = EnrolmentList.Entry(
-                    device: name ?? "", token: token ?? "", user: user, key: key, environment: nil, movingFrom: nil)
+                    device: name.map { "\($0)" } ?? "", token: token ?? "")
                 let checked = try device(entry, in: keys, at: now)
                 let outbox = try options.openedOrMade()
                 let device = try await checked.completed(in: outbox)
@@ -115,12 +113,12 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
             throw Failure.input("\(entry.device): a token is 2 to 200 hexadecimal digits, as the app prints it")
         }
         let known = try deviceKeys(entry, in: keys)
-        guard topic.map({ $0 == known.topic.description }) ?? true else {
-            throw Failure.input("\(entry.device) is enrolled for \(known.topic), not for \(topic ?? "")")
+        guard topic.map({ $0 == known.topic }) ?? true else {
+            throw Failure.input("\(entry.device) is enrolled for \(known.topic), not for \(topic ?? known.topic)")
         }
         return CheckedDevice(
-            name: try OutboxOptions.device(entry.device), user: try (entry.user ?? user).map(OutboxOptions.user),
-            movingFrom: try (entry.movingFrom ?? movingFrom).map(OutboxOptions.user),
+            name: try OutboxOptions.device(entry.device), user: try entry.user.map(OutboxOptions.user) ?? user,
+            movingFrom: try entry.movingFrom.map(OutboxOptions.user) ?? movingFrom,
             environment: entry.environment ?? environment, topic: known.topic, keys: known.keys, token: token,
             registered: now)
     }
@@ -128,22 +126,21 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
     private func deviceKeys(
         _ entry: EnrolmentList.Entry, in keys: Keyring
     ) throws -> (keys: PushOutbox.DeviceKeys, topic: Topic) {
-        let key = entry.key ?? entry.device
-        if unverified {
-            guard let topic = topic.flatMap({ Topic(parsing: $0) }) else { throw Failure.usage("--topic is needed") }
-            if let recipient = try KeyText.read(key, Recipient.init(parsing:)) {
-                return (.unverified(recipient), topic)
+        let name: KeyName
+        switch try key ?? KeyReference(reading: entry.key ?? entry.device) {
+        case .text(let text):
+            let recipient = try text.parsed(Recipient.init(parsing:))
+            guard unverified, let topic else {
+                throw Failure.usage(
+                    "nobody vouches for a key that is given as text: import its record, or say --unverified")
             }
-            try keyring.willChoose(in: keys)
-            return (.unverified(try keys.unverifiedRecipient(named: keyring.name(key))), topic)
-        }
-        guard try KeyText.read(key, Recipient.init(parsing:)) == nil else {
-            throw Failure.usage(
-                "nobody vouches for a key that is given as text: import its record, or say --unverified")
+            return (.unverified(recipient), topic)
+        case .name(let given): name = given
         }
         try keyring.willChoose(in: keys)
+        if unverified, let topic { return (.unverified(try keys.unverifiedRecipient(named: name)), topic) }
         do {
-            let enrolled = try keys.enrolledDevice(named: keyring.name(key))
+            let enrolled = try keys.enrolledDevice(named: name)
             return (.enrolled(enrolled), enrolled.record.topic)
         } catch KeyringError.unverified(let name) {
             throw Failure.input(
@@ -189,7 +186,7 @@ extension DeviceEnrolCommand {
             discardedCount += change.discardedCount
         }
 
-        func print(json: Bool, name: String?) throws {
+        func print(json: Bool, name: DeviceName?) throws {
             if json {
                 return try Output.json([
                     "devices": .integer(Int64(count)), "new": .integer(Int64(newCount)),
@@ -198,7 +195,8 @@ extension DeviceEnrolCommand {
                 ])
             }
             if let name {
-                try Output.line("\(newCount == 1 ? "Enrolled" : "Updated") \(TerminalText.printable(name)).")
+                try Output.line(
+                    "\(newCount == 1 ? "Enrolled" : "Updated") \(TerminalText.printable(name.description)).")
             } else {
                 try Output.line(
                     "Enrolled: \(Progress.number(newCount)); updated: \(Progress.number(count - newCount)).")

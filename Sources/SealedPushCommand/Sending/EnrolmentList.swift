@@ -1,3 +1,4 @@
+internal import CommandSupport
 internal import Foundation
 internal import PushSender
 internal import SealedPush
@@ -8,10 +9,10 @@ enum EnrolmentList {
     struct Entry {
         var device: String
         var token: String
-        var user: String?
-        var key: String?
-        var environment: PushEnvironment?
-        var movingFrom: String?
+        var user: String? = nil
+        var key: String? = nil
+        var environment: PushEnvironment? = nil
+        var movingFrom: String? = nil
     }
 
     /// At most 1 GB, in lines of at most 65,536 bytes; takes memory for the entries alone. Lines without a token are left

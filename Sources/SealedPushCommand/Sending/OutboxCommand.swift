@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import PushOutbox
@@ -139,7 +140,7 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
     var everything = false
 
     @Option(help: "Only what this key has sealed: pushsender1…, as `outbox status` shows it; or unknown.")
-    var sender: String?
+    var sender: SealedBy?
 
     @Flag(help: "Do not ask.")
     var yes = false
@@ -153,9 +154,6 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
         guard [refused, everything, sender != nil].filter({ $0 }).count <= 1 else {
             throw ValidationError("Give one of --refused, --everything and --sender.")
         }
-        guard sender.map({ SealedBy(parsing: $0) != nil }) ?? true else {
-            throw ValidationError("--sender is a sender's public key, pushsender1…, as `outbox status` shows it.")
-        }
         guard reason == nil || refused else { throw ValidationError("--reason goes with --refused.") }
     }
 
@@ -166,17 +164,16 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
                 let count = try await outbox.status().waitingCount
                 try Prompt.confirm("\(Progress.number(count)) waiting pushes will never be sent.", isConfirmed: yes)
             }
-            let sealedBy = sender.flatMap { SealedBy(parsing: $0) }
-            if let sealedBy {
+            if let sender {
                 let status = try await outbox.status()
-                let count = status.waitingBySender[sealedBy, default: 0]
-                let refusedCount = status.deadLettersBySender[sealedBy, default: 0]
+                let count = status.waitingBySender[sender, default: 0]
+                let refusedCount = status.deadLettersBySender[sender, default: 0]
                 try Prompt.confirm(
                     "\(Progress.number(count)) waiting and \(Progress.number(refusedCount)) refused pushes that this key has sealed will never be sent.",
                     isConfirmed: yes)
             }
             let other: PurgeScope = everything ? .everything : refused ? .deadLetters(reason: reason) : .stale
-            let scope = sealedBy.map { .sealed(by: $0) } ?? other
+            let scope = sender.map { .sealed(by: $0) } ?? other
             let count = try await outbox.purge(scope)
             if json {
                 try Output.json(["purged": .integer(Int64(count))])

@@ -1,7 +1,8 @@
-internal import ArgumentParser
+public import ArgumentParser
+internal import CommandSupport
 internal import Foundation
-internal import PushOutbox
-internal import PushSender
+public import PushOutbox
+public import PushSender
 
 /// `--outbox`, and names in it.
 struct OutboxOptions: ParsableArguments {
@@ -34,6 +35,7 @@ struct OutboxOptions: ParsableArguments {
         }
     }
 
+    /// Names in a file.
     static func device(_ text: String) throws -> DeviceName {
         guard let name = DeviceName(parsing: text) else {
             throw Failure.usage("a device's name has 1 to 128 bytes of visible text")
@@ -47,4 +49,20 @@ struct OutboxOptions: ParsableArguments {
         }
         return name
     }
+}
+
+extension DeviceName: ExpressibleByArgument {
+    public init?(argument: String) { self.init(parsing: argument) }
+}
+
+extension UserName: ExpressibleByArgument {
+    public init?(argument: String) { self.init(parsing: argument) }
+}
+
+extension SealedBy: ExpressibleByArgument {
+    public init?(argument: String) { self.init(parsing: argument) }
+}
+
+extension IdempotencyKey: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
 }

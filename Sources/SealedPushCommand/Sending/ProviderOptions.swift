@@ -1,7 +1,8 @@
-internal import ArgumentParser
+public import ArgumentParser
+internal import CommandSupport
 internal import Foundation
 internal import Logging
-internal import PushAPNS
+public import PushAPNS
 internal import PushKeyring
 internal import PushSender
 internal import SealedPush
@@ -24,7 +25,7 @@ struct ProviderOptions: ParsableArguments {
     var environment: PushEnvironment?
 
     @Option(help: "Another server than Apple's, as HOST:PORT; its devices are those of --environment.")
-    var server: String?
+    var server: APNSEndpoint?
 
     @Option(help: "A PEM file with the only certificate authorities to believe.")
     var trustRoots: String?
@@ -35,14 +36,12 @@ struct ProviderOptions: ParsableArguments {
     var isGiven: Bool { apns != nil || providerKey != nil }
 
     func validate() throws {
-        guard apns == nil || [providerKey, keyID, teamID, server, trustRoots].allSatisfy({ $0 == nil }) else {
+        guard apns == nil || (server == nil && [providerKey, keyID, teamID, trustRoots].allSatisfy({ $0 == nil }))
+        else {
             throw ValidationError("--apns names a local APNs, with its own key: leave out the options for Apple's.")
         }
         guard providerKey == nil || (keyID != nil && teamID != nil) else {
             throw ValidationError("--provider-key needs --key-id and --team-id.")
-        }
-        guard server.map({ Self.endpoint($0) != nil }) ?? true else {
-            throw ValidationError("--server is HOST:PORT.")
         }
     }
 
@@ -70,7 +69,7 @@ struct ProviderOptions: ParsableArguments {
             )
         }
         let environment = environment ?? .production
-        let endpoint = server.flatMap(Self.endpoint) ?? (environment == .production ? .production : .sandbox)
+        let endpoint = server ?? (environment == .production ? .production : .sandbox)
         return try provider(
             key: providerKey, keyID: keyID, teamID: teamID, endpoint: endpoint, roots: trustRoots,
             environment: environment)
@@ -129,12 +128,14 @@ struct ProviderOptions: ParsableArguments {
         case .tls: Failure(status: 69, message: "TLS can't be set up on this machine")
         }
     }
+}
 
-    private static func endpoint(_ text: String) -> APNSEndpoint? {
+extension APNSEndpoint: ExpressibleByArgument {
+    /// `HOST:PORT`
+    public init?(argument text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (1...65_535).contains(port), colon > text.startIndex
         else { return nil }
-        let host = text[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        return APNSEndpoint(host: host, port: port)
+        self.init(host: text[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port)
     }
 }

@@ -1,4 +1,5 @@
 public import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 public import PushSender
 internal import SealedPush
@@ -6,13 +7,13 @@ internal import SealedPush
 /// Who seals, for which app, and how.
 struct SealingOptions: ParsableArguments {
     @Option(help: "The sender: a name in the keyring, with its secret key.")
-    var from: String?
+    var from: KeyName?
 
     @Flag(help: "Seal without a sender: proves nothing about who sealed.")
     var anonymous = false
 
-    @Option(help: "The app's bundle ID.")
-    var topic: String
+    @Option(help: "The app's bundle ID, such as com.example.app.")
+    var topic: Topic
 
     @Option(name: .customLong("default"), help: "The text that travels in the clear.")
     var safeDefault = "You have a new message!"
@@ -23,36 +24,31 @@ struct SealingOptions: ParsableArguments {
     @Option(help: "What happens to content that is too large: error or truncate (its body is cut).")
     var fit = FitPolicy.error
 
-    @Option(help: "Ask devices for receipts, which they post there: an https URL.")
-    var receipts: String?
+    @Option(
+        help: """
+            Ask devices for receipts, which they post there: an https URL of at most 256 bytes; http only to localhost, \
+            127.0.0.1 or [::1], for the simulator.
+            """)
+    var receipts: ReceiptAddress?
 
     func validate() throws {
         guard anonymous != (from != nil) else { throw ValidationError("Give either --from NAME or --anonymous.") }
-        guard Topic(parsing: topic) != nil else {
-            throw ValidationError("--topic is a bundle ID, such as com.example.app.")
-        }
         guard receipts == nil || !anonymous else {
             throw ValidationError(
                 "--receipts needs a sender: no device sends a receipt for what anybody may have sealed.")
-        }
-        guard receipts.map({ ReceiptAddress(parsing: $0) != nil }) ?? true else {
-            throw ValidationError(
-                "--receipts is an https URL of at most 256 bytes; http only to localhost, 127.0.0.1 or [::1], for the simulator."
-            )
         }
     }
 
     func sealer(
         _ keys: Keyring, _ options: KeyringOptions, contexts: ContextLimits = ContextLimits()
     ) throws -> Sealer {
-        guard let topic = Topic(parsing: topic) else { throw Failure.usage("--topic is no bundle ID") }
         let alert: WireAlert
         do { alert = try WireAlert(text: safeDefault) } catch { throw Failure.usage("--default: \(error)") }
         guard let from else { return Sealer(anonymousFor: topic, safeDefault: alert, padding: padding, fit: fit) }
         try options.willChoose(in: keys)
         return Sealer(
-            sender: try keys.senderKey(named: options.name(from)), topic: topic, safeDefault: alert, padding: padding,
-            fit: fit, contexts: contexts, receipts: receipts.flatMap(ReceiptAddress.init(parsing:)))
+            sender: try keys.senderKey(named: from), topic: topic, safeDefault: alert, padding: padding, fit: fit,
+            contexts: contexts, receipts: receipts)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushAPNS
 internal import PushKeyring
 internal import PushOutbox
@@ -30,16 +31,19 @@ struct SendCommand: AsyncParsableCommand {
     var file: String
 
     @Option(help: "To one device.")
-    var device: String?
+    var device: DeviceName?
 
     @Option(help: "To all devices of a user.")
-    var user: String?
+    var user: UserName?
 
     @Flag(help: "To all devices of the app.")
     var all = false
 
-    @Option(help: "Your own name for this message: asked again under it, nothing is enqueued twice, for 30 days.")
-    var id: String?
+    @Option(
+        help: """
+            Your own name for this message, of 1 to 256 bytes: asked again under it, nothing is enqueued twice, for 30 days.
+            """)
+    var id: IdempotencyKey?
 
     @Flag(help: "To devices too whose key no signed record vouches for.")
     var unverified = false
@@ -71,7 +75,6 @@ struct SendCommand: AsyncParsableCommand {
                 "Say how to reach APNs (--provider-key FILE.p8 --key-id ID --team-id ID, or --apns FOLDER for a local one), or --queue-only."
             )
         }
-        guard id.map({ IdempotencyKey($0) != nil }) ?? true else { throw ValidationError("--id has 1 to 256 bytes.") }
     }
 
     func run() async throws {
@@ -127,19 +130,15 @@ struct SendCommand: AsyncParsableCommand {
         let sealer = try sealing.sealer(keyring.newKeys("send"), keyring)
         let progress = SharedProgress()
         let report = try await outbox.enqueue(
-            content, to: try audience(), from: sealer, priority: priority.priority, includingUnverified: unverified,
-            key: id.flatMap(IdempotencyKey.init)
+            content, to: audience, from: sealer, priority: priority.priority, includingUnverified: unverified,
+            key: id
         ) { report in progress.show("sealed for \(Progress.number(report.enqueuedCount)) devices") }
         progress.end()
         ContentFile.warn(of: content)
         return report
     }
 
-    private func audience() throws -> Audience {
-        if let device { return .device(try OutboxOptions.device(device)) }
-        if let user { return .user(try OutboxOptions.user(user)) }
-        return .everyone
-    }
+    private var audience: Audience { device.map { .device($0) } ?? user.map { .user($0) } ?? .everyone }
 }
 
 extension EnqueueReport {

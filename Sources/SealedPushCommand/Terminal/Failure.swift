@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import PushOutbox
@@ -6,29 +7,7 @@ internal import PushSender
 internal import SealedPush
 internal import _PushBase
 
-/// What ends the program: one line on standard error, and an exit status of sysexits(3).
-struct Failure: Error {
-    let status: Int32
-    var message: String
-
-    static func usage(_ message: String) -> Failure { Failure(status: 64, message: message) }
-    static func input(_ message: String) -> Failure { Failure(status: 65, message: message) }
-    static func file(_ message: String) -> Failure { Failure(status: 74, message: message) }
-
-    static func keyring(_ error: KeyringError) -> Failure {
-        let status: Int32 =
-            switch error {
-            case .exists, .notFound, .wrongKind, .noSecret, .notUsable, .unconfirmed, .nothingToConfirm, .unverified,
-                .enrolled,
-                .record, .challenge, .damaged, .altered, .backup:
-                65
-            case .file, .outOfMemory: 74
-            case .busy: 75
-            case .wrongSecret, .needsSecret, .notSealed, .sealMissing, .sealChanged: 77
-            }
-        return Failure(status: status, message: error.description)
-    }
-
+extension Failure {
     static func outbox(_ error: OutboxError) -> Failure {
         let status: Int32 =
             switch error {
@@ -82,7 +61,7 @@ struct Failure: Error {
         let failure: Failure
         switch error {
         case let error as Failure: failure = error
-        case let error as KeyringError: failure = keyring(error)
+        case let error as KeyringError: failure = Failure(error)
         case let error as OutboxError: failure = outbox(error)
         case let error as CourierError: failure = courier(error)
         default: return error
@@ -90,6 +69,9 @@ struct Failure: Error {
         report(failure.message)
         return ExitCode(failure.status)
     }
+
+    /// What an error says, with what to type.
+    static func words(of error: any Error) -> String { (error as? KeyringError)?.shown ?? "\(error)" }
 
     static func report(_ message: String) {
         try? FileHandle.standardError.write(contentsOf: Data("sealedpush: \(TerminalText.printable(message))\n".utf8))

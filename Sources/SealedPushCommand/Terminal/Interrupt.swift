@@ -1,3 +1,4 @@
+internal import CommandSupport
 internal import Dispatch
 internal import _PushBase
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Foundation
 internal import PushCrypto
 internal import PushKeyring
@@ -87,42 +88,33 @@ struct KeyringOptions: ParsableArguments {
 
     private static let hasWarned = Locked(false)
 
-    func name(_ text: String) throws -> KeyName {
-        guard let name = KeyName(parsing: text) else {
-            throw Failure.usage(
-                "a name has 1 to 64 letters, digits, dots, hyphens and underscores, and begins with a letter or digit")
-        }
-        return name
-    }
-
     /// A public key's text, or a name in the keyring.
-    func publicKey(_ text: String, in keys: Keyring) throws -> PublicKey {
-        if let key = try KeyText.read(text, PublicKey.init(parsing:)) { return key }
-        try willChoose(in: keys)
-        return try keys.authenticEntry(named: name(text)).key
+    func publicKey(_ reference: KeyReference, in keys: Keyring) throws -> PublicKey {
+        try resolved(reference, in: keys, PublicKey.init(parsing:)) { try keys.authenticEntry(named: $0).key }
     }
 
     /// A sender's text, or a name in the keyring.
-    func sender(_ text: String, in keys: Keyring) throws -> Sender {
-        if let sender = try KeyText.read(text, Sender.init(parsing:)) { return sender }
-        try willChoose(in: keys)
-        return try keys.sender(named: name(text))
+    func sender(_ reference: KeyReference, in keys: Keyring) throws -> Sender {
+        try resolved(reference, in: keys, Sender.init(parsing:)) { try keys.sender(named: $0) }
     }
-}
 
-/// Keys that are typed as text where a name could stand too.
-enum KeyText {
-    /// Nil where the text does not even begin like a key.
-    static func read<Key>(_ text: String, _ parse: (String) throws(KeyTextError) -> Key) throws -> Key? {
-        let prefix = text.lowercased().prefix { $0 != "1" }
-        guard ["push", "pushsender", "pushauthority"].contains(prefix), text.contains("1") else { return nil }
-        do { return try parse(text) } catch { throw Failure.input("\(prefix)1…: \(error)") }
+    private func resolved<Key>(
+        _ reference: KeyReference, in keys: Keyring, _ parse: (String) throws(KeyTextError) -> Key,
+        _ find: (KeyName) throws -> Key
+    ) throws -> Key {
+        switch reference {
+        case .text(let text): return try text.parsed(parse)
+        case .name(let name):
+            try willChoose(in: keys)
+            return try find(name)
+        }
     }
 }
 
 /// A length of time as people type it: `30d`, `12h`, `2w`. Not `1m`, which could be a minute or a month.
-struct TimeSpan: ExpressibleByArgument {
+struct TimeSpan: ExpressibleByArgument, CustomStringConvertible {
     let seconds: Int64
+    let description: String
 
     static let help = "h for hours, d for days, w for weeks"
 
@@ -131,6 +123,12 @@ struct TimeSpan: ExpressibleByArgument {
             (1...100_000).contains(count)
         else { return nil }
         seconds = count * unit
+        description = argument
+    }
+
+    init(days: Int64) {
+        seconds = days * 86_400
+        description = "\(days)d"
     }
 
     private static let units: [Character: Int64] = ["h": 3_600, "d": 86_400, "w": 7 * 86_400]

@@ -1,3 +1,4 @@
+internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import _PushBase

@@ -1,3 +1,4 @@
+internal import CommandSupport
 internal import Foundation
 internal import PushCrypto
 internal import PushKeyring
@@ -74,11 +75,7 @@ enum Secrets {
 
     /// Ends the program where a secret was typed as an argument, before anything repeats it.
     static func refuseInArguments(_ arguments: [String]) {
-        let isSecret = arguments.contains { argument in
-            let capitals = argument.uppercased()
-            return capitals.contains("SECRET-KEY-1") || capitals.contains("PUSH-KEYRING-KEY-1")
-        }
-        guard isSecret else { return }
+        guard SecretArgument.isIn(arguments) else { return }
         Failure.report(
             "a secret was typed as an argument: it is in the shell's history now, and other users could see it. Take it as known to others. Secrets come from files: see --help"
         )

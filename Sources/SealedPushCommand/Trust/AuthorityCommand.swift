@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
 
@@ -24,7 +25,7 @@ struct AuthorityCommand: ParsableCommand {
             discussion: "Example:\n  sealedpush authority init example-authority --keyring Offline")
 
         @Argument(help: "The new authority's name.")
-        var name: String
+        var name: KeyName
 
         @Flag(help: "Print one JSON object.")
         var json = false
@@ -34,7 +35,6 @@ struct AuthorityCommand: ParsableCommand {
         func run() throws {
             try Failure.reporting {
                 let keys = try keyring.newKeys("authority init")
-                let name = try keyring.name(name)
                 try keys.generateAuthority(named: name)
                 let entry = try keys.entry(named: name)
                 if json { try Output.json(entry.json()) } else { try Output.line(entry.key.description) }
@@ -55,29 +55,24 @@ struct AuthorityCommand: ParsableCommand {
                 """)
 
         @Argument(help: "The authority's name.")
-        var name: String
+        var name: KeyName
 
         @Argument(help: "The senders, newest first: names in the keyring, or pushsender1…")
-        var senders: [String]
+        var senders: [KeyReference]
 
-        @Option(help: "The app's bundle ID.")
-        var topic: String
+        @Option(help: "The app's bundle ID, such as com.example.app.")
+        var topic: Topic
 
-        @Option(help: "How long devices believe it.")
-        var lifetime = "400d"
+        @Option(help: "How long devices believe it, such as 400d (\(TimeSpan.help)).")
+        var lifetime = TimeSpan(days: 400)
 
         @Flag(help: "Print one JSON object.")
         var json = false
 
         @OptionGroup var keyring: KeyringOptions
 
-        func validate() throws {
-            guard TimeSpan(argument: lifetime) != nil else { throw ValidationError("--lifetime is such as 400d.") }
-        }
-
         func run() throws {
             try Failure.reporting {
-                guard let lifetime = TimeSpan(argument: lifetime) else { throw Failure.usage("--lifetime") }
                 let keys = try keyring.keys("authority sign")
                 var chosen: [Sender] = []
                 for sender in try senders.flatMap({ try self.keys(of: $0, in: keys) }) where !chosen.contains(sender) {
@@ -87,8 +82,7 @@ struct AuthorityCommand: ParsableCommand {
                     throw Failure.input("a sender set has 1 to 16 senders, and these names have \(chosen.count) in use")
                 }
                 let set = try keys.signSenderSet(
-                    of: chosen, topic: TopicText.read(topic),
-                    by: keyring.name(name), lifetime: lifetime.seconds)
+                    of: chosen, topic: topic, by: name, lifetime: lifetime.seconds)
                 guard json else { return try Output.line(set.description) }
                 try Output.json([
                     "record": .string(set.description), "counter": .integer(Int64(clamping: set.counter)),
@@ -98,10 +92,13 @@ struct AuthorityCommand: ParsableCommand {
             }
         }
 
-        private func keys(of text: String, in keys: Keyring) throws -> [Sender] {
-            if let sender = try KeyText.read(text, Sender.init(parsing:)) { return [sender] }
-            try keyring.warnIfInTheClear(keys)
-            return try keys.activeSenders(named: keyring.name(text))
+        private func keys(of reference: KeyReference, in keys: Keyring) throws -> [Sender] {
+            switch reference {
+            case .text(let text): return [try text.parsed(Sender.init(parsing:))]
+            case .name(let name):
+                try keyring.warnIfInTheClear(keys)
+                return try keys.activeSenders(named: name)
+            }
         }
     }
 
@@ -111,7 +108,7 @@ struct AuthorityCommand: ParsableCommand {
             discussion: "Example:\n  sealedpush authority show example-authority --keyring Offline")
 
         @Argument(help: "The authority's name.")
-        var name: String
+        var name: KeyName
 
         @Flag(help: "Print one JSON object.")
         var json = false
@@ -120,7 +117,7 @@ struct AuthorityCommand: ParsableCommand {
 
         func run() throws {
             try Failure.reporting {
-                let entry = try keyring.keys("authority show").entry(named: keyring.name(name))
+                let entry = try keyring.keys("authority show").entry(named: name)
                 guard entry.kind == .authority else {
                     throw KeyringError.wrongKind(entry.name, expected: .authority)
                 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
 
@@ -57,8 +58,8 @@ struct TrustCommand: ParsableCommand {
             abstract: "Lists whom the devices believe.",
             discussion: "Example:\n  sealedpush trust list --keyring Phone --json")
 
-        @Option(help: "One app's bundle ID; all apps without it.")
-        var topic: String?
+        @Option(help: "One app's bundle ID, such as com.example.app; all apps without it.")
+        var topic: Topic?
 
         @Flag(help: "Print one JSON array.")
         var json = false
@@ -67,7 +68,6 @@ struct TrustCommand: ParsableCommand {
 
         func run() throws {
             try Failure.reporting {
-                let topic = try topic.map(TopicText.read)
                 let entries = try keyring.keys("trust list").trustList().entries.filter {
                     topic == nil || $0.topic == topic
                 }
@@ -91,8 +91,8 @@ struct TrustOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("A name, pushsender1…, pushauthority1…, or pushrecord.…", valueName: "whom"))
     var whom: String
 
-    @Option(help: "The app's bundle ID.")
-    var topic: String
+    @Option(help: "The app's bundle ID, such as com.example.app.")
+    var topic: Topic
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -102,7 +102,6 @@ struct TrustOptions: ParsableArguments {
     func run(_ command: String, _ body: (Keyring, TrustList.Trusted, Topic) throws -> String) throws {
         try Failure.reporting {
             let keys = try keyring.newKeys(command)
-            let topic = try TopicText.read(topic)
             let trusted = try trusted(in: keys)
             if case .senderSet = trusted, try keys.trustList().trustedSenders(for: topic).authorities.isEmpty {
                 throw Failure.input(
@@ -119,7 +118,7 @@ struct TrustOptions: ParsableArguments {
         if whom.hasPrefix("pushrecord.") {
             do { return .senderSet(try SenderSet(parsing: whom)) } catch { throw Failure.input("\(error)") }
         }
-        switch try keyring.publicKey(whom, in: keys) {
+        switch try keyring.publicKey(KeyReference(reading: whom), in: keys) {
         case .sender(let sender): return .sender(sender)
         case .authority(let authority): return .authority(authority)
         case .device: throw Failure.input("a device's key opens messages; trusted are senders and authorities")

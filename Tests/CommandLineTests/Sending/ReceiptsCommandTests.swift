@@ -162,7 +162,7 @@ struct ReceiptsCommandTests {
             input: payload.output)
         #expect(opened.output.contains(url), "\(opened.errors)")
         for (words, message) in [
-            (["http://push.example.com/"], "--receipts is an https URL"), ([url, "--anonymous"], "--anonymous"),
+            (["http://push.example.com/"], "an https URL of at most 256 bytes"), ([url, "--anonymous"], "--anonymous"),
         ] {
             let refused = try fixture.run(arguments + words)
             #expect(refused.status == 64)

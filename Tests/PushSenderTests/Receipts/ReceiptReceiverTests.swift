@@ -29,7 +29,7 @@ struct ReceiptReceiverTests {
         _ request: ReceiptRequest, created: Timestamp, message: MessageID = .random(), counts: [OpenError: UInt16] = [:]
     ) -> [UInt8] {
         var all = [UInt16](repeating: 0, count: ReceiptBody.reasonCount)
-        for (reason, count) in counts { all[Int(reason.receiptNumber) - 1] = count }
+        for (reason, count) in counts { all[Int(reason.facts.number) - 1] = count }
         return ReceiptBody(
             id: request.id, number: ReceiptBody.number(of: message, key: request.key), created: created,
             elapsedMilliseconds: 310, counts: all

@@ -100,7 +100,7 @@ struct ReceiptQueueTests {
     @Test("counts no more than fits, and holds on")
     func saturated() throws {
         queue.count(.malformed)
-        let bytes = [UInt8](repeating: OpenError.malformed.receiptNumber, count: 65_534)
+        let bytes = [UInt8](repeating: OpenError.malformed.facts.number, count: 65_534)
         try DurableFiles.append(bytes, to: queue.folder.appending(path: "failures"))
         for _ in 0..<5 { queue.count(.expired) }
         add()

@@ -82,9 +82,9 @@ struct ReceiptBodyTests {
 
     @Test("count each reason at a place of its own")
     func reasons() {
-        let numbers = OpenError.allCases.map { $0.receiptNumber }
+        let numbers = OpenError.allCases.map { $0.facts.number }
         #expect(numbers.sorted() == Array(1...16))
-        for reason in OpenError.allCases { #expect(OpenError(receiptNumber: reason.receiptNumber) == reason) }
+        for reason in OpenError.allCases { #expect(OpenError(receiptNumber: reason.facts.number) == reason) }
         for number: UInt8 in [0, 17, 25, 255] { #expect(OpenError(receiptNumber: number) == nil) }
     }
 }

@@ -1,0 +1,69 @@
+public import ArgumentParser
+public import PushKeyring
+public import SealedPush
+
+// What is typed becomes a type that can't be wrong. The parser names an unusable argument and shows its help, which says the
+// rule; exit status 64.
+
+extension Topic: ExpressibleByArgument {
+    public init?(argument: String) { self.init(parsing: argument) }
+}
+
+extension KeyName: ExpressibleByArgument {
+    public init?(argument: String) { self.init(parsing: argument) }
+}
+
+extension ReceiptAddress: ExpressibleByArgument {
+    public init?(argument: String) { self.init(parsing: argument) }
+}
+
+/// A key's text, or a name in a keyring, where either may stand.
+package enum KeyReference: ExpressibleByArgument, Sendable {
+    case text(KeyText)
+    case name(KeyName)
+
+    package init?(argument: String) {
+        if let text = KeyText(argument) {
+            self = .text(text)
+        } else if let name = KeyName(parsing: argument) {
+            self = .name(name)
+        } else {
+            return nil
+        }
+    }
+
+    /// The same for what comes from a file, or may be something else as well.
+    package init(reading text: String) throws(Failure) {
+        guard let reference = KeyReference(argument: text) else {
+            throw .usage(
+                "a name has 1 to 64 letters, digits, dots, hyphens and underscores, and begins with a letter or digit")
+        }
+        self = reference
+    }
+}
+
+/// What begins like a key, well-formed or not.
+package struct KeyText: Sendable {
+    private let text: String
+    private let prefix: String
+
+    fileprivate init?(_ text: String) {
+        prefix = String(text.lowercased().prefix { $0 != "1" })
+        guard ["push", "pushsender", "pushauthority"].contains(prefix), text.contains("1") else { return nil }
+        self.text = text
+    }
+
+    package func parsed<Key>(_ parse: (String) throws(KeyTextError) -> Key) throws(Failure) -> Key {
+        do { return try parse(text) } catch { throw .input("\(prefix)1…: \(error)") }
+    }
+}
+
+/// Secrets come from files: who types one has shown it to others.
+package enum SecretArgument {
+    package static func isIn(_ arguments: [String]) -> Bool {
+        arguments.contains { argument in
+            let capitals = argument.uppercased()
+            return capitals.contains("SECRET-KEY-1") || capitals.contains("PUSH-KEYRING-KEY-1")
+        }
+    }
+}

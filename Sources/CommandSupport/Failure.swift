@@ -1,0 +1,63 @@
+internal import Foundation
+package import PushKeyring
+internal import SealedPush
+
+/// What ends a program: one line on standard error, and an exit status of sysexits(3).
+package struct Failure: Error {
+    package let status: Int32
+    package var message: String
+
+    package init(status: Int32, message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    package static func usage(_ message: String) -> Failure { Failure(status: 64, message: message) }
+    package static func input(_ message: String) -> Failure { Failure(status: 65, message: message) }
+    package static func file(_ message: String) -> Failure { Failure(status: 74, message: message) }
+
+    package init(_ error: KeyringError) { self.init(status: error.exitStatus, message: error.shown) }
+}
+
+extension KeyringError {
+    package var exitStatus: Int32 {
+        switch self {
+        case .exists, .notFound, .wrongKind, .noSecret, .notUsable, .unconfirmed, .nothingToConfirm, .unverified,
+            .enrolled, .record, .challenge, .damaged, .altered, .backup:
+            65
+        case .file, .outOfMemory: 74
+        case .busy: 75
+        case .wrongSecret, .needsSecret, .notSealed, .sealMissing, .sealChanged: 77
+        }
+    }
+
+    /// The sentence, and what to type.
+    package var shown: String { description + hint }
+
+    private var hint: String {
+        switch self {
+        case .notFound: ": `sealedpush keys list` shows what there is"
+        case .notUsable(let name, .revoked):
+            ": `sealedpush keys erase \(name)`, and let it enrol anew; or `keys rotate \(name)`, if it is yours"
+        case .notUsable(let name, .erased): ": `sealedpush keys rotate \(name)` makes a new one"
+        case .notUsable(let name, .retired): ": `sealedpush keys rotate \(name)` makes a new one, if it is yours"
+        case .notUsable(let name, .active): ": `sealedpush keys confirm \(name)`"
+        case .unconfirmed(let name): ": `sealedpush keys confirm \(name)` once it is"
+        case .unverified: ", or say --unverified"
+        case .enrolled(let name): "; `sealedpush keys rename \(name)` gives it another"
+        case .damaged(let file) where Self.isWholeKeyring(file.lastPathComponent): ""
+        case .damaged:
+            ": take it away and `sealedpush keys restore BACKUP --only NAME`; the other keys are not affected"
+        case .altered: ": take it away and `sealedpush keys restore BACKUP --only NAME`"
+        case .needsSecret(.passphrase): ": name a file that holds it with --passphrase-file"
+        case .needsSecret(.key): ": name its file with --key-file, or set SEALED_PUSH_KEY"
+        case .notSealed: "; `sealedpush keys passphrase` seals a keyring"
+        case .exists, .wrongKind, .noSecret, .nothingToConfirm, .record, .challenge, .wrongSecret, .sealMissing,
+            .sealChanged, .outOfMemory, .busy, .backup, .file:
+            ""
+        }
+    }
+
+    /// Files without which the others are worth nothing, and that no single name's restoring brings back.
+    private static func isWholeKeyring(_ file: String) -> Bool { ["keyring.txt", "trust.txt"].contains(file) }
+}

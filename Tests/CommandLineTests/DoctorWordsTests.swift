@@ -1,0 +1,199 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import SealedPush
+import TestSupport
+import Testing
+
+@testable import PushKeyring
+@testable import SealedPushCommand
+
+@Suite("The words of the commands")
+struct DoctorWordsTests {
+    private static let day = Timestamp(secondsSince1970: 1_760_000_000)!
+    private static let id = Identity().recipient.keyID
+    private static let name: KeyName = "bob-phone"
+    private static let topic: Topic = "com.example.app"
+
+    private static func life(
+        retired: Timestamp? = nil, revoked: Timestamp? = nil, erased: Timestamp? = nil
+    ) -> KeyLife {
+        KeyLife(created: day, confirmed: day, retired: retired, revoked: revoked, erased: erased)
+    }
+
+    private static let findings: [Finding] = [
+        .damaged(path: "a"), .altered(path: "a"), .unreadable(path: "a", message: "no"),
+        .unreadableFolder(message: "no"), .otherKind(path: "a", isFolderExpected: true),
+        .otherKind(path: "a", isFolderExpected: false), .missing(name), .missingTrustList, .notInLog(name),
+        .link(path: "a"), .unknownFile(path: "a"), .moreUnknownFiles(count: 3), .doubleName(name),
+        .doubleKey(id, names: [name, "dora"]), .unfinishedChange, .leftover(path: "a"),
+        .readableByOthers(path: "a", mode: 0o644, isFolder: false),
+        .readableByOthers(path: "a", mode: 0o755, isFolder: true),
+        .writableByOthers(path: "a", mode: 0o666, right: 0o644), .notIgnored(path: "a"), .inTheClear(nameCount: 3),
+        .straySecret(path: "a", isUnknown: true), .straySecret(path: "a", isUnknown: false),
+        .sealMissing(sealedFileCount: 3), .sealChanged(isSealed: true, note: "n"),
+        .sealChanged(isSealed: false, note: "n"), .sealDamaged, .sealUnreadable(message: "no"), .notSealed,
+        .wrongSecret(.key), .wrongSecret(.passphrase), .notChecked(.needsSecret(.key)),
+        .aheadOfClock(name, id, created: day), .old(name, id, age: 100 * 86_400 + 3_600),
+        .unconfirmed(name, id, created: day, isOwn: true), .unconfirmed(name, id, created: day, isOwn: false),
+        .erasureDue(name, id, since: day), .noneInUse(name, isOwn: true), .noneInUse(name, isOwn: false),
+        .recordExpires(name, day, isOwn: true), .recordExpires(name, day, isOwn: false),
+        .recordExpired(name, day, isOwn: true), .recordExpired(name, day, isOwn: false), .neverAnswered(name),
+        .unverified(name), .authorityOnline(name), .senderSetExpires(topic, day), .senderSetExpired(topic, day),
+        .senderSetUnused(topic), .logMissing, .logBroken, .logGone, .logCut(lineCount: 2, expected: 3), .logHeadGone,
+        .logReplaced,
+    ]
+
+    @Test("say of each finding what it is and what to do, and of no two the same")
+    func ofFindings() throws {
+        #expect(Set(Self.findings.map(\.code)) == Set(Finding.Code.allCases))
+        let shown = Self.findings.map(ShownFinding.init)
+        #expect(Set(shown.map { "\($0.sentence) \($0.advice)" }).count == shown.count)
+        for finding in shown { #expect(finding.sentence.count > 10 && finding.advice.count > 5) }
+        func text(_ finding: Finding) -> String { ShownFinding(finding).sentence + "|" + ShownFinding(finding).advice }
+        #expect(
+            text(.writableByOthers(path: "private", mode: 0o775, right: 0o700))
+                == "other users may change private: its mode is 775|`chmod 700` it, and look whether its contents are still the right ones"
+        )
+        #expect(
+            text(.old("newsroom", Self.id, age: 100 * 86_400 + 3_600))
+                == "its key \(Self.id) is 100 days 1 hour old|`sealedpush keys rotate newsroom`")
+        #expect(
+            text(.notChecked(.needsSecret(.key)))
+                == "whether files were altered was not checked: the keyring is sealed with a key: name its file with --key-file, or set SEALED_PUSH_KEY|run this again with the keyring's passphrase or key"
+        )
+        #expect(
+            text(.logCut(lineCount: 2, expected: 3)).hasPrefix("the audit log has 2 lines where it should have 3|find"))
+        #expect(
+            text(.recordExpired(Self.name, Self.day, isOwn: false)).hasPrefix("its record expired on 2025-10-09|ask"))
+        let exposed = ShownFinding(exposedSecretFile: "a\u{1b}[2Jb")
+        #expect(exposed.sentence == "other users may read a [2Jb, which opens this keyring")
+    }
+
+    private func diagnosis(
+        _ cause: PayloadDiagnosis.Cause?, _ refusal: OpenError?, opensUntil life: KeyLife? = nil
+    ) -> PayloadDiagnosis {
+        PayloadDiagnosis(
+            device: Self.name, topic: Self.topic, now: Self.day, steps: [], refusal: refusal, cause: cause,
+            outside: .init(byteCount: 300, recipientKeyID: Self.id, senderKeyID: Self.id), senderName: "newsroom",
+            message: .init(
+                id: nil, topic: Self.topic, sent: Self.day.advanced(bySeconds: -3_600),
+                expires: Self.day.advanced(bySeconds: 7_200), recipient: Identity().recipient, sender: nil,
+                life: life ?? KeyLife(created: Self.day)))
+    }
+
+    private func words(_ diagnosis: PayloadDiagnosis) -> DiagnosisWords {
+        DiagnosisWords(diagnosis: diagnosis, folder: "Keys")
+    }
+
+    /// Of the step that fails.
+    private func failing(_ cause: PayloadDiagnosis.Cause, _ refusal: OpenError) -> (words: String, advice: String) {
+        let words = words(diagnosis(cause, refusal))
+        return (words.words(.init(name: refusal.facts.step ?? .ledger, outcome: .failed)), words.advice)
+    }
+
+    private static let causes: [(PayloadDiagnosis.Cause, OpenError)] = {
+        let sender = SenderKey().sender
+        let later = day.advanced(bySeconds: 9_000)
+        let retired = life(retired: day)
+        let fields: [PayloadDiagnosis.FieldError] = [
+            .tooLong(maximumByteCount: 9), .notUTF8, .empty, .noObject, .byteOrderMark, .noJSON(maximumDepth: 9),
+            .missing("x"), .noString("x"),
+        ]
+        return fields.map { (.field($0), .malformed) } + [
+            (.envelope(.tooLong), .malformed), (.ownKeyGone(life(erased: day)), .unknownRecipient),
+            (.ownKeyGone(life(revoked: day)), .unknownRecipient),
+            (.otherDevice("old-phone", hasSecret: true), .unknownRecipient),
+            (.otherDevice("old-phone", hasSecret: false), .unknownRecipient), (.unknownKey, .unknownRecipient),
+            (.anonymous, .anonymousNotAllowed), (.stranger, .unknownSender),
+            (.untrusted(sender, "shop", isReplaced: false, hasAuthority: false, verdict: nil), .unknownSender),
+            (.untrusted(sender, nil, isReplaced: true, hasAuthority: true, verdict: .rejected), .unknownSender),
+            (.untrusted(sender, nil, isReplaced: false, hasAuthority: true, verdict: .tooOld), .unknownSender),
+            (.senderSetExpired(day), .unknownSender), (.senderSetAhead(later), .unknownSender),
+            (.sharedKeyID(sender, nil), .rejected), (.otherApp("com.example.other"), .rejected), (.altered, .rejected),
+            (.padding, .malformedContent), (.content(.notJSON), .malformedContent), (.incomplete, .malformedContent),
+            (.contentTopic(nil), .topic), (.retired(retired, sent: later), .keyRetired),
+            (.clock(sent: later, limit: 3_600), .clock), (.tooOld(sent: day), .tooOld), (.expired(day), .expired),
+            (.onDevice, .locked),
+        ]
+    }()
+
+    @Test("say of each cause why a payload does not open, and what to do")
+    func ofCauses() {
+        var seen: Set<String> = []
+        for (cause, refusal) in Self.causes {
+            let (words, advice) = failing(cause, refusal)
+            #expect(words.count > 10 && advice.count > 5 && seen.insert(words + advice).inserted, "\(words)")
+        }
+        let sender = SenderKey().sender
+        let untrusted = failing(
+            .untrusted(sender, "shop", isReplaced: false, hasAuthority: false, verdict: nil), .unknownSender)
+        #expect(
+            untrusted.words
+                == "it names the sender \(Self.id), as shop has, who is not trusted for com.example.app; trusted, it would open"
+        )
+        #expect(
+            untrusted.advice
+                == "`sealedpush trust add shop --topic com.example.app --keyring Keys`, if it is the app's own server")
+        #expect(
+            failing(.expired(Self.day.advanced(bySeconds: -93_600)), .expired).words
+                == "it expired on 2025-10-08 06:53:20 UTC, 1 day 2 hours ago, and it is 2025-10-09 08:53:20 UTC here")
+    }
+
+    @Test("say of each step that holds what it has shown")
+    func ofSteps() {
+        let opened = words(diagnosis(nil, nil))
+        let sentences = OpenError.Step.allCases.map { step in
+            opened.words(.init(name: step, outcome: step == .ledger ? .notReached : .passed))
+        }
+        #expect(Set(sentences).count == OpenError.Step.allCases.count && !sentences.contains("passed"))
+        #expect(sentences.contains("it names the sender \(Self.id) (newsroom), who is trusted"))
+        #expect(sentences.contains("it is 1 hour old; up to 30 days are allowed"))
+        #expect(sentences.contains("it expires on 2025-10-09 10:53:20 UTC, 2 hours ahead"))
+        let retired = diagnosis(nil, nil, opensUntil: Self.life(retired: Self.day))
+        #expect(
+            words(retired).words(.init(name: .key, outcome: .passed))
+                == "the key is retired, and opens what was sent until 2025-10-09 10:53:20 UTC")
+    }
+
+    @Test("say of each reason code what has happened, what to do, at which step and whose fault it is")
+    func ofReasons() {
+        let reasons = OpenError.allCases
+        #expect(Set(reasons.map(\.words.sentence)).count == reasons.count)
+        #expect(Set(reasons.map(\.words.hint)).count == reasons.count)
+        #expect(reasons.map(\.facts.number) == Array(1...UInt8(reasons.count)))
+        #expect(Set(reasons.compactMap(\.facts.step)) == Set(OpenError.Step.allCases))
+        #expect(Set(reasons.map(\.facts.fault)) == Set(OpenError.Fault.allCases))
+    }
+
+    @Test("name no command that there is not")
+    func commands() throws {
+        func exists(_ words: ArraySlice<Substring>, in commands: [any ParsableCommand.Type]) -> Bool {
+            guard let first = words.first,
+                let command = commands.first(where: { ($0.configuration.commandName ?? "\($0)".lowercased()) == first })
+            else { return false }
+            let more = command.configuration.subcommands
+            return more.isEmpty || words.count == 1 || exists(words.dropFirst(), in: more)
+        }
+        let url = URL(filePath: "Keys/private/x.txt")
+        let errors: [KeyringError] =
+            [
+                .notFound(Self.name), .unconfirmed(Self.name), .unverified(Self.name), .enrolled(Self.name),
+                .damaged(url),
+                .altered(url), .needsSecret(.key), .needsSecret(.passphrase), .notSealed(url),
+            ] + [KeyLife.State.active, .retired, .revoked, .erased].map { .notUsable(Self.name, $0) }
+        let texts =
+            Self.findings.map { ShownFinding($0).advice } + Self.causes.map { failing($0.0, $0.1).advice }
+            + OpenError.allCases.map(\.words.hint) + errors.map(\.shown)
+        var count = 0
+        for text in texts {
+            for match in text.matches(of: /`(?:sealedpush )?((?:keys|trust|device|outbox|doctor|work)[^`]*)`/) {
+                let words = match.1.split(separator: " ").prefix { $0.allSatisfy { $0.isLowercase || $0 == "-" } }
+                #expect(exists(words.prefix(2), in: SealedPushCommand.configuration.subcommands), "\(match.0)")
+                count += 1
+            }
+        }
+        #expect(count > 20)
+        for error in errors { #expect(error.shown != error.description && error.shown.hasPrefix(error.description)) }
+    }
+}
