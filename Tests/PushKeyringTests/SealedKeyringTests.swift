@@ -189,6 +189,30 @@ struct SealedKeyringTests {
         for name: KeyName in ["newsroom", "later"] { _ = try anew.senderKey(named: name) }
     }
 
+    @Test("sealing it anew begins again where another process has just done so, or has taken the seal away")
+    func sealedAnewTwice() throws {
+        for meanwhile in [KeyringSecret.key(KeyringKey()), nil] {
+            let (others, key, last) = (sealed, key, KeyringKey())
+            let isSealedAnew = Locked(false)
+            let asking = Keyring(
+                folder: folder.appending("Keys"),
+                unlocking: .asking { (_) throws(KeyringError) in
+                    let isFirst = isSealedAnew.withLock { isSealedAnew in
+                        defer { isSealedAnew = true }
+                        return !isSealedAnew
+                    }
+                    guard isFirst else { return meanwhile ?? .key(key) }
+                    try others.seal(with: meanwhile)
+                    return .key(key)
+                })
+            try asking.seal(with: .key(last))
+            let anew = Keyring(folder: folder.appending("Keys"), unlocking: .given(.key(last)))
+            _ = try anew.senderKey(named: "newsroom")
+            #expect(try anew.trustList().entries.count == 1)
+            try anew.seal(with: .key(key))
+        }
+    }
+
     @Test("no key counts as that of a sealed keyring, nor does another")
     func otherKeys() throws {
         let vault = sealed.vault

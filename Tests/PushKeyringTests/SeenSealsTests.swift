@@ -125,9 +125,12 @@ struct SeenSealsTests {
     @Test("is refused, too, where the note is damaged; without a place for notes none is kept")
     func damaged() throws {
         _ = try keyring(key).senderKey(named: "newsroom")
-        try Data("x".utf8).write(to: try #require(notes().first))
-        expectRefusal(isSealed: true) { _ = try keyring(key).senderKey(named: "newsroom") }
         let note = try #require(notes().first)
+        // Without what a note says, and with more than it says.
+        for text in ["x", try Checkout.text(note) + "\nnext: none\n"] {
+            try Data(text.utf8).write(to: note)
+            expectRefusal(isSealed: true) { _ = try keyring(key).senderKey(named: "newsroom") }
+        }
         try FileManager.default.removeItem(at: note)
         try FileManager.default.createDirectory(at: note, withIntermediateDirectories: false)
         expectRefusal(isSealed: true) { _ = try keyring(key).senderKey(named: "newsroom") }

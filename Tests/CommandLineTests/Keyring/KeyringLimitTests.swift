@@ -149,4 +149,18 @@ struct KeyringLimitTests {
             #expect(result.status == (isDamaged ? 65 : 77), "\(name): \(result.errors)")
         }
     }
+
+    @Test("takes no passphrase where there is no memory to derive a key from it, right or wrong")
+    func memory() throws {
+        let fixture = try KeyringFixture(sealed: .passphrase)
+        let copy = try fixture.copy()
+        let file = copy.keyring.appending(path: "keyring.txt")
+        let text = try Checkout.text(file).replacing(/memory: [0-9]+/, with: "memory: \(1 << 30)")
+        try Data(text.utf8).write(to: file)
+        let words = (["keys", "rotate", "newsroom", "--keyring", copy.keyring.path] + fixture.unlocking)
+            .map { "'\($0)'" }.joined(separator: " ")
+        let result = try Program(at: "/bin/bash").run(
+            "-c", "ulimit -v 900000; exec \"$0\" \(words)", Program("sealedpush").executable.path)
+        #expect(result.status == 74 && result.errors.contains("too little memory"), "\(result.errors)")
+    }
 }

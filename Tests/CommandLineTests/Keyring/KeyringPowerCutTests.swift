@@ -46,6 +46,31 @@ struct KeyringPowerCutTests {
         }
     }
 
+    /// In the two extremes above this is no matter: they hold where a disk keeps the order of what happened in two folders.
+    @Test("knows what it was about to remove until that is gone for good")
+    func removal() throws {
+        guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }
+        let copy = try KeyringFixture(sealed: .clear).copy()
+        let keyring = copy.keyring.path
+        let trace = try SystemCallTrace(copy.words(KeyringCommand("keys erase friend --yes", "removed")))
+        #expect(trace.status == 0)
+        var opened: [Int: String] = [:]
+        var steps: [String] = []
+        for call in trace.calls {
+            switch call.name {
+            case "unlink" where call.result == 0 && call.paths == ["\(keyring)/public/friend.txt"]:
+                steps.append("removed")
+            case "unlink" where call.result == 0 && call.paths == ["\(keyring)/changing/public/friend.txt"]:
+                steps.append("forgotten")
+            case "fsync" where call.descriptor.flatMap { opened[$0] } == "\(keyring)/public" && !steps.isEmpty:
+                steps.append("synced")
+            default: break
+            }
+            _ = call.concerns(keyring, &opened)
+        }
+        #expect(steps.prefix(3) == ["removed", "synced", "forgotten"])
+    }
+
     @Test("is there for good once its first command is done")
     func firstKey() throws {
         guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }

@@ -152,6 +152,19 @@ struct StrippedSealTests {
         #expect(accepted.errors.contains("Server is not sealed") && accepted.errors.contains("chooses the keys"))
     }
 
+    @Test("is noted in the home folder where another place for notes is no absolute path")
+    func places() throws {
+        let files = FileManager.default
+        for place in ["state", ""] {
+            let home = folder.appending("home-\(place)")
+            let environment = ["XDG_STATE_HOME": place, "HOME": home.path]
+            #expect(try run("trust list", ["--passphrase-file", "pass"], environment: environment).status == 0)
+            let notes = home.appending(path: ".local/state/sealedpush")
+            #expect(try files.contentsOfDirectory(atPath: notes.path).count == 1)
+        }
+        #expect(!files.fileExists(atPath: folder.appending("state").path))
+    }
+
     @Test("wherever a recipient or a sender is chosen from one without a seal, that is said, once")
     func warned() throws {
         let commands = [
