@@ -31,7 +31,7 @@ let package = Package(
         target("fuzz-envelope", "SealedPush"),
         target("fuzz-content", "SealedPush"),
         target("fuzz-keytext", "SealedPush", "PushKeyring"),
-        target("fuzz-opening", "PushSender"),
+        target("fuzz-opening", "PushSender", "SealedPush"),
         target("fuzz-push-file", "PushSimulator"),
         target("fuzz-record", "SealedPush"),
         target("fuzz-keyring", "PushKeyring", "SealedPush"),

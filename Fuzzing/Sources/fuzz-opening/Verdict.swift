@@ -1,6 +1,8 @@
 import FuzzSupport
 import PushSender
 
+@testable import SealedPush
+
 /// What must come of opening a message that was sealed rightly, written a second time from Specification 4.3 and 6.4.
 struct Verdict {
     private let content: Content?
