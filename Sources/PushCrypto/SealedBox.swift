@@ -21,12 +21,12 @@ package enum SealedBox {
 
     /// Writes the plaintext into `output`, which has 48 bytes less than `box`; false when it does not open.
     package static func open(
-        _ box: UnsafeRawBufferPointer, with key: borrowing X25519SecretKey,
+        _ box: UnsafeRawBufferPointer, with key: borrowing some X25519Secret & ~Copyable,
         into output: UnsafeMutableRawBufferPointer
     ) -> Bool {
         guard box.count >= overheadByteCount, output.count == box.count - overheadByteCount else { return false }
         let publicKey = key.publicKey
-        return key.withBytes { secret in
+        return key.withScalar { secret in
             publicKey.withBytes { publicBytes in
                 crypto_box_seal_open(output.bound, box.bound, UInt64(box.count), publicBytes.bound, secret.bound) == 0
             }

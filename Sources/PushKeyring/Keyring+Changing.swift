@@ -50,7 +50,7 @@ struct KeyringChange {
 
     mutating func remove(_ name: KeyName, isOwn: Bool) { staged.remove(keyring.path(name, isOwn: isOwn)) }
 
-    mutating func note(_ event: AuditEntry.Event, _ name: KeyName? = nil, _ key: PublicKey? = nil) {
+    mutating func note(_ event: AuditEntry.Event, _ name: KeyName? = nil, _ key: AnyPublicKey? = nil) {
         notes.append(
             AuditEntry(
                 time: now, event: event, name: name, key: key?.keyID.description, command: keyring.command))

@@ -22,27 +22,26 @@ extension Keyring {
     /// Makes a sender's key.
     @discardableResult
     public func generateSender(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> Sender {
-        let key = SenderKey()
-        try generate(.sender, named: name, StoredKey(key, at: now), at: now)
-        return key.sender
+        try generate(.sender, named: name, at: now)
     }
 
     /// Makes an authority's key, which signs sender sets. Keep its keyring offline.
     @discardableResult
     public func generateAuthority(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> Authority {
-        let key = AuthorityKey()
-        try generate(.authority, named: name, StoredKey(key, at: now), at: now)
-        return key.authority
+        try generate(.authority, named: name, at: now)
     }
 
-    private func generate(
-        _ kind: PublicKey.Kind, named name: KeyName, _ stored: StoredKey, at now: Timestamp
-    ) throws(KeyringError) {
+    private func generate<Role: NamedRole>(
+        _ kind: AnyPublicKey.Kind, named name: KeyName, at now: Timestamp
+    ) throws(KeyringError) -> PublicKey<Role> {
+        let key = SecretKey<Role>()
         try change(at: now) { (change) throws(KeyringError) in
             try change.requireFree(name)
+            let stored = StoredKey(key, at: now)
             change.save(KeyFile(kind: kind, created: now, keys: [stored]), as: name)
             change.note(.generated, name, stored.key)
         }
+        return key.publicKey
     }
 
     /// Gives an own device that has none an enrolment key and its first record.
@@ -66,20 +65,10 @@ extension Keyring {
 
 extension StoredKey {
     /// A first key, which takes nobody's place.
-    init(_ identity: Identity, at now: Timestamp) {
-        self.init(.device(identity.recipient), SecretText.of(identity), at: now)
-    }
-
-    init(_ key: SenderKey, at now: Timestamp) {
-        self.init(.sender(key.sender), SecretText.of(key), at: now)
-    }
-
-    init(_ key: AuthorityKey, at now: Timestamp) {
-        self.init(.authority(key.authority), SecretText.of(key), at: now)
-    }
-
-    private init(_ key: PublicKey, _ secret: SecretText, at now: Timestamp) {
-        self.init(key: key, life: KeyLife(created: now, confirmed: now), secret: .open(secret))
+    init<Role: NamedRole>(_ key: SecretKey<Role>, at now: Timestamp) {
+        self.init(
+            key: Role.named(key.publicKey), life: KeyLife(created: now, confirmed: now),
+            secret: .open(SecretText.of(key)))
     }
 }
 

@@ -2,7 +2,7 @@ public import SealedPush
 
 extension Keyring {
     /// Adds the public key of somebody else. Nobody vouches for a device's key that is added this way.
-    public func add(_ key: PublicKey, named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) {
+    public func add(_ key: AnyPublicKey, named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) {
         try change(at: now) { (change) throws(KeyringError) in
             try change.requireFree(name)
             let life = KeyLife(created: now, confirmed: key.kind == .device ? nil : now)
@@ -43,7 +43,7 @@ extension Keyring {
     /// `PUSH-AUTHORITY-SECRET-KEY-1…`, as ASCII bytes that the caller wipes.
     public func add(
         secretText text: [UInt8], named name: KeyName, at now: Timestamp = .now()
-    ) throws(KeyringError) -> PublicKey? {
+    ) throws(KeyringError) -> AnyPublicKey? {
         try change(at: now) { (change) throws(KeyringError) in
             try change.requireFree(name)
             guard let stored = StoredKey(secretText: text, at: now) else { return nil }

@@ -9,7 +9,7 @@ public enum KeyringError: Error, Hashable, Sendable {
     /// There is no key of this name.
     case notFound(KeyName)
     /// The key of this name is of the other kind.
-    case wrongKind(KeyName, expected: PublicKey.Kind)
+    case wrongKind(KeyName, expected: AnyPublicKey.Kind)
     /// Only the public half of this key is here.
     case noSecret(KeyName)
     /// No key of this name is in a state that allows what was asked.

@@ -30,7 +30,7 @@ struct ClearIdentifiers: ~Copyable, Sendable {
         bytes.reserveCapacity(96)
         label.withUTF8Buffer { bytes.append(contentsOf: $0) }
         bytes.append(0)
-        recipient.publicKey.withBytes { bytes.append(contentsOf: $0) }
+        bytes += recipient.bytes
         bytes += text
         return key.withBytes { BLAKE2b.hash(bytes, key: $0, byteCount: 16) }
     }

@@ -6,11 +6,11 @@ extension SenderKey {
     func derived(_ info: StaticString) -> GuardedSecret {
         let zeros = [UInt8](repeating: 0, count: HKDF.pseudorandomKeyByteCount)
         let extracted = WipedBytes(count: HKDF.pseudorandomKeyByteCount) { output in
-            secretKey.withBytes { secret in
+            withBytes { secret in
                 zeros.withUnsafeBytes { HKDF.extract(salt: $0, inputKeyMaterial: secret, into: output) }
             }
         }
-        return GuardedSecret(count: 32) { output in
+        return GuardedSecret(count: HKDF.pseudorandomKeyByteCount) { output in
             extracted.withBytes { extracted in
                 info.withUTF8Buffer { info in
                     HKDF.expand(extracted, info: UnsafeRawBufferPointer(info), into: output)

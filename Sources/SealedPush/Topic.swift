@@ -23,7 +23,7 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    private static let maximumByteCount = 155
+    static let maximumByteCount = 155
 }
 
 extension Topic: ExpressibleByStringLiteral {

@@ -24,8 +24,8 @@ struct QRCode {
         isDark = UnsafeBufferPointer(start: code.pointee.data, count: size * size).map { $0 & 1 == 1 }
     }
 
-    /// A key's text in capitals, which ``PublicKey/init(parsing:)`` reads too.
-    init?(_ key: PublicKey) { self.init(key.description.uppercased()) }
+    /// A key's text in capitals, which ``AnyPublicKey/init(parsing:)`` reads too.
+    init?(_ key: AnyPublicKey) { self.init(key.description.uppercased()) }
 
     /// The lines for standard output as it is.
     var terminalLines: [String] { lines(.ofStandardOutput) }
@@ -95,7 +95,7 @@ extension QRCode {
     }
 
     /// Prints a key's code.
-    static func show(_ key: PublicKey) throws {
+    static func show(_ key: AnyPublicKey) throws {
         guard let code = QRCode(key) else { throw Failure.input("no QR code can be made of this key") }
         for line in code.terminalLines { try Output.line(line) }
     }

@@ -135,7 +135,7 @@ struct OwnedDevice: Sendable {
         return keys.first { $0.life.state == .active && $0.life.confirmed == nil }.flatMap { recipient($0.key) }
     }
 
-    private func recipient(_ key: PublicKey) -> Recipient? {
+    private func recipient(_ key: AnyPublicKey) -> Recipient? {
         guard case .device(let recipient) = key else { return nil }
         return recipient
     }

@@ -1,4 +1,5 @@
 import Crypto
+import TestSupport
 import Testing
 
 @testable import PushCrypto
@@ -7,8 +8,8 @@ import Testing
 struct X25519SecretKeyTests {
     @Test("gives RFC 7748's answers, section 6.1")
     func rfc7748() throws {
-        let alice = try X25519SecretKey(bytes(hex: "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"))
-        let bob = try X25519SecretKey(bytes(hex: "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"))
+        let alice = X25519SecretKey(bytes(hex: "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"))
+        let bob = X25519SecretKey(bytes(hex: "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"))
         #expect(
             alice.publicKey.bytes
                 == bytes(hex: "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a"))
@@ -24,7 +25,7 @@ struct X25519SecretKeyTests {
     func swiftCrypto() throws {
         for _ in 0..<20 {
             let (theirs, peer) = (Curve25519.KeyAgreement.PrivateKey(), Curve25519.KeyAgreement.PrivateKey())
-            let ours = try X25519SecretKey(Array(theirs.rawRepresentation))
+            let ours = X25519SecretKey(Array(theirs.rawRepresentation))
             #expect(ours.publicKey.bytes == Array(theirs.publicKey.rawRepresentation))
             let agreed = try theirs.sharedSecretFromKeyAgreement(with: peer.publicKey).withUnsafeBytes { Array($0) }
             #expect(ours.agree(try X25519PublicKey(peer.publicKey.rawRepresentation)) == agreed)
@@ -35,20 +36,10 @@ struct X25519SecretKeyTests {
     func unclamped() throws {
         for byte in [0x00, 0x07, 0xf8, 0xff] as [UInt8] {
             let secret = [UInt8](repeating: byte, count: 32)
-            let key = try X25519SecretKey(secret)
-            #expect(key.withBytes { Array($0) } == secret)
+            let key = X25519SecretKey(secret)
+            #expect(key.withScalar { Array($0) } == secret)
             #expect(key.publicKey.bytes.count == 32)
         }
-    }
-
-    @Test("is refused unless it has 32 bytes", arguments: [0, 1, 31, 33, 64])
-    func wrongLength(count: Int) {
-        let secret = [UInt8](repeating: 1, count: count)
-        var refusal: X25519Error?
-        secret.withUnsafeBytes { secret in
-            do throws(X25519Error) { _ = try X25519SecretKey(copying: secret) } catch { refusal = error }
-        }
-        #expect(refusal == .invalidSecretKey)
     }
 
     @Test("differs from each other random one")

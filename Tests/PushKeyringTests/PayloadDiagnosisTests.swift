@@ -32,7 +32,7 @@ struct PayloadDiagnosisTests {
         let recipient = try recipient ?? #require(try keyring.deviceKeys(named: "alice-phone").first).identity.recipient
         let sender = try sender ?? keyring.senderKey(named: "newsroom")
         let context = HPKEContext(
-            sendingTo: recipient.publicKey, from: sender.secretKey,
+            sendingTo: recipient.x25519, from: sender.x25519,
             info: HPKEInfo(Envelope.info(topic: topic ?? self.topic)))
         return Envelope.sealing(
             plaintext ?? content(), to: recipient, from: sender.sender, in: context, sequenceNumber: 0)

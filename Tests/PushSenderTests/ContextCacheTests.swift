@@ -202,7 +202,7 @@ struct ContextCacheTests {
             let header = try header(envelope)
             let phone = try #require(phones.first { $0.recipient.keyID == envelope.recipientKeyID })
             let context = HPKEContext(
-                receiving: header.enc, with: phone.secretKey, from: sender.sender.publicKey, info: info)
+                receiving: header.enc, with: phone.x25519, from: sender.sender.x25519, info: info)
             var opened = [UInt8](repeating: 0, count: plaintext.count)
             let isOpen = opened.withUnsafeMutableBytes { opened in
                 envelope.sealedBytes.withUnsafeBytes { sealed in

@@ -21,7 +21,7 @@ struct ConfirmationTests {
 
     private var folder: URL { fixture.folder.appending("SealedPush").appending(path: "confirmed") }
     private var names: [String] { (try? DurableFiles.names(in: folder)) ?? [] }
-    private var name: String { Hex.encode(fixture.phone.recipient.publicKey.bytes) }
+    private var name: String { Hex.encode(fixture.phone.recipient.bytes) }
 
     /// Receives one push and waits until the extension has tidied up.
     private func deliver(_ field: String, _ service: SealedNotificationService, identifier: String) async

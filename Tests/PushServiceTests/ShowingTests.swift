@@ -136,7 +136,7 @@ struct ShowingTests {
         let broken = TestedService(fixture.configuration(keys: items))
         expectSafeDefault(await receive(Fixture.request(field: try fixture.seal()), broken), .keysUnavailable)
         let context = HPKEContext(
-            sendingTo: fixture.phone.recipient.publicKey, from: fixture.sender.secretKey,
+            sendingTo: fixture.phone.recipient.x25519, from: fixture.sender.x25519,
             info: HPKEInfo(Envelope.info(topic: Fixture.topic)))
         let envelope = Envelope.sealing(
             Array("{}".utf8) + [0x80], to: fixture.phone.recipient, from: fixture.sender.sender, in: context,

@@ -108,7 +108,7 @@ struct KeyringDevice: TrafficDevice {
 extension Identity {
     /// How its secret might be written down: raw, hexadecimal, Base64 at each of its three offsets, Bech32.
     var traces: [[UInt8]] {
-        let raw = secretKey.withBytes { Array($0) }
+        let raw = withBytes { Array($0) }
         var traces = [raw, Array(Hex.encode(raw).utf8), Array(Hex.encode(raw).uppercased().utf8)]
         for offset in 0..<3 {
             // What neighbours have no part in.

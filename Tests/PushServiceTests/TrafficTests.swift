@@ -130,7 +130,7 @@ struct TrafficTests {
     private func forgery(with stolen: Identity, inTheNameOf sender: Sender, sent: Timestamp) throws -> Envelope {
         let ephemeral = X25519SecretKey.random()
         let context = HPKEContext(
-            receiving: ephemeral.publicKey, with: stolen.secretKey, from: sender.publicKey,
+            receiving: ephemeral.publicKey, with: stolen.x25519, from: sender.x25519,
             info: HPKEInfo(Envelope.info(topic: Phone.topic)))
         let content = """
             {"id":"5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09","topic":"\(Phone.topic)","sent":\(sent.secondsSince1970),\

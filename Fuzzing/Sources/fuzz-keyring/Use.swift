@@ -32,13 +32,13 @@ struct Use {
         switch entry.kind {
         case .device:
             let isProven = entry.isOwn || entry.keys[0].life.confirmed != nil
-            return unverified.map(PublicKey.device) == active.first && sender == nil && senderKey == nil
+            return unverified.map(AnyPublicKey.device) == active.first && sender == nil && senderKey == nil
                 && recipient.map { .device($0.recipient) } == (isProven ? active.first : nil)
                 && deviceKeys?.map { .device($0.identity.recipient) }
                     == (entry.isOwn ? entry.keys.filter(\.life.opens).map(\.key) : nil)
         case .sender:
-            return sender.map(PublicKey.sender) == entry.key && senderKey != nil
-                && senders?.map(PublicKey.sender) == active && recipient == nil && deviceKeys == nil
+            return sender.map(AnyPublicKey.sender) == entry.key && senderKey != nil
+                && senders?.map(AnyPublicKey.sender) == active && recipient == nil && deviceKeys == nil
         case .authority: return isRefused
         }
     }

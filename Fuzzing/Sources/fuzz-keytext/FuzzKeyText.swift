@@ -49,17 +49,18 @@ private func check(_ bytes: [UInt8]) -> String? {
     return kinds.first
 }
 
-private func isSecretKey<Key: SecretKey>(_ bytes: [UInt8], _ kind: Key.Type) -> Bool {
+private func isSecretKey<Role>(_ bytes: [UInt8], _ kind: SecretKey<Role>.Type) -> Bool {
     let text = String(validating: bytes, as: UTF8.self)
-    let isKeyAsText = text.map { text in parsed { () throws(KeyTextError) in try Key(parsing: text) } != nil } ?? false
-    guard let key = parsed({ () throws(KeyTextError) in try Key(parsing: bytes) }) else {
+    let isKeyAsText =
+        text.map { text in parsed { () throws(KeyTextError) in try SecretKey<Role>(parsing: text) } != nil } ?? false
+    guard let key = parsed({ () throws(KeyTextError) in try SecretKey<Role>(parsing: bytes) }) else {
         demand(!isKeyAsText, "text and bytes disagree")
         return false
     }
     demand(isKeyAsText, "text and bytes disagree")
     demand(key.withSecretText { $0.elementsEqual(bytes) }, "a secret key prints another text")
     demand(!contains("\(key) \(String(reflecting: key))", bytes), "a secret key shows its secret")
-    demand("\(key)".contains(key.publicHalf.description), "a secret key does not show its public half")
+    demand("\(key)".contains(key.publicKey.description), "a secret key does not show its public half")
     return true
 }
 
@@ -82,8 +83,8 @@ private func isPublicKey(_ bytes: [UInt8], _ parse: () throws(KeyTextError) -> s
 
 /// A keyring keeps three kinds of public key under a name, and no other.
 private func checkAnyPublicKey(_ bytes: [UInt8], _ text: String, kind: String?) {
-    let key = parsed { () throws(KeyTextError) in try PublicKey(parsing: text) }
-    let kinds: [String: PublicKey.Kind] = ["push": .device, "pushsender": .sender, "pushauthority": .authority]
+    let key = parsed { () throws(KeyTextError) in try AnyPublicKey(parsing: text) }
+    let kinds: [String: AnyPublicKey.Kind] = ["push": .device, "pushsender": .sender, "pushauthority": .authority]
     demand(key?.kind == kind.flatMap { kinds[$0] }, "a public key and its kinds disagree")
     demand(key?.description.utf8.elementsEqual(bytes.map(lowercased)) ?? true, "a public key prints another text")
 }

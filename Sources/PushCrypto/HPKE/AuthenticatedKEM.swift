@@ -6,13 +6,13 @@ package enum AuthenticatedKEM {
 
     /// What the sender computes: two scalar multiplications, about 100 µs. The ephemeral secret is 32 random bytes,
     /// used for this call only; `enc` is its public key.
-    static func encapsulate(
-        to recipient: X25519PublicKey, from sender: borrowing X25519SecretKey,
+    package static func encapsulate(
+        to recipient: X25519PublicKey, from sender: borrowing some X25519Secret & ~Copyable,
         ephemeral: borrowing WipedBytes, enc: X25519PublicKey
     ) -> WipedBytes {
         let senderPublicKey = sender.publicKey
         return ephemeral.withBytes { ephemeral in
-            sender.withBytes { senderSecret in
+            sender.withScalar { senderSecret in
                 sharedSecret(
                     (ephemeral, recipient), (senderSecret, recipient), context: (enc, recipient, senderPublicKey))
             }
@@ -20,11 +20,12 @@ package enum AuthenticatedKEM {
     }
 
     /// What the recipient computes: two scalar multiplications, about 90 µs.
-    static func decapsulate(
-        _ enc: X25519PublicKey, with recipient: borrowing X25519SecretKey, from sender: X25519PublicKey
+    package static func decapsulate(
+        _ enc: X25519PublicKey, with recipient: borrowing some X25519Secret & ~Copyable,
+        from sender: X25519PublicKey
     ) -> WipedBytes {
         let recipientPublicKey = recipient.publicKey
-        return recipient.withBytes { secret in
+        return recipient.withScalar { secret in
             sharedSecret((secret, enc), (secret, sender), context: (enc, recipientPublicKey, sender))
         }
     }

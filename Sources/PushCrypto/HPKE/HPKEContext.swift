@@ -8,38 +8,40 @@ internal import _PushBase
 ///
 /// Source: RFC 9180 sections 5.1 and 5.2.
 package struct HPKEContext: ~Copyable, Sendable {
-    /// The encapsulated key: the ephemeral public key, which travels with each message.
-    package let enc: X25519PublicKey
+    /// The encapsulated key, which travels with each message: with X25519 the ephemeral public key.
+    package let enc: [UInt8]
     /// key ‖ base_nonce
     private let keys: WipedBytes
 
     /// The sender's side: a fresh ephemeral key; about 120 µs.
-    package init(sendingTo recipient: X25519PublicKey, from sender: borrowing X25519SecretKey, info: HPKEInfo) {
-        let ephemeral = WipedBytes(count: X25519PublicKey.byteCount) { SecureRandom.fill($0) }
+    package init(
+        sendingTo recipient: X25519PublicKey, from sender: borrowing some X25519Secret & ~Copyable, info: HPKEInfo
+    ) {
+        let ephemeral = WipedBytes(count: X25519.secretByteCount) { SecureRandom.fill($0) }
         self.init(sendingTo: recipient, from: sender, info: info, ephemeral: ephemeral)
     }
 
     /// The same with a given ephemeral secret, for known answers. Using one twice repeats every nonce.
     package init(
-        sendingTo recipient: X25519PublicKey, from sender: borrowing X25519SecretKey, info: HPKEInfo,
+        sendingTo recipient: X25519PublicKey, from sender: borrowing some X25519Secret & ~Copyable, info: HPKEInfo,
         ephemeral: borrowing WipedBytes
     ) {
         let enc = ephemeral.withBytes { X25519.publicKey(of: $0) }
         let shared = AuthenticatedKEM.encapsulate(to: recipient, from: sender, ephemeral: ephemeral, enc: enc)
-        self.init(enc: enc, sharedSecret: shared, info: info)
+        self.init(enc: enc.bytes, sharedSecret: shared, info: info)
     }
 
     /// The recipient's side; about 100 µs.
     package init(
-        receiving enc: X25519PublicKey, with recipient: borrowing X25519SecretKey, from sender: X25519PublicKey,
-        info: HPKEInfo
+        receiving enc: X25519PublicKey, with recipient: borrowing some X25519Secret & ~Copyable,
+        from sender: X25519PublicKey, info: HPKEInfo
     ) {
         let shared = AuthenticatedKEM.decapsulate(enc, with: recipient, from: sender)
-        self.init(enc: enc, sharedSecret: shared, info: info)
+        self.init(enc: enc.bytes, sharedSecret: shared, info: info)
     }
 
-    /// RFC 9180 section 5.1, `KeySchedule`, without the exporter secret.
-    private init(enc: X25519PublicKey, sharedSecret: borrowing WipedBytes, info: HPKEInfo) {
+    /// RFC 9180 section 5.1, `KeySchedule`, without the exporter secret: for whatever has agreed on the shared secret.
+    package init(enc: [UInt8], sharedSecret: borrowing WipedBytes, info: HPKEInfo) {
         self.enc = enc
         let secret = Self.secret(sharedSecret)
         keys = WipedBytes(count: ChaCha20Poly1305.keyByteCount + ChaCha20Poly1305.nonceByteCount) { keys in

@@ -45,7 +45,7 @@ extension Examination {
         where subfolders.count > 1 {
             add(.doubleName(name))
         }
-        var names: [PublicKey: [KeyName]] = [:]
+        var names: [AnyPublicKey: [KeyName]] = [:]
         for entry in entries {
             for key in entry.keys where names[key.key]?.contains(entry.name) != true {
                 names[key.key, default: []].append(entry.name)
@@ -107,7 +107,7 @@ extension Examination {
 
     /// Authorities that share a keyring with what they vouch for.
     mutating func examineAuthorities() {
-        func own(_ kind: PublicKey.Kind) -> [KeyringEntry] {
+        func own(_ kind: AnyPublicKey.Kind) -> [KeyringEntry] {
             entries.filter { $0.kind == kind && $0.keys.contains(where: \.hasSecret) }
         }
         guard !own(.sender).isEmpty else { return }

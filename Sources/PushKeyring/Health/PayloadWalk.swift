@@ -83,12 +83,12 @@ struct PayloadWalk {
 
 extension PayloadWalk {
     /// Whose key this is in the keyring.
-    func owner(of key: PublicKey) -> KeyName? {
+    func owner(of key: AnyPublicKey) -> KeyName? {
         entries.first { $0.keys.contains { $0.key == key } }?.name
     }
 
     /// Every key in the keyring with this ID. An ID is four bytes, so this is a hint and no proof.
-    func keys(_ kind: PublicKey.Kind, with id: KeyID) -> [(entry: KeyringEntry, key: KeyringEntry.Key)] {
+    func keys(_ kind: AnyPublicKey.Kind, with id: KeyID) -> [(entry: KeyringEntry, key: KeyringEntry.Key)] {
         entries.filter { $0.kind == kind }.flatMap { entry in
             entry.keys.filter { $0.key.keyID == id }.map { (entry, $0) }
         }

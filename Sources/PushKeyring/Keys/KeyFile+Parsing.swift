@@ -8,7 +8,7 @@ extension KeyFile {
     init?(parsing bytes: [UInt8], at path: String, under key: MasterKey?) {
         guard let file = TextFile(parsing: bytes), file.paragraphCount >= 1,
             file.names(in: 0).isSubset(of: Self.headNames),
-            let kind = file.text("kind", in: 0).flatMap(PublicKey.Kind.init(rawValue:)),
+            let kind = file.text("kind", in: 0).flatMap(AnyPublicKey.Kind.init(rawValue:)),
             let created = file.moment("created", in: 0)
         else { return nil }
         self.init(kind: kind, created: created, keys: [])
@@ -48,7 +48,7 @@ extension KeyFile {
         }
         for paragraph in 1..<max(1, file.paragraphCount) {
             guard file.names(in: paragraph).isSubset(of: Self.keyNames),
-                let text = file.text("public", in: paragraph), let publicKey = try? PublicKey(parsing: text),
+                let text = file.text("public", in: paragraph), let publicKey = try? AnyPublicKey(parsing: text),
                 publicKey.kind == kind, let life = KeyLife(file, in: paragraph)
             else { return false }
             var stored = StoredKey(key: publicKey, life: life)

@@ -3,7 +3,7 @@ internal import SealedPush
 
 /// What stands under one name: the keys of one device, sender or authority, newest first, each with its life.
 struct KeyFile: Sendable {
-    let kind: PublicKey.Kind
+    let kind: AnyPublicKey.Kind
     /// When the name came into this keyring.
     let created: Timestamp
     var topic: Topic?
@@ -18,7 +18,7 @@ struct KeyFile: Sendable {
     var counter: UInt64?
     var keys: [StoredKey]
 
-    init(kind: PublicKey.Kind, created: Timestamp, keys: [StoredKey]) {
+    init(kind: AnyPublicKey.Kind, created: Timestamp, keys: [StoredKey]) {
         self.kind = kind
         self.created = created
         self.keys = keys
@@ -36,7 +36,7 @@ struct KeyFile: Sendable {
     }
 
     /// The keys' lives, and the rules that they follow. Set after an act that adds no key.
-    var rotation: KeyRotation<PublicKey> {
+    var rotation: KeyRotation<AnyPublicKey> {
         get { KeyRotation(keys.map { ($0.key, $0.life) }) }
         set { for index in keys.indices { keys[index].life = newValue.members[index].life } }
     }
@@ -48,7 +48,7 @@ struct KeyFile: Sendable {
 
 /// One key in a file.
 struct StoredKey: Sendable {
-    let key: PublicKey
+    let key: AnyPublicKey
     var life: KeyLife
     var secret: StoredSecret?
 

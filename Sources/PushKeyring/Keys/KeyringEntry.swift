@@ -3,7 +3,7 @@ public import SealedPush
 /// What anyone may know about a name in the keyring.
 public struct KeyringEntry: Hashable, Sendable {
     public let name: KeyName
-    public let kind: PublicKey.Kind
+    public let kind: AnyPublicKey.Kind
     /// When the name came into this keyring.
     public let created: Timestamp
     /// Whether the secret halves are, or were, here.
@@ -19,14 +19,14 @@ public struct KeyringEntry: Hashable, Sendable {
 
     /// One key under the name.
     public struct Key: Hashable, Sendable {
-        public let key: PublicKey
+        public let key: AnyPublicKey
         public let life: KeyLife
         /// Whether the secret half is here.
         public let hasSecret: Bool
     }
 
     /// The key that is sealed to, or sealed with, next; else the newest of all.
-    public var key: PublicKey { current.key }
+    public var key: AnyPublicKey { current.key }
     /// The same with its life.
     public var current: Key {
         let active = keys.filter { $0.life.state == .active }

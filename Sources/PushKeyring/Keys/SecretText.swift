@@ -9,7 +9,7 @@ final class SecretText: Sendable {
         bytes = GuardedSecret(count: text.count) { $0.copyMemory(from: text) }
     }
 
-    static func of(_ key: some SecretKey) -> SecretText { key.withSecretText { SecretText(copying: $0) } }
+    static func of(_ key: SecretKey<some KeyRole>) -> SecretText { key.withSecretText { SecretText(copying: $0) } }
 
     func withBytes<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { bytes.withBytes(body) }
 
@@ -19,7 +19,7 @@ final class SecretText: Sendable {
     var enrolmentKey: EnrolmentKey? { withBytes { try? EnrolmentKey(parsing: $0) } }
 
     /// The public key that belongs to it, if it is the secret of a kind that has a name of its own.
-    func publicKey(of kind: PublicKey.Kind) -> PublicKey? {
+    func publicKey(of kind: AnyPublicKey.Kind) -> AnyPublicKey? {
         switch kind {
         case .device: identity.map { .device($0.recipient) }
         case .sender: senderKey.map { .sender($0.sender) }

@@ -7,7 +7,7 @@ extension Keyring {
     ///
     /// - Throws: `unconfirmed` while an earlier new key waits; `wrongKind` for an authority, whose key apps have built in.
     @discardableResult
-    public func rotate(_ name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> PublicKey {
+    public func rotate(_ name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> AnyPublicKey {
         try change(at: now) { (change) throws(KeyringError) in
             var file = try change.ownFile(name)
             let key = try file.rotate(named: name, at: now)
@@ -20,7 +20,7 @@ extension Keyring {
     /// Notes that a new key is in use at both ends: a device's, since a message has opened under it; a sender's, since
     /// devices are known to trust it. The older ones retire, and a device signs a record of the new key alone.
     @discardableResult
-    public func confirm(_ name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> PublicKey {
+    public func confirm(_ name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> AnyPublicKey {
         try change(at: now) { (change) throws(KeyringError) in
             var file = try change.ownFile(name)
             guard let waiting = file.rotation.unconfirmed?.key else { throw .nothingToConfirm(name) }
@@ -39,7 +39,7 @@ extension Keyring {
     @discardableResult
     public func retire(
         _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()
-    ) throws(KeyringError) -> PublicKey {
+    ) throws(KeyringError) -> AnyPublicKey {
         try changeLife(of: name, id, event: .retired, at: now, from: [.active]) { $0.retire(at: now) }
     }
 
@@ -52,7 +52,7 @@ extension Keyring {
     @discardableResult
     public func revoke(
         _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()
-    ) throws(KeyringError) -> [PublicKey] {
+    ) throws(KeyringError) -> [AnyPublicKey] {
         try change(at: now) { (change) throws(KeyringError) in
             var file = try change.file(name)
             var indices = file.keys.indices.filter { file.keys[$0].life.opens }
@@ -72,7 +72,7 @@ extension Keyring {
     @discardableResult
     public func erase(
         _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()
-    ) throws(KeyringError) -> PublicKey {
+    ) throws(KeyringError) -> AnyPublicKey {
         try change(at: now) { (change) throws(KeyringError) in
             var file = try change.file(name)
             let index = try file.index(of: id, named: name, from: [.active, .retired, .revoked])
@@ -94,7 +94,7 @@ extension Keyring {
     private func changeLife(
         of name: KeyName, _ id: KeyID?, event: AuditEntry.Event, at now: Timestamp, from states: [KeyLife.State],
         _ body: (inout KeyLife) -> Void
-    ) throws(KeyringError) -> PublicKey {
+    ) throws(KeyringError) -> AnyPublicKey {
         try change(at: now) { (change) throws(KeyringError) in
             var file = try change.file(name)
             let index = try file.index(of: id, named: name, from: states)
@@ -109,8 +109,8 @@ extension Keyring {
 
 extension KeyFile {
     /// Puts a new key before the others.
-    mutating func rotate(named name: KeyName, at now: Timestamp) throws(KeyringError) -> PublicKey {
-        let key: PublicKey
+    mutating func rotate(named name: KeyName, at now: Timestamp) throws(KeyringError) -> AnyPublicKey {
+        let key: AnyPublicKey
         let secret: SecretText
         switch kind {
         case .device:

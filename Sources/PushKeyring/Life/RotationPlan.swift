@@ -9,7 +9,7 @@ public struct RotationPlan: Hashable, Sendable {
     /// One thing to do.
     public struct Step: Hashable, Sendable {
         public let name: KeyName
-        public let key: PublicKey
+        public let key: AnyPublicKey
         public let act: Act
     }
 
@@ -86,7 +86,7 @@ extension Keyring {
 extension KeyFile {
     fileprivate func dueSteps(_ name: KeyName, _ age: Int64?, at now: Timestamp) -> [RotationPlan.Step] {
         guard isOwn, kind != .authority else { return [] }
-        func step(_ act: RotationPlan.Act, _ key: PublicKey) -> RotationPlan.Step {
+        func step(_ act: RotationPlan.Act, _ key: AnyPublicKey) -> RotationPlan.Step {
             RotationPlan.Step(name: name, key: key, act: act)
         }
         var steps: [RotationPlan.Step] = []

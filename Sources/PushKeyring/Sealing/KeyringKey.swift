@@ -9,7 +9,7 @@ public final class KeyringKey: Sendable, CustomStringConvertible {
     private let secret: GuardedSecret
 
     /// Makes a new random key.
-    public init() { secret = GuardedSecret(count: Bech32.keyByteCount) { SecureRandom.fill($0) } }
+    public init() { secret = GuardedSecret(count: Self.form.byteCount) { SecureRandom.fill($0) } }
 
     /// Reads the text, in capitals only, with white space around it. The caller wipes its own copy.
     public init(parsing text: [UInt8]) throws(KeyTextError) {
@@ -18,7 +18,7 @@ public final class KeyringKey: Sendable, CustomStringConvertible {
         else { throw .notAKey }
         let trimmed = WipedBytes(count: end - start + 1) { $0.copyBytes(from: text[start...end]) }
         let bytes = try trimmed.withBytes { (text) throws(KeyTextError) in
-            try Bech32.decode(text, prefix: Self.prefix, capitals: .required)
+            try Bech32.decode(text, as: Self.form)
         }
         secret = GuardedSecret(count: bytes.count) { output in bytes.withBytes { output.copyMemory(from: $0) } }
     }
@@ -36,4 +36,5 @@ public final class KeyringKey: Sendable, CustomStringConvertible {
     public var description: String { "KeyringKey" }
 
     private static let prefix = "push-keyring-key-"
+    private static let form = Bech32.Form(prefix, byteCount: StorageKey.byteCount, inCapitals: true)
 }

@@ -52,7 +52,7 @@ extension Keyring {
 
 extension TrustList.Trusted {
     /// For the log.
-    var publicKey: PublicKey {
+    var publicKey: AnyPublicKey {
         switch self {
         case .sender(let sender): .sender(sender)
         case .authority(let authority): .authority(authority)

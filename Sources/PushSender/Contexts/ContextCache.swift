@@ -66,7 +66,7 @@ final class ContextCache: Sendable {
         if let held { return held }
 
         // Two scalar multiplications: outside the lock. Should two threads meet here, each uses its own context.
-        let hpke = HPKEContext(sendingTo: recipient.publicKey, from: sender.secretKey, info: info)
+        let hpke = HPKEContext(sendingTo: recipient.x25519, from: sender.x25519, info: info)
         let context = SealingContext(hpke: hpke, created: now)
         guard limits.heldCount > 0, limits.messageCount > 1 else { return (context, 0) }
         let startsSweep = state.withLock { state in

@@ -13,7 +13,7 @@ public final class ReceiptKey: Sendable {
 
     /// What receipts of the device with this key are called by.
     public func id(of recipient: Recipient) -> ReceiptID {
-        ReceiptID(hash("id", recipient.publicKey.bytes, byteCount: ReceiptID.byteCount))
+        ReceiptID(hash("id", recipient.bytes, byteCount: ReceiptID.byteCount))
     }
 
     /// What a message to a device says about receipts; about 2 µs.

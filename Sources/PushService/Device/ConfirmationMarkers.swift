@@ -50,6 +50,8 @@ package struct ConfirmationMarkers: Sendable {
     private var folder: URL { root.appending(path: Self.folderName, directoryHint: .isDirectory) }
 
     private func file(_ recipient: Recipient) -> URL {
-        folder.appending(path: Hex.encode(recipient.publicKey.bytes))
+        // A file's name has at most 255 bytes.
+        let bytes = recipient.bytes.count > 64 ? recipient.bytes.withUnsafeBytes(SHA256.hash) : recipient.bytes
+        return folder.appending(path: Hex.encode(bytes))
     }
 }

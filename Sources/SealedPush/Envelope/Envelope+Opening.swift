@@ -9,7 +9,7 @@ extension Envelope {
         into plaintext: UnsafeMutableRawBufferPointer
     ) -> Bool {
         let context = HPKEContext(
-            receiving: header.enc, with: identity.secretKey, from: sender.publicKey, info: info)
+            receiving: header.enc, with: identity.x25519, from: sender.x25519, info: info)
         return sealedBytes.withUnsafeBytes { ciphertext in
             headerBytes.withUnsafeBytes { aad in
                 context.open(ciphertext, additionalData: aad, sequenceNumber: header.sequenceNumber, into: plaintext)

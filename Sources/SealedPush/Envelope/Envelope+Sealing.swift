@@ -9,7 +9,7 @@ extension Envelope {
         let suite = Suite.authenticated
         let header = AuthenticatedHeader(
             recipientKeyID: recipient.keyID, senderKeyID: sender.keyID, sequenceNumber: sequenceNumber,
-            enc: context.enc)
+            enc: context.enc.withUnsafeBytes { X25519PublicKey(checked: $0) })
         var bytes = [UInt8](repeating: 0, count: plaintext.count + suite.overheadByteCount)
         bytes.withUnsafeMutableBytes { bytes in
             header.write(into: bytes)
@@ -29,7 +29,7 @@ extension Envelope {
             bytes[0] = suite.rawValue
             UnsafeMutableRawBufferPointer(rebasing: bytes[1..<5]).copyBytes(from: recipient.keyID.bytes)
             let (_, rest) = split(bytes, at: suite.headerByteCount)
-            plaintext.withUnsafeBytes { SealedBox.seal($0, to: recipient.publicKey, into: rest) }
+            plaintext.withUnsafeBytes { SealedBox.seal($0, to: recipient.x25519, into: rest) }
         }
         return Envelope(header: .anonymous(recipientKeyID: recipient.keyID), bytes: bytes)
     }

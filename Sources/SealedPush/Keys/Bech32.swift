@@ -1,21 +1,42 @@
 package import PushCrypto
 
-/// 32-byte keys as text: Bech32 (BIP 173, constant 1), exactly 32 bytes, at most 90 characters.
+/// Keys as text: Bech32 (BIP 173, constant 1), each kind with its own number of bytes.
+///
+/// BIP 173 stops at 90 characters, up to which its checksum finds any four errors. Longer ones are for keys that need
+/// them; of those it overlooks one in 2³⁰ changes, as any checksum of its length does.
 ///
 /// Works on bytes in scratch memory throughout, so that the same code serves secret keys: no `String` that could not
 /// be wiped is made on the way, and what is done at each step, and where memory is read, does not depend on the key: neither
 /// branches nor indexes do, as far as the compiler leaves it so. Source: BIP 173; Specification 8.
 package enum Bech32 {
-    package static let keyByteCount = 32
-    private static let maximumTextByteCount = 90
-    /// 32 bytes are 51 groups of five bits and one bit more.
-    private static let groupCount = 52
+    /// BIP 173's limit.
+    package static let usualCharacterCount = 90
     private static let checksumCount = 6
 
-    /// The text of 32 bytes under a human-readable part given in lowercase.
+    /// What a text may be.
+    package struct Form: Sendable {
+        /// In small letters.
+        let prefix: [UInt8]
+        package let byteCount: Int
+        /// Whether it is in capitals only, as secrets are; else capitals are a matter of taste.
+        let inCapitals: Bool
+
+        package init(_ prefix: String, byteCount: Int, inCapitals: Bool = false) {
+            self.prefix = Array(prefix.utf8)
+            self.byteCount = byteCount
+            self.inCapitals = inCapitals
+        }
+
+        var characterCount: Int { prefix.count + 1 + groupCount(of: byteCount) + checksumCount }
+    }
+
+    /// Eight bits a byte in groups of five: 32 bytes are 51 groups and one bit more.
+    private static func groupCount(of byteCount: Int) -> Int { (8 * byteCount + 4) / 5 }
+
+    /// The text of a key under a human-readable part given in lowercase.
     package static func encode(_ key: UnsafeRawBufferPointer, prefix: String, inCapitals: Bool) -> WipedBytes {
-        precondition(key.count == keyByteCount)
         let prefix = Array(prefix.utf8)
+        let groupCount = groupCount(of: key.count)
         let groups = WipedBytes(count: groupCount + checksumCount) { groups in
             for index in 0..<groupCount {
                 groups[index] = group(index, of: key)
@@ -41,18 +62,29 @@ package enum Bech32 {
         }
     }
 
-    /// The 32 bytes that `text` stands for, if it is a key of this kind in an allowed case.
+    /// Which form a text has, by how it begins; the first where it has none: ``decode(_:as:among:)`` then says what is wrong.
+    static func index(of text: UnsafeRawBufferPointer, in forms: [Form]) -> Int {
+        guard forms.count > 1 else { return 0 }
+        return forms.firstIndex { form in
+            text.count > form.prefix.count && text[form.prefix.count] == UInt8(ascii: "1")
+                && text[..<form.prefix.count].lazy.map(lowercased).elementsEqual(form.prefix)
+        } ?? 0
+    }
+
+    /// The bytes that `text` stands for, if it has this form.
+    ///
+    /// - Parameter others: those that might have stood here too: no longer text is looked at than one of them has.
     package static func decode(
-        _ text: UnsafeRawBufferPointer, prefix: String, capitals: Capitals
+        _ text: UnsafeRawBufferPointer, as form: Form, among others: [Form] = []
     ) throws(KeyTextError) -> WipedBytes {
-        let prefix = Array(prefix.utf8)
-        guard text.count <= maximumTextByteCount else { throw .tooLong }
+        let (prefix, groupCount) = (form.prefix, groupCount(of: form.byteCount))
+        guard text.count <= max(usualCharacterCount, others.map(\.characterCount).max() ?? 0) else { throw .tooLong }
         let hasLowercase = text.reduce(0) { $0 | lowercaseMask($1) } != 0
         guard !(hasLowercase && text.reduce(0) { $0 | uppercaseMask($1) } != 0) else { throw .mixedCase }
         guard let separator = text.lastIndex(of: UInt8(ascii: "1")) else { throw .notAKey }
         // Lazily: no copy is made of what may be a part of a mistyped secret.
         guard text[..<separator].lazy.map(lowercased).elementsEqual(prefix) else { throw .wrongKind }
-        if capitals == .required, hasLowercase { throw .notInCapitals }
+        if form.inCapitals, hasLowercase { throw .notInCapitals }
         let data = UnsafeRawBufferPointer(rebasing: text[(separator + 1)...])
         guard data.count == groupCount + checksumCount else { throw .wrongLength }
 
@@ -71,17 +103,14 @@ package enum Bech32 {
             return checksum.value == 1
         }
         guard isIntact else { throw .wrongChecksum }
-        let padding = groups.withBytes { $0[groupCount - 1] & 0b1111 }
-        guard padding == 0 else { throw .wrongLength }
-        return WipedBytes(count: keyByteCount) { key in
+        let paddingMask = UInt8(1 << (5 * groupCount - 8 * form.byteCount)) - 1
+        guard groups.withBytes({ $0[groupCount - 1] & paddingMask }) == 0 else { throw .wrongLength }
+        return WipedBytes(count: form.byteCount) { key in
             groups.withBytes { groups in
                 for index in 0..<groupCount { place(groups[index], at: index, into: key) }
             }
         }
     }
-
-    /// Whether capitals are a matter of taste or of kind.
-    package enum Capitals { case allowed, required }
 
     /// The five bits at `index`, the last group filled up with zeros.
     private static func group(_ index: Int, of key: UnsafeRawBufferPointer) -> UInt8 {

@@ -17,37 +17,19 @@ import PushCrypto
 /// only about 2⁵⁰ tries (digits) or 2⁴⁸ (words) for two keys that look the same. That gains him nothing in a comparison,
 /// since both are his; but for this reason what is shown is no name for a key, and programs compare whole keys.
 ///
-/// The kind of a key is part of it: the same 32 bytes as another kind of key look different. It is no secret, and it
+/// The kind of a key is part of it: the same bytes as another kind of key look different. It is no secret, and it
 /// proves nothing by itself: it has to come from the key's owner on a way that an attacker can't write to.
 ///
-/// Making one costs one hash of some 70 bytes. Safe to share between threads. Source: Specification 12.
+/// Making one costs one hash of the key. Safe to share between threads. Source: Specification 12.
 public struct Fingerprint: Hashable, Sendable {
     /// BLAKE2b-256, whole.
     private let hash: [UInt8]
 
-    /// The fingerprint of a device's public key.
-    public init(of recipient: Recipient) {
-        self.init(kind: KeyKind.recipient.rawValue, bytes: recipient.publicKey.bytes)
-    }
-
-    /// The fingerprint of a sender's public key.
-    public init(of sender: Sender) {
-        self.init(kind: KeyKind.sender.rawValue, bytes: sender.publicKey.bytes)
-    }
-
-    /// The fingerprint of an authority's public key.
-    public init(of authority: Authority) {
-        self.init(kind: KeyKind.authority.rawValue, bytes: authority.publicKey.bytes)
-    }
-
-    /// The fingerprint of a device's enrolment key.
-    public init(of enrolment: Enrolment) {
-        self.init(kind: KeyKind.enrolment.rawValue, bytes: enrolment.publicKey.bytes)
-    }
+    public init<Role>(of key: PublicKey<Role>) { self.init(kind: key.prefix, bytes: key.bytes) }
 
     /// The fingerprint of a public key of any kind: `kind` is the human-readable part of its text, in lowercase.
     package init(kind: String, bytes: [UInt8]) {
-        precondition(bytes.count == 32, "a public key has 32 bytes")
+        precondition(!bytes.isEmpty, "a fingerprint is of a key")
         precondition(!kind.isEmpty && !kind.utf8.contains(0), "a kind is a human-readable part of Bech32")
         hash = BLAKE2b.hash(Self.label + [0] + Array(kind.utf8) + [0] + bytes, byteCount: 32)
     }

@@ -8,8 +8,8 @@ public struct KeyID: Hashable, Sendable, CustomStringConvertible {
     package static let byteCount = 4
     private let value: UInt32
 
-    init(of key: some RawPublicKey) {
-        let digest = key.withBytes { SHA256.hash($0) }
+    init(of key: [UInt8]) {
+        let digest = key.withUnsafeBytes { SHA256.hash($0) }
         self.init(digest[..<Self.byteCount])
     }
 

@@ -123,6 +123,6 @@ extension DeviceRecord {
     package func isRenewalDue(at now: Timestamp) -> Bool { expires.seconds(since: now) < RotationRules.renewal }
 
     private static func recipients(of rotation: KeyRotation<Recipient>) -> [Recipient] {
-        rotation.active.prefix(SignedRecord.keyCounts.upperBound).map(\.key)
+        rotation.active.prefix(ListForm.keyCounts.upperBound).map(\.key)
     }
 }

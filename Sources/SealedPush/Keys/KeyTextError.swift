@@ -1,6 +1,6 @@
 /// Why a text is not a key. Never holds any of the text: it may have been a secret.
 public enum KeyTextError: String, Error, CaseIterable, Sendable {
-    /// More than 90 characters.
+    /// More characters than any key of its kind has; 90 at least are looked at.
     case tooLong = "too-long"
     /// Capitals and small letters in one key.
     case mixedCase = "mixed-case"
@@ -10,13 +10,13 @@ public enum KeyTextError: String, Error, CaseIterable, Sendable {
     case wrongKind = "wrong-kind"
     /// A secret key is written in capitals.
     case notInCapitals = "not-in-capitals"
-    /// Not the number of characters of 32 bytes.
+    /// Not the number of characters that its kind has.
     case wrongLength = "wrong-length"
     /// A character that Bech32 does not have.
     case wrongCharacter = "wrong-character"
     /// A typing error: the checksum does not fit.
     case wrongChecksum = "wrong-checksum"
-    /// The 32 bytes are no safe public key (Specification 3.3, 8.6).
+    /// The bytes are no safe public key (Specification 3.3, 8.6).
     case unsafeKey = "unsafe-key"
 }
 
@@ -24,7 +24,7 @@ extension KeyTextError: CustomStringConvertible {
     /// One sentence for a person.
     public var description: String {
         switch self {
-        case .tooLong: "this is longer than any key (90 characters)"
+        case .tooLong: "this is longer than any key (\(Bech32.usualCharacterCount) characters)"
         case .mixedCase: "a key is written in small letters or in capitals, not in both"
         case .notAKey:
             """
@@ -45,8 +45,8 @@ extension KeyTextError {
     /// Stops the program for a key that stands in its own source; a debug build says which. Only what begins as a public
     /// key does is printed: anything else may be a secret.
     func stop(the kind: KeyKind, _ text: String) -> Never {
-        let beginning = "\(kind.rawValue)1"
-        let shown = text.hasPrefix(beginning) ? String(text.prefix(90)) : "\(beginning)…"
+        let beginning = "\(kind.prefix(kind.algorithms[0]))1"
+        let shown = text.hasPrefix(beginning) ? String(text.prefix(Bech32.usualCharacterCount)) : "\(beginning)…"
         preconditionFailure("\(shown) in the source can't be used: \(self)")
     }
 }

@@ -108,7 +108,7 @@ extension Opener {
     private func decryptBox(_ envelope: Envelope, with identity: Identity) -> [UInt8]? {
         var plaintext = [UInt8](repeating: 0, count: envelope.plaintextByteCount)
         let isOpen = plaintext.withUnsafeMutableBytes { plaintext in
-            envelope.sealedBytes.withUnsafeBytes { SealedBox.open($0, with: identity.secretKey, into: plaintext) }
+            envelope.sealedBytes.withUnsafeBytes { SealedBox.open($0, with: identity.x25519, into: plaintext) }
         }
         return isOpen ? plaintext : nil
     }
@@ -170,10 +170,10 @@ extension Envelope {
 
     /// Specification 7.2: BLAKE2b-256 over what no two messages share.
     fileprivate func ledgerKey(recipient: Recipient, sender: Sender?) -> [UInt8] {
-        var bytes = [suite.rawValue] + recipient.publicKey.bytes
+        var bytes = [suite.rawValue] + recipient.bytes
         switch header {
         case .authenticated(let header):
-            bytes += sender?.publicKey.bytes ?? []
+            bytes += sender?.bytes ?? []
             bytes += header.enc.bytes
             bytes += (0..<4).map { UInt8(truncatingIfNeeded: header.sequenceNumber >> (24 - 8 * UInt32($0))) }
         case .anonymous:

@@ -6,9 +6,6 @@ struct ArmouredText {
     /// How many bytes there may be.
     let byteCounts: ClosedRange<Int>
 
-    static let record = ArmouredText(
-        prefix: "pushrecord.", byteCounts: lengthened(SignedRecord.byteCounts, by: checksumByteCount))
-
     func text(of bytes: [UInt8]) -> String { prefix + Base64URL.encode(bytes) }
 
     /// Nil for another prefix, another length, or what is not canonical; the length is looked at first.

@@ -36,7 +36,7 @@ public enum Challenge {
             guard isOpen else { continue }
             return try plaintext.withBytes { (plaintext) throws(ChallengeError) in
                 let (random, named) = (plaintext[..<randomByteCount], plaintext[randomByteCount...])
-                guard named.elementsEqual(enrolment.publicKey.bytes) else { throw .foreignEnrolment }
+                guard named.elementsEqual(enrolment.bytes) else { throw .foreignEnrolment }
                 let answer = answer(
                     random: UnsafeRawBufferPointer(rebasing: random), recipient: identity.recipient,
                     enrolment: enrolment)
@@ -78,7 +78,7 @@ extension Challenge {
 
     /// BLAKE2b-256(random; "sealedpush/v1 answer" ‖ 0x00 ‖ recipient ‖ enrolment).
     static func answer(random: UnsafeRawBufferPointer, recipient: Recipient, enrolment: Enrolment) -> [UInt8] {
-        let message = Array("sealedpush/v1 answer".utf8) + [0] + recipient.publicKey.bytes + enrolment.publicKey.bytes
+        let message = Array("sealedpush/v1 answer".utf8) + [0] + recipient.bytes + enrolment.bytes
         return BLAKE2b.hash(message, key: random, byteCount: answerByteCount)
     }
 

@@ -27,7 +27,7 @@ public struct PendingChallenge: Hashable, Sendable {
         to recipient: Recipient, of enrolment: Enrolment, topic: Topic, from sender: SenderKey, at now: Timestamp
     ) {
         let context = HPKEContext(
-            sendingTo: recipient.publicKey, from: sender.secretKey, info: Challenge.info(topic: topic))
+            sendingTo: recipient.x25519, from: sender.x25519, info: Challenge.info(topic: topic))
         let random = WipedBytes(count: Challenge.randomByteCount) { SecureRandom.fill($0) }
         self.init(to: recipient, of: enrolment, from: sender.sender, in: context, random: random, at: now)
     }
@@ -44,7 +44,7 @@ public struct PendingChallenge: Hashable, Sendable {
         plaintext.withUnsafeMutableBytes { plaintext in
             random.withBytes { plaintext.copyMemory(from: $0) }
             UnsafeMutableRawBufferPointer(rebasing: plaintext[Challenge.randomByteCount...])
-                .copyBytes(from: enrolment.publicKey.bytes)
+                .copyBytes(from: enrolment.bytes)
         }
         envelope = .sealing(plaintext, to: recipient, from: sender, in: context, sequenceNumber: 0)
         wipe(&plaintext)
@@ -73,7 +73,7 @@ extension PendingChallenge {
     /// For keeping where the answer may reach another process: `pushpending.…`, 323 characters, without a line end.
     /// Not secret, but whoever can change it where it is kept can make any answer count.
     public var storedText: String {
-        var bytes = enrolment.publicKey.bytes + recipient.publicKey.bytes
+        var bytes = enrolment.bytes + recipient.bytes
         bytes.append(bigEndian: UInt64(expires.secondsSince1970))
         bytes += answerHash + envelope.bytes
         return ArmouredText.pending.text(of: ArmouredText.appendingChecksum(to: bytes))
@@ -86,12 +86,12 @@ extension PendingChallenge {
         guard let bytes = ArmouredText.pending.bytes(of: text).flatMap(ArmouredText.removingChecksum) else {
             throw .malformed
         }
-        guard let enrolment = try? Ed25519PublicKey(bytes[..<32]), let recipient = try? X25519PublicKey(bytes[32..<64]),
+        guard let enrolment = Enrolment(bytes[..<32], .ed25519), let recipient = Recipient(bytes[32..<64], .x25519),
             let expires = Timestamp(secondsSince1970: bytes[64..<72].reduce(0) { $0 << 8 | Int64($1) }),
             let envelope = try? Envelope(parsing: Array(bytes[104...])), envelope.suite == .authenticated
         else { throw .malformed }
-        self.enrolment = Enrolment(enrolment)
-        self.recipient = Recipient(recipient)
+        self.enrolment = enrolment
+        self.recipient = recipient
         self.expires = expires
         self.envelope = envelope
         answerHash = Array(bytes[72..<104])

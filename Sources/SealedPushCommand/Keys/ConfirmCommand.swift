@@ -58,7 +58,7 @@ struct ConfirmCommand: ParsableCommand {
                 let answer = try keys.answer(challenge, for: name, trusting: senders(of: name, keys))
                 try show(answer, ["answer": .string(answer)])
             } else {
-                let key: PublicKey =
+                let key: AnyPublicKey =
                     if let answer { .device(try keys.acceptAnswer(answer, of: name)) } else { try keys.confirm(name) }
                 try show("\(name): \(key.keyID) is in use now", try keys.entry(named: name).json())
             }

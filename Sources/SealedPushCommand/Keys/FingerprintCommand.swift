@@ -46,7 +46,7 @@ struct FingerprintCommand: ParsableCommand {
             do { return Fingerprint(of: try Enrolment(parsing: key)) } catch { throw Failure.input("\(error)") }
         }
         switch try KeyReference(reading: key) {
-        case .text(let text): return try text.parsed(PublicKey.init(parsing:)).fingerprint
+        case .text(let text): return try text.parsed(AnyPublicKey.init(parsing:)).fingerprint
         case .name(let name):
             let entry = try keyring.keys("keys fingerprint").entry(named: name)
             return entry.enrolment.map { Fingerprint(of: $0) } ?? entry.key.fingerprint

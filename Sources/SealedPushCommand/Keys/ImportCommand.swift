@@ -47,8 +47,8 @@ struct ImportCommand: ParsableCommand {
                 do { record = try DeviceRecord(parsing: text) } catch { throw Failure.input("\(error)") }
                 try keys.add(record, named: name)
             } else if let text = text?.trimmingCharacters(in: .whitespacesAndNewlines) {
-                let key: PublicKey
-                do { key = try PublicKey(parsing: text) } catch { throw Failure.input("no public key: \(error)") }
+                let key: AnyPublicKey
+                do { key = try AnyPublicKey(parsing: text) } catch { throw Failure.input("no public key: \(error)") }
                 try keys.add(key, named: name)
             }
             let entry = try keys.entry(named: name)

@@ -53,7 +53,7 @@ struct RevokeCommand: ParsableCommand {
         try SealedPushCommand.wait { try await report(revoked, opened) }
     }
 
-    private func report(_ revoked: [PublicKey], _ opened: Outbox) async throws {
+    private func report(_ revoked: [AnyPublicKey], _ opened: Outbox) async throws {
         try await Failure.reportingAsync {
             let status: OutboxStatus
             do { status = try await opened.status() } catch {
@@ -90,7 +90,7 @@ struct RevokeCommand: ParsableCommand {
         try Output.line("  sealedpush outbox purge --sender \(sender) --outbox \(outbox)")
     }
 
-    private func revoke() throws -> [PublicKey] {
+    private func revoke() throws -> [AnyPublicKey] {
         try life.change("keys revoke") { (keys, name, id) in
             let loss =
                 switch try keys.entry(named: name).kind {
@@ -152,16 +152,16 @@ struct LifeOptions: ParsableArguments {
     @OptionGroup var keyring: KeyringOptions
 
     func run(
-        _ command: String, _ done: String, _ body: (Keyring, KeyName, KeyID?) throws -> [PublicKey]
+        _ command: String, _ done: String, _ body: (Keyring, KeyName, KeyID?) throws -> [AnyPublicKey]
     ) throws {
         try report(try change(command, body), done)
     }
 
     /// Returns the keys that were changed.
     func change(
-        _ command: String, _ body: (Keyring, KeyName, KeyID?) throws -> [PublicKey]
-    ) throws -> [PublicKey] {
-        var changed: [PublicKey] = []
+        _ command: String, _ body: (Keyring, KeyName, KeyID?) throws -> [AnyPublicKey]
+    ) throws -> [AnyPublicKey] {
+        var changed: [AnyPublicKey] = []
         try Failure.reporting {
             let keys = try keyring.keys(command)
             // Before anybody is asked: there must be something to do it to.
@@ -177,7 +177,7 @@ struct LifeOptions: ParsableArguments {
         return changed
     }
 
-    func report(_ changed: [PublicKey], _ done: String, more: [String: JSONValue] = [:]) throws {
+    func report(_ changed: [AnyPublicKey], _ done: String, more: [String: JSONValue] = [:]) throws {
         if json {
             let members: [String: JSONValue] = [
                 "name": .string(name.description), "keyID": .string(changed[0].keyID.description),

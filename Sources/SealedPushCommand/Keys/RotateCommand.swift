@@ -119,7 +119,7 @@ extension RotationPlan {
 
     /// One step; `new` is the name with what the step has made.
     fileprivate static func members(
-        _ name: KeyName, _ act: Act, _ key: PublicKey, new: KeyringEntry?
+        _ name: KeyName, _ act: Act, _ key: AnyPublicKey, new: KeyringEntry?
     ) -> [String: JSONValue] {
         var members: [String: JSONValue] = [
             "name": .string(name.description), "act": .string(act.rawValue), "keyID": .string(key.keyID.description),

@@ -68,13 +68,3 @@ struct ShowCommand: ParsableCommand {
         }
     }
 }
-
-extension PublicKey {
-    var fingerprint: Fingerprint {
-        switch self {
-        case .device(let recipient): Fingerprint(of: recipient)
-        case .sender(let sender): Fingerprint(of: sender)
-        case .authority(let authority): Fingerprint(of: authority)
-        }
-    }
-}

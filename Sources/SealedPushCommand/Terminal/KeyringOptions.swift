@@ -89,8 +89,8 @@ struct KeyringOptions: ParsableArguments {
     private static let hasWarned = Locked(false)
 
     /// A public key's text, or a name in the keyring.
-    func publicKey(_ reference: KeyReference, in keys: Keyring) throws -> PublicKey {
-        try resolved(reference, in: keys, PublicKey.init(parsing:)) { try keys.authenticEntry(named: $0).key }
+    func publicKey(_ reference: KeyReference, in keys: Keyring) throws -> AnyPublicKey {
+        try resolved(reference, in: keys, AnyPublicKey.init(parsing:)) { try keys.authenticEntry(named: $0).key }
     }
 
     /// A sender's text, or a name in the keyring.

@@ -20,8 +20,8 @@ enum CryptoChecks {
             }
         },
         Check("a context of one's own and one received: ephemeral key, secret keys and plaintext hidden") {
-            let sender = try X25519SecretKey(copying: Hidden(count: 32).bytes)
-            let recipient = X25519SecretKey.random()
+            let sender = Scalar(bytes: Hidden(count: 32).bytes)
+            let (secret, recipient) = randomScalar()
             let info = HPKEInfo([1, 2, 3])
             let ephemeral = Hidden(count: 32)
             let sending = HPKEContext(
@@ -33,9 +33,10 @@ enum CryptoChecks {
                 sending.seal(plaintext.bytes, additionalData: label, sequenceNumber: 1, into: $0)
             }
             publish(sealed)
-            let enc = published(sending.enc)
-            let hidden = try recipient.withBytes { bytes in try X25519SecretKey(copying: Hidden(bytes).bytes) }
-            let receiving = HPKEContext(receiving: enc, with: hidden, from: published(sender.publicKey), info: info)
+            publish(sending.enc)
+            let enc = try X25519PublicKey(sending.enc)
+            let hidden = Scalar(bytes: Hidden(secret).bytes)
+            let receiving = HPKEContext(receiving: enc, with: hidden, from: sender.publicKey, info: info)
             var opened = [UInt8](repeating: 0, count: 256)
             let isOpen = opened.withUnsafeMutableBytes { opened in
                 sealed.withUnsafeBytes {
@@ -45,12 +46,12 @@ enum CryptoChecks {
             try require(published(isOpen))
         },
         Check("a sealed box") {
-            let secret = X25519SecretKey.random()
+            let (secret, recipient) = randomScalar()
             let plaintext = Hidden(count: 100)
             var box = [UInt8](repeating: 0, count: 148)
-            box.withUnsafeMutableBytes { SealedBox.seal(plaintext.bytes, to: secret.publicKey, into: $0) }
+            box.withUnsafeMutableBytes { SealedBox.seal(plaintext.bytes, to: recipient.publicKey, into: $0) }
             publish(box)
-            let hidden = try secret.withBytes { try X25519SecretKey(copying: Hidden($0).bytes) }
+            let hidden = Scalar(bytes: Hidden(secret).bytes)
             var opened = [UInt8](repeating: 0, count: 100)
             let isOpen = opened.withUnsafeMutableBytes { opened in
                 box.withUnsafeBytes { SealedBox.open($0, with: hidden, into: opened) }
@@ -68,10 +69,10 @@ enum CryptoChecks {
             try require(!published(key.isValid(Hidden(count: 32).array, of: [1, 2, 3])))
         },
         Check("signing") {
-            let key = try Ed25519SecretKey(copying: Hidden(count: 32).bytes)
-            let signature = key.sign([1, 2, 3])
+            let seed = Hidden(count: 32)
+            let signature = Ed25519.sign([1, 2, 3], with: seed.bytes)
             publish(signature)
-            try require(published(key.publicKey).verify(signature, of: [1, 2, 3]))
+            try require(published(Ed25519.publicKey(of: seed.bytes)).verify(signature, of: [1, 2, 3]))
         },
         Check("a file in chunks") {
             let key = Hidden(count: 32)
@@ -90,8 +91,28 @@ enum CryptoChecks {
         },
     ]
 
+    private static func randomScalar() -> (secret: [UInt8], key: Scalar) {
+        let secret = SecureRandom.bytes(count: X25519.secretByteCount)
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: secret.count, alignment: 16)
+        copy.copyBytes(from: secret)
+        return (secret, Scalar(bytes: UnsafeRawBufferPointer(copy)))
+    }
+
     private static var label: UnsafeRawBufferPointer {
         let text: StaticString = "a label"
         return UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    }
+}
+
+/// A secret of X25519 in memory that is never given back.
+private struct Scalar: X25519Secret, @unchecked Sendable {
+    let bytes: UnsafeRawBufferPointer
+
+    var publicKey: X25519PublicKey { published(X25519.publicKey(of: bytes)) }
+
+    func withScalar<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(bytes)
     }
 }

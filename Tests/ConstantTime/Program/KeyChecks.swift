@@ -28,15 +28,18 @@ enum KeyChecks {
             let text = key.withText { Array($0) }
             let again = try KeyringKey(parsing: hidden(text).array)
             let keyring = Keyring(folder: folder, unlocking: .given(.key(again)))
-            publish(fieldsOf: try keyring.senderKey(named: name))
+            let sender = try keyring.senderKey(named: name)
+            publish(fieldsOf: sender)
+            publish(sender.publicKey.bytes)
         },
     ]
 
-    private static func check<Key: SecretKey & AnyObject>(_ key: Key) throws {
+    private static func check<Role>(_ key: SecretKey<Role>) throws {
         let text = key.withSecretText { Array($0) }
-        let read = try Key(parsing: hidden(text).bytes)
+        let read = try SecretKey<Role>(parsing: hidden(text).bytes)
         publish(fieldsOf: read)
-        try require(read.publicHalf == key.publicHalf)
+        publish(read.publicKey.bytes)
+        try require(read.publicKey == key.publicKey)
         let written = read.withSecretText { Array($0) }
         publish(written)
         try require(written == text)

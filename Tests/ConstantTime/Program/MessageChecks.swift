@@ -51,10 +51,11 @@ enum MessageChecks {
         _ = try opener.unseal(envelope, at: .now())
     }
 
-    private static func read<Key: SecretKey & AnyObject>(_ key: Key) throws -> Key {
+    private static func read<Role>(_ key: SecretKey<Role>) throws -> SecretKey<Role> {
         let text = key.withSecretText { Array($0) }
-        let read = try Key(parsing: KeyChecks.hidden(text).bytes)
+        let read = try SecretKey<Role>(parsing: KeyChecks.hidden(text).bytes)
         publish(fieldsOf: read)
+        publish(read.publicKey.bytes)
         return read
     }
 

@@ -26,7 +26,7 @@
         func secretKey() throws {
             let scan = MemoryScan()
             do {
-                let key = try Ed25519SecretKey(copying: UnsafeRawBufferPointer(scan.secret))
+                let key = Ed25519SecretKey(copying: UnsafeRawBufferPointer(scan.secret))
                 let alive = scan.copyCount()
                 #expect(alive == 1)
                 use(key)
@@ -43,7 +43,7 @@
             fill(seed.secret, Self.seed)
             fill(scalar.secret, Self.scalar)
             fill(prefix.secret, Self.prefix)
-            let key = try Ed25519SecretKey(copying: UnsafeRawBufferPointer(seed.secret))
+            let key = Ed25519SecretKey(copying: UnsafeRawBufferPointer(seed.secret))
             use(key)
             let scalarLeft = scalar.copyCount()
             #expect(scalarLeft == 0)

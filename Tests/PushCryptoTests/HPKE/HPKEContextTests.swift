@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import _PushBase
 
@@ -22,9 +23,11 @@ struct HPKEContextTests {
             let believed = otherSender ? stranger.publicKey : from.publicKey
             if otherRecipient {
                 receiver = HPKEContext(
-                    receiving: sender.enc, with: stranger, from: believed, info: receiverInfo ?? info)
+                    receiving: try! X25519PublicKey(sender.enc), with: stranger, from: believed,
+                    info: receiverInfo ?? info)
             } else {
-                receiver = HPKEContext(receiving: sender.enc, with: to, from: believed, info: receiverInfo ?? info)
+                receiver = HPKEContext(
+                    receiving: try! X25519PublicKey(sender.enc), with: to, from: believed, info: receiverInfo ?? info)
             }
         }
     }

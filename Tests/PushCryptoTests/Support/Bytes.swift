@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import PushCrypto
 
 /// The bytes of hexadecimal digits; white space between them does not matter.
@@ -14,14 +16,8 @@ func output(_ count: Int, _ write: (UnsafeMutableRawBufferPointer) -> Void) -> [
 }
 
 extension X25519SecretKey {
-    init(_ bytes: [UInt8]) throws {
-        // An array may not lend its bytes to what throws a noncopyable value.
-        let scratch = WipedBytes(bytes)
-        self = try scratch.withBytes { (bytes) throws(X25519Error) in try X25519SecretKey(copying: bytes) }
-    }
-
     func agree(_ point: X25519PublicKey) -> [UInt8] {
-        withBytes { scalar in output(32) { X25519.agree(scalar, point, into: $0) } }
+        withScalar { scalar in output(32) { X25519.agree(scalar, point, into: $0) } }
     }
 }
 

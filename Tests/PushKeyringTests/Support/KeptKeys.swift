@@ -110,9 +110,9 @@ extension Keyring {
 /// The 32 bytes of a secret key's text, of whatever kind.
 func secretBytes(_ text: String) -> [UInt8]? {
     let ascii = Array(text.utf8)
-    if let key = try? Identity(parsing: ascii) { return key.secretKey.withBytes { Array($0) } }
-    if let key = try? SenderKey(parsing: ascii) { return key.secretKey.withBytes { Array($0) } }
-    if let key = try? AuthorityKey(parsing: ascii) { return key.secretKey.withBytes { Array($0) } }
-    if let key = try? EnrolmentKey(parsing: ascii) { return key.secretKey.withBytes { Array($0) } }
+    if let key = try? Identity(parsing: ascii) { return key.withBytes { Array($0) } }
+    if let key = try? SenderKey(parsing: ascii) { return key.withBytes { Array($0) } }
+    if let key = try? AuthorityKey(parsing: ascii) { return key.withBytes { Array($0) } }
+    if let key = try? EnrolmentKey(parsing: ascii) { return key.withBytes { Array($0) } }
     return nil
 }

@@ -121,7 +121,7 @@ struct Bech32Tests {
                     }
                 let scratch = WipedBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
                 #expect(throws: expected, "\(byte) at \(place)") {
-                    try scratch.withBytes { try Bech32.decode($0, prefix: "push", capitals: .allowed).array }
+                    try scratch.withBytes { try Bech32.decode($0, as: Bech32.Form("push", byteCount: 32)).array }
                 }
             }
         }
@@ -130,7 +130,7 @@ struct Bech32Tests {
     private func decode(_ text: String, prefix: String) throws(KeyTextError) -> [UInt8] {
         let scratch = WipedBytes(count: max(1, text.utf8.count)) { $0.copyBytes(from: text.utf8) }
         return try scratch.withBytes { (bytes) throws(KeyTextError) in
-            try Bech32.decode(bytes, prefix: prefix, capitals: .allowed).array
+            try Bech32.decode(bytes, as: Bech32.Form(prefix, byteCount: 32)).array
         }
     }
 

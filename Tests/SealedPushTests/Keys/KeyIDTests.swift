@@ -12,10 +12,10 @@ struct KeyIDTests {
     func knownAnswer() {
         for _ in 0..<20 {
             let identity = Identity()
-            let digest = Array(Crypto.SHA256.hash(data: identity.recipient.publicKey.bytes))
+            let digest = Array(Crypto.SHA256.hash(data: identity.recipient.bytes))
             #expect(identity.recipient.keyID.bytes == Array(digest[..<4]))
             #expect(identity.recipient.keyID.description == Hex.encode(digest[..<4]))
-            #expect(Sender(identity.recipient.publicKey).keyID == identity.recipient.keyID)
+            #expect(Sender(identity.recipient.bytes, .x25519)!.keyID == identity.recipient.keyID)
         }
     }
 

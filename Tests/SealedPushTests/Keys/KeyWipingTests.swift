@@ -57,7 +57,7 @@ import _PushBase
                 let alive = scan.copyCount()
                 #expect(alive == 1)
                 key.withSecretText { #expect($0.count == 85) }
-                #expect(key.secretKey.sign([1]).count == 64)
+                #expect(key.sign([1]).count == 64)
             }
             let left = scan.copyCount()
             #expect(left == 0)

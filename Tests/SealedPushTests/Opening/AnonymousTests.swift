@@ -86,7 +86,7 @@ struct AnonymousTests {
         let plaintext = Array(text.utf8) + [0x80, 0, 0, 0]
         var box = [UInt8](repeating: 0, count: plaintext.count + 48)
         box.withUnsafeMutableBytes { box in
-            plaintext.withUnsafeBytes { SealedBox.seal($0, to: exchange.identity.recipient.publicKey, into: box) }
+            plaintext.withUnsafeBytes { SealedBox.seal($0, to: exchange.identity.recipient.x25519, into: box) }
         }
         let envelope = try Envelope(parsing: [0x02] + exchange.identity.recipient.keyID.bytes + box)
         let opened = try exchange.opener(allowsAnonymous: true).open(envelope, at: exchange.now)

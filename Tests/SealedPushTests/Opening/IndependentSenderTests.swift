@@ -13,7 +13,7 @@ struct IndependentSenderTests {
     /// The sender's context, of which each seal uses the next number.
     private func sender() throws -> Crypto.HPKE.Sender {
         let recipient = try Curve25519.KeyAgreement.PublicKey(
-            rawRepresentation: exchange.identity.recipient.publicKey.bytes)
+            rawRepresentation: exchange.identity.recipient.bytes)
         return try Crypto.HPKE.Sender(
             recipientKey: recipient, ciphersuite: .Curve25519_SHA256_ChachaPoly,
             info: Data("sealedpush/v1".utf8) + [0] + Data("com.example.app".utf8),
@@ -30,8 +30,8 @@ struct IndependentSenderTests {
         var plaintext = Array(content.utf8) + [0x80]
         plaintext += [UInt8](repeating: 0, count: 256 - plaintext.count)
         let header =
-            [0x01] + keyID(exchange.identity.recipient.publicKey.bytes)
-            + keyID(exchange.senderKey.sender.publicKey.bytes) + Array(context.encapsulatedKey)
+            [0x01] + keyID(exchange.identity.recipient.bytes)
+            + keyID(exchange.senderKey.sender.bytes) + Array(context.encapsulatedKey)
             + [0, 0, 0, headerNumber ?? number]
         let sealed = try context.seal(Data(plaintext), authenticating: Data(header))
         return (Data(header) + sealed).base64EncodedString()

@@ -16,7 +16,7 @@ struct LedgerKeyTests {
     func authenticated() throws {
         let envelope = exchange.seal(exchange.content(), number: 0x0102_0304)
         let bytes =
-            [0x01] + exchange.identity.recipient.publicKey.bytes + exchange.senderKey.sender.publicKey.bytes
+            [0x01] + exchange.identity.recipient.bytes + exchange.senderKey.sender.bytes
             + envelope.bytes[9..<45]
         #expect(Array(envelope.bytes[41..<45]) == [1, 2, 3, 4])
         #expect(try ledgerKey(envelope) == BLAKE2b.hash(bytes, byteCount: 32))
@@ -25,7 +25,7 @@ struct LedgerKeyTests {
     @Test("of an anonymous envelope is the Specification's hash")
     func anonymous() throws {
         let envelope = exchange.sealAnonymously(exchange.content())
-        let bytes = [0x02] + exchange.identity.recipient.publicKey.bytes + envelope.bytes[5...]
+        let bytes = [0x02] + exchange.identity.recipient.bytes + envelope.bytes[5...]
         #expect(try ledgerKey(envelope) == BLAKE2b.hash(bytes, byteCount: 32))
     }
 

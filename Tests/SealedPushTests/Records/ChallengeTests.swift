@@ -170,13 +170,13 @@ struct ChallengeTests {
         let envelope = try Envelope(parsing: String(text.dropFirst("pushchallenge.".count)))
         #expect(refusal(exchange.opener(), envelope) == .rejected)
         // A message whose plaintext is a challenge's.
-        let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrolment.publicKey.bytes
+        let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrolment.bytes
         let message = exchange.seal(plaintext)
         #expect(message.text.count + 14 == text.count)
         #expect(silence("pushchallenge." + message.text) == .rejected)
         // The same plaintext under the challenge's info is answered: the info alone makes the difference.
         let context = HPKEContext(
-            sendingTo: identity.recipient.publicKey, from: enrolling.senderKey.secretKey,
+            sendingTo: identity.recipient.x25519, from: enrolling.senderKey.x25519,
             info: Challenge.info(topic: Enrolling.topic))
         let right = Envelope.sealing(
             plaintext, to: identity.recipient, from: enrolling.senderKey.sender, in: context, sequenceNumber: 0)
@@ -186,7 +186,7 @@ struct ChallengeTests {
     @Test("in a sealed box, which anybody can make, is not answered")
     func anonymous() {
         // As long as a challenge: the box has eight bytes less around it.
-        let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrolment.publicKey.bytes
+        let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrolment.bytes
         for count in [64, 72] {
             let padded = plaintext + [UInt8](repeating: 0, count: count - 64)
             let box = Envelope.sealingAnonymously(padded, to: enrolling.recipients[0])

@@ -27,7 +27,7 @@
 
         private func challenge(from scan: MemoryScan) -> PendingChallenge {
             let context = HPKEContext(
-                sendingTo: enrolling.recipients[0].publicKey, from: enrolling.senderKey.secretKey,
+                sendingTo: enrolling.recipients[0].x25519, from: enrolling.senderKey.x25519,
                 info: Challenge.info(topic: Enrolling.topic))
             let random = WipedBytes(count: 32) { $0.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
             return PendingChallenge(

@@ -54,7 +54,7 @@ struct DeviceRecordTests {
             #expect(senderSetRefusal(text) == (type == 2 ? nil : .wrongType))
         }
         var raw = RawRecord()
-        raw.keys = enrolling.recipients.map(\.publicKey.bytes)
+        raw.keys = enrolling.recipients.map(\.bytes)
         let theirs = try Curve25519.Signing.PrivateKey(rawRepresentation: enrolling.enrolmentKey.secretBytes)
         let ours = try enrolling.record().description
         // swift-crypto's signatures are not the same each time: compared is what is signed.
@@ -131,7 +131,7 @@ struct DeviceRecordTests {
         for count in [0, 14, 16, 155, 156, 255] as [UInt8] { try expect(.malformed) { $0.topicByteCount = count } }
         try expect(.malformed) { $0.signer = [UInt8](repeating: 0, count: 32) }
         try expect(.malformed) { $0.signer = [UInt8](repeating: 0xff, count: 32) }
-        try expect(.badSignature) { $0.signer = EnrolmentKey().enrolment.publicKey.bytes }
+        try expect(.badSignature) { $0.signer = EnrolmentKey().enrolment.bytes }
         try expect(.badSignature) { $0.context = "" }
         try expect(.badSignature) { $0.context = "sealedpush/v1 record" }
         try expect(.badSignature) { $0.context = "sealedpush/v2 record\0" }

@@ -31,7 +31,7 @@ struct Exchange: Sendable {
 
     func context(topic: Topic = Exchange.topic) -> HPKEContext {
         HPKEContext(
-            sendingTo: identity.recipient.publicKey, from: senderKey.secretKey,
+            sendingTo: identity.recipient.x25519, from: senderKey.x25519,
             info: HPKEInfo(Envelope.info(topic: topic)))
     }
 

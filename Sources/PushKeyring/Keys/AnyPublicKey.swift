@@ -1,7 +1,7 @@
 public import SealedPush
 
 /// A public key of any kind that a keyring keeps under a name.
-public enum PublicKey: Hashable, Sendable, CustomStringConvertible {
+public enum AnyPublicKey: Hashable, Sendable, CustomStringConvertible {
     case device(Recipient)
     case sender(Sender)
     case authority(Authority)
@@ -45,6 +45,15 @@ public enum PublicKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// To compare with what its owner sees.
+    public var fingerprint: Fingerprint {
+        switch self {
+        case .device(let recipient): Fingerprint(of: recipient)
+        case .sender(let sender): Fingerprint(of: sender)
+        case .authority(let authority): Fingerprint(of: authority)
+        }
+    }
+
     /// The key's text.
     public var description: String {
         switch self {
@@ -54,3 +63,12 @@ public enum PublicKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 }
+
+/// The roles whose keys have a name in a keyring.
+protocol NamedRole: KeyRole {
+    static func named(_ key: PublicKey<Self>) -> AnyPublicKey
+}
+
+extension DeviceRole: NamedRole { static func named(_ key: Recipient) -> AnyPublicKey { .device(key) } }
+extension SenderRole: NamedRole { static func named(_ key: Sender) -> AnyPublicKey { .sender(key) } }
+extension AuthorityRole: NamedRole { static func named(_ key: Authority) -> AnyPublicKey { .authority(key) } }

@@ -1,0 +1,78 @@
+package import PushCrypto
+
+/// How keys are made and checked, and how long they are: what a suite brings along. One value for each algorithm.
+package struct KeyAlgorithm: Sendable {
+    /// Tells algorithms apart.
+    package let identifier: UInt8
+    /// What a key's text has behind the words for its kind; empty where there was but one algorithm.
+    let label: String
+    package let publicByteCount: Int
+    package let secretByteCount: Int
+    /// Whether this many bytes are a public key that is safe to use.
+    let isSafe: @Sendable (UnsafeRawBufferPointer) -> Bool
+    /// The public key of this many secret bytes, whatever they are.
+    let publicKey: @Sendable (UnsafeRawBufferPointer) -> [UInt8]
+
+    package init(
+        identifier: UInt8, label: String, publicByteCount: Int, secretByteCount: Int,
+        isSafe: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool,
+        publicKey: @escaping @Sendable (UnsafeRawBufferPointer) -> [UInt8]
+    ) {
+        self.identifier = identifier
+        self.label = label
+        self.publicByteCount = publicByteCount
+        self.secretByteCount = secretByteCount
+        self.isSafe = isSafe
+        self.publicKey = publicKey
+    }
+
+    /// Devices and senders. Source: Specification 3.3.
+    package static let x25519 = KeyAlgorithm(
+        identifier: 0x01, label: "", publicByteCount: X25519PublicKey.byteCount,
+        secretByteCount: X25519.secretByteCount, isSafe: { (try? X25519PublicKey($0)) != nil },
+        publicKey: { X25519.publicKey(of: $0).bytes })
+
+    /// Authorities and enrolments. Source: Specification 8.6.
+    package static let ed25519 = KeyAlgorithm(
+        identifier: 0x02, label: "", publicByteCount: Ed25519PublicKey.byteCount,
+        secretByteCount: Ed25519.secretByteCount, isSafe: { (try? Ed25519PublicKey($0)) != nil },
+        publicKey: { Ed25519.publicKey(of: $0).bytes })
+}
+
+extension KeyAlgorithm: Hashable {
+    package static func == (one: KeyAlgorithm, other: KeyAlgorithm) -> Bool { one.identifier == other.identifier }
+    package func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
+}
+
+extension PublicKey {
+    /// For the suites whose keys are one of X25519.
+    package var x25519: X25519PublicKey { bytes.withUnsafeBytes { X25519PublicKey(checked: $0) } }
+}
+
+extension SecretKey {
+    package var x25519: some X25519Secret { X25519Half(key: self) }
+
+    /// Its 64-byte signature of a message; about 60 µs.
+    package func sign(_ message: [UInt8]) -> [UInt8] where Role: SigningRole {
+        withBytes { Ed25519.sign(message, with: $0) }
+    }
+}
+
+extension PublicKey where Role: SigningRole {
+    /// Whether 64 bytes are this key's signature of a message; about 60 µs.
+    package func verify(_ signature: some Collection<UInt8>, of message: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { Ed25519PublicKey(checked: $0) }.verify(signature, of: message)
+    }
+}
+
+private struct X25519Half<Role: KeyRole>: X25519Secret {
+    let key: SecretKey<Role>
+
+    var publicKey: X25519PublicKey { key.publicKey.x25519 }
+
+    func withScalar<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try key.withBytes(body)
+    }
+}

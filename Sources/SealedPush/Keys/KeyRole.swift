@@ -1,0 +1,124 @@
+/// What the keys of a kind are for. The library's own four roles conform, and no others. Source: Specification 8.
+public protocol KeyRole: Sendable {
+    static var kind: KeyKind { get }
+}
+
+/// The roles as values.
+public enum KeyKind: Sendable, CaseIterable {
+    /// What one seals to, and what opens.
+    case device
+    /// What seals, and proves who sealed.
+    case sender
+    /// What signs an app's senders.
+    case authority
+    /// What signs a device's keys.
+    case enrolment
+}
+
+/// A role whose keys sign: Ed25519.
+public protocol SigningRole: KeyRole {}
+/// A role whose keys an app may have built in, as text in its source.
+public protocol TrustedRole: KeyRole {}
+/// A role whose keys are made known by a ``SignedList``.
+public protocol ListedRole: KeyRole {
+    /// Who signs it.
+    associatedtype Signer: SigningRole
+}
+
+public enum DeviceRole: ListedRole {
+    public typealias Signer = EnrolmentRole
+    public static let kind = KeyKind.device
+}
+
+public enum SenderRole: ListedRole, TrustedRole {
+    public typealias Signer = AuthorityRole
+    public static let kind = KeyKind.sender
+}
+
+public enum AuthorityRole: SigningRole, TrustedRole { public static let kind = KeyKind.authority }
+public enum EnrolmentRole: SigningRole { public static let kind = KeyKind.enrolment }
+
+/// The public half of a device's key: what one seals to. Its text begins with `push1` and has 63 characters.
+///
+/// To be believed only from a source that the app trusts, for whoever puts in a recipient of their own reads what is
+/// sealed to it. Its ``PublicKey/keyID`` is the hint that travels with each envelope.
+public typealias Recipient = PublicKey<DeviceRole>
+
+/// The public half of a sender's key: whom a device believes. Its text begins with `pushsender1` and has 69 characters.
+///
+/// A device trusts the senders that its app names and no others.
+public typealias Sender = PublicKey<SenderRole>
+
+/// The public half of an app's authority: whose ``SenderSet`` a device believes. Its text begins with `pushauthority1`
+/// and has 72 characters.
+///
+/// Compiled into the app, so that a sender's key can be replaced without an update of the app.
+public typealias Authority = PublicKey<AuthorityRole>
+
+/// The public half of a device's enrolment key: whose ``DeviceRecord`` a server believes. Its text begins with
+/// `pushenrolment1` and has 72 characters.
+///
+/// A server pins it to an account and a device inside the app's own login.
+public typealias Enrolment = PublicKey<EnrolmentRole>
+
+/// The private half of a device's key: what opens. Its text begins with `PUSH-SECRET-KEY-1`.
+public typealias Identity = SecretKey<DeviceRole>
+
+/// A sender's secret key: what seals, and proves who sealed. Its text begins with `PUSH-SENDER-SECRET-KEY-1`.
+public typealias SenderKey = SecretKey<SenderRole>
+
+/// An app's authority: what signs its ``SenderSet``. Its text begins with `PUSH-AUTHORITY-SECRET-KEY-1`.
+///
+/// Belongs on a machine that is not connected to the network: whoever has it names the senders that every device of
+/// the app believes.
+public typealias AuthorityKey = SecretKey<AuthorityRole>
+
+/// A device's enrolment key: what signs its ``DeviceRecord``. Its text begins with `PUSH-ENROLMENT-SECRET-KEY-1`.
+///
+/// A device has one for each app and keeps it for as long as the app is installed there, while its other keys change.
+public typealias EnrolmentKey = SecretKey<EnrolmentRole>
+
+extension Identity { public var recipient: Recipient { publicKey } }
+extension SenderKey { public var sender: Sender { publicKey } }
+extension AuthorityKey { public var authority: Authority { publicKey } }
+extension EnrolmentKey { public var enrolment: Enrolment { publicKey } }
+
+extension KeyKind {
+    /// What a key of this kind is called where its public half is shown, and its secret half.
+    var names: (publicKey: String, secretKey: String) {
+        switch self {
+        case .device: ("recipient", "Identity")
+        case .sender: ("sender", "SenderKey")
+        case .authority: ("authority", "AuthorityKey")
+        case .enrolment: ("enrolment", "EnrolmentKey")
+        }
+    }
+
+    /// What the text of its keys has between `push` and what the algorithm adds.
+    private var word: String { self == .device ? "" : names.publicKey }
+
+    /// How the text of a public key begins, before the `1`. Source: Specification 8.1.
+    func prefix(_ algorithm: KeyAlgorithm) -> String { "push" + word + algorithm.label }
+
+    /// The same of a secret key, in small letters.
+    func secretPrefix(_ algorithm: KeyAlgorithm) -> String {
+        ["push", word, algorithm.label, "secret-key-"].filter { !$0.isEmpty }.joined(separator: "-")
+    }
+
+    /// The algorithms that its keys may have, the one of new keys first.
+    var algorithms: [KeyAlgorithm] {
+        switch self {
+        case .device, .sender: [.x25519]
+        case .authority, .enrolment: [.ed25519]
+        }
+    }
+
+    /// The forms that a key's text may have.
+    func forms(isSecret: Bool) -> [Bech32.Form] {
+        algorithms.map { algorithm in
+            isSecret
+                ? Bech32.Form(secretPrefix(algorithm), byteCount: algorithm.secretByteCount, inCapitals: true)
+                : Bech32.Form(prefix(algorithm), byteCount: algorithm.publicByteCount)
+        }
+    }
+}

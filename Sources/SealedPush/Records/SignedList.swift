@@ -1,0 +1,248 @@
+import PushCrypto
+
+/// Keys that another key vouches for by its signature: a ``DeviceRecord`` or a ``SenderSet``.
+///
+/// A value is always one that the signer named in it has signed; whether that is the right one is for
+/// ``check(pinned:topic:replacing:at:)``. There is nothing secret in it. At most 1,071 characters of text.
+/// Source: Specification 11.
+public struct SignedList<Role: ListedRole>: Hashable, Sendable {
+    /// Who signed.
+    public let signer: PublicKey<Role.Signer>
+    /// Only rises, from one list of a signer to the next.
+    public let counter: UInt64
+    /// When it was signed.
+    public let created: Timestamp
+    /// The last second at which it is believed.
+    public let expires: Timestamp
+    /// The app it is for.
+    public let topic: Topic
+    /// 1 to 16, none twice, newest first.
+    public let keys: [PublicKey<Role>]
+    /// The whole list, signature included.
+    let bytes: [UInt8]
+}
+
+/// A device's recipients, signed by its enrolment key: what a server learns its keys from.
+///
+/// ``EnrolledDevice`` checks it at the right moments. Source: Specification 11, type 1.
+public typealias DeviceRecord = SignedList<DeviceRole>
+
+/// The senders of an app, signed by its authority: what a device learns from whom to believe.
+///
+/// Source: Specification 11, type 2.
+public typealias SenderSet = SignedList<SenderRole>
+
+extension DeviceRecord {
+    /// 1 to 16, none twice, newest first.
+    public var recipients: [Recipient] { keys }
+    /// Who signed.
+    public var enrolment: Enrolment { signer }
+}
+
+extension SenderSet {
+    /// 1 to 16, none twice, newest first.
+    public var senders: [Sender] { keys }
+    /// Who signed.
+    public var authority: Authority { signer }
+}
+
+extension SignedList {
+    /// Signs a new list.
+    ///
+    /// - Parameters:
+    ///   - keys: 1 to 16, none twice, newest first.
+    ///   - counter: higher than in any list that this key has signed for the topic before.
+    ///   - expires: after `created`; from the next second on, the list is refused.
+    /// - Throws: `malformed` where a parameter breaks these rules.
+    public init(
+        of keys: [PublicKey<Role>], topic: Topic, counter: UInt64, created: Timestamp, expires: Timestamp,
+        signedBy key: SecretKey<Role.Signer>
+    ) throws(RecordError) {
+        guard Self.areAllowed(keys), created < expires else { throw .malformed }
+        let version = ListForm.version(of: keys.map(\.algorithm))
+        var bytes = [Self.type, version]
+        bytes += key.publicKey.bytes
+        bytes.append(bigEndian: counter)
+        bytes.append(bigEndian: UInt64(created.secondsSince1970))
+        bytes.append(bigEndian: UInt64(expires.secondsSince1970))
+        bytes.append(UInt8(topic.description.utf8.count))
+        bytes += topic.description.utf8
+        bytes.append(UInt8(keys.count))
+        for key in keys { bytes += ListForm.prefix(of: key.algorithm, version) + key.bytes }
+        bytes += key.sign(Self.signedMessage(bytes[...]))
+        self.init(
+            signer: key.publicKey, counter: counter, created: created, expires: expires, topic: topic, keys: keys,
+            bytes: bytes)
+    }
+
+    /// Reads `pushrecord.…`, at most 1,071 characters, and verifies its signature; about 200 µs.
+    public init(parsing text: String) throws(RecordError) {
+        guard let armoured = Self.armour.bytes(of: text) else { throw .malformed }
+        guard let bytes = ArmouredText.removingChecksum(from: armoured) else { throw .wrongChecksum }
+        try self.init(parsing: bytes)
+    }
+
+    private init(parsing bytes: [UInt8]) throws(RecordError) {
+        guard Self.byteCounts.contains(bytes.count) else { throw .malformed }
+        var reader = ByteReader(bytes)
+        guard let type = reader.next(), let version = reader.next() else { throw .malformed }
+        guard type == Self.type else { throw .wrongType }
+        let signing = KeyAlgorithm.ed25519
+        guard ListForm.versions.contains(version),
+            let signerBytes = reader.take(signing.publicByteCount),
+            let counter = reader.number(),
+            let created = reader.number().flatMap(Timestamp.init(parsing:)),
+            let expires = reader.number().flatMap(Timestamp.init(parsing:)), created < expires,
+            let topic = reader.next().flatMap({ reader.take(Int($0)) }).flatMap(Topic.init(parsing:)),
+            let keyCount = reader.next().map(Int.init), ListForm.keyCounts.contains(keyCount)
+        else { throw .malformed }
+        var keys: [PublicKey<Role>] = []
+        for _ in 1...keyCount {
+            guard let algorithm = Self.algorithm(version, &reader),
+                let key = reader.take(algorithm.publicByteCount).flatMap({ PublicKey<Role>($0, algorithm) })
+            else { throw .malformed }
+            keys.append(key)
+        }
+        let signed = bytes[..<reader.position]
+        guard let signature = reader.take(Ed25519.signatureByteCount), reader.isAtEnd, Self.areAllowed(keys),
+            ListForm.version(of: keys.map(\.algorithm)) == version,
+            // The curve last: it costs more than all the rest.
+            let signer = PublicKey<Role.Signer>(signerBytes, signing)
+        else { throw .malformed }
+        guard signer.verify(signature, of: Self.signedMessage(signed)) else { throw .badSignature }
+        self.init(
+            signer: signer, counter: counter, created: created, expires: expires, topic: topic, keys: keys,
+            bytes: bytes)
+    }
+
+    /// Whether this list is to be believed now, by whoever pinned a signer and knows an earlier list.
+    ///
+    /// A known list counts whoever has signed it: where several signers are pinned at once, going back and forth between
+    /// them must not bring an old list back. The signature was verified when the value was made. Source: Specification 11.3.
+    ///
+    /// - Parameters:
+    ///   - signer: a device's enrolment, as pinned inside the app's login, or the app's own authority, compiled into it;
+    ///     never taken from the list itself.
+    ///   - topic: the app's own.
+    ///   - known: the newest list so far of any signer that is still pinned, kept beside the keys. Of another topic, it
+    ///     counts as none.
+    /// - Throws: in this order `foreignSigner`, `otherTopic`, `expired`, `notYetValid`, `rolledBack`, `conflicting`.
+    public func check(
+        pinned signer: PublicKey<Role.Signer>, topic: Topic, replacing known: Self?, at now: Timestamp
+    ) throws(RecordError) {
+        guard self.signer == signer else { throw .foreignSigner }
+        guard self.topic == topic else { throw .otherTopic }
+        guard now <= expires else { throw .expired }
+        guard created.seconds(since: now) <= TimeRules.maximumLead(isAnonymous: false) else { throw .notYetValid }
+        guard let known, known.topic == topic else { return }
+        guard counter >= known.counter else { throw .rolledBack }
+        guard counter > known.counter || bytes == known.bytes else { throw .conflicting }
+    }
+
+    private static func areAllowed(_ keys: [PublicKey<Role>]) -> Bool {
+        ListForm.keyCounts.contains(keys.count) && Set(keys).count == keys.count
+    }
+
+    /// Specification 11.2: what the signature covers.
+    private static func signedMessage(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        Array("sealedpush/v1 record".utf8) + [0] + bytes
+    }
+
+    /// What the keys are, and so who signs.
+    private static var type: UInt8 { Role.kind == .device ? 1 : 2 }
+
+    private static var armour: ArmouredText {
+        ArmouredText(
+            prefix: "pushrecord.",
+            byteCounts: ArmouredText.lengthened(byteCounts, by: ArmouredText.checksumByteCount))
+    }
+
+    /// From one key and a topic of one byte to 16 keys and a topic of 155.
+    private static var byteCounts: ClosedRange<Int> {
+        let others = 4 + KeyAlgorithm.ed25519.publicByteCount + 3 * 8 + Ed25519.signatureByteCount
+        let sizes = Role.kind.algorithms.map {
+            ListForm.prefix(of: $0, ListForm.version(of: [$0])).count + $0.publicByteCount
+        }
+        let (shortest, longest) = (sizes.min() ?? 0, sizes.max() ?? 0)
+        return others + 1 + shortest...others + Topic.maximumByteCount + ListForm.keyCounts.upperBound * longest
+    }
+
+    private static func algorithm(_ version: UInt8, _ reader: inout ByteReader) -> KeyAlgorithm? {
+        guard version != ListForm.versions.lowerBound else { return ListForm.plain }
+        let identifier = reader.next()
+        return Role.kind.algorithms.first { $0.identifier == identifier }
+    }
+}
+
+extension SignedList: CustomStringConvertible {
+    /// The text that ``init(parsing:)`` reads: one for each list.
+    public var description: String { Self.armour.text(of: ArmouredText.appendingChecksum(to: bytes)) }
+}
+
+/// How keys are written in a list: of version 1 one after the other, and all of them of X25519; where another is among them,
+/// each behind its algorithm's identifier, in version 2. Source: Docs/Decisions/0036-suites.md.
+enum ListForm {
+    static let keyCounts = 1...16
+    static let versions: ClosedRange<UInt8> = 1...2
+    static let plain = KeyAlgorithm.x25519
+
+    static func version(of algorithms: [KeyAlgorithm]) -> UInt8 {
+        algorithms.allSatisfy { $0 == plain } ? versions.lowerBound : versions.upperBound
+    }
+
+    static func prefix(of algorithm: KeyAlgorithm, _ version: UInt8) -> [UInt8] {
+        version == versions.lowerBound ? [] : [algorithm.identifier]
+    }
+}
+
+/// The counters of signed records, which only rise: a device's in its records, an authority's in its sender sets.
+package enum RecordCounter {
+    /// One more than the last, and no less than the time in seconds since 1970. Source: Specification 11.1.5.
+    ///
+    /// The reason is what comes back from a backup, or from a copied folder: its last counter is older than what servers
+    /// and apps have seen, and they refuse whatever counts less. The clock tells a higher one without asking them, as
+    /// nobody signs more than once a second for long.
+    package static func next(after last: UInt64?, at now: Timestamp) -> UInt64 {
+        let (next, isOverflow) = (last ?? 0).addingReportingOverflow(1)
+        return isOverflow ? .max : max(next, UInt64(now.secondsSince1970))
+    }
+}
+
+/// Reads bytes from the front; returns nil, and stays where it is, when there are too few.
+private struct ByteReader {
+    private let bytes: [UInt8]
+    private(set) var position = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func next() -> UInt8? { take(1)?.first }
+
+    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+        guard count <= bytes.count - position else { return nil }
+        defer { position += count }
+        return bytes[position..<position + count]
+    }
+
+    /// Eight bytes, big endian.
+    mutating func number() -> UInt64? { take(8)?.reduce(0) { $0 << 8 | UInt64($1) } }
+}
+
+extension Timestamp {
+    fileprivate init?(parsing number: UInt64) {
+        guard let seconds = Int64(exactly: number) else { return nil }
+        self.init(secondsSince1970: seconds)
+    }
+}
+
+extension Topic {
+    fileprivate init?(parsing bytes: ArraySlice<UInt8>) { self.init(parsing: String(decoding: bytes, as: UTF8.self)) }
+}
+
+extension [UInt8] {
+    /// Eight bytes.
+    mutating func append(bigEndian number: UInt64) {
+        for shift in stride(from: UInt64(56), through: 0, by: -8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+}

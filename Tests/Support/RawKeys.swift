@@ -1,0 +1,55 @@
+package import PushCrypto
+
+/// 32 secret bytes of X25519 by themselves, as the functions of PushCrypto take them.
+package struct X25519SecretKey: ~Copyable, X25519Secret {
+    package let publicKey: X25519PublicKey
+    private let secret: GuardedSecret
+
+    package static func random() -> X25519SecretKey {
+        X25519SecretKey(secret: GuardedSecret(count: X25519.secretByteCount) { SecureRandom.fill($0) })
+    }
+
+    package init(copying bytes: UnsafeRawBufferPointer) {
+        self.init(secret: GuardedSecret(count: bytes.count) { $0.copyMemory(from: bytes) })
+    }
+
+    package init(_ bytes: [UInt8]) {
+        self.init(secret: GuardedSecret(count: bytes.count) { $0.copyBytes(from: bytes) })
+    }
+
+    private init(secret: consuming GuardedSecret) {
+        publicKey = secret.withBytes { X25519.publicKey(of: $0) }
+        self.secret = secret
+    }
+
+    package func withScalar<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try secret.withBytes(body)
+    }
+}
+
+/// The same of Ed25519.
+package struct Ed25519SecretKey: ~Copyable, Sendable {
+    package let publicKey: Ed25519PublicKey
+    private let secret: GuardedSecret
+
+    package static func random() -> Ed25519SecretKey {
+        Ed25519SecretKey(secret: GuardedSecret(count: Ed25519.secretByteCount) { SecureRandom.fill($0) })
+    }
+
+    package init(copying bytes: UnsafeRawBufferPointer) {
+        self.init(secret: GuardedSecret(count: bytes.count) { $0.copyMemory(from: bytes) })
+    }
+
+    package init(_ bytes: [UInt8]) {
+        self.init(secret: GuardedSecret(count: bytes.count) { $0.copyBytes(from: bytes) })
+    }
+
+    private init(secret: consuming GuardedSecret) {
+        publicKey = secret.withBytes { Ed25519.publicKey(of: $0) }
+        self.secret = secret
+    }
+
+    package func sign(_ message: [UInt8]) -> [UInt8] { secret.withBytes { Ed25519.sign(message, with: $0) } }
+}
