@@ -90,7 +90,7 @@ final class AttachmentTests {
         #expect(plain.time == nil)
     }
 
-    @Test("is equal by value and comes back from an archive, also within content")
+    @Test("is equal by value, also within content")
     func value() throws {
         let options: [AnyHashable: Any] = [
             UNNotificationAttachmentOptionsThumbnailHiddenKey: true,
@@ -101,12 +101,11 @@ final class AttachmentTests {
         let attachment = try UNNotificationAttachment(identifier: "image", url: url, options: options)
         #expect(try attachment == UNNotificationAttachment(identifier: "image", url: url, options: options))
         #expect(try attachment != UNNotificationAttachment(identifier: "image", url: url))
-        #expect(try roundTrip(attachment) == attachment)
 
         let content = UNMutableNotificationContent()
         content.attachments = [attachment]
         #expect(content != UNMutableNotificationContent())
-        #expect(try roundTrip(content).attachments == [attachment])
+        #expect(content.attachments == [attachment])
     }
 }
 

@@ -15,8 +15,6 @@ struct ContentTests {
         content.threadIdentifier = "thread"
         content.title = "title"
         content.userInfo = ["aps": ["alert": ["body": "b"], "badge": 3], "e": ["x", 1, NSNull()]]
-        content.summaryArgument = "argument"
-        content.summaryArgumentCount = 2
         content.targetContentIdentifier = "window"
         content.interruptionLevel = .timeSensitive
         content.relevanceScore = 0.25
@@ -31,12 +29,11 @@ struct ContentTests {
         #expect(content.badge == nil)
         let texts = [
             content.body, content.categoryIdentifier, content.launchImageName, content.subtitle,
-            content.threadIdentifier, content.title, content.summaryArgument,
+            content.threadIdentifier, content.title,
         ]
         #expect(texts.allSatisfy { $0 == "" })
         #expect(content.sound == nil)
         #expect(content.userInfo.isEmpty)
-        #expect(content.summaryArgumentCount == 0)
         #expect(content.targetContentIdentifier == nil)
         #expect(content.interruptionLevel == .active)
         #expect(content.relevanceScore == 0)
@@ -85,7 +82,7 @@ struct ContentTests {
             { $0.badge = 4 }, { $0.body = "" }, { $0.categoryIdentifier = "" }, { $0.launchImageName = "" },
             { $0.sound = .default }, { $0.subtitle = "" }, { $0.threadIdentifier = "" }, { $0.title = "" },
             { $0.userInfo = ["aps": ["alert": ["body": "c"], "badge": 3], "e": ["x", 1, NSNull()]] },
-            { $0.summaryArgument = "" }, { $0.summaryArgumentCount = 1 }, { $0.targetContentIdentifier = nil },
+            { $0.targetContentIdentifier = nil },
             { $0.interruptionLevel = .passive }, { $0.relevanceScore = 1 }, { $0.filterCriteria = nil },
         ]
         for (position, change) in changes.enumerated() {
@@ -103,15 +100,6 @@ struct ContentTests {
         #expect(content == filled())
     }
 
-    @Test("comes back from an archive", arguments: [false, true])
-    func archive(isMutable: Bool) throws {
-        let content = try #require((isMutable ? filled() : filled().copy()) as? UNNotificationContent)
-        let back = try roundTrip(content)
-        #expect(back == content)
-        #expect((back is UNMutableNotificationContent) == isMutable)
-        #expect(try roundTrip(UNNotificationContent()) == UNNotificationContent())
-    }
-
     @Test("of a request is a snapshot")
     func requestSnapshot() {
         let content = filled()
@@ -123,15 +111,18 @@ struct ContentTests {
         #expect(request != UNNotificationRequest(identifier: "2", content: filled(), trigger: nil))
     }
 
+    @Test("of a remote notification has a trigger that never repeats")
+    func trigger() {
+        #expect(!UNPushNotificationTrigger().repeats)
+        #expect(UNPushNotificationTrigger() == UNPushNotificationTrigger())
+        let content = UNNotificationContent()
+        let remote = UNNotificationRequest(identifier: "1", content: content, trigger: UNPushNotificationTrigger())
+        #expect(remote != UNNotificationRequest(identifier: "1", content: content, trigger: nil))
+    }
+
     @Test("has Apple's interruption levels")
     func levels() {
         let levels: [UNNotificationInterruptionLevel] = [.passive, .active, .timeSensitive, .critical]
         #expect(levels.map(\.rawValue) == [0, 1, 2, 3])
     }
-}
-
-/// Archives an object the secure way and reads it back.
-func roundTrip<Object: NSObject & NSSecureCoding>(_ object: Object) throws -> Object {
-    let archive = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
-    return try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: Object.self, from: archive))
 }

@@ -8,13 +8,6 @@ private final class HandlerDelegate: NSObject, UNUserNotificationCenterDelegate 
     var answered: [String] = []
 
     func userNotificationCenter(
-        _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
-        withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
-    ) {
-        completionHandler([.banner, .list])
-    }
-
-    func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
     ) {
@@ -24,10 +17,14 @@ private final class HandlerDelegate: NSObject, UNUserNotificationCenterDelegate 
 }
 
 private final class AsyncDelegate: NSObject, UNUserNotificationCenterDelegate {
+    private let answered: @Sendable (String) -> Void
+
+    init(_ answered: @escaping @Sendable (String) -> Void) { self.answered = answered }
+
     func userNotificationCenter(
-        _ center: UNUserNotificationCenter, willPresent notification: UNNotification
-    ) async -> UNNotificationPresentationOptions {
-        [.sound]
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
+    ) async {
+        answered(response.actionIdentifier)
     }
 }
 
@@ -58,31 +55,29 @@ struct DelegateTests {
             notification: notification(), actionIdentifier: UNNotificationDefaultActionIdentifier)
     }
 
-    @Test("that implements nothing shows nothing")
+    @Test("that implements nothing may be asked all the same")
     func silent() async {
         let delegate: any UNUserNotificationCenterDelegate = SilentDelegate()
-        #expect(await delegate.userNotificationCenter(center, willPresent: notification()) == [])
         await delegate.userNotificationCenter(center, didReceive: response())
-        delegate.userNotificationCenter(center, openSettingsFor: nil)
     }
 
     @Test("with completion handlers is reached through the async calls")
     func handlers() async {
         let delegate = HandlerDelegate()
         let system: any UNUserNotificationCenterDelegate = delegate
-        #expect(await system.userNotificationCenter(center, willPresent: notification()) == [.banner, .list])
         await system.userNotificationCenter(center, didReceive: response())
         let text = UNTextInputNotificationResponse(
             notification: notification(), actionIdentifier: "reply", userText: "Yes")
         await system.userNotificationCenter(center, didReceive: text)
         #expect(delegate.answered == [UNNotificationDefaultActionIdentifier, "Yes"])
-        #expect(text != response())
     }
 
     @Test("that is async answers itself")
     func async() async {
-        let delegate: any UNUserNotificationCenterDelegate = AsyncDelegate()
-        #expect(await delegate.userNotificationCenter(center, willPresent: notification()) == [.sound])
+        await confirmation { answered in
+            let delegate: any UNUserNotificationCenterDelegate = AsyncDelegate { _ in answered() }
+            await delegate.userNotificationCenter(center, didReceive: response())
+        }
     }
 
     @Test("on the main actor is reached from elsewhere")

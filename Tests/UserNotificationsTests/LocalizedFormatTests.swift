@@ -14,11 +14,4 @@ struct LocalizedFormatTests {
     func fill(format: String, text: String) {
         #expect(LocalizedFormat.fill(format, with: ["a", "b"]) == text)
     }
-
-    @Test("without a translation is its key")
-    func missingTranslation() {
-        let text = NSString.localizedUserNotificationString(forKey: "From %@", arguments: ["Anna"])
-        #expect(text == "From Anna")
-        #expect(NSString.localizedUserNotificationString(forKey: "Hi", arguments: nil) == "Hi")
-    }
 }

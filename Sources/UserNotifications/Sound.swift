@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The sound of a notification (Apple, UNNotificationSound).
-public final class UNNotificationSound: NSObject, NSCopying, NSSecureCoding {
+public final class UNNotificationSound: NSObject, NSCopying {
     /// The sound file's name; nil is the system's own sound.
     package let name: UNNotificationSoundName?
     /// Whether the sound is heard on a muted device.
@@ -67,21 +67,17 @@ public final class UNNotificationSound: NSObject, NSCopying, NSSecureCoding {
 
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    public static var supportsSecureCoding: Bool { true }
+}
 
-    public convenience init?(coder: NSCoder) {
-        let name = coder.decodeObject(of: NSString.self, forKey: "name").map(String.init(describing:))
-        self.init(
-            name.map(UNNotificationSoundName.init(rawValue:)),
-            isCritical: coder.decodeBool(forKey: "isCritical"),
-            isRingtone: coder.decodeBool(forKey: "isRingtone"),
-            volume: coder.decodeObject(of: NSNumber.self, forKey: "volume")?.floatValue)
+/// The name of a sound file (Apple, UNNotificationSoundName).
+public struct UNNotificationSoundName: RawRepresentable, Hashable, Sendable {
+    public var rawValue: String
+
+    public init(_ rawValue: String) {
+        self.rawValue = rawValue
     }
 
-    public func encode(with coder: NSCoder) {
-        coder.encode(name.map { $0.rawValue as NSString }, forKey: "name")
-        coder.encode(isCritical, forKey: "isCritical")
-        coder.encode(isRingtone, forKey: "isRingtone")
-        coder.encode(volume.map { NSNumber(value: $0) }, forKey: "volume")
+    public init(rawValue: String) {
+        self.rawValue = rawValue
     }
 }

@@ -1,0 +1,219 @@
+public import Foundation
+
+/// A file shown with a notification (Apple, UNNotificationAttachment).
+///
+/// The file's size and soundness are checked later, by the system that shows the notification.
+public final class UNNotificationAttachment: NSObject, NSCopying {
+    /// The attachment's identifier.
+    public let identifier: String
+    /// The file.
+    public let url: URL
+    /// The uniform type identifier of the file.
+    public var type: String { format.type }
+
+    /// The largest file the system takes for this type, in bytes.
+    package var maximumByteCount: Int { format.maximumByteCount }
+    /// Whether, where and when the thumbnail is taken.
+    package let thumbnail: AttachmentThumbnail
+
+    private let format: AttachmentFormat
+
+    private init(_ identifier: String, _ url: URL, _ format: AttachmentFormat, _ thumbnail: AttachmentThumbnail) {
+        self.identifier = identifier
+        self.url = url
+        self.format = format
+        self.thumbnail = thumbnail
+    }
+
+    /// Makes an attachment of a readable file; an empty identifier is replaced by a new one.
+    ///
+    /// Throws `UNError.attachmentInvalidURL` when the URL is not that of a readable regular file, and
+    /// `UNError.attachmentUnrecognizedType` when neither the type hint nor the file's extension is accepted.
+    public convenience init(identifier: String, url: URL, options: [AnyHashable: Any]? = nil) throws {
+        guard url.isReadableRegularFile else {
+            throw UNError(.attachmentInvalidURL, userInfo: [NSLocalizedDescriptionKey: "Invalid attachment file URL"])
+        }
+        guard let format = AttachmentFormat(of: url, options: options ?? [:]) else {
+            throw UNError(
+                .attachmentUnrecognizedType,
+                userInfo: [NSLocalizedDescriptionKey: "Unrecognized attachment file type"])
+        }
+        self.init(
+            identifier.isEmpty ? UUID().uuidString : identifier, url, format,
+            AttachmentThumbnail(options: options ?? [:]))
+    }
+
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? UNNotificationAttachment else { return false }
+        return identifier == other.identifier && url == other.url && format == other.format
+            && thumbnail == other.thumbnail
+    }
+
+    public override var hash: Int { identifier.hashValue }
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+}
+
+extension URL {
+    fileprivate var isReadableRegularFile: Bool {
+        guard isFileURL else { return false }
+        let path = resolvingSymlinksInPath().path
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return attributes?[.type] as? FileAttributeType == .typeRegular
+            && FileManager.default.isReadableFile(atPath: path)
+    }
+}
+
+/// Option: the file's uniform type identifier; without it the file's extension decides
+/// (Apple, UNNotificationAttachmentOptionsTypeHintKey).
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let UNNotificationAttachmentOptionsTypeHintKey: String = "UNNotificationAttachmentOptionsTypeHintKey"
+
+/// Option: a Boolean that hides the thumbnail (Apple, UNNotificationAttachmentOptionsThumbnailHiddenKey).
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let UNNotificationAttachmentOptionsThumbnailHiddenKey: String =
+    "UNNotificationAttachmentOptionsThumbnailHiddenKey"
+
+/// Option: the part of the image the thumbnail shows, a dictionary of a unit rectangle
+/// (Apple, UNNotificationAttachmentOptionsThumbnailClippingRectKey).
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let UNNotificationAttachmentOptionsThumbnailClippingRectKey: String =
+    "UNNotificationAttachmentOptionsThumbnailClippingRectKey"
+
+/// Option: the frame of an animated image, or the second of a movie, the thumbnail shows
+/// (Apple, UNNotificationAttachmentOptionsThumbnailTimeKey).
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let UNNotificationAttachmentOptionsThumbnailTimeKey: String =
+    "UNNotificationAttachmentOptionsThumbnailTimeKey"
+
+/// A file format the system shows as an attachment (Apple, UNNotificationAttachment: the table of file types).
+package struct AttachmentFormat: Hashable {
+    /// The uniform type identifier.
+    package let type: String
+    /// The largest file the system takes; "MB" is read the strict way, as a million bytes.
+    package let maximumByteCount: Int
+    /// The extensions of files that get this format without a type hint.
+    let filenameExtensions: [String]
+    /// The one that a file of this format usually has.
+    package var filenameExtension: String { filenameExtensions.first ?? "" }
+
+    /// The format the type hint names or else, without a hint, the one of the file's extension.
+    init?(of url: URL, options: [AnyHashable: Any]) {
+        guard let hint = options[UNNotificationAttachmentOptionsTypeHintKey] else {
+            self.init(filenameExtension: url.pathExtension.lowercased())
+            return
+        }
+        guard let type = (hint as? String) ?? (hint as? NSString).map(String.init(describing:)) else { return nil }
+        self.init(type: type)
+    }
+
+    package init?(type: String) {
+        guard let format = Self.accepted.first(where: { $0.type == type }) else { return nil }
+        self = format
+    }
+
+    private init?(filenameExtension: String) {
+        guard let format = Self.accepted.first(where: { $0.filenameExtensions.contains(filenameExtension) }) else {
+            return nil
+        }
+        self = format
+    }
+
+    private init(_ type: String, _ filenameExtensions: [String], megabytes: Int) {
+        self.type = type
+        self.filenameExtensions = filenameExtensions
+        maximumByteCount = megabytes * 1_000_000
+    }
+
+    private static let accepted = [
+        AttachmentFormat("public.aiff-audio", ["aiff", "aif"], megabytes: 5),
+        AttachmentFormat("com.microsoft.waveform-audio", ["wav", "wave"], megabytes: 5),
+        AttachmentFormat("public.mp3", ["mp3"], megabytes: 5),
+        AttachmentFormat("public.mpeg-4-audio", ["m4a"], megabytes: 5),
+        AttachmentFormat("public.jpeg", ["jpeg", "jpg", "jpe"], megabytes: 10),
+        AttachmentFormat("com.compuserve.gif", ["gif"], megabytes: 10),
+        AttachmentFormat("public.png", ["png"], megabytes: 10),
+        AttachmentFormat("public.mpeg", ["mpeg", "mpg"], megabytes: 50),
+        AttachmentFormat("public.mpeg-2-video", ["m2v"], megabytes: 50),
+        AttachmentFormat("public.mpeg-4", ["mp4"], megabytes: 50),
+        AttachmentFormat("public.avi", ["avi"], megabytes: 50),
+    ]
+}
+
+/// What an attachment's options say about its thumbnail; an option of the wrong kind counts as absent.
+package struct AttachmentThumbnail: Equatable {
+    /// Whether no thumbnail is shown.
+    package let isHidden: Bool
+    /// The part of the image to show, in units of its width and height; nil for all of it.
+    package let clippingRect: CGRect?
+    /// The frame number of an animated image, or the seconds into a movie.
+    package let time: Double?
+
+    init(options: [AnyHashable: Any]) {
+        isHidden = Self.number(options[UNNotificationAttachmentOptionsThumbnailHiddenKey]) ?? 0 != 0
+        let rect = options[UNNotificationAttachmentOptionsThumbnailClippingRectKey] as? [String: Any]
+        clippingRect = rect.flatMap(Self.rect(in:))
+        let time = options[UNNotificationAttachmentOptionsThumbnailTimeKey]
+        self.time = Self.number(time) ?? (time as? [String: Any]).flatMap(Self.seconds(in:))
+    }
+
+    /// Reads the dictionary Core Graphics makes of a rectangle (Apple, CGRect.dictionaryRepresentation).
+    private static func rect(in dictionary: [String: Any]) -> CGRect? {
+        guard let x = number(dictionary["X"]), let y = number(dictionary["Y"]),
+            let width = number(dictionary["Width"]), let height = number(dictionary["Height"])
+        else { return nil }
+        return CGRect(x: x, y: y, width: width, height: height)
+    }
+
+    /// Reads the dictionary Core Media makes of a time (Apple, CMTimeCopyAsDictionary).
+    private static func seconds(in dictionary: [String: Any]) -> Double? {
+        guard let value = number(dictionary["value"]), let timescale = number(dictionary["timescale"]), timescale > 0
+        else { return nil }
+        return value / timescale
+    }
+
+    private static func number(_ value: Any?) -> Double? {
+        switch value {
+        case let truth as Bool: truth ? 1 : 0
+        case let number as NSNumber: number.doubleValue
+        case let number as any BinaryInteger: Double(number)
+        case let number as any BinaryFloatingPoint: Double(number)
+        default: nil
+        }
+    }
+}
+
+/// Why the notification system refused (Apple, UNError); those of its codes that a stand-in has use for.
+///
+/// It has the shape of an imported Objective-C error, as Foundation's own errors have:
+/// `catch UNError.attachmentInvalidURL` and `as NSError` work.
+public struct UNError: _BridgedStoredNSError {
+    public let _nsError: NSError
+
+    public init(_nsError error: NSError) {
+        precondition(error.domain == UNErrorDomain, "A UNError is made from an error of its own domain.")
+        _nsError = error
+    }
+
+    public static var errorDomain: String { UNErrorDomain }
+    public static var _nsErrorDomain: String { UNErrorDomain }
+
+    /// The error's code (Apple, UNError.Code).
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
+    public enum Code: Int, _ErrorCodeProtocol, Sendable {
+        public typealias _ErrorType = UNError
+
+        case attachmentInvalidURL = 100
+        case attachmentUnrecognizedType = 101
+    }
+
+    public static var attachmentInvalidURL: Code { .attachmentInvalidURL }
+    public static var attachmentUnrecognizedType: Code { .attachmentUnrecognizedType }
+}
+
+/// The domain of every `UNError` (Apple, UNErrorDomain).
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let UNErrorDomain: String = "UNErrorDomain"

@@ -1,0 +1,111 @@
+public import Foundation
+
+/// The notifications of this process, kept in memory (Apple, UNUserNotificationCenter): what an app's own calls need to
+/// compile and run here.
+///
+/// A lock guards the state. A request is delivered at once; the person always agrees.
+public final class UNUserNotificationCenter: NSObject {
+    // Safe: all of a center's state is behind its lock.
+    nonisolated(unsafe) private static let shared = UNUserNotificationCenter()
+
+    private let lock = NSLock()
+    private var delivered: [UNNotification] = []
+    private var categories: Set<UNNotificationCategory> = []
+    private weak var lockedDelegate: (any UNUserNotificationCenterDelegate)?
+
+    /// Makes a center of its own.
+    package override init() {}
+
+    /// The center of this process.
+    public class func current() -> UNUserNotificationCenter { shared }
+
+    /// Who answers for the app.
+    public weak var delegate: (any UNUserNotificationCenterDelegate)? {
+        get { lock.withLock { lockedDelegate } }
+        set { lock.withLock { lockedDelegate = newValue } }
+    }
+}
+
+// Apple's calls. The `async` ones stay with their caller's actor, so that a center, which is not `Sendable`, can be used
+// from any.
+extension UNUserNotificationCenter {
+    /// Asks the person to allow notifications.
+    nonisolated(nonsending) public func requestAuthorization(
+        options: UNAuthorizationOptions = []
+    ) async throws -> Bool { true }
+
+    /// Declares the app's categories in place of those it had.
+    public func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
+        lock.withLock { self.categories = categories }
+    }
+
+    /// Returns the app's categories.
+    nonisolated(nonsending) public func notificationCategories() async -> Set<UNNotificationCategory> {
+        lock.withLock { categories }
+    }
+
+    /// Shows a notification in place of one with the same identifier.
+    nonisolated(nonsending) public func add(_ request: UNNotificationRequest) async throws {
+        lock.withLock {
+            delivered.removeAll { $0.request.identifier == request.identifier }
+            delivered.append(UNNotification(request: request, date: Date()))
+        }
+    }
+
+    /// Returns the notifications in the list, the oldest first.
+    nonisolated(nonsending) public func deliveredNotifications() async -> [UNNotification] {
+        lock.withLock { delivered }
+    }
+
+    /// Removes the delivered notifications with these identifiers.
+    public func removeDeliveredNotifications(withIdentifiers identifiers: [String]) {
+        lock.withLock { delivered.removeAll { identifiers.contains($0.request.identifier) } }
+    }
+}
+
+/// What an app asks to be allowed (Apple, UNAuthorizationOptions).
+public struct UNAuthorizationOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// A number on the app's icon.
+    public static var badge: UNAuthorizationOptions { .init(rawValue: 1 << 0) }
+    /// Sounds.
+    public static var sound: UNAuthorizationOptions { .init(rawValue: 1 << 1) }
+    /// Alerts.
+    public static var alert: UNAuthorizationOptions { .init(rawValue: 1 << 2) }
+}
+
+/// What an app answers when a notification is answered (Apple, UNUserNotificationCenterDelegate).
+///
+/// Apple's requirements are optional; here each has a default. A system calls the `async` one, whose default passes the
+/// call on, so a delegate may implement either.
+public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
+    /// Handles what a person did with a notification.
+    func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
+        withCompletionHandler completionHandler: @escaping () -> Void)
+
+    /// Handles what a person did with a notification.
+    func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
+    ) async
+}
+
+extension UNUserNotificationCenterDelegate {
+    public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
+        withCompletionHandler completionHandler: @escaping () -> Void
+    ) {
+        completionHandler()
+    }
+
+    public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
+    ) async {
+        await withCheckedContinuation { continuation in
+            userNotificationCenter(center, didReceive: response) { continuation.resume() }
+        }
+    }
+}
