@@ -1,6 +1,12 @@
 internal import GRDB
 internal import _PushBase
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// The server's list of devices and its durable queue of sealed pushes, in one SQLite file.
 ///
 /// What waits in it is unreadable: ``enqueue(_:to:from:priority:expiration:includingUnverified:key:progress:)`` seals and
@@ -104,4 +110,25 @@ public final class Outbox: Sendable {
         }
         return configuration
     }
+}
+
+/// Where time comes from: the wall clock, since several processes and several days share the file.
+package struct OutboxClock: Sendable {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    package var now: @Sendable () -> Int64
+    package var sleep: @Sendable (Duration) async -> Void
+
+    package init(now: @escaping @Sendable () -> Int64, sleep: @escaping @Sendable (Duration) async -> Void) {
+        self.now = now
+        self.sleep = sleep
+    }
+
+    package static let system = OutboxClock(
+        now: { Int64(Date().timeIntervalSince1970 * 1_000) },
+        sleep: { try? await Task.sleep(for: $0) })
+}
+
+extension Duration {
+    /// Cut to the millisecond.
+    var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
 }

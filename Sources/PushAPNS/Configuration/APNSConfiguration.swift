@@ -1,3 +1,5 @@
+internal import NIOCore
+
 /// What a transport needs to know. Only endpoint and key have no default.
 public struct APNSConfiguration: Sendable {
     public var endpoint: APNSEndpoint
@@ -56,5 +58,44 @@ public struct APNSConfiguration: Sendable {
         public var longestBackoff: Duration = .seconds(30)
 
         public init() {}
+    }
+}
+
+/// What is wrong with a transport's configuration. None of them repeats what was given.
+public enum APNSConfigurationError: Error, Hashable, Sendable {
+    /// Not an EC P-256 private key in PEM, as in Apple's .p8 files.
+    case malformedKey
+    /// A key ID or team ID is 10 letters and digits.
+    case malformedIdentifier
+    /// No certificates in PEM.
+    case malformedTrustRoots
+    /// TLS could not be set up with them.
+    case tls
+}
+
+/// The deadlines in the unit that event loops count in.
+struct DeadlineAmounts: Sendable {
+    let connect: TimeAmount
+    let request: TimeAmount
+    let firstAnswer: TimeAmount
+    let pingWhileBusy: TimeAmount
+    let pingWhileIdle: TimeAmount
+    let ping: TimeAmount
+    let idle: TimeAmount
+    let full: TimeAmount
+    let firstBackoff: TimeAmount
+    let longestBackoff: TimeAmount
+
+    init(_ deadlines: APNSConfiguration.Deadlines) {
+        connect = TimeAmount(deadlines.connect)
+        request = TimeAmount(deadlines.request)
+        firstAnswer = TimeAmount(deadlines.firstAnswer)
+        pingWhileBusy = TimeAmount(deadlines.pingWhileBusy)
+        pingWhileIdle = TimeAmount(deadlines.pingWhileIdle)
+        ping = TimeAmount(deadlines.ping)
+        idle = TimeAmount(deadlines.idle)
+        full = TimeAmount(deadlines.full)
+        firstBackoff = TimeAmount(deadlines.firstBackoff)
+        longestBackoff = TimeAmount(deadlines.longestBackoff)
     }
 }

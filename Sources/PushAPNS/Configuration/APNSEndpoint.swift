@@ -1,3 +1,5 @@
+internal import NIOSSL
+
 /// Where APNs listens: HTTP/2 over TLS 1.2 or later.
 ///
 /// Source: Apple, "Sending notification requests to APNs".
@@ -19,8 +21,23 @@ public struct APNSEndpoint: Hashable, Sendable, CustomStringConvertible {
     /// What apps that were started from Xcode get their pushes through.
     public static let sandbox = APNSEndpoint(host: "api.sandbox.push.apple.com", port: 443)
 
-    /// The same host on port 2197, for networks that treat 443 specially.
-    public var onAlternativePort: APNSEndpoint { APNSEndpoint(host: host, port: 2197) }
-
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// Which certificate authorities may vouch for the server.
+public struct TrustRoots: Sendable {
+    let tlsRoots: NIOSSLTrustRoots
+
+    /// The system's.
+    public static let system = TrustRoots(tlsRoots: .default)
+
+    /// Only the certificates in `pem`: one or more, as text between BEGIN and END lines.
+    public init(pem: [UInt8]) throws(APNSConfigurationError) {
+        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(pem), !certificates.isEmpty else {
+            throw .malformedTrustRoots
+        }
+        tlsRoots = .certificates(certificates)
+    }
+
+    private init(tlsRoots: NIOSSLTrustRoots) { self.tlsRoots = tlsRoots }
 }

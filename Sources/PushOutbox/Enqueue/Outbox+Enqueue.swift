@@ -111,3 +111,45 @@ extension Outbox {
     /// How long anything is kept, in milliseconds: 30 days. Source: Specification 6, the oldest content that devices show.
     static let lifetime: Int64 = 30 * Tally.millisecondsPerDay
 }
+
+/// Whom a message goes to.
+public enum Audience: Hashable, Sendable {
+    case device(DeviceName)
+    /// All devices of one user, in one transaction.
+    case user(UserName)
+    /// All devices of the sealer's app.
+    case everyone
+
+    /// For telling whether a request is repeated for the same ones.
+    var text: String {
+        switch self {
+        case .device(let name): "device \(name)"
+        case .user(let name): "user \(name)"
+        case .everyone: "everyone"
+        }
+    }
+}
+
+/// What enqueueing has done.
+public struct EnqueueReport: Hashable, Sendable {
+    /// Pushes that wait now because of this call.
+    public internal(set) var enqueuedCount = 0
+    /// Pushes that an earlier call with the same idempotency key had enqueued.
+    public internal(set) var alreadyEnqueuedCount = 0
+    /// Devices that got nothing, by reason.
+    public internal(set) var skipped: [SkipReason: Int] = [:]
+}
+
+/// Why a device gets nothing. The codes are stable.
+public enum SkipReason: String, Hashable, Sendable, CaseIterable {
+    /// It has no address, or its carrier refuses the one it has.
+    case noToken = "no-token"
+    /// None of its recipients has answered a challenge yet.
+    case unproven
+    /// Nobody vouches for its recipient, and the caller did not include such devices.
+    case unverified
+    case recordExpired = "record-expired"
+    case recordNotYetValid = "record-not-yet-valid"
+    /// It runs another app than the sealer's.
+    case otherTopic = "other-topic"
+}

@@ -37,3 +37,53 @@ public struct SizePlan: Hashable, Sendable {
         }
     }
 }
+
+/// What happens to content that does not fit into one push.
+public enum FitPolicy: String, Sendable, CaseIterable {
+    /// Sealing fails and says by how many bytes it is too much.
+    case error
+    /// The body is cut between two graphemes, as a reader sees them, and an ellipsis is set behind it. Where even one
+    /// grapheme would not fit, sealing fails.
+    case truncate
+}
+
+/// How much an observer learns about the length of what was sealed. Source: Specification 4.2.
+public enum PaddingPolicy: String, Sendable, CaseIterable {
+    /// Up to 256, 512, 1,024 or 2,048 bytes, or all that fits: an observer learns which of these.
+    case buckets
+    /// Always all that fits: an observer learns nothing.
+    case full
+    /// One byte: an observer learns the exact length.
+    case none
+
+    package static let bucketByteCounts = [256, 512, 1_024, 2_048]
+}
+
+extension Content {
+    /// The content with its body cut so that its JSON is `excess` bytes shorter or more; nil where that can't be done.
+    func truncated(by excess: Int) -> Content? {
+        guard let body = alert.body else { return nil }
+        let ellipsis = "…"
+        let budget = Self.escapedByteCount(of: body) - excess - ellipsis.utf8.count
+        var end = body.startIndex
+        var byteCount = 0
+        while end < body.endIndex {
+            byteCount += Self.escapedByteCount(of: body[end])
+            guard byteCount <= budget else { break }
+            body.formIndex(after: &end)
+        }
+        let kept = body[..<end]
+        guard VisibleText.isVisible(String(kept)) else { return nil }
+        var shorter = self
+        shorter.alert.body = kept + ellipsis
+        return shorter
+    }
+
+    private static func escapedByteCount(of text: some StringProtocol) -> Int {
+        text.utf8.reduce(0) { $0 + JSONWriter.escapedByteCount(of: $1) }
+    }
+
+    private static func escapedByteCount(of character: Character) -> Int {
+        character.utf8.reduce(0) { $0 + JSONWriter.escapedByteCount(of: $1) }
+    }
+}

@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 package import _PushBase
 
 /// When a phone lets our files be read: the classes of Data Protection.
@@ -74,4 +74,14 @@ package enum FileProtection: Sendable {
             static let own: System? = nil
         #endif
     }
+}
+
+/// The folder that app and extension share: the ledger and the log lie in its subfolder `SealedPush`.
+public enum SharedContainer: Sendable {
+    /// An app group (`group.com.example`). In the simulator: the simulated device's folder.
+    case appGroup(String)
+    /// A folder of the app's own choice.
+    case folder(URL)
+
+    package static let subfolderName = "SealedPush"
 }

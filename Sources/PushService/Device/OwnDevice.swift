@@ -132,3 +132,52 @@ extension ServiceConfiguration {
     /// This device, for the app.
     public var device: OwnDevice { OwnDevice(self, environment: .system) }
 }
+
+/// Where a device's keys are. App and extension name the same.
+///
+/// There is one place for them, since what reads keys must be what changes them: Docs/Decisions/0034-keys-in-the-keychain.md.
+public struct KeySource: Sendable {
+    let place: Place
+
+    enum Place: Sendable {
+        case keychain(accessGroup: String)
+        case items(any SecretItems)
+    }
+
+    /// Apple's keychain, in the access group that app and extension share, with the team's prefix
+    /// (`ABCDE12345.com.example.shared`). In the simulator: the simulated phone's.
+    public static func keychain(accessGroup: String) -> KeySource {
+        KeySource(place: .keychain(accessGroup: accessGroup))
+    }
+
+    /// These, on whatever device. For tests.
+    package static func items(_ items: any SecretItems) -> KeySource { KeySource(place: .items(items)) }
+}
+
+/// Why an app could not do something with its device's keys. Never holds a secret.
+public enum DeviceError: Error, Equatable, Sendable {
+    /// The device has not been unlocked since it started; later it will work.
+    case locked
+    /// The keychain failed in another way, or there is none. The text says what.
+    case unavailable(String)
+    /// The ledger could not be begun, and without it no first key is made.
+    case ledger(FileLedgerError)
+    /// A new key waits for its first message; until then there is no further one.
+    case unconfirmed
+    /// A sender set was refused, or a record could not be signed.
+    case record(RecordError)
+}
+
+extension DeviceError: CustomStringConvertible {
+    /// One sentence for the app's own log.
+    public var description: String {
+        switch self {
+        case .locked: "the keys can't be read until the device has been unlocked once"
+        case .unavailable(let text): text
+        case .ledger(.noContainer): "the system knows no such app group: check both targets' entitlements"
+        case .ledger(.notWritable): "the ledger can't be written"
+        case .unconfirmed: "a new key waits for its first message; until then there is no further one"
+        case .record(let error): error.description
+        }
+    }
+}

@@ -1,6 +1,6 @@
 import Foundation
 internal import PushCrypto
-import SealedPush
+public import SealedPush
 internal import _PushBase
 
 /// A file while it is written: of the announced kind from its first bytes on, and in place only when it is whole.
@@ -65,5 +65,35 @@ final class MediaFile: Sendable {
         unlink(file.path(percentEncoded: false))
         let descriptor = state.withLock { $0.descriptor }
         if descriptor >= 0 { close(descriptor) }
+    }
+}
+
+/// Why a file of a message was not fetched. Holds no address.
+public enum MediaError: StageError, Equatable {
+    /// Not `https`.
+    case notSecure
+    /// A private or local address, which the app has not allowed.
+    case addressRefused
+    /// More than three redirects.
+    case tooManyRedirects
+    /// Another status than 200.
+    case status(Int)
+    /// The connection failed, was cut, or nothing came for 10 seconds.
+    case network
+    /// The file itself.
+    case file(AttachmentError)
+    /// The content in it is not the message's.
+    case otherContent
+
+    public var code: String {
+        switch self {
+        case .notSecure: "not-secure"
+        case .addressRefused: "address-refused"
+        case .tooManyRedirects: "too-many-redirects"
+        case .status(let status): "status-\(status)"
+        case .network: "network"
+        case .file(let error): error.rawValue
+        case .otherContent: "other-content"
+        }
     }
 }

@@ -1,4 +1,7 @@
 internal import ArgumentParser
+internal import CommandSupport
+internal import PushKeyring
+internal import SealedPush
 
 /// `sealedpush keys`
 struct KeysCommand: ParsableCommand {
@@ -20,4 +23,109 @@ struct KeysCommand: ParsableCommand {
         ])
 
     func run() throws { throw ValidationError("Say what to do with keys: `sealedpush keys --help` lists it.") }
+}
+
+/// `sealedpush keys list`
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the keys and what needs attention; never a secret, and without asking for one.",
+        discussion: "Example:\n  sealedpush keys list --keyring Keys")
+
+    @OptionGroup var keyring: KeyringOptions
+
+    @Flag(help: "Print one JSON array.")
+    var json = false
+
+    func run() throws {
+        try Failure.reporting {
+            let (entries, errors) = try keyring.keys("keys list").entries()
+            defer { for error in errors { Failure.report(error.shown) } }
+            if json { try Output.json(.array(entries.map { $0.json() })) } else { try printTable(entries) }
+            if let error = errors.first { throw ExitCode(error.exitStatus) }
+        }
+    }
+
+    private func printTable(_ entries: [KeyringEntry]) throws {
+        if entries.isEmpty { return try Output.line("There are no keys in \(keyring.keyring).") }
+        let now = Timestamp.now()
+        try Output.table(
+            ["NAME", "KIND", "KEY ID", "STATE", "AGE", "SECRET", "NOTE"],
+            entries.flatMap { entry in
+                entry.keys.map { key in
+                    [
+                        entry.name.description, entry.kind.rawValue, key.key.keyID.description,
+                        key.life.state.rawValue, TimeText.span(now.seconds(since: key.life.created)),
+                        key.hasSecret ? "here" : entry.isOwn ? "gone" : "elsewhere",
+                        entry.note(on: key, at: now) ?? "",
+                    ]
+                }
+            })
+    }
+}
+
+/// `sealedpush keys show`
+struct ShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Shows one name's keys, or all; never a secret.",
+        discussion: "Examples:\n  sealedpush keys show newsroom --keyring Keys --json\n"
+            + "  sealedpush keys show newsroom --keyring Keys --qr\n\n" + QRCode.help)
+
+    @Argument(help: "The key's name; all keys without it.")
+    var name: KeyName?
+
+    @OptionGroup var keyring: KeyringOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(help: "Print the public key as a QR code too; needs a name.")
+    var qr = false
+
+    func validate() throws { try QRCode.validate(isAskedFor: qr, hasName: name != nil, json: json) }
+
+    func run() throws {
+        try Failure.reporting {
+            let keys = try keyring.keys("keys show")
+            guard let name else {
+                let (entries, errors) = try keys.entries()
+                defer { for error in errors { Failure.report(error.shown) } }
+                if json { try Output.json(.array(entries.map { $0.json() })) } else { try show(entries) }
+                if let error = errors.first { throw ExitCode(error.exitStatus) }
+                return
+            }
+            let entry = try keys.entry(named: name)
+            if json { return try Output.json(entry.json()) }
+            try show([entry])
+            if qr { try QRCode.show(entry.key) }
+        }
+    }
+
+    private func show(_ entries: [KeyringEntry]) throws {
+        for (index, entry) in entries.enumerated() {
+            if index > 0 { try Output.line("") }
+            try show(entry)
+        }
+    }
+
+    private func show(_ entry: KeyringEntry) throws {
+        try Output.line("name:        \(entry.name)")
+        try Output.line("kind:        \(entry.kind.rawValue)")
+        if let topic = entry.topic { try Output.line("topic:       \(topic)") }
+        if let enrolment = entry.enrolment { try Output.line("enrolment:   \(enrolment)") }
+        if let record = entry.record {
+            try Output.line("record:      number \(record.counter), until \(TimeText.day(record.expires))")
+        }
+        for key in entry.keys {
+            try Output.line("")
+            try Output.line("public key:  \(key.key)")
+            try Output.line("key ID:      \(key.key.keyID)")
+            try Output.line("fingerprint: \(key.key.fingerprint)")
+            try Output.line("state:       \(key.life.state.rawValue)")
+            try Output.line("created:     \(key.life.created.iso8601)")
+            try Output.line("secret:      \(key.hasSecret ? "here" : entry.isOwn ? "gone" : "elsewhere")")
+            if let note = entry.note(on: key, at: .now()) { try Output.line("note:        \(note)") }
+        }
+    }
 }

@@ -68,3 +68,86 @@ final class FrameWatch: ChannelInboundHandler {
         if !isInHeaderBlock { hasFinishedOne = true }
     }
 }
+
+/// Gathers the small writes of HTTP/2 frames until they are flushed, so that they share TLS records and copies.
+final class WriteGathering: ChannelOutboundHandler {
+    typealias OutboundIn = IOData
+    typealias OutboundOut = ByteBuffer
+
+    private var gathered: ByteBuffer?
+    private var promises: [EventLoopPromise<Void>] = []
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard case .byteBuffer(var bytes) = unwrapOutboundIn(data) else {
+            promise?.fail(ChannelError.inputClosed)
+            return
+        }
+        if let promise { promises.append(promise) }
+        if gathered == nil { gathered = context.channel.allocator.buffer(capacity: 16_384) }
+        gathered?.writeBuffer(&bytes)
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        send(context)
+        context.flush()
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        send(context)
+        context.close(mode: mode, promise: promise)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        for promise in promises { promise.fail(ChannelError.alreadyClosed) }
+        promises = []
+    }
+
+    private func send(_ context: ChannelHandlerContext) {
+        guard let bytes = gathered else { return }
+        gathered = nil
+        guard !promises.isEmpty else {
+            context.write(wrapOutboundOut(bytes), promise: nil)
+            return
+        }
+        let all = context.eventLoop.makePromise(of: Void.self)
+        for promise in promises { all.futureResult.cascade(to: promise) }
+        promises = []
+        context.write(wrapOutboundOut(bytes), promise: all)
+    }
+}
+
+/// How many streams a connection may have: one until a push was accepted, fewer after errors, all again after
+/// successes; and when it has made too many errors to stay.
+struct StreamThrottle {
+    private let configuration: LocalAPNsConfiguration
+    private var current = 1
+    private var hasSucceeded = false
+    private var successCount = 0
+    private var errorScore = 0.0
+
+    init(_ configuration: LocalAPNsConfiguration) { self.configuration = configuration }
+
+    var isOutOfPatience: Bool { errorScore >= configuration.errorScoreLimit }
+
+    /// The limit to announce after a request, where it has changed.
+    mutating func count(_ handled: LocalAPNsCore.Handled) -> [Int] {
+        var wanted = current
+        if let refusal = handled.refusal {
+            if refusal.reason.isErrorCondition {
+                errorScore += refusal.reason == .badDeviceToken ? 10 : 1
+                successCount = 0
+                if hasSucceeded { wanted = min(configuration.streamLimitAfterError, configuration.streamLimit) }
+            }
+        } else {
+            errorScore = max(0, errorScore - 0.1)
+            successCount += 1
+            // Source: Apple, "Sending notification requests to APNs".
+            if !hasSucceeded { successCount = configuration.successesUntilRestored }
+            hasSucceeded = true
+            if successCount >= configuration.successesUntilRestored { wanted = configuration.streamLimit }
+        }
+        guard wanted != current else { return [] }
+        current = wanted
+        return [wanted]
+    }
+}

@@ -52,3 +52,48 @@ struct ProviderRequest {
 
     var bodyView: ByteBufferView { (body ?? ByteBuffer()).readableBytesView }
 }
+
+/// A request that passed every check, on its way to a device.
+package struct APNsNotification: Codable, Hashable, Sendable {
+    package var apnsID: String
+    package var pushType: PushType
+    package var priority: Int
+    /// Nil: for as long as APNs stores. 0: one attempt.
+    package var expiration: Int64?
+    package var collapseID: String?
+    package var payload: [UInt8]
+    /// Milliseconds since 1970.
+    package var received: Int64
+
+    /// What `UNNotificationRequest.identifier` will be. Source: Apple, that property's page.
+    package var identifier: String { collapseID ?? apnsID }
+
+    /// Seconds since 1970; nil where it is not stored.
+    func storedUntil(storageTime: Int64) -> Int64? {
+        let longest = received / 1_000 + storageTime
+        guard let expiration else { return longest }
+        return expiration == 0 ? nil : min(expiration, longest)
+    }
+}
+
+/// What a device has on its screen: the identifiers of the newest 1,000 notifications, at about 150 bytes each.
+///
+/// Only a word in the output rests on it. That nothing is shown twice as new is the extension's ledger's business.
+struct ShownIdentifiers: Sendable {
+    private var known: Set<String> = []
+    /// Oldest first.
+    private var order: [String] = []
+
+    var count: Int { known.count }
+
+    /// False where it was there already; it is the newest either way. Costs a look at all of them at worst.
+    mutating func insert(_ identifier: String) -> Bool {
+        let isNew = known.insert(identifier).inserted
+        if !isNew, let place = order.lastIndex(of: identifier) { order.remove(at: place) }
+        order.append(identifier)
+        if order.count > Self.maximumCount { known.remove(order.removeFirst()) }
+        return isNew
+    }
+
+    static let maximumCount = 1_000
+}

@@ -1,0 +1,209 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import Foundation
+internal import PushKeyring
+internal import SealedPush
+
+/// `sealedpush keys generate`
+struct GenerateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "generate",
+        abstract: "Makes a key and prints its public half.",
+        discussion: """
+            Examples:
+              sealedpush keys generate sender newsroom --keyring Keys
+              sealedpush keys generate device alice-phone --topic com.example.app --keyring Phone
+
+            A device with a topic gets an enrolment key too, and a signed record: `keys export --record` prints it.
+            """)
+
+    enum Kind: String, ExpressibleByArgument, CaseIterable {
+        case device
+        case sender
+    }
+
+    @Argument(help: "device (opens messages) or sender (seals them).")
+    var kind: Kind
+
+    @Argument(help: "The new key's name.")
+    var name: KeyName
+
+    @Option(help: "The app's bundle ID, such as com.example.app, for a device that signs records.")
+    var topic: Topic?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var keyring: KeyringOptions
+
+    func validate() throws {
+        guard topic == nil || kind == .device else { throw ValidationError("--topic is for devices.") }
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            let keys = try keyring.newKeys("keys generate")
+            switch kind {
+            case .device: try keys.generateDevice(named: name, topic: topic)
+            case .sender: try keys.generateSender(named: name)
+            }
+            let entry = try keys.entry(named: name)
+            if json { try Output.json(entry.json()) } else { try Output.line(entry.key.description) }
+            try keyring.warnIfInTheClear(keys)
+        }
+    }
+}
+
+/// `sealedpush keys import`
+struct ImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Adds somebody else's public key or device record, or a secret of your own from a file.",
+        discussion: """
+            Examples:
+              sealedpush keys import bob-phone pushrecord.AQE... --keyring Keys
+              sealedpush keys import newsroom pushsender1... --keyring Keys
+              sealedpush keys import newsroom --secret-file - --keyring Keys < secret.txt
+
+            The first record under a name pins the device's enrolment key: take it only from the app's own login, or
+            compare `keys fingerprint` on both ends. Later records must be signed by that key, and be newer.
+            """)
+
+    @Argument(help: "The name it gets here.")
+    var name: KeyName
+
+    @Argument(help: ArgumentHelp("push1…, pushsender1…, pushauthority1… or pushrecord.…", valueName: "key"))
+    var text: String?
+
+    @Option(help: "A file with a secret key's text; - for standard input.")
+    var secretFile: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var keyring: KeyringOptions
+
+    func validate() throws {
+        guard (text == nil) != (secretFile == nil) else { throw ValidationError("Give either a key or --secret-file.") }
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            let keys = try keyring.newKeys("keys import")
+            if let secretFile {
+                try importSecret(secretFile, as: name, keys)
+            } else if let text = text?.trimmingCharacters(in: .whitespacesAndNewlines), text.hasPrefix("pushrecord") {
+                let record: DeviceRecord
+                do { record = try DeviceRecord(parsing: text) } catch { throw Failure.input("\(error)") }
+                try keys.add(record, named: name)
+            } else if let text = text?.trimmingCharacters(in: .whitespacesAndNewlines) {
+                let key: AnyPublicKey
+                do { key = try AnyPublicKey(parsing: text) } catch { throw Failure.input("no public key: \(error)") }
+                try keys.add(key, named: name)
+            }
+            let entry = try keys.entry(named: name)
+            if json { return try Output.json(entry.json()) }
+            try Output.line("\(name): \(entry.kind.rawValue) \(entry.key.keyID)")
+        }
+    }
+
+    private func importSecret(_ file: String, as name: KeyName, _ keys: Keyring) throws {
+        var bytes = try Input.readSecret(file, limit: 4_096)
+        defer { wipeSecret(&bytes) }
+        let isText = { (byte: UInt8) in !Array(" \t\r\n".utf8).contains(byte) }
+        let start = bytes.firstIndex(where: isText) ?? bytes.endIndex
+        // One allocation, which is wiped.
+        var text = [UInt8](bytes[start..<(bytes.lastIndex(where: isText).map { $0 + 1 } ?? start)])
+        defer { wipeSecret(&text) }
+        guard try keys.add(secretText: text, named: name) != nil else {
+            throw Failure.input("\(file) holds no secret key of a device, sender or authority")
+        }
+        try keyring.warnIfInTheClear(keys)
+    }
+}
+
+/// `sealedpush keys export`
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Prints a key's public half, a device's signed record, or, asked for by name, a secret.",
+        discussion: """
+            Examples:
+              sealedpush keys export newsroom --keyring Keys
+              sealedpush keys export alice-phone --record --keyring Phone
+              sealedpush keys export newsroom --secret --yes --keyring Keys | ssh server install-secret
+            """)
+
+    @Argument(help: "The key's name.")
+    var name: KeyName
+
+    @Flag(help: "Print the device's newest signed record.")
+    var record = false
+
+    @Flag(help: "Print the secret half: whoever reads it has the key. Noted in the audit log.")
+    var secret = false
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var keyring: KeyringOptions
+
+    func validate() throws {
+        guard !(record && secret) else { throw ValidationError("Give either --record or --secret.") }
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            let keys = try keyring.keys("keys export")
+            if secret { return try exportSecret(name, keys) }
+            let entry = try keys.entry(named: name)
+            guard record else {
+                let current = entry.current
+                guard current.life.state == .active else { throw KeyringError.notUsable(name, current.life.state) }
+                if entry.isOwn, current.life.confirmed == nil {
+                    Failure.report("warning: this key of \(name) waits to be used: keys confirm")
+                }
+                return try Output.line(entry.key.description)
+            }
+            guard let record = entry.record else {
+                throw Failure.input("\(name) has no record: only a device that was generated with --topic signs them")
+            }
+            try Output.line(record.description)
+        }
+    }
+
+    private func exportSecret(_ name: KeyName, _ keys: Keyring) throws {
+        try Prompt.confirm("The secret of \(name) will be printed: whoever reads it has the key.", isConfirmed: yes)
+        var bytes = try keys.withSecretText(of: name) { [UInt8]($0) + [UInt8(ascii: "\n")] }
+        defer { wipeSecret(&bytes) }
+        try Output.write(bytes, to: nil)
+    }
+}
+
+/// `sealedpush keys rename`
+struct RenameCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename",
+        abstract: "Gives a key, with all that belongs to it, another name.",
+        discussion: "Example:\n  sealedpush keys rename newsroom newsroom-2025 --keyring Keys")
+
+    @Argument(help: "The name it has.")
+    var name: KeyName
+
+    @Argument(help: "The name it gets; one that no key has.")
+    var other: KeyName
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var keyring: KeyringOptions
+
+    func run() throws {
+        try Failure.reporting {
+            let keys = try keyring.keys("keys rename")
+            try keys.rename(name, to: other)
+            if json { return try Output.json(keys.entry(named: other).json()) }
+            try Output.line("\(name) is \(other) now")
+        }
+    }
+}
