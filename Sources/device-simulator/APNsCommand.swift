@@ -14,7 +14,7 @@ struct APNsCommand: ParsableCommand {
             there says where it listens. Devices reach it through a Unix socket in FOLDER: `device-simulator run`.
 
             Faults are chances from 0 to 1, and can be changed while it runs:
-              curl -X PUT -d '{"resets": 0.05}' http://127.0.0.1:CONTROL-PORT/faults
+              curl --unix-socket APNs/control.sock -X PUT -d '{"resets": 0.05}' http://localhost/faults
             What Apple leaves unknown is strict unless made lenient; the questions are:
               \(APNsQuestion.allCases.map(\.rawValue).joined(separator: ", "))
 
@@ -31,8 +31,8 @@ struct APNsCommand: ParsableCommand {
     @Option(help: "Where providers connect; 0 for any free port.")
     var port = 0
 
-    @Option(help: "The control endpoint's port, on 127.0.0.1 only; 0 for any free one.")
-    var controlPort = 0
+    @Option(help: .hidden)
+    var controlPort: Int?
 
     @Option(help: "The address where providers connect. Everyone who reaches it can send.")
     var host = "127.0.0.1"
@@ -69,8 +69,11 @@ struct APNsCommand: ParsableCommand {
 
     func validate() throws {
         guard !folder.isEmpty else { throw ValidationError("--folder is empty: name the server's folder.") }
-        guard (0...65_535).contains(port), (0...65_535).contains(controlPort) else {
-            throw ValidationError("A port is 0 to 65535.")
+        guard (0...65_535).contains(port) else { throw ValidationError("A port is 0 to 65535.") }
+        guard controlPort == nil else {
+            throw ValidationError(
+                "--control-port is gone: FOLDER/control.sock is in its place, for you alone: curl --unix-socket FOLDER/control.sock http://localhost/status"
+            )
         }
         _ = try configuration()
     }
@@ -98,7 +101,6 @@ struct APNsCommand: ParsableCommand {
         var configuration = LocalAPNsConfiguration()
         configuration.host = host
         configuration.port = port
-        configuration.controlPort = controlPort
         configuration.environment = environment
         for leniency in lenient { configuration.lenient.formUnion(leniency.questions) }
         configuration.log = log
@@ -125,16 +127,11 @@ struct APNsCommand: ParsableCommand {
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            // Output is kept in logs.
-            var shown = address
-            shown.controlToken = nil
-            try printLine(String(decoding: try encoder.encode(shown), as: UTF8.self))
+            try printLine(String(decoding: try encoder.encode(address), as: UTF8.self))
             return
         }
         try printLine("local APNs (\(address.environment.rawValue)) on https://\(address.host):\(address.port)")
-        let header = URL(filePath: folder).appending(path: LocalAPNsAddress.controlHeaderFileName)
-        try printLine(
-            "  control   curl -H @\(header.path(percentEncoded: false)) http://127.0.0.1:\(address.controlPort)/status")
+        try printLine("  control   curl --unix-socket \(address.control) http://localhost/status")
         try printLine("  devices   \(address.devices)")
         try printLine("  root      \(address.root)")
         if let keyID = address.keyID, let teamID = address.teamID {

@@ -7,12 +7,9 @@ import Testing
 
 /// Asks a control endpoint, with curl.
 struct ControlClient {
-    let port: Int
-    let token: String?
+    let socket: String
 
-    init(_ address: LocalAPNsAddress) { (port, token) = (address.controlPort, address.controlToken) }
-
-    init(port: Int, token: String?) { (self.port, self.token) = (port, token) }
+    init(_ address: LocalAPNsAddress) { socket = address.control }
 
     struct Answer {
         let status: Int
@@ -25,12 +22,11 @@ struct ControlClient {
         }
     }
 
-    func ask(_ method: String, _ path: String, _ body: String? = nil, headers: [String] = []) throws -> Answer {
+    func ask(_ method: String, _ path: String, _ body: String? = nil) throws -> Answer {
         var arguments = ["--silent", "--max-time", "120", "--request", method, "--write-out", "\n%{http_code}"]
-        if let token { arguments += ["--header", "Authorization: Bearer \(token)"] }
-        arguments += headers.flatMap { ["--header", $0] }
         if let body { arguments += ["--data-binary", body] }
-        let result = try Program(at: "/usr/bin/curl").run(arguments + ["http://127.0.0.1:\(port)\(path)"])
+        let result = try Program(at: "/usr/bin/curl").run(
+            arguments + ["--unix-socket", socket, "http://localhost\(path)"])
         let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
         return Answer(status: Int(lines.last ?? "") ?? 0, text: lines.dropLast().joined(separator: "\n"))
     }

@@ -195,8 +195,7 @@ struct DeviceRunTests {
         Glibc.kill(phone.identifier, SIGINT)
         #expect(phone.wait() == .exited(0))
         let status = try Program(at: "/usr/bin/curl").run(
-            "--silent", "--header", "@" + folder.appending("APNs/control-header").path,
-            "http://127.0.0.1:\(address.controlPort)/status")
+            "--silent", "--unix-socket", address.control, "http://localhost/status")
         #expect(status.output.contains(#""accepted":3"#))
         Glibc.kill(server.identifier, SIGINT)
         #expect(server.wait() == .exited(0))

@@ -39,6 +39,17 @@ final class RawClient: Sendable {
         }.connect(host: host, port: port).get()
     }
 
+    /// To a Unix socket.
+    init(socket: String) async throws {
+        let state = Locked(State())
+        self.state = state
+        channel = try await ClientBootstrap(group: WireClient.group).channelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(RawRecorder(state))
+            }
+        }.connect(unixDomainSocketPath: socket).get()
+    }
+
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var text: String { state.withLock { String(decoding: $0.received, as: UTF8.self) } }
 

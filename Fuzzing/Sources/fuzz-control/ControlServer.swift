@@ -6,10 +6,8 @@ import NIOHTTP1
 
 @testable import SimulatedAPNs
 
-/// The control port of a local APNs that knows one device, as one connection to it sees it.
+/// The control endpoint of a local APNs that knows one device, as one connection to it sees it.
 struct ControlServer {
-    static let token = String(repeating: "f0", count: 32)
-
     private static let folder = RawFolder(target: "sealed-push-fuzz-control")
     private static let own: LocalAPNsFolder = {
         do {
@@ -46,7 +44,7 @@ struct ControlServer {
     func answers(to bytes: [UInt8]) -> [Answer] {
         let channel = EmbeddedChannel()
         let connection = ControlConnection(
-            ControlCommands(core: core, folder: Self.own), Self.token, timeout: .seconds(30))
+            ControlCommands(core: core, folder: Self.own), timeout: .seconds(30))
         var answered: [UInt8] = []
         run(channel) {
             try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)

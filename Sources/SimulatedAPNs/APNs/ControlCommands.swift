@@ -1,7 +1,7 @@
 internal import Foundation
 internal import _PushBase
 
-/// What the control endpoint can do, for requests with the token. Bodies and answers are JSON.
+/// What the control endpoint can do. Bodies and answers are JSON.
 ///
 /// | request | body | what it does |
 /// |---|---|---|

@@ -4,7 +4,7 @@ internal import NIOPosix
 
 /// A local APNs: HTTP/2 over TLS, the checks, throttling, store and answers of Apple's, and faults on demand.
 ///
-/// Providers connect to ``address``'s port, devices to its Unix socket, tests to its control port. Everything else that
+/// Providers connect to ``address``'s port, devices to a Unix socket, tests to another one. Everything else that
 /// is documented about its behaviour is in ``RequestChecks``, ``APNsQuestion``, ``LocalAPNsConfiguration`` and
 /// ``APNsFaults``. Safe from several threads.
 package final class LocalAPNs: Sendable {
@@ -57,12 +57,9 @@ package final class LocalAPNs: Sendable {
             let providers = try await ProviderListener(core: core, certificate: certificate).bind(group)
             listeners.append(providers)
             listeners.append(try await DeviceSocket.listen(folder.path(DeviceSocket.name), registry: registry, group))
-            let token = ControlToken.make()
-            let control = try await ControlListener(core: core, folder: folder, token: token).bind(group)
-            listeners.append(control)
+            listeners.append(try await ControlListener.listen(folder, core: core, group))
             address = LocalAPNsAddress(
-                host: configuration.host, port: providers.localAddress?.port ?? 0,
-                controlPort: control.localAddress?.port ?? 0, controlToken: token, folder: folder, keys: keys,
+                host: configuration.host, port: providers.localAddress?.port ?? 0, folder: folder, keys: keys,
                 configuration: configuration)
             try folder.save(address)
         } catch {

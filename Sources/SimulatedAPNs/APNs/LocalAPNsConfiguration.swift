@@ -6,8 +6,6 @@ package struct LocalAPNsConfiguration: Sendable {
     package var host = "127.0.0.1"
     /// 0: any free one.
     package var port = 0
-    /// On 127.0.0.1, whatever ``host`` is.
-    package var controlPort = 0
     package var threadCount = 1
     package var environment = APNsEnvironment.production
     package var lenient: Set<APNsQuestion> = []
@@ -43,7 +41,6 @@ package struct LocalAPNsConfiguration: Sendable {
     package var connectionLimit = 1_000
     /// Of the control endpoint: from a connection, or its last answer, to the end of the next request.
     package var controlTimeout = Duration.seconds(30)
-    package var controlConnectionLimit = 100
 
     /// Provider tokens.
     package var maximumTokenAge: Int64 = 3_600

@@ -17,7 +17,7 @@ struct LocalAPNsFolder {
         } catch {
             throw .folder(url.path(percentEncoded: false), "it can't be made")
         }
-        // Who may write here decides which keys are trusted and where devices connect, and reads what the control port asks for.
+        // Who may write here decides which keys are trusted and where devices connect, and what the control endpoint is told.
         try Self.requireOwn(url)
         let path = url.appending(path: "lock").path(percentEncoded: false)
         lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -83,10 +83,6 @@ struct LocalAPNsFolder {
     func save(_ keys: [ProviderKey]) throws(LocalAPNsError) { try write(json(keys), "keys.json") }
 
     func save(_ address: LocalAPNsAddress) throws(LocalAPNsError) {
-        // Who finds the address finds this.
-        if let token = address.controlToken {
-            try write(ControlToken.header(token) + "\n", LocalAPNsAddress.controlHeaderFileName)
-        }
         try write(json(address), LocalAPNsAddress.fileName)
     }
 
@@ -148,10 +144,8 @@ struct WaitingNotification: Codable {
 package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     package var host: String
     package var port: Int
-    package var controlPort: Int
-    /// What the control port asks for, new with each start: as `Authorization: Bearer TOKEN`. The whole line lies beside,
-    /// in ``controlHeaderFileName``, for `curl --header @FILE`: an argument would be seen by all users of the machine.
-    package var controlToken: String?
+    /// The Unix socket for tests: `curl --unix-socket CONTROL http://localhost/status`.
+    package var control: String
     /// The Unix socket for devices.
     package var devices: String
     /// The root certificate to trust, PEM.
@@ -166,7 +160,6 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     package var process: Int32
 
     package static let fileName = "address.json"
-    package static let controlHeaderFileName = "control-header"
 
     /// Reads it from a server's folder.
     package init(inFolder folder: URL) throws(LocalAPNsError) {
@@ -181,13 +174,11 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     }
 
     init(
-        host: String, port: Int, controlPort: Int, controlToken: String, folder: LocalAPNsFolder, keys: [ProviderKey],
-        configuration: LocalAPNsConfiguration
+        host: String, port: Int, folder: LocalAPNsFolder, keys: [ProviderKey], configuration: LocalAPNsConfiguration
     ) {
         self.host = host
         self.port = port
-        self.controlPort = controlPort
-        self.controlToken = controlToken
+        control = folder.path(ControlListener.name)
         devices = folder.path(DeviceSocket.name)
         root = folder.path("root.pem")
         func file(_ key: ProviderKey) -> String? {

@@ -17,6 +17,10 @@ enum DeviceSocket {
                     DeviceConnection(ConnectedDevices(channel), registry: registry))
             }
         }
+        return try await bind(bootstrap, to: path)
+    }
+
+    static func bind(_ bootstrap: ServerBootstrap, to path: String) async throws(LocalAPNsError) -> any Channel {
         do {
             return try await withShortPath(path) { path in
                 try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
