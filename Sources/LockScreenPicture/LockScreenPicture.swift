@@ -1,22 +1,22 @@
-public import Foundation
-public import PushSimulator
+package import Foundation
+package import PushSimulator
 
 /// What a phone's lock screen looks like after some pushes: as a PNG file or as a page of HTML, with a caption beside the
 /// phone for each push, which says whether a person sees sealed content, the safe default or the wire's own text.
 ///
 /// Close to iOS 18 in a person's usual settings, not the same to the pixel: Apple does not publish the layout. A title and a
 /// subtitle get one line each and a body four, as people report. Reads the attachments' files while it is made.
-public struct LockScreenPicture: Sendable {
+package struct LockScreenPicture: Sendable {
     private let scene: Scene
 
     /// One push, and what came of it.
-    public struct Delivery: Sendable {
+    package struct Delivery: Sendable {
         /// What the caption calls it, such as its file's name.
-        public let name: String
-        public let identifier: String
-        public let push: DeliveredPush
+        package let name: String
+        package let identifier: String
+        package let push: DeliveredPush
 
-        public init(name: String, identifier: String, push: DeliveredPush) {
+        package init(name: String, identifier: String, push: DeliveredPush) {
             self.name = name
             self.identifier = identifier
             self.push = push
@@ -26,20 +26,20 @@ public struct LockScreenPicture: Sendable {
     /// - Parameters:
     ///   - deliveries: in the order of their arrival. At most 30 conversations are drawn, the newest, and 60 captions.
     ///   - appName: as below the app's icon.
-    public init(_ deliveries: [Delivery], appName: String, isDark: Bool) {
+    package init(_ deliveries: [Delivery], appName: String, isDark: Bool) {
         scene = Scene(deliveries, appName: appName, isDark: isDark)
     }
 
     /// A PNG file, two pixels to a point.
-    public func png() throws(LockScreenPictureError) -> Data { try Painter(scene).png() }
+    package func png() throws(LockScreenPictureError) -> Data { try Painter(scene).png() }
 
     /// One file of HTML that fetches nothing and runs nothing; texts are escaped.
-    public var html: String { Page(scene).html }
+    package var html: String { Page(scene).html }
 }
 
 /// The picture can't be drawn.
-public enum LockScreenPictureError: Error, CustomStringConvertible {
+package enum LockScreenPictureError: Error, CustomStringConvertible {
     case notDrawn
 
-    public var description: String { "the picture can't be drawn: the graphics library has given up" }
+    package var description: String { "the picture can't be drawn: the graphics library has given up" }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 extension DeliveredPush {
     /// One object for `--json`: absent values are null.
-    public func jsonObject(file: String, identifier: String) -> [String: Any] {
+    package func jsonObject(file: String, identifier: String) -> [String: Any] {
         func text(_ value: String?) -> Any { value.flatMap { $0.isEmpty ? nil : $0 } ?? NSNull() }
         let milliseconds = elapsed.map {
             $0.components.seconds * 1_000 + $0.components.attoseconds / 1_000_000_000_000_000

@@ -1,28 +1,28 @@
 /// What a person gets to see and hear of one push, and why.
-public struct DeliveredPush: Sendable {
-    public let outcome: Outcome
+package struct DeliveredPush: Sendable {
+    package let outcome: Outcome
     /// Nil where nothing is shown.
-    public let shown: ShownNotification?
+    package let shown: ShownNotification?
     /// The new number on the app's icon, 0 for none; nil where it stays.
-    public let badge: Int?
+    package let badge: Int?
     /// What is heard; nil for nothing.
-    public let ring: Ring?
+    package let ring: Ring?
     /// Whether the screen lights up.
-    public let lightsScreen: Bool
+    package let lightsScreen: Bool
     /// The code, where the safe default is shown.
-    public let reason: String?
+    package let reason: String?
     /// What happened, where it was not the extension that decided.
-    public let note: String?
+    package let note: String?
     /// What the extension did wrong besides: an attachment that is not shown, a handler called twice.
-    public var remarks: [String] = []
+    package var remarks: [String] = []
     /// What a person sees who expands it; nil where nobody has.
-    public var expansion: ShownExpansion?
+    package var expansion: ShownExpansion?
     /// From the extension's start; nil where it was not started.
-    public var elapsed: Duration?
+    package var elapsed: Duration?
     /// The extension's own memory at its highest, in bytes; nil where it was not started.
-    public var peakMemoryByteCount: Int?
+    package var peakMemoryByteCount: Int?
 
-    public enum Outcome: String, Sendable {
+    package enum Outcome: String, Sendable {
         /// The sealed content.
         case opened
         case safeDefault = "safe-default"
@@ -34,11 +34,11 @@ public struct DeliveredPush: Sendable {
     }
 
     /// A sound that a device makes.
-    public struct Ring: Equatable, Sendable {
+    package struct Ring: Equatable, Sendable {
         /// A file's name, or `default`.
-        public let sound: String
+        package let sound: String
         /// Heard on a muted device too.
-        public let isCritical: Bool
+        package let isCritical: Bool
     }
 
     init(outcome: Outcome, shown: ShownNotification, reason: String? = nil, note: String? = nil) {

@@ -1,11 +1,11 @@
-public import Foundation
+package import Foundation
 internal import PushService
 internal import SealedPush
 internal import _PushBase
 
 /// Delivers pushes to one simulated device as iOS does: decides whether the extension wakes, runs it, shows what comes of
 /// it.
-public struct PushDelivery: Sendable {
+package struct PushDelivery: Sendable {
     private let device: SimulatedDevice
     private let program: ExtensionProgram
     private let session: ExtensionSession
@@ -13,7 +13,7 @@ public struct PushDelivery: Sendable {
     private let rules: ExtensionRules
 
     /// - Parameter standard: what the simulator's own extension is configured with; an app's has its own configuration.
-    public init(
+    package init(
         device: SimulatedDevice, program: ExtensionProgram, standard: StandardConfiguration?,
         rules: ExtensionRules = ExtensionRules()
     ) {
@@ -28,7 +28,7 @@ public struct PushDelivery: Sendable {
 
     /// Makes the container of a new device, as an app does when it is first started: with a ledger whose floor lies just
     /// before its first key. A container that exists is left as it is.
-    public static func prepareContainer(_ container: URL, keyCreated: Int64) throws {
+    package static func prepareContainer(_ container: URL, keyCreated: Int64) throws {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: container.path(percentEncoded: false), isDirectory: &isFolder) {
             guard isFolder.boolValue else { throw CocoaError(.fileWriteFileExists) }
@@ -46,14 +46,14 @@ public struct PushDelivery: Sendable {
     }
 
     /// Whether the device's ledger was found missing, so that its app should make a new key.
-    public var asksForNewKey: Bool { FileLedger(inContainer: device.container).asksForNewKey }
+    package var asksForNewKey: Bool { FileLedger(inContainer: device.container).asksForNewKey }
 
     /// Delivers one push.
     ///
     /// - Parameters:
     ///   - identifier: what the request is called: the collapse ID, where a push has one.
     ///   - pushType: what `apns-push-type` says.
-    public func deliver(
+    package func deliver(
         _ push: PushFile, identifier: String, pushType: String = "alert"
     ) throws(ExtensionProcessError) -> DeliveredPush {
         let original = ShownNotification(WireNotification(push.payload).content)
@@ -80,11 +80,11 @@ public struct PushDelivery: Sendable {
     }
 
     /// Ends the extension's process, once it has tidied up. Returns what it did wrong after its answers.
-    public func end() -> [String] { session.end() }
+    package func end() -> [String] { session.end() }
 
     /// What a person sees who expands a notification that is shown, in a process of the app's content extension; then,
     /// where an action is given, what follows that.
-    public func expand(
+    package func expand(
         _ shown: ShownNotification, identifier: String, action: String? = nil, text: String? = nil, at time: Date
     ) throws(ExtensionProcessError) -> ShownExpansion {
         try ExpansionProcess(program: program, device: device).expand(
@@ -92,7 +92,7 @@ public struct PushDelivery: Sendable {
     }
 
     /// Removes the files of a notification that is no longer on the screen.
-    public func forget(_ identifier: String) { attachments.remove(identifier) }
+    package func forget(_ identifier: String) { attachments.remove(identifier) }
 
     private func delivered(
         _ ending: ExtensionResult.Ending, original: ShownNotification, identifier: String

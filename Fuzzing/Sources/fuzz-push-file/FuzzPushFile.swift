@@ -1,6 +1,7 @@
 import Foundation
 import FuzzSupport
-import PushSimulator
+
+@testable import PushSimulator
 
 /// A push's file, and whether the extension wakes for it: what parses is within the limits, and parses again to the same.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,36 +1,36 @@
-public import Foundation
+package import Foundation
 internal import UserNotifications
 
 /// A file shown with a notification.
-public struct ShownAttachment: Codable, Equatable, Sendable {
-    public var identifier: String
+package struct ShownAttachment: Codable, Equatable, Sendable {
+    package var identifier: String
     /// The uniform type identifier, such as `public.png`.
-    public var type: String
+    package var type: String
     /// In the device's own data store; from there on it is nobody's to change.
-    public var file: URL
+    package var file: URL
     /// What the extension had called the file.
-    public var name: String
-    public var byteCount: Int
-    public var thumbnail: Thumbnail
+    package var name: String
+    package var byteCount: Int
+    package var thumbnail: Thumbnail
 
     /// What the extension said about the thumbnail.
-    public struct Thumbnail: Codable, Equatable, Sendable {
-        public var isHidden: Bool
+    package struct Thumbnail: Codable, Equatable, Sendable {
+        package var isHidden: Bool
         /// The part to show, in units of the image's width and height; nil for all of it.
-        public var clippingRect: CGRect?
+        package var clippingRect: CGRect?
         /// The frame of an animated image, or the seconds into a movie; nil for the system's choice.
-        public var time: Double?
+        package var time: Double?
 
-        public init(isHidden: Bool = false, clippingRect: CGRect? = nil, time: Double? = nil) {
+        package init(isHidden: Bool = false, clippingRect: CGRect? = nil, time: Double? = nil) {
             self.isHidden = isHidden
             self.clippingRect = clippingRect
             self.time = time
         }
     }
 
-    public enum Kind: String, Sendable { case image, audio, movie }
+    package enum Kind: String, Sendable { case image, audio, movie }
 
-    public var kind: Kind {
+    package var kind: Kind {
         switch type {
         case "public.jpeg", "com.compuserve.gif", "public.png": .image
         case "public.mpeg", "public.mpeg-2-video", "public.mpeg-4", "public.avi": .movie

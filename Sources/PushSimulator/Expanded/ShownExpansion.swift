@@ -1,41 +1,41 @@
-public import Foundation
+package import Foundation
 internal import PushService
 
 /// What a person sees who expands a notification. Travels as JSON from the content extension's process.
-public struct ShownExpansion: Codable, Equatable, Sendable {
+package struct ShownExpansion: Codable, Equatable, Sendable {
     /// Whether it is the system's own view: no extension of the app's is for this category, or none was able to.
-    public var isSystem = true
+    package var isSystem = true
     /// The height at first, in widths.
-    public var initialSizeRatio = 1.0
+    package var initialSizeRatio = 1.0
     /// Whether title and body are left out above.
-    public var hidesDefaultContent = false
-    public var rows: [Row] = []
-    public var actions: [Action] = []
+    package var hidesDefaultContent = false
+    package var rows: [Row] = []
+    package var actions: [Action] = []
     /// What followed an action: `show`, `dismiss`, `forward`; nil where there was none.
-    public var answer: String?
+    package var answer: String?
     /// Why it is the system's own view, where the app has one.
-    public var note: String?
+    package var note: String?
 
-    public struct Row: Codable, Equatable, Sendable {
+    package struct Row: Codable, Equatable, Sendable {
         /// `heading`, `text`, `facts`, `picture` or `player`.
-        public var kind: String
+        package var kind: String
         /// Of a heading or text.
-        public var text: String?
+        package var text: String?
         /// Name and value by turns.
-        public var facts: [String]?
+        package var facts: [String]?
         /// Of a picture or player: in the device's own data store.
-        public var file: URL?
-        public var attachment: String?
+        package var file: URL?
+        package var attachment: String?
     }
 
-    public struct Action: Codable, Equatable, Sendable {
-        public var identifier: String
-        public var title: String
-        public var isDestructive: Bool
-        public var needsUnlock: Bool
-        public var opensApp: Bool
+    package struct Action: Codable, Equatable, Sendable {
+        package var identifier: String
+        package var title: String
+        package var isDestructive: Bool
+        package var needsUnlock: Bool
+        package var opensApp: Bool
         /// What the empty field shows, where a person types something first.
-        public var placeholder: String?
+        package var placeholder: String?
     }
 
     /// As the system expands a notification by itself: the pictures large, title and body above.

@@ -25,7 +25,7 @@ public enum ExtensionHost {
     }
 
     /// The simulator's own extension: `SealedNotificationService`, configured by the simulator's flags.
-    public static func runStandard() -> Never {
+    package static func runStandard() -> Never {
         serve([]) { setting in
             guard let configuration = setting.standard?.configuration(container: setting.device.container) else {
                 try? FileHandle.standardError.write(

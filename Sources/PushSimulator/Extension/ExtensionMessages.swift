@@ -50,14 +50,14 @@ struct ExtensionAnswer: Codable, Sendable {
 }
 
 /// The configuration of the extension that the simulator brings along.
-public struct StandardConfiguration: Codable, Sendable {
-    public var topic: String
-    public var senders: [String]
-    public var authorities: [String]
-    public var safeDefault: String
-    public var allowsAnonymous: Bool
+package struct StandardConfiguration: Codable, Sendable {
+    package var topic: String
+    package var senders: [String]
+    package var authorities: [String]
+    package var safeDefault: String
+    package var allowsAnonymous: Bool
 
-    public init(
+    package init(
         topic: String, senders: [String], authorities: [String] = [], safeDefault: String, allowsAnonymous: Bool
     ) {
         self.topic = topic

@@ -1,28 +1,28 @@
-public import Foundation
+package import Foundation
 
 /// What iOS gives an extension: time, memory, and a process that may be used again.
-public struct ExtensionRules: Sendable {
+package struct ExtensionRules: Sendable {
     /// From the process's start for its first request, from the call for later ones.
     ///
     /// Sources: Apple, `didReceive(_:withContentHandler:)`: no more than 30 seconds. Apple's forum, thread 807554: a process
     /// is killed because it "used its runtime in starting up". For a process that runs already there is no start to count.
-    public var timeLimit: Duration
+    package var timeLimit: Duration
     /// Of the extension's own memory, in bytes: anonymous and resident.
     ///
     /// Apple does not print it. Crash reports of several apps name 24 MB (nextcloud/talk-ios 1223), older devices had 12
     /// (vector-im/element-ios 3868).
-    public var memoryLimit: Int
+    package var memoryLimit: Int
     /// Whether one process serves notification after notification, and several at once.
     ///
     /// Source: element-hq/element-x-ios, `NotificationServiceExtension.swift`: seen to happen, and never promised.
-    public var reusesProcess: Bool
+    package var reusesProcess: Bool
     /// Whether the app has `com.apple.developer.usernotifications.filtering`: then an empty content shows nothing.
-    public var hasFilteringEntitlement: Bool
+    package var hasFilteringEntitlement: Bool
 
     /// How long a process without work is kept. What iOS does is not known, and differs.
     package var idleTime = Duration.seconds(10)
 
-    public init(
+    package init(
         timeLimit: Duration = .seconds(30), memoryLimit: Int = 24 << 20, reusesProcess: Bool = true,
         hasFilteringEntitlement: Bool = false
     ) {
@@ -33,17 +33,17 @@ public struct ExtensionRules: Sendable {
     }
 
     /// How long an extension has, after it was told that its time is up, before it is killed. What iOS gives is not known.
-    public static let grace = Duration.seconds(1)
+    package static let grace = Duration.seconds(1)
     /// How long a process is waited for that is tidying up after its answer.
     static let tidyTime = Duration.milliseconds(500)
 }
 
 /// A program that calls ``ExtensionHost``.
-public struct ExtensionProgram: Sendable {
-    public let file: URL
-    public let arguments: [String]
+package struct ExtensionProgram: Sendable {
+    package let file: URL
+    package let arguments: [String]
 
-    public init(_ file: URL, arguments: [String] = []) {
+    package init(_ file: URL, arguments: [String] = []) {
         self.file = file
         self.arguments = arguments
     }
@@ -53,10 +53,10 @@ public struct ExtensionProgram: Sendable {
 }
 
 /// Why an extension's program could not be started.
-public enum ExtensionProcessError: Error, Sendable, CustomStringConvertible {
+package enum ExtensionProcessError: Error, Sendable, CustomStringConvertible {
     case notRunnable(URL)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .notRunnable(let program): "\(program.path(percentEncoded: false)) can't be run as an extension"
         }

@@ -1,21 +1,21 @@
-public import Foundation
+package import Foundation
 package import PushService
 package import SealedPush
 
 /// A phone: its keychain and what its app and extension share, in one folder.
-public struct SimulatedDevice: Codable, Sendable {
+package struct SimulatedDevice: Codable, Sendable {
     /// Stands for every app group. In it lies the keychain, whose files hold secrets in the clear.
-    public var container: URL
+    package var container: URL
     /// Not unlocked since it started: the keychain can't be read.
-    public var isLocked: Bool
+    package var isLocked: Bool
 
-    public init(container: URL, isLocked: Bool = false) {
+    package init(container: URL, isLocked: Bool = false) {
         self.container = container
         self.isLocked = isLocked
     }
 
     /// The extension's own temporary folder: what it leaves there is found there.
-    public var temporaryFolder: URL { container.absoluteURL.appending(path: "tmp", directoryHint: .isDirectory) }
+    package var temporaryFolder: URL { container.absoluteURL.appending(path: "tmp", directoryHint: .isDirectory) }
 
     /// What an extension's process finds in its environment, besides the simulator's own.
     var processEnvironment: [String: String] {

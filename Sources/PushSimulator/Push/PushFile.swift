@@ -1,24 +1,24 @@
-public import Foundation
+package import Foundation
 internal import SealedPush
 
 /// A push as Xcode's `.apns` files and `xcrun simctl push` have it: the payload, and optionally the app it is for.
 ///
 /// Source: Xcode 11.4 release notes, "Simulator".
-public struct PushFile {
+package struct PushFile {
     /// The payload, without the simulator's own key.
-    public let payload: [String: Any]
+    package let payload: [String: Any]
     /// The payload as APNs would get it, without white space.
-    public let json: Data
+    package let json: Data
     /// `Simulator Target Bundle`, where the file names one.
-    public let targetBundle: String?
+    package let targetBundle: String?
 
     /// No file is read further than this.
-    public static let maximumFileByteCount = 65_536
+    package static let maximumFileByteCount = 65_536
     /// The most APNs takes. Source: Apple, "Sending notification requests to APNs".
-    public static let maximumPayloadByteCount = 4_096
+    package static let maximumPayloadByteCount = 4_096
 
     /// Reads a file's bytes: one JSON object of at most 64 KiB whose payload has at most 4,096 bytes without white space.
-    public init(parsing bytes: Data) throws(PushFileError) {
+    package init(parsing bytes: Data) throws(PushFileError) {
         guard bytes.count <= Self.maximumFileByteCount else { throw .tooLarge(byteCount: bytes.count) }
         let members = JSONReader.object(
             Array(bytes), maximumByteCount: Self.maximumFileByteCount, maximumDepth: JSONReader.maximumPayloadDepth)
@@ -34,12 +34,12 @@ public struct PushFile {
 }
 
 /// Why a file is no push.
-public enum PushFileError: Error, Equatable, Sendable, CustomStringConvertible {
+package enum PushFileError: Error, Equatable, Sendable, CustomStringConvertible {
     case notJSON
     /// APNs would answer 413, `PayloadTooLarge`.
     case tooLarge(byteCount: Int)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .notJSON: "this is no push: it is not one JSON object in which no name comes twice"
         case .tooLarge(let count):
@@ -67,7 +67,7 @@ extension JSONValue {
 ///
 /// Source: Apple, "Modifying content in newly delivered notifications": an alert push, whose alert has a title, subtitle
 /// or body, with `mutable-content` 1.
-public enum WakeRule: Equatable, Sendable {
+package enum WakeRule: Equatable, Sendable {
     case wakes
     /// Shown as it came: it has an alert, and the extension is not asked.
     case showsOriginal(because: String)
@@ -75,7 +75,7 @@ public enum WakeRule: Equatable, Sendable {
     case showsNothing(because: String)
 
     /// - Parameter pushType: what `apns-push-type` says.
-    public static func decide(_ push: PushFile, pushType: String) -> WakeRule {
+    package static func decide(_ push: PushFile, pushType: String) -> WakeRule {
         guard pushType == "alert" else { return .showsNothing(because: "a push of type \(pushType) shows no alert") }
         guard WireNotification(push.payload).hasText else {
             return .showsNothing(because: "the push has no alert text")

@@ -1,48 +1,48 @@
-public import Foundation
+package import Foundation
 
 /// What one app has on a device's screen: the list of its notifications, and the number on its icon.
 ///
 /// A value: whoever has several deliveries at once keeps it behind a lock. One call takes time in proportion to the list.
-public struct DeviceScreen: Sendable {
+package struct DeviceScreen: Sendable {
     /// The newest first.
-    public private(set) var notifications: [Entry] = []
+    package private(set) var notifications: [Entry] = []
     /// 0 for none.
-    public private(set) var badge = 0
+    package private(set) var badge = 0
 
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The request's: a notification with the same one replaces this one.
-        public let identifier: String
-        public let shown: ShownNotification
-        public let arrived: Date
+        package let identifier: String
+        package let shown: ShownNotification
+        package let arrived: Date
     }
 
     /// The notifications of one conversation.
-    public struct Group: Sendable {
+    package struct Group: Sendable {
         /// Empty for those that name none; iOS groups these by the app.
-        public let thread: String
+        package let thread: String
         /// The newest first.
-        public let entries: [Entry]
+        package let entries: [Entry]
     }
 
     /// What came of one arrival, besides what is shown.
-    public struct Change: Sendable {
+    package struct Change: Sendable {
         /// Whether it took the place of one with its identifier.
-        public let isReplacement: Bool
+        package let isReplacement: Bool
         /// Identifiers of those that fell off the list, whose files nobody needs any more.
-        public let removed: [String]
+        package let removed: [String]
     }
 
     /// As many are kept; what Apple's limit is, it does not say.
-    public static let maximumCount = 1_000
+    package static let maximumCount = 1_000
 
-    public init() {}
+    package init() {}
 
     /// Puts what a push shows at the top of the list, in place of a notification with the same identifier, and sets the
     /// badge.
     ///
     /// Source: Apple, `UNNotificationRequest.identifier`; `UNNotificationContent.badge`: nil leaves the number, 0 removes it.
     @discardableResult
-    public mutating func show(_ push: DeliveredPush, identifier: String, at time: Date) -> Change {
+    package mutating func show(_ push: DeliveredPush, identifier: String, at time: Date) -> Change {
         if let badge = push.badge { self.badge = max(0, badge) }
         guard let shown = push.shown else { return Change(isReplacement: false, removed: []) }
         let previousCount = notifications.count
@@ -55,12 +55,12 @@ public struct DeviceScreen: Sendable {
     }
 
     /// What a person has swiped away.
-    public mutating func remove(_ identifier: String) { notifications.removeAll { $0.identifier == identifier } }
+    package mutating func remove(_ identifier: String) { notifications.removeAll { $0.identifier == identifier } }
 
     /// By conversation; the group with the newest notification first.
     ///
     /// Source: Apple, `UNNotificationContent.threadIdentifier`.
-    public var groups: [Group] {
+    package var groups: [Group] {
         var order: [String] = []
         var entries: [String: [Entry]] = [:]
         for entry in notifications {
@@ -74,7 +74,7 @@ public struct DeviceScreen: Sendable {
     ///
     /// Source: Apple, `UNNotificationContent.relevanceScore`. Time-sensitive and critical ones are not held back for a
     /// summary (Apple, `UNNotificationInterruptionLevel`).
-    public var summary: [Entry] {
+    package var summary: [Entry] {
         let held = notifications.filter { ["active", "passive"].contains($0.shown.interruptionLevel) }
         return held.enumerated().sorted { one, other in
             let scores = (one.element.shown.relevanceScore, other.element.shown.relevanceScore)
@@ -83,7 +83,7 @@ public struct DeviceScreen: Sendable {
     }
 
     /// One object for `--json`.
-    public var jsonObject: [String: Any] {
+    package var jsonObject: [String: Any] {
         [
             "event": "screen", "badge": badge,
             "groups": groups.map { group in

@@ -3,10 +3,10 @@ internal import SealedPush
 internal import _PushBase
 
 /// A lock screen as text: what a person sees, in a box.
-public enum LockScreen {
+package enum LockScreen {
     /// The lines of a box of `width` columns around the given paragraphs. Wide characters count as they are counted by
     /// ``TextWidth``.
-    public static func box(title: String, _ paragraphs: [String], width: Int = 38) -> [String] {
+    package static func box(title: String, _ paragraphs: [String], width: Int = 38) -> [String] {
         let inner = max(8, width - 4)
         let heading = TextWidth.clipped(TerminalText.printable(title), to: inner)
         let rule = String(repeating: "─", count: inner - TextWidth.columns(of: heading))
@@ -17,7 +17,7 @@ public enum LockScreen {
     }
 
     /// A box around what one push shows, then what became of it and what went wrong.
-    public static func lines(_ push: DeliveredPush, on device: String) -> [String] {
+    package static func lines(_ push: DeliveredPush, on device: String) -> [String] {
         let detail = [push.outcome.rawValue, push.reason, push.note].compactMap { $0 }.joined(separator: ": ")
         let time = push.elapsed.map { ", \($0.formatted(.units(allowed: [.milliseconds])))" } ?? ""
         return box(title: device, paragraphs(push)) + ["  \(TerminalText.printable(detail))\(time)"]
@@ -26,7 +26,7 @@ public enum LockScreen {
     }
 
     /// All conversations, one box for each, and the number on the app's icon.
-    public static func lines(_ screen: DeviceScreen, on device: String) -> [String] {
+    package static func lines(_ screen: DeviceScreen, on device: String) -> [String] {
         let badge = screen.badge == 0 ? "" : " (\(screen.badge))"
         return screen.groups.flatMap { group in
             let title = group.thread.isEmpty ? "\(device)\(badge)" : "\(device)\(badge) · \(group.thread)"
@@ -35,7 +35,7 @@ public enum LockScreen {
     }
 
     /// A notification that a person has expanded: the view's rows, with a rule above its actions.
-    public static func lines(_ expansion: ShownExpansion, of shown: ShownNotification, on device: String) -> [String] {
+    package static func lines(_ expansion: ShownExpansion, of shown: ShownNotification, on device: String) -> [String] {
         let text =
             expansion.hidesDefaultContent ? [] : [shown.title, shown.subtitle, shown.body].filter { !$0.isEmpty }
         let rows = expansion.rows.flatMap { row -> [String] in

@@ -1,26 +1,26 @@
-public import Foundation
+package import Foundation
 internal import UserNotifications
 
 /// A notification as the lock screen has it. Travels as JSON between the extension's process and the simulator.
-public struct ShownNotification: Codable, Equatable, Sendable {
-    public var title: String
-    public var subtitle: String
-    public var body: String
-    public var badge: Int?
+package struct ShownNotification: Codable, Equatable, Sendable {
+    package var title: String
+    package var subtitle: String
+    package var body: String
+    package var badge: Int?
     /// A file's name, or `default`; nil for none.
-    public var sound: String?
-    public var isSoundCritical: Bool
-    public var thread: String
-    public var category: String
-    public var interruptionLevel: String
-    public var relevanceScore: Double
-    public var targetContent: String?
+    package var sound: String?
+    package var isSoundCritical: Bool
+    package var thread: String
+    package var category: String
+    package var interruptionLevel: String
+    package var relevanceScore: Double
+    package var targetContent: String?
     /// In their order; in the device's own data store.
-    public var attachments: [ShownAttachment]
+    package var attachments: [ShownAttachment]
     /// The user info as JSON; `{}` where it is not of JSON's types.
-    public var userInfo: Data
+    package var userInfo: Data
 
-    public var hasText: Bool { [title, subtitle, body].contains { !$0.isEmpty } }
+    package var hasText: Bool { [title, subtitle, body].contains { !$0.isEmpty } }
 
     /// As the filtering entitlement counts it: no text, no sound, no attachment.
     var isEmpty: Bool { !hasText && sound == nil && attachments.isEmpty }
