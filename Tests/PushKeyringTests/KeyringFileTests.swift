@@ -28,11 +28,11 @@ struct KeyringFileTests {
             let file = files.file(KeyringSeal.path)
             let text = try Checkout.text(file)
             let changes = [
+                text.replacing("\nsalt: ", with: "\nmore: x\nsalt: "),
                 text.replacing("\nmac: ", with: "\nmore: x\nmac: "),
-                text.replacing("\nmac: ", with: "\n\nmore: x\nmac: "),
                 text.replacing(/mac: .*\n/, with: ""),
                 secret.kind == .key
-                    ? text.replacing("\nmac: ", with: "\noperations: 3\nmemory: 67108864\nmac: ")
+                    ? text.replacing("\nsalt: ", with: "\noperations: 3\nmemory: 67108864\nsalt: ")
                     : text.replacing(/operations: .*\n/, with: ""),
             ]
             for changed in changes {

@@ -90,6 +90,10 @@ struct DeliveryTests {
         #expect(
             try await fixture.outbox.device("phone")?.address
                 == .active(Fixture.address("phone"), registered: registered))
+        // In the same second it may have been registered before or after.
+        try await fixture.enqueue("again", to: .device("phone"))
+        let sameSecond = ScriptedTransport(refusing: 410, "Unregistered", timestamp: registered, times: 1)
+        #expect(try await fixture.deliver(sameSecond, until: .empty).acceptedCount == 1)
 
         for number in 0..<3 { try await fixture.enqueue("\(number)", to: .device("phone")) }
         let since = fixture.now.advanced(bySeconds: 1)

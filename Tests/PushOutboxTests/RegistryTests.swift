@@ -322,6 +322,22 @@ struct RegistryTests {
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 2)
     }
 
+    @Test("what waits for a device that is registered with a refused token is not sent to it, and kept as dead letters")
+    func refusedToken() async throws {
+        let device = try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.outbox.register(
+            RegisteredDevice(
+                name: "phone", user: device.user, topic: device.topic, keys: device.keys,
+                address: .disabled(Fixture.address("phone"), registered: fixture.now, reason: "BadDeviceToken")))
+        let transport = ScriptedTransport()
+        try await fixture.deliver(transport, until: .empty)
+        #expect(transport.delivered.all.isEmpty)
+        #expect(try await fixture.outbox.status().deadLetters == ["BadDeviceToken": 1])
+        #expect(try await fixture.outbox.retry(reason: "BadDeviceToken") == 1)
+        #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 1)
+    }
+
     @Test("a removed device is gone, with what waited")
     func removed() async throws {
         try await fixture.addDevice("phone")
