@@ -265,7 +265,6 @@ extension JSONReader {
         let text = String(decoding: bytes[number.range], as: UTF8.self)
         if number.isInteger, let value = Int64(text) { return .integer(value) }
         guard let value = Double(text), value.isFinite else { return nil }
-        let integer = value.magnitude < 0x1p63 ? Int64(exactly: value) : nil
-        return integer.map(JSONValue.integer) ?? .number(value)
+        return Int64(exactly: value).map(JSONValue.integer) ?? .number(value)
     }
 }

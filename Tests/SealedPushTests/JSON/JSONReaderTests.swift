@@ -105,11 +105,14 @@ struct JSONReaderTests {
         }
     }
 
-    @Test("with an integer beyond Int64 is a Double")
+    @Test("with an integer beyond Int64 is a Double, and with a whole Double within it an integer")
     func largeIntegers() {
         #expect(read(#"{"a":9223372036854775807}"#) == ["a": .integer(.max)])
         #expect(read(#"{"a":9223372036854775808}"#) == ["a": .number(9_223_372_036_854_775_808)])
-        #expect(read(#"{"a":-9223372036854775809}"#) == ["a": .number(-9_223_372_036_854_775_808)])
+        #expect(read(#"{"a":-9223372036854777000}"#) == ["a": .number(-9_223_372_036_854_777_856)])
+        // The Double is the least Int64, and is written as that.
+        #expect(read(#"{"a":-9223372036854775809}"#) == ["a": .integer(.min)])
+        #expect(read(#"{"a":-9223372036854775808.0}"#) == ["a": .integer(.min)])
         #expect(read(#"{"a":1e-400}"#) == ["a": 0])
         #expect(read(#"{"a":-0}"#) == ["a": 0])
         #expect(read(#"{"a":30e-1,"b":9007199254740993}"#) == ["a": 3, "b": 9_007_199_254_740_993])
