@@ -58,6 +58,17 @@ enum CryptoChecks {
             }
             try require(published(isOpen))
         },
+        Check("base64url of a key, written and read") {
+            for count in [29, 32] {
+                let secret = Hidden(count: count)
+                var text: [UInt8] = []
+                Base64URL.append(secret.array, to: &text)
+                guard let read = Base64URL.decode(text) else { throw Unexpected() }
+                publish(read)
+                publish(secret.bytes)
+                try require(read == secret.array)
+            }
+        },
         Check("storage: sealing, opening, MACs") {
             let key = StorageKey(derivedFrom: Hidden(count: 32).bytes, salt: [7])
             let plaintext = Hidden(count: 64)
