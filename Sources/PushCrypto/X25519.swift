@@ -17,12 +17,6 @@ package struct X25519PublicKey: Hashable, Sendable {
         self.words = words
     }
 
-    /// Takes exactly 32 bytes.
-    package init(_ bytes: some Sequence<UInt8>) throws(X25519Error) {
-        guard let words = Array(bytes).withUnsafeBytes(Self.words) else { throw .invalidPublicKey }
-        self.words = words
-    }
-
     /// Takes 32 bytes that have been checked before.
     package init(checked bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count == Self.byteCount)

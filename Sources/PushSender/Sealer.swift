@@ -23,11 +23,9 @@ public final class Sealer: Sendable {
         case authenticated(ContextCache)
         case anonymous
 
-        var suite: Envelope.Suite {
-            switch self {
-            case .authenticated: .authenticated
-            case .anonymous: .anonymous
-            }
+        var sender: Sender? {
+            guard case .authenticated(let cache) = self else { return nil }
+            return cache.publicKey
         }
     }
 
@@ -64,10 +62,7 @@ public final class Sealer: Sendable {
     }
 
     /// Whose messages it seals; nil where they prove nobody.
-    package var sender: Sender? {
-        guard case .authenticated(let cache) = mode else { return nil }
-        return cache.publicKey
-    }
+    package var sender: Sender? { mode.sender }
 
     private init(
         mode: Mode, identifiers: consuming ClearIdentifiers, topic: Topic, safeDefault: WireAlert,
@@ -83,7 +78,8 @@ public final class Sealer: Sendable {
         self.clock = clock
         clearPrefix = Self.clearPrefix(safeDefault)
         sizePlan = SizePlan(
-            clearByteCount: clearPrefix.count + Self.clearSuffix.count, suite: mode.suite, padding: padding)
+            clearByteCount: clearPrefix.count + Self.clearSuffix.count,
+            overheadByteCount: Envelope.Suite.maximumOverhead(from: mode.sender), padding: padding)
     }
 
     /// Seals content for one device, whose key somebody vouches for: ``EnrolledDevice/recipient(at:)``.

@@ -134,9 +134,7 @@ struct PushOpening: Sendable {
         var sender: KeyID?
         if let envelope, Self.hasFoundKey(reason) {
             recipient = envelope.recipientKeyID
-            if case .authenticated(let header) = envelope.header, reason != .unknownSender {
-                sender = header.senderKeyID
-            }
+            if reason != .unknownSender { sender = envelope.senderKeyID }
         }
         log.append(
             ServiceLog.Entry(

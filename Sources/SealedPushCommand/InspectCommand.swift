@@ -48,17 +48,11 @@ struct InspectCommand: ParsableCommand {
     }
 
     private func facts(_ envelope: Envelope, payloadByteCount: Int?) -> [Fact] {
-        var suite = "anonymous"
-        var sender = JSONValue.null
-        var number = JSONValue.null
-        if case .authenticated(let header) = envelope.header {
-            suite = "authenticated"
-            sender = .string(header.senderKeyID.description)
-            number = .integer(Int64(header.sequenceNumber))
-        }
+        let sender = envelope.senderKeyID.map { JSONValue.string($0.description) } ?? .null
+        let number = envelope.sequenceNumber.map { JSONValue.integer(Int64($0)) } ?? .null
         func count(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }
         return [
-            Fact(name: "suite", label: "suite", value: .string(suite)),
+            Fact(name: "suite", label: "suite", value: .string("\(envelope.suite.name)")),
             Fact(
                 name: "recipientKeyID", label: "recipient key ID",
                 value: .string(envelope.recipientKeyID.description)),

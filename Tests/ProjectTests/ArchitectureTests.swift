@@ -88,6 +88,17 @@ struct ArchitectureTests {
         }
     }
 
+    @Test("algorithms are named where suites and keys are defined, and nowhere else outside the core")
+    func suites() throws {
+        let definitions: Set<String> = ["Suite.swift", "KeyAlgorithm.swift"]
+        let word = /X25519[A-Z.(]|\.x25519|SealedBox/
+        var defining: Set<String> = []
+        for file in try Checkout.files(in: "Sources", ending: ".swift") where !file.path.contains("/PushCrypto/") {
+            if try Checkout.text(file).contains(word) { defining.insert(file.lastPathComponent) }
+        }
+        #expect(defining == definitions)
+    }
+
     @Test("what an app links knows neither libcurl nor a way round the rules for what is fetched")
     func fetching() throws {
         for target in ["PushService", "PushCharts"] {

@@ -47,8 +47,8 @@ import _PushBase
                 let phone = Identity().recipient
                 func seal() throws {
                     let envelope = cache.seal([UInt8](repeating: 7, count: 32), to: phone)
-                    guard case .authenticated(let header) = envelope.header else { throw EnvelopeError.empty }
-                    try note("\(getpid()) \(Hex.encode(header.enc.bytes)) \(header.sequenceNumber)\n")
+                    guard let number = envelope.sequenceNumber else { throw EnvelopeError.empty }
+                    try note("\(getpid()) \(Hex.encode(envelope.enc)) \(number)\n")
                 }
                 try seal()
                 try child {

@@ -29,6 +29,14 @@ package struct X25519SecretKey: ~Copyable, X25519Secret {
     }
 }
 
+extension X25519PublicKey {
+    package init(_ bytes: some Sequence<UInt8>) throws(X25519Error) {
+        let key = Array(bytes).withUnsafeBytes { try? X25519PublicKey($0) }
+        guard let key else { throw .invalidPublicKey }
+        self = key
+    }
+}
+
 /// The same of Ed25519.
 package struct Ed25519SecretKey: ~Copyable, Sendable {
     package let publicKey: Ed25519PublicKey
@@ -47,9 +55,31 @@ package struct Ed25519SecretKey: ~Copyable, Sendable {
     }
 
     private init(secret: consuming GuardedSecret) {
-        publicKey = secret.withBytes { Ed25519.publicKey(of: $0) }
+        publicKey = try! Ed25519PublicKey(secret.withBytes { Ed25519.publicKey(of: $0) })
         self.secret = secret
     }
 
     package func sign(_ message: [UInt8]) -> [UInt8] { secret.withBytes { Ed25519.sign(message, with: $0) } }
 }
+
+/// A public key of Ed25519 that was checked.
+package struct Ed25519PublicKey: Hashable, Sendable {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: UnsafeRawBufferPointer) throws(Ed25519Error) {
+        guard Ed25519.isValid(bytes) else { throw .invalidPublicKey }
+        self.bytes = Array(bytes)
+    }
+
+    package init(_ bytes: some Sequence<UInt8>) throws(Ed25519Error) {
+        let key = Array(bytes).withUnsafeBytes { try? Ed25519PublicKey($0) }
+        guard let key else { throw .invalidPublicKey }
+        self = key
+    }
+
+    package func verify(_ signature: some Collection<UInt8>, of message: [UInt8]) -> Bool {
+        Ed25519.verify(signature, of: message, by: bytes)
+    }
+}
+
+package enum Ed25519Error: Error { case invalidPublicKey }

@@ -83,7 +83,7 @@ struct VectorTests {
             let ephemeral = WipedBytes(count: 32) { $0.copyBytes(from: secret) }
             let sender = try senderKey(hex: try vector.required("sender-secret"))
             let envelope = try Envelope(parsing: try #require(try field(vector)))
-            guard case .authenticated(let header) = envelope.header else { continue }
+            guard let number = envelope.sequenceNumber else { continue }
             let identities = try vector.identities.map { try Identity(parsing: $0) }
             // Several may have the header's ID: the one that opens it is meant.
             let opened = try open(vector).get()
@@ -93,7 +93,7 @@ struct VectorTests {
                 sendingTo: identity.recipient.x25519, from: sender.x25519,
                 info: HPKEInfo(Envelope.info(topic: topic)), ephemeral: ephemeral)
             #expect(Hex.encode(context.enc) == vector["enc"], "\(vector.name)")
-            context.withKeyAndNonce(header.sequenceNumber) { key, nonce in
+            context.withKeyAndNonce(number) { key, nonce in
                 #expect(Hex.encode(key) == vector["key"], "\(vector.name)")
                 #expect(Hex.encode(nonce) == vector["nonce"], "\(vector.name)")
             }
@@ -101,7 +101,7 @@ struct VectorTests {
             let plaintext = try #require(Hex.decode(try vector.required("plaintext")))
             let sealed = Envelope.sealing(
                 plaintext, to: identity.recipient, from: sender.sender, in: context,
-                sequenceNumber: header.sequenceNumber)
+                sequenceNumber: number)
             #expect(sealed == envelope, "\(vector.name)")
             #expect(Hex.encode(sealed.headerBytes) == vector["aad"], "\(vector.name)")
             let ciphertext = try vector.required("ciphertext") + vector.required("tag")

@@ -17,7 +17,6 @@ private func tryBytes(_ bytes: [UInt8]) {
         let envelope = try Envelope(parsing: bytes)
         demand(reason == nil, "bytes that should be refused with \(String(describing: reason)) parse")
         demand(envelope.bytes == bytes, "the envelope holds other bytes")
-        demand(envelope.suite.rawValue == bytes[0], "the envelope has another suite")
         demand(envelope.plaintextByteCount > 0, "the envelope has no plaintext")
         demand(try Envelope(parsing: envelope.text) == envelope, "the envelope's text is another envelope")
         demand(Base64URLRule.decode(envelope.text) == bytes, "the envelope's text is not its base64url")
@@ -54,14 +53,12 @@ private func reason(against bytes: [UInt8]) -> EnvelopeError? {
 private func checkHeader(of envelope: Envelope) {
     let bytes = envelope.bytes
     demand(hexadecimal(envelope.recipientKeyID) == Array(bytes[1..<5]), "another recipient key ID")
-    switch envelope.header {
-    case .authenticated(let header):
-        demand(hexadecimal(header.senderKeyID) == Array(bytes[5..<9]), "another sender key ID")
-        let number = bytes[41..<45].reduce(0) { $0 * 256 + Int($1) }
-        demand(Int(header.sequenceNumber) == number, "another sequence number")
-        demand(envelope.plaintextByteCount == bytes.count - 61, "another length")
-    case .anonymous: demand(envelope.plaintextByteCount == bytes.count - 53, "another length")
-    }
+    let isAuthenticated = bytes[0] == 1
+    demand(
+        envelope.senderKeyID.map(hexadecimal) == (isAuthenticated ? Array(bytes[5..<9]) : nil), "another sender key ID")
+    let number = isAuthenticated ? bytes[41..<45].reduce(0) { $0 * 256 + Int($1) } : nil
+    demand(envelope.sequenceNumber.map { Int($0) } == number, "another sequence number")
+    demand(envelope.plaintextByteCount == bytes.count - (isAuthenticated ? 61 : 53), "another length")
 }
 
 private func hexadecimal(_ id: KeyID) -> [UInt8] { Hexadecimal.bytes(id.description) }

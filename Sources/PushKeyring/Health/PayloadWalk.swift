@@ -120,10 +120,9 @@ extension PayloadWalk {
 
 extension PayloadDiagnosis.Outside {
     fileprivate init(_ envelope: Envelope) {
-        var senderKeyID: KeyID?
-        if case .authenticated(let header) = envelope.header { senderKeyID = header.senderKeyID }
         self.init(
-            byteCount: envelope.bytes.count, recipientKeyID: envelope.recipientKeyID, senderKeyID: senderKeyID)
+            byteCount: envelope.bytes.count, recipientKeyID: envelope.recipientKeyID,
+            senderKeyID: envelope.senderKeyID)
     }
 }
 
@@ -162,8 +161,7 @@ struct PayloadCauses {
     }
 
     private var unknownSender: Cause {
-        guard case .authenticated(let header) = envelope.header else { return .anonymous }
-        let id = header.senderKeyID
+        guard let id = envelope.senderKeyID else { return .anonymous }
         if let cause = expiredSet(id) { return cause }
         let senders = walk.knownSenders(with: id)
         guard let sender = senders.first else { return .stranger }
@@ -189,10 +187,7 @@ struct PayloadCauses {
     }
 
     private var rejected: Cause {
-        let known: [Sender] =
-            if case .authenticated(let header) = envelope.header { walk.knownSenders(with: header.senderKeyID) } else {
-                []
-            }
+        let known = envelope.senderKeyID.map(walk.knownSenders) ?? []
         let senders = known + walk.trusted.senders.filter { !known.contains($0) }
         guard !senders.isEmpty else { return .altered }
         if let topic = otherTopic(senders) { return .otherApp(topic) }

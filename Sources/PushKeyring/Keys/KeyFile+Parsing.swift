@@ -79,7 +79,7 @@ private enum FileSecret {
     /// Longer than any key's text; guarded memory is not to be had in every length.
     case tooLong
 
-    static let maximumByteCount = 90
+    static var maximumByteCount: Int { KeyKind.maximumCharacterCount }
     static let prefix = Array("sealed.".utf8)
 
     /// Nil where it does not open, or where one in the clear has no business in a sealed keyring.

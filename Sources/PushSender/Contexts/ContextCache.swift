@@ -34,7 +34,8 @@ final class ContextCache: Sendable {
     func seal(_ plaintext: [UInt8], to recipient: Recipient) -> Envelope {
         let (context, number) = reserve(for: recipient)
         return Envelope.sealing(
-            plaintext, to: recipient, from: sender.sender, in: context.hpke, sequenceNumber: number)
+            plaintext, to: recipient, from: sender.sender, in: context.hpke, sequenceNumber: number,
+            suite: context.suite)
     }
 
     /// Drops the context to one recipient.
@@ -66,8 +67,9 @@ final class ContextCache: Sendable {
         if let held { return held }
 
         // Two scalar multiplications: outside the lock. Should two threads meet here, each uses its own context.
-        let hpke = HPKEContext(sendingTo: recipient.x25519, from: sender.x25519, info: info)
-        let context = SealingContext(hpke: hpke, created: now)
+        let suite = Envelope.Suite.sealing(to: recipient, from: sender.sender)
+        let hpke = suite.context(to: recipient, from: sender, info: info)
+        let context = SealingContext(hpke: hpke, suite: suite, created: now)
         guard limits.heldCount > 0, limits.messageCount > 1 else { return (context, 0) }
         let startsSweep = state.withLock { state in
             guard state.mark(by: environment.mark) else { return false }
@@ -91,10 +93,12 @@ final class ContextCache: Sendable {
 /// One context; wiped with its last reference.
 private final class SealingContext: Sendable {
     let hpke: HPKEContext
+    let suite: Envelope.Suite
     let created: ContinuousClock.Instant
 
-    init(hpke: consuming HPKEContext, created: ContinuousClock.Instant) {
+    init(hpke: consuming HPKEContext, suite: Envelope.Suite, created: ContinuousClock.Instant) {
         self.hpke = hpke
+        self.suite = suite
         self.created = created
     }
 }

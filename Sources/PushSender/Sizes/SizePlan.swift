@@ -8,7 +8,7 @@ public struct SizePlan: Hashable, Sendable {
     public let clearByteCount: Int
     /// How much is sealed together with the content.
     public let padding: PaddingPolicy
-    /// The most bytes that can be sealed, content and padding together.
+    /// The most bytes that can be sealed, content and padding together: the same for all devices, whichever suite they have.
     public let maximumPlaintextByteCount: Int
 
     /// The most bytes of content JSON: one byte less, since padding has at least one.
@@ -17,11 +17,11 @@ public struct SizePlan: Hashable, Sendable {
     /// The most bytes APNs takes.
     public static let maximumPayloadByteCount = 4_096
 
-    init(clearByteCount: Int, suite: Envelope.Suite, padding: PaddingPolicy) {
+    init(clearByteCount: Int, overheadByteCount: Int, padding: PaddingPolicy) {
         self.clearByteCount = clearByteCount
         self.padding = padding
         let envelopeByteCount = Base64URL.byteCount(fitting: Self.maximumPayloadByteCount - clearByteCount)
-        maximumPlaintextByteCount = envelopeByteCount - suite.overheadByteCount
+        maximumPlaintextByteCount = envelopeByteCount - overheadByteCount
     }
 
     /// How many bytes are sealed for this much content; nil where it does not fit.

@@ -10,7 +10,8 @@ package struct StoredEnrolment {
 
     init(_ item: ListedItem) {
         self.item = item
-        let members = JSONReader.object(item.attributes, maximumByteCount: 4_096) ?? [:]
+        let members =
+            JSONReader.object(item.attributes, maximumByteCount: DeviceRecord.maximumCharacterCount + 1_024) ?? [:]
         if case .integer(let number)? = members["counter"] {
             counter = UInt64(exactly: number)
         } else {

@@ -1,4 +1,3 @@
-import PushCrypto
 internal import _PushBase
 
 extension Envelope {
@@ -16,28 +15,13 @@ extension Envelope {
     public init(parsing bytes: [UInt8]) throws(EnvelopeError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong }
         guard let first = bytes.first else { throw .empty }
-        guard let suite = Suite(rawValue: first) else { throw .unknownSuite(first) }
+        guard let suite = Suite.known.first(where: { $0.identifier == first }) else { throw .unknownSuite(first) }
         let minimum = suite.overheadByteCount + 1
         guard bytes.count >= minimum else { throw .tooShort(byteCount: bytes.count, minimum: minimum) }
-        switch suite {
-        case .authenticated:
-            self.init(header: .authenticated(try AuthenticatedHeader(parsing: bytes)), bytes: bytes)
-        case .anonymous:
-            self.init(header: .anonymous(recipientKeyID: KeyID(bytes[1..<5])), bytes: bytes)
+        self.init(suite: suite, bytes: bytes)
+        if case .authenticated(let isSafe, _, _) = suite.method, !enc.withUnsafeBytes(isSafe) {
+            throw .unsafeEncapsulatedKey
         }
-    }
-
-    /// The envelope as the payload carries it.
-    public var text: String { Base64URL.encode(bytes) }
-}
-
-extension Envelope.AuthenticatedHeader {
-    /// Specification 3.1: suite · recipient key ID · sender key ID · enc · sequence number.
-    fileprivate init(parsing bytes: [UInt8]) throws(EnvelopeError) {
-        recipientKeyID = KeyID(bytes[1..<5])
-        senderKeyID = KeyID(bytes[5..<9])
-        do { enc = try X25519PublicKey(bytes[9..<41]) } catch { throw .unsafeEncapsulatedKey }
-        sequenceNumber = bytes[41..<45].reduce(0) { $0 << 8 | UInt32($1) }
     }
 }
 

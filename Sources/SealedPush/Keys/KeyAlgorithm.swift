@@ -5,7 +5,7 @@ package struct KeyAlgorithm: Sendable {
     /// Tells algorithms apart.
     package let identifier: UInt8
     /// What a key's text has behind the words for its kind; empty where there was but one algorithm.
-    let label: String
+    let label: StaticString
     package let publicByteCount: Int
     package let secretByteCount: Int
     /// Whether this many bytes are a public key that is safe to use.
@@ -13,30 +13,20 @@ package struct KeyAlgorithm: Sendable {
     /// The public key of this many secret bytes, whatever they are.
     let publicKey: @Sendable (UnsafeRawBufferPointer) -> [UInt8]
 
-    package init(
-        identifier: UInt8, label: String, publicByteCount: Int, secretByteCount: Int,
-        isSafe: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool,
-        publicKey: @escaping @Sendable (UnsafeRawBufferPointer) -> [UInt8]
-    ) {
-        self.identifier = identifier
-        self.label = label
-        self.publicByteCount = publicByteCount
-        self.secretByteCount = secretByteCount
-        self.isSafe = isSafe
-        self.publicKey = publicKey
-    }
-
     /// Devices and senders. Source: Specification 3.3.
     package static let x25519 = KeyAlgorithm(
         identifier: 0x01, label: "", publicByteCount: X25519PublicKey.byteCount,
         secretByteCount: X25519.secretByteCount, isSafe: { (try? X25519PublicKey($0)) != nil },
         publicKey: { X25519.publicKey(of: $0).bytes })
 
+    /// The one that there was when signed lists were specified.
+    static let first = x25519
+
     /// Authorities and enrolments. Source: Specification 8.6.
     package static let ed25519 = KeyAlgorithm(
-        identifier: 0x02, label: "", publicByteCount: Ed25519PublicKey.byteCount,
-        secretByteCount: Ed25519.secretByteCount, isSafe: { (try? Ed25519PublicKey($0)) != nil },
-        publicKey: { Ed25519.publicKey(of: $0).bytes })
+        identifier: 0x02, label: "", publicByteCount: Ed25519.publicByteCount,
+        secretByteCount: Ed25519.secretByteCount, isSafe: Ed25519.isValid,
+        publicKey: Ed25519.publicKey)
 }
 
 extension KeyAlgorithm: Hashable {
@@ -61,7 +51,7 @@ extension SecretKey {
 extension PublicKey where Role: SigningRole {
     /// Whether 64 bytes are this key's signature of a message; about 60 µs.
     package func verify(_ signature: some Collection<UInt8>, of message: [UInt8]) -> Bool {
-        bytes.withUnsafeBytes { Ed25519PublicKey(checked: $0) }.verify(signature, of: message)
+        Ed25519.verify(signature, of: message, by: bytes)
     }
 }
 

@@ -98,19 +98,25 @@ extension KeyKind {
     private var word: String { self == .device ? "" : names.publicKey }
 
     /// How the text of a public key begins, before the `1`. Source: Specification 8.1.
-    func prefix(_ algorithm: KeyAlgorithm) -> String { "push" + word + algorithm.label }
+    func prefix(_ algorithm: KeyAlgorithm) -> String { "push\(word)\(algorithm.label)" }
 
     /// The same of a secret key, in small letters.
     func secretPrefix(_ algorithm: KeyAlgorithm) -> String {
-        ["push", word, algorithm.label, "secret-key-"].filter { !$0.isEmpty }.joined(separator: "-")
+        ["push", word, "\(algorithm.label)", "secret-key-"].filter { !$0.isEmpty }.joined(separator: "-")
     }
 
     /// The algorithms that its keys may have, the one of new keys first.
     var algorithms: [KeyAlgorithm] {
         switch self {
-        case .device, .sender: [.x25519]
+        case .device: Self.distinct(Envelope.Suite.known.map(\.recipientKeys))
+        case .sender: Self.distinct(Envelope.Suite.known.compactMap(\.senderKeys))
         case .authority, .enrolment: [.ed25519]
         }
+    }
+
+    private static func distinct(_ algorithms: [KeyAlgorithm]) -> [KeyAlgorithm] {
+        var seen: Set<KeyAlgorithm> = []
+        return algorithms.filter { seen.insert($0).inserted }
     }
 
     /// The forms that a key's text may have.
@@ -120,5 +126,11 @@ extension KeyKind {
                 ? Bech32.Form(secretPrefix(algorithm), byteCount: algorithm.secretByteCount, inCapitals: true)
                 : Bech32.Form(prefix(algorithm), byteCount: algorithm.publicByteCount)
         }
+    }
+
+    /// The most characters that any key's text has.
+    package static var maximumCharacterCount: Int {
+        let forms = allCases.flatMap { $0.forms(isSecret: false) + $0.forms(isSecret: true) }
+        return max(Bech32.usualCharacterCount, forms.map(\.characterCount).max() ?? 0)
     }
 }

@@ -24,7 +24,7 @@ extension KeyTextError: CustomStringConvertible {
     /// One sentence for a person.
     public var description: String {
         switch self {
-        case .tooLong: "this is longer than any key (\(Bech32.usualCharacterCount) characters)"
+        case .tooLong: "this is longer than any key (\(KeyKind.maximumCharacterCount) characters)"
         case .mixedCase: "a key is written in small letters or in capitals, not in both"
         case .notAKey:
             """
@@ -46,7 +46,7 @@ extension KeyTextError {
     /// key does is printed: anything else may be a secret.
     func stop(the kind: KeyKind, _ text: String) -> Never {
         let beginning = "\(kind.prefix(kind.algorithms[0]))1"
-        let shown = text.hasPrefix(beginning) ? String(text.prefix(Bech32.usualCharacterCount)) : "\(beginning)…"
+        let shown = text.hasPrefix(beginning) ? String(text.prefix(KeyKind.maximumCharacterCount)) : "\(beginning)…"
         preconditionFailure("\(shown) in the source can't be used: \(self)")
     }
 }

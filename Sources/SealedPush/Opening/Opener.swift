@@ -42,24 +42,21 @@ public struct Opener: Sendable {
 
     /// Steps 2 to 4 alone.
     package func unseal(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> Unsealed {
-        let candidates = try identities(for: envelope.recipientKeyID)
-        switch envelope.header {
-        case .authenticated(let header):
-            let trusted = try senders(at: now).filter { $0.keyID == header.senderKeyID }
-            guard !trusted.isEmpty else { throw .unknownSender }
-            let pairs = candidates.flatMap { key in trusted.map { (key: key, sender: $0) } }
-            for pair in pairs.prefix(Self.maximumPairCount) {
-                guard let plaintext = decrypt(envelope, header, with: pair.key.identity, from: pair.sender) else {
-                    continue
-                }
-                return Unsealed(plaintext: plaintext, key: pair.key, sender: pair.sender)
-            }
-        case .anonymous:
+        let candidates = try identities(for: envelope)
+        var senders: [Sender?] = [nil]
+        if let id = envelope.senderKeyID {
+            senders = try self.senders(at: now).filter { $0.keyID == id }
+            guard !senders.isEmpty else { throw .unknownSender }
+        } else {
             guard allowsAnonymous else { throw .anonymousNotAllowed }
-            for key in candidates.prefix(Self.maximumPairCount) {
-                guard let plaintext = decryptBox(envelope, with: key.identity) else { continue }
-                return Unsealed(plaintext: plaintext, key: key, sender: nil)
+        }
+        let pairs = candidates.flatMap { key in senders.map { (key: key, sender: $0) } }
+        for pair in pairs.prefix(Self.maximumPairCount) {
+            var plaintext = [UInt8](repeating: 0, count: envelope.plaintextByteCount)
+            let isOpen = plaintext.withUnsafeMutableBytes {
+                envelope.open(with: pair.key.identity, from: pair.sender, info: info, into: $0)
             }
+            if isOpen { return Unsealed(plaintext: plaintext, key: pair.key, sender: pair.sender) }
         }
         throw .rejected
     }
@@ -74,7 +71,8 @@ public struct Opener: Sendable {
     }
 
     /// Step 2.
-    private func identities(for id: KeyID) throws(OpenError) -> [DeviceKey] {
+    private func identities(for envelope: Envelope) throws(OpenError) -> [DeviceKey] {
+        let id = envelope.recipientKeyID
         let found: [DeviceKey]
         do { found = try keys.keys(for: id) } catch { throw OpenError(error) }
         // A store may be careless: about IDs that do not fit, and about keys that must not open any more.
@@ -93,27 +91,7 @@ extension Opener {
         self.init(topic: topic, keys: keys, trusting: TrustedSenders(senders), allowsAnonymous: allowsAnonymous)
     }
 
-    /// Step 4, authenticated: HPKE, with the nonce of the number that the header names.
-    private func decrypt(
-        _ envelope: Envelope, _ header: Envelope.AuthenticatedHeader, with identity: Identity, from sender: Sender
-    ) -> [UInt8]? {
-        var plaintext = [UInt8](repeating: 0, count: envelope.plaintextByteCount)
-        let isOpen = plaintext.withUnsafeMutableBytes {
-            envelope.open(header, with: identity, from: sender, info: info, into: $0)
-        }
-        return isOpen ? plaintext : nil
-    }
-
-    /// Step 4, anonymous.
-    private func decryptBox(_ envelope: Envelope, with identity: Identity) -> [UInt8]? {
-        var plaintext = [UInt8](repeating: 0, count: envelope.plaintextByteCount)
-        let isOpen = plaintext.withUnsafeMutableBytes { plaintext in
-            envelope.sealedBytes.withUnsafeBytes { SealedBox.open($0, with: identity.x25519, into: plaintext) }
-        }
-        return isOpen ? plaintext : nil
-    }
-
-    /// Step 5: both suites, on the opened plaintext.
+    /// Step 5: every suite, on the opened plaintext.
     private func check(
         _ unsealed: Unsealed, of envelope: Envelope, at now: Timestamp
     ) throws(OpenError) -> OpenedContent {
@@ -170,15 +148,9 @@ extension Envelope {
 
     /// Specification 7.2: BLAKE2b-256 over what no two messages share.
     fileprivate func ledgerKey(recipient: Recipient, sender: Sender?) -> [UInt8] {
-        var bytes = [suite.rawValue] + recipient.bytes
-        switch header {
-        case .authenticated(let header):
-            bytes += sender?.bytes ?? []
-            bytes += header.enc.bytes
-            bytes += (0..<4).map { UInt8(truncatingIfNeeded: header.sequenceNumber >> (24 - 8 * UInt32($0))) }
-        case .anonymous:
-            bytes += sealedBytes
-        }
+        var bytes = [suite.identifier] + recipient.bytes
+        // `enc` and the number, or the whole box.
+        bytes += sender.map { $0.bytes + headerBytes[suite.enc.lowerBound...] } ?? Array(sealedBytes)
         return BLAKE2b.hash(bytes, byteCount: 32)
     }
 }

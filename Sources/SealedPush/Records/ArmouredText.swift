@@ -6,13 +6,16 @@ struct ArmouredText {
     /// How many bytes there may be.
     let byteCounts: ClosedRange<Int>
 
+    var characterCounts: ClosedRange<Int> {
+        let count = { prefix.utf8.count + Base64URL.textByteCount(of: $0) }
+        return count(byteCounts.lowerBound)...count(byteCounts.upperBound)
+    }
+
     func text(of bytes: [UInt8]) -> String { prefix + Base64URL.encode(bytes) }
 
     /// Nil for another prefix, another length, or what is not canonical; the length is looked at first.
     func bytes(of text: String) -> [UInt8]? {
-        let shortest = prefix.utf8.count + Base64URL.textByteCount(of: byteCounts.lowerBound)
-        let longest = prefix.utf8.count + Base64URL.textByteCount(of: byteCounts.upperBound)
-        guard (shortest...longest).contains(text.utf8.count), text.utf8.starts(with: prefix.utf8) else { return nil }
+        guard characterCounts.contains(text.utf8.count), text.utf8.starts(with: prefix.utf8) else { return nil }
         return Base64URL.decode(text.utf8.dropFirst(prefix.utf8.count))
     }
 

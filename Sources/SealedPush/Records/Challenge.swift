@@ -22,16 +22,16 @@ public enum Challenge {
         _ text: String, enrolment: Enrolment, topic: Topic, keys: any KeyStore, trusting senders: [Sender]
     ) throws(ChallengeError) -> String {
         guard let bytes = ArmouredText.challenge.bytes(of: text), let envelope = try? Envelope(parsing: bytes),
-            case .authenticated(let header) = envelope.header
+            let senderKeyID = envelope.senderKeyID, envelope.plaintextByteCount == plaintextByteCount
         else { throw .malformed }
-        let candidates = try identities(for: header.recipientKeyID, in: keys)
-        let trusted = senders.filter { $0.keyID == header.senderKeyID }
+        let candidates = try identities(for: envelope.recipientKeyID, in: keys)
+        let trusted = senders.filter { $0.keyID == senderKeyID }
         guard !trusted.isEmpty else { throw .unknownSender }
         let info = info(topic: topic)
         for (identity, sender) in pairs(candidates, trusted) {
             var plaintext = WipedBytes(count: plaintextByteCount)
             let isOpen = plaintext.withMutableBytes {
-                envelope.open(header, with: identity, from: sender, info: info, into: $0)
+                envelope.open(with: identity, from: sender, info: info, into: $0)
             }
             guard isOpen else { continue }
             return try plaintext.withBytes { (plaintext) throws(ChallengeError) in
@@ -86,17 +86,19 @@ extension Challenge {
     static let answerByteCount = 32
     /// How long an answer counts, in seconds.
     static let lifetime: Int64 = 600
-    static let plaintextByteCount = randomByteCount + Ed25519PublicKey.byteCount
+    static let plaintextByteCount = randomByteCount + KeyAlgorithm.ed25519.publicByteCount
 }
 
 extension ArmouredText {
-    static let challenge = ArmouredText(prefix: "pushchallenge.", exactly: challengeByteCount)
-    static let answer = ArmouredText(prefix: "pushanswer.", exactly: Challenge.answerByteCount)
+    static var challenge: ArmouredText {
+        ArmouredText(prefix: "pushchallenge.") { Challenge.plaintextByteCount + $0.overheadByteCount }
+    }
+    static let answer = ArmouredText(
+        prefix: "pushanswer.", byteCounts: Challenge.answerByteCount...Challenge.answerByteCount)
 
-    private static let challengeByteCount =
-        Challenge.plaintextByteCount + Envelope.Suite.authenticated.overheadByteCount
-
-    private init(prefix: String, exactly byteCount: Int) {
-        self.init(prefix: prefix, byteCounts: byteCount...byteCount)
+    /// Of as many bytes as one of the suites needs.
+    init(prefix: String, _ byteCount: (Envelope.Suite) -> Int) {
+        let counts = Envelope.Suite.provingSender.map(byteCount)
+        self.init(prefix: prefix, byteCounts: (counts.min() ?? 0)...(counts.max() ?? 0))
     }
 }

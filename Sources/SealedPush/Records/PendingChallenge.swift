@@ -26,16 +26,16 @@ public struct PendingChallenge: Hashable, Sendable {
     public init(
         to recipient: Recipient, of enrolment: Enrolment, topic: Topic, from sender: SenderKey, at now: Timestamp
     ) {
-        let context = HPKEContext(
-            sendingTo: recipient.x25519, from: sender.x25519, info: Challenge.info(topic: topic))
+        let suite = Envelope.Suite.sealing(to: recipient, from: sender.sender)
+        let context = suite.context(to: recipient, from: sender, info: Challenge.info(topic: topic))
         let random = WipedBytes(count: Challenge.randomByteCount) { SecureRandom.fill($0) }
-        self.init(to: recipient, of: enrolment, from: sender.sender, in: context, random: random, at: now)
+        self.init(to: recipient, of: enrolment, from: sender.sender, in: context, suite: suite, random: random, at: now)
     }
 
     /// The same with given randomness, for known answers.
     init(
         to recipient: Recipient, of enrolment: Enrolment, from sender: Sender, in context: borrowing HPKEContext,
-        random: borrowing WipedBytes, at now: Timestamp
+        suite: Envelope.Suite = .authenticated, random: borrowing WipedBytes, at now: Timestamp
     ) {
         self.recipient = recipient
         self.enrolment = enrolment
@@ -46,7 +46,7 @@ public struct PendingChallenge: Hashable, Sendable {
             UnsafeMutableRawBufferPointer(rebasing: plaintext[Challenge.randomByteCount...])
                 .copyBytes(from: enrolment.bytes)
         }
-        envelope = .sealing(plaintext, to: recipient, from: sender, in: context, sequenceNumber: 0)
+        envelope = .sealing(plaintext, to: recipient, from: sender, in: context, sequenceNumber: 0, suite: suite)
         wipe(&plaintext)
         var answer = random.withBytes { Challenge.answer(random: $0, recipient: recipient, enrolment: enrolment) }
         answerHash = Self.hash(of: answer)
@@ -86,21 +86,43 @@ extension PendingChallenge {
         guard let bytes = ArmouredText.pending.bytes(of: text).flatMap(ArmouredText.removingChecksum) else {
             throw .malformed
         }
-        guard let enrolment = Enrolment(bytes[..<32], .ed25519), let recipient = Recipient(bytes[32..<64], .x25519),
-            let expires = Timestamp(secondsSince1970: bytes[64..<72].reduce(0) { $0 << 8 | Int64($1) }),
-            let envelope = try? Envelope(parsing: Array(bytes[104...])), envelope.suite == .authenticated
-        else { throw .malformed }
+        for suite in Envelope.Suite.provingSender {
+            guard let challenge = PendingChallenge(bytes, suite) else { continue }
+            self = challenge
+            return
+        }
+        throw .malformed
+    }
+
+    private init?(_ bytes: [UInt8], _ suite: Envelope.Suite) {
+        var reader = ByteReader(bytes)
+        guard
+            let enrolment = reader.take(KeyAlgorithm.ed25519.publicByteCount).flatMap({ Enrolment($0, .ed25519) }),
+            let recipient = reader.take(suite.recipientKeys.publicByteCount)
+                .flatMap({ Recipient($0, suite.recipientKeys) }),
+            let expires = reader.number().flatMap(Timestamp.init(parsing:)),
+            let answerHash = reader.take(Self.hashByteCount),
+            let envelope = try? Envelope(parsing: Array(bytes[reader.position...])), envelope.suite == suite,
+            envelope.plaintextByteCount == Challenge.plaintextByteCount
+        else { return nil }
         self.enrolment = enrolment
         self.recipient = recipient
         self.expires = expires
         self.envelope = envelope
-        answerHash = Array(bytes[72..<104])
+        self.answerHash = Array(answerHash)
+    }
+
+    /// Enrolment, recipient, expiry, hash of the answer; behind them the envelope and the checksum.
+    fileprivate static func byteCount(before suite: Envelope.Suite) -> Int {
+        KeyAlgorithm.ed25519.publicByteCount + suite.recipientKeys.publicByteCount + 8 + hashByteCount
     }
 }
 
 extension ArmouredText {
-    /// Enrolment, recipient, expiry, hash of the answer, envelope, checksum.
-    fileprivate static let pending = ArmouredText(
-        prefix: "pushpending.",
-        byteCounts: lengthened(challenge.byteCounts, by: 32 + 32 + 8 + 32 + checksumByteCount))
+    fileprivate static var pending: ArmouredText {
+        ArmouredText(prefix: "pushpending.") { suite in
+            PendingChallenge.byteCount(before: suite) + Challenge.plaintextByteCount + suite.overheadByteCount
+                + checksumByteCount
+        }
+    }
 }

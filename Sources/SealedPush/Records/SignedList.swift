@@ -157,6 +157,9 @@ extension SignedList {
             byteCounts: ArmouredText.lengthened(byteCounts, by: ArmouredText.checksumByteCount))
     }
 
+    /// The most characters of its text.
+    package static var maximumCharacterCount: Int { armour.characterCounts.upperBound }
+
     /// From one key and a topic of one byte to 16 keys and a topic of 155.
     private static var byteCounts: ClosedRange<Int> {
         let others = 4 + KeyAlgorithm.ed25519.publicByteCount + 3 * 8 + Ed25519.signatureByteCount
@@ -168,7 +171,7 @@ extension SignedList {
     }
 
     private static func algorithm(_ version: UInt8, _ reader: inout ByteReader) -> KeyAlgorithm? {
-        guard version != ListForm.versions.lowerBound else { return ListForm.plain }
+        guard version != ListForm.versions.lowerBound else { return .first }
         let identifier = reader.next()
         return Role.kind.algorithms.first { $0.identifier == identifier }
     }
@@ -184,10 +187,9 @@ extension SignedList: CustomStringConvertible {
 enum ListForm {
     static let keyCounts = 1...16
     static let versions: ClosedRange<UInt8> = 1...2
-    static let plain = KeyAlgorithm.x25519
 
     static func version(of algorithms: [KeyAlgorithm]) -> UInt8 {
-        algorithms.allSatisfy { $0 == plain } ? versions.lowerBound : versions.upperBound
+        algorithms.allSatisfy { $0 == .first } ? versions.lowerBound : versions.upperBound
     }
 
     static func prefix(of algorithm: KeyAlgorithm, _ version: UInt8) -> [UInt8] {
@@ -209,7 +211,7 @@ package enum RecordCounter {
 }
 
 /// Reads bytes from the front; returns nil, and stays where it is, when there are too few.
-private struct ByteReader {
+struct ByteReader {
     private let bytes: [UInt8]
     private(set) var position = 0
 
@@ -230,7 +232,7 @@ private struct ByteReader {
 }
 
 extension Timestamp {
-    fileprivate init?(parsing number: UInt64) {
+    init?(parsing number: UInt64) {
         guard let seconds = Int64(exactly: number) else { return nil }
         self.init(secondsSince1970: seconds)
     }

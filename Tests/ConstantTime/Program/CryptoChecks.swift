@@ -34,7 +34,7 @@ enum CryptoChecks {
             }
             publish(sealed)
             publish(sending.enc)
-            let enc = try X25519PublicKey(sending.enc)
+            let enc = sending.enc.withUnsafeBytes { X25519PublicKey(checked: $0) }
             let hidden = Scalar(bytes: Hidden(secret).bytes)
             let receiving = HPKEContext(receiving: enc, with: hidden, from: sender.publicKey, info: info)
             var opened = [UInt8](repeating: 0, count: 256)
@@ -83,7 +83,9 @@ enum CryptoChecks {
             let seed = Hidden(count: 32)
             let signature = Ed25519.sign([1, 2, 3], with: seed.bytes)
             publish(signature)
-            try require(published(Ed25519.publicKey(of: seed.bytes)).verify(signature, of: [1, 2, 3]))
+            let publicKey = Ed25519.publicKey(of: seed.bytes)
+            publish(publicKey)
+            try require(Ed25519.verify(signature, of: [1, 2, 3], by: publicKey))
         },
         Check("a file in chunks") {
             let key = Hidden(count: 32)
