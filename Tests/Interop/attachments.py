@@ -1,34 +1,27 @@
 #!/usr/bin/env python3
-"""Encrypted files of Specification 14, with PyNaCl: seals and opens them, and writes the vectors of Tests/Vectors/Attachments.
+"""Encrypted files of Specification 14: seals and opens them, and writes the vectors of Tests/Vectors/Attachments.
 
   attachments.py seal FILE STORED URL ID TYPE   prints the attachment's entry
   attachments.py open ENTRY STORED              writes the plaintext to standard output
   attachments.py vectors FOLDER                 writes new vectors (their headers are random)
 """
-import base64
 import hashlib
+import io
 import json
 import os
 import sys
 
+import client  # noqa: F401
 import nacl.bindings as sodium
+from sealed_push import SealedPushError, open_file, seal_attachment
+from sealed_push.protocol.files import CHUNK, FINAL, MESSAGE, read_chunks, sealed_chunks
+from sealed_push.protocol.text import encode_base64 as encode
 
-CHUNK = 65536
-MESSAGE = sodium.crypto_secretstream_xchacha20poly1305_TAG_MESSAGE
-FINAL = sodium.crypto_secretstream_xchacha20poly1305_TAG_FINAL
 PUSH = sodium.crypto_secretstream_xchacha20poly1305_TAG_PUSH
 
 
-def encode(data):
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def decode(text):
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
-
 def seal_chunks(chunks, key):
-    """chunks: (bytes, tag) pairs."""
+    """chunks: (bytes, tag) pairs, which need not be by the rules."""
     state = sodium.crypto_secretstream_xchacha20poly1305_state()
     stored = sodium.crypto_secretstream_xchacha20poly1305_init_push(state, key)
     for chunk, tag in chunks:
@@ -37,32 +30,12 @@ def seal_chunks(chunks, key):
 
 
 def seal(plaintext, key):
-    pieces = [plaintext[i:i + CHUNK] for i in range(0, len(plaintext), CHUNK)] or [b""]
-    return seal_chunks([(p, MESSAGE) for p in pieces[:-1]] + [(pieces[-1], FINAL)], key)
-
-
-def open_stored(stored, key):
-    state = sodium.crypto_secretstream_xchacha20poly1305_state()
-    sodium.crypto_secretstream_xchacha20poly1305_init_pull(state, stored[:24], key)
-    plaintext, offset, tag = b"", 24, MESSAGE
-    while offset < len(stored):
-        piece, tag = sodium.crypto_secretstream_xchacha20poly1305_pull(state, stored[offset:offset + CHUNK + 17], None)
-        plaintext += piece
-        offset += CHUNK + 17
-        assert tag == (FINAL if offset >= len(stored) else MESSAGE), "a wrong tag"
-    assert tag == FINAL, "no final chunk"
-    return plaintext
+    return b"".join(sealed_chunks(read_chunks(io.BytesIO(plaintext), CHUNK), key))
 
 
 def entry(stored, key, url, name, kind):
     return {"id": name, "url": url, "size": len(stored), "hash": encode(hashlib.blake2b(stored, digest_size=32).digest()),
             "key": encode(key), "type": kind}
-
-
-def check(item, stored):
-    assert len(stored) == item["size"], "another length"
-    assert hashlib.blake2b(stored, digest_size=32).digest() == decode(item["hash"]), "another hash"
-    return stored if item.get("plain") else open_stored(stored, decode(item["key"]))
 
 
 def vectors(folder):
@@ -112,17 +85,11 @@ def vectors(folder):
 def main(arguments):
     if arguments[:1] == ["seal"] and len(arguments) == 6:
         _, source, target, url, name, kind = arguments
-        key = os.urandom(32)
-        with open(source, "rb") as file:
-            stored = seal(file.read(), key)
-        with open(target, "xb") as file:
-            file.write(stored)
-        print(json.dumps(entry(stored, key, url, name, kind)))
+        print(json.dumps(seal_attachment(source, target, url=url, id=name, type=kind)))
     elif arguments[:1] == ["open"] and len(arguments) == 3:
         with open(arguments[1]) as file:
             item = json.load(file)
-        with open(arguments[2], "rb") as file:
-            sys.stdout.buffer.write(check(item, file.read()))
+        open_file(item, arguments[2], sys.stdout.buffer)
     elif arguments[:1] == ["vectors"] and len(arguments) == 2:
         vectors(arguments[1])
     else:
@@ -130,4 +97,7 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except SealedPushError as error:
+        sys.exit(str(error))

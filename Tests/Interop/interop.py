@@ -8,11 +8,10 @@ import random
 import sys
 import time
 
-sys.dont_write_bytecode = True
-
-import key_text  # noqa: E402
-import sealed_push  # noqa: E402
-from sealed_push import ANONYMOUS, AUTHENTICATED, Context, Refused  # noqa: E402
+import client  # noqa: F401
+from sealed_push import SealedPushError
+from sealed_push.protocol import envelope, hpke, key_text, opening
+from sealed_push.protocol.hpke import ANONYMOUS, AUTHENTICATED, Context
 
 REFUSED = 65
 
@@ -34,7 +33,7 @@ def contents(arguments):
     """As many contents as asked for, each with the keys that the file leaves out."""
     given = json.loads(read_bytes(arguments.content))
     for _ in range(arguments.count):
-        yield sealed_push.complete(given, arguments.topic)
+        yield envelope.complete(given, arguments.topic)
 
 
 def seal_authenticated(arguments):
@@ -44,19 +43,19 @@ def seal_authenticated(arguments):
     # Any order of the numbers below 1,024 (3.5.3), each at most once (3.5.1).
     numbers = random.sample(range(arguments.count), arguments.count)
     for number, content in zip(numbers, contents(arguments)):
-        plaintext = sealed_push.make_plaintext(content, AUTHENTICATED, arguments.padding)
-        print(sealed_push.payload(context.seal(number, plaintext)).decode())
+        plaintext = envelope.make_plaintext(content, AUTHENTICATED, arguments.padding)
+        print(envelope.payload(context.seal(number, plaintext)).decode())
 
 
 def seal_anonymous(arguments):
     recipient = key_text.decode(key_text.RECIPIENT, arguments.recipient)
     for content in contents(arguments):
-        plaintext = sealed_push.make_plaintext(content, ANONYMOUS, arguments.padding)
-        print(sealed_push.payload(sealed_push.seal_anonymous(recipient, plaintext)).decode())
+        plaintext = envelope.make_plaintext(content, ANONYMOUS, arguments.padding)
+        print(envelope.payload(hpke.seal_anonymous(recipient, plaintext)).decode())
 
 
 def open_file(arguments):
-    data, _, _ = sealed_push.open_payload(
+    data, _, _ = opening.open_payload(
         read_bytes(arguments.file),
         [read_secret(path, key_text.IDENTITY) for path in arguments.identity_file],
         [key_text.decode(key_text.SENDER, text) for text in arguments.sender],
@@ -68,11 +67,11 @@ def open_file(arguments):
 
 
 def identifiers(arguments):
-    key = sealed_push.header_key(read_secret(arguments.sender_secret_file, key_text.SENDER_SECRET))
+    key = envelope.header_key(read_secret(arguments.sender_secret_file, key_text.SENDER_SECRET))
     recipient = key_text.decode(key_text.RECIPIENT, arguments.recipient)
     string = arguments.collapse or arguments.message_id
-    print("apns-collapse-id:", sealed_push.collapse_id(key, recipient, string))
-    print("apns-id:", sealed_push.apns_id(key, recipient, arguments.message_id))
+    print("apns-collapse-id:", envelope.collapse_id(key, recipient, string))
+    print("apns-id:", envelope.apns_id(key, recipient, arguments.message_id))
 
 
 def read_vector(path):
@@ -95,11 +94,11 @@ def outcome_of(vector):
     )
     try:
         if "payload" in vector:
-            data, _, _ = sealed_push.open_payload(vector["payload"].encode(), *arguments)
+            data, _, _ = opening.open_payload(vector["payload"].encode(), *arguments)
         else:
-            data, _, _ = sealed_push.open_field(vector["field"], *arguments)
-    except Refused as error:
-        return str(error), None
+            data, _, _ = opening.open_field(vector["field"], *arguments)
+    except SealedPushError as error:
+        return error.code, None
     return "opened", data.decode()
 
 
@@ -161,8 +160,8 @@ def main():
     arguments = parse_arguments()
     try:
         return arguments.run(arguments)
-    except Refused as error:
-        print(error, file=sys.stderr)
+    except SealedPushError as error:
+        print(error.code, file=sys.stderr)
     except (OSError, ValueError) as error:
         print("error:", error, file=sys.stderr)
     return REFUSED

@@ -8,11 +8,9 @@
 
 import json
 import pathlib
-import sys
 
-sys.dont_write_bytecode = True
-
-import chart  # noqa: E402
+import client  # noqa: F401
+from sealed_push.protocol import chart
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "Vectors" / "Charts"
 LINE = {"kind": "line", "points": [1, 2.5, None, -3]}

@@ -4,16 +4,13 @@
 import base64
 import json
 import pathlib
-import sys
 import textwrap
 
-sys.dont_write_bytecode = True
-
-import key_text  # noqa: E402
-import receipts  # noqa: E402
-from make_vectors import IDENTITY, SENDER, STRANGER  # noqa: E402
-from receipts import device_id, device_key, mac_of, number_of, server_key, unsigned  # noqa: E402
-from sealed_push import public_key  # noqa: E402
+import receipts as tool
+from make_vectors import IDENTITY, SENDER, STRANGER
+from sealed_push.protocol import key_text, receipts
+from sealed_push.protocol.hpke import public_key
+from sealed_push.protocol.receipts import device_id, device_key, mac_of, number_of, server_key, unsigned
 
 FOLDER = pathlib.Path(__file__).parent.parent / "Vectors" / "Receipts"
 NOW = 1760000003
@@ -32,7 +29,7 @@ def write(name, sentence, values):
         lines.append(f"{key}: {value.hex() if isinstance(value, bytes) else value}")
     path = FOLDER / (name + ".txt")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = receipts.outcome_of(receipts.read_lines(path))
+    found = tool.outcome_of(tool.read_lines(path))
     if found != values["outcome"]:
         raise ValueError(f"{name}: {found}")
 
@@ -53,7 +50,7 @@ def taken(name, sentence, created=NOW - 2, elapsed=412, counts=None, senders=(SE
     body(
         name, sentence, "taken", data, senders, now, **{"recipient": key_text.encode(key_text.RECIPIENT, PHONE)},
         **{"server-key": SERVER, "id": ID, "key": KEY, "message": MESSAGE, "number": NUMBER},
-        **{"created": created, "elapsed": elapsed, "counts": receipts.counts_text(counts), "mac": data[-32:]},
+        **{"created": created, "elapsed": elapsed, "counts": tool.counts_text(counts), "mac": data[-32:]},
     )
 
 

@@ -6,20 +6,24 @@ here, so that each run writes the same.
 """
 
 import hashlib
-import sys
 import textwrap
 
-sys.dont_write_bytecode = True
-
-import interop  # noqa: E402
-import key_text  # noqa: E402
-import make_vectors  # noqa: E402
-import records  # noqa: E402
-import records_tool  # noqa: E402
-from key_text import AUTHORITY, AUTHORITY_SECRET, ENROLMENT, ENROLMENT_SECRET  # noqa: E402
-from make_vectors import IDENTITY, IDENTITY_2, SENDER, SENDER_2, STRANGER, TOPIC, numbered  # noqa: E402
-from records import DEVICE, SENDERS, record_text, sign_bytes, signing_public_key, unsigned_record  # noqa: E402
-from sealed_push import Context, public_key  # noqa: E402
+import interop
+import make_vectors
+import nacl.signing
+import records_tool
+from make_vectors import IDENTITY, IDENTITY_2, SENDER, SENDER_2, STRANGER, TOPIC, numbered
+from sealed_push.protocol import hpke, key_text, records
+from sealed_push.protocol.hpke import Context, public_key
+from sealed_push.protocol.key_text import AUTHORITY, AUTHORITY_SECRET, ENROLMENT, ENROLMENT_SECRET
+from sealed_push.protocol.records import (
+    DEVICE,
+    SENDERS,
+    record_text,
+    sign_bytes,
+    signing_public_key,
+    unsigned_record,
+)
 
 FOLDER = make_vectors.FOLDER / "Records"
 CREATED = 1760000000
@@ -185,8 +189,8 @@ def make_unverified():
     case("s", "A bit of the signature's S is flipped.", with_byte(data, len(data) - 32, data[-32] ^ 1))
     larger = int.from_bytes(data[-32:], "little") + key_text.ORDER
     case("s-plus-l", "L was added to the signature's S.", data[:-32] + larger.to_bytes(32, "little"))
-    private = records.Ed25519PrivateKey.from_private_bytes(ENROLMENT_KEY)
-    case("no-prefix", "The record is signed without the words before it.", unsigned() + private.sign(unsigned()))
+    private = nacl.signing.SigningKey(ENROLMENT_KEY)
+    case("no-prefix", "The record is signed without the words before it.", unsigned() + private.sign(unsigned()).signature)
 
 
 def make_refused():
@@ -234,7 +238,7 @@ def challenge(name, sentence, outcome="answered", identities=(IDENTITY,), sender
     values |= {"enrolment": key_text.encode(ENROLMENT, ASKED), "topic": topic}
     values |= {"challenge": text(made) if text else made, "outcome": outcome}
     if outcome == "answered":
-        context = Context.to_seal(SENDER, public_key(identity), topic, ephemeral, purpose=records.CHALLENGE)
+        context = Context.to_seal(SENDER, public_key(identity), topic, ephemeral, purpose=hpke.CHALLENGE)
         values |= {"answer": answer, "recipient": key_text.encode(key_text.RECIPIENT, public_key(identity))}
         values |= {"asked-enrolment": key_text.encode(ENROLMENT, asked)}
         values |= {"sender-secret": key_text.encode(key_text.SENDER_SECRET, SENDER)}

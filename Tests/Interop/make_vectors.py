@@ -25,17 +25,16 @@ import pathlib
 import sys
 import textwrap
 
-sys.dont_write_bytecode = True
-
-import nacl.bindings  # noqa: E402
-import nacl.public  # noqa: E402
-import nacl.secret  # noqa: E402
-
-import interop  # noqa: E402
-import key_text  # noqa: E402
-import sealed_push  # noqa: E402
-from content import pad, to_json  # noqa: E402
-from sealed_push import ANONYMOUS, AUTHENTICATED, HPKE, KEM, Context, encode_field, public_key  # noqa: E402
+import interop
+import nacl.bindings
+import nacl.public
+import nacl.secret
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from sealed_push.protocol import envelope as envelopes
+from sealed_push.protocol import hpke, key_text
+from sealed_push.protocol.content import pad
+from sealed_push.protocol.hpke import ANONYMOUS, AUTHENTICATED, HPKE, KEM, Context, public_key
+from sealed_push.protocol.text import encode_base64, to_json
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "Vectors"
 
@@ -136,7 +135,7 @@ def good(
     name = "good-" + name
     data = content if isinstance(content, bytes) else to_json(content)
     suite = ANONYMOUS if anonymous else AUTHENTICATED
-    plaintext = pad(data, policy, largest or sealed_push.largest_plaintext(suite))
+    plaintext = pad(data, policy, largest or envelopes.largest_plaintext(suite))
     recipient = public_key(identity)
     if anonymous:
         enc, nonce, box_key = anonymous_values(name, identity)
@@ -148,12 +147,12 @@ def good(
             "plaintext": plaintext,
             "tag": envelope[37:53],
             "ciphertext": envelope[53:],
-            "ledger-key": sealed_push.ledger_key(envelope, recipient),
+            "ledger-key": envelopes.ledger_key(envelope, recipient),
         }
     else:
         sealing = context(name, identity, sender, topic)
         envelope = sealing.seal(number, plaintext)
-        key = sealed_push.header_key(sender)
+        key = envelopes.header_key(sender)
         parsed = json.loads(data)
         string = parsed.get("collapse-id", parsed["id"])
         inner = {
@@ -169,12 +168,12 @@ def good(
             "ciphertext": envelope[45:-16],
             "tag": envelope[-16:],
             "header-key": key,
-            "apns-collapse-id": sealed_push.collapse_id(key, recipient, string),
-            "apns-id": sealed_push.apns_id(key, recipient, parsed["id"]),
-            "ledger-key": sealed_push.ledger_key(envelope, recipient, public_key(sender)),
+            "apns-collapse-id": envelopes.collapse_id(key, recipient, string),
+            "apns-id": envelopes.apns_id(key, recipient, parsed["id"]),
+            "ledger-key": envelopes.ledger_key(envelope, recipient, public_key(sender)),
         }
     texts = texts or sender_texts(senders)
-    sealed = {"field": encode_field(envelope)}
+    sealed = {"field": encode_base64(envelope)}
     if wrap:
         sealed = {"payload": json.dumps(wrap(sealed["field"]))}
     values = setting(identities, texts, topic, anonymous, now) | sealed
@@ -201,7 +200,7 @@ def bad(
     if payload is not None:
         values["payload"] = json.dumps(payload)
     else:
-        values["field"] = field if field is not None else encode_field(envelope)
+        values["field"] = field if field is not None else encode_base64(envelope)
     values["outcome"] = code
     if plaintext is not None:
         values["plaintext"] = plaintext
@@ -261,7 +260,7 @@ def make_good_sizes():
         (True, "anonymous", "An anonymous"),
     ):
         options = {"anonymous": anonymous}
-        largest = sealed_push.largest_plaintext(ANONYMOUS if anonymous else AUTHENTICATED)
+        largest = envelopes.largest_plaintext(ANONYMOUS if anonymous else AUTHENTICATED)
         good(prefix + "-padding-none", f"{suite} message without padding.", **options)
         good(prefix + "-padding-full", f"{suite} message padded to the largest plaintext.", policy="full", **options)
         for size, length in ((256, 200), (512, 400), (1024, 1000), (2048, 1900), (largest, 2500)):
@@ -500,7 +499,7 @@ def raw(old, new, content=BASE):
 def make_malformed():
     name = "malformed-field-absent"
     aps = {"alert": "You have a new message!", "mutable-content": 1}
-    field_key = sealed_push.FIELD
+    field_key = envelopes.FIELD
     bad(name, "A payload without the field.", payload={"aps": aps})
     for kind, value in (("null", None), ("number", 1), ("false", False), ("array", ["AQ"]), ("object", {})):
         bad(
@@ -510,7 +509,7 @@ def make_malformed():
         )
     bad("malformed-field-empty", "The field is an empty string.", payload={"aps": aps, field_key: ""})
     text = {
-        remainder: encode_field(context("malformed-text-2").seal(0, with_size(remainder, 61)))
+        remainder: encode_base64(context("malformed-text-2").seal(0, with_size(remainder, 61)))
         for remainder in (0, 1, 2)
     }
     bad("malformed-field-inside-aps", "The field stands inside aps.", payload={"aps": aps | {field_key: text[0]}})
@@ -586,7 +585,7 @@ def make_malformed():
     )
     name = "malformed-enc-top-bit"
     enc = flip(public_key(ephemeral(name)), 31, 7)
-    bad_enc(name, "An ephemeral key with its top bit set", enc, sealed_push.x25519(ephemeral(name), recipient))
+    bad_enc(name, "An ephemeral key with its top bit set", enc, hpke.x25519(ephemeral(name), recipient))
     bad_enc(
         "malformed-enc-top-bit-alone", "An ephemeral key with nothing but its top bit", bytes(31) + b"\x80", bytes(32)
     )
@@ -594,14 +593,14 @@ def make_malformed():
     bad(
         "malformed-before-recipient",
         "A field that is wrong, and for an unknown recipient besides.",
-        field=encode_field(envelope) + "=",
+        field=encode_base64(envelope) + "=",
     )
 
 
 def bad_enc(name, sentence, enc, dh):
     """An envelope that would open if `enc` were not checked."""
     recipient, sender = public_key(IDENTITY), public_key(SENDER)
-    sealing = Context(dh + sealed_push.x25519(SENDER, recipient), enc, recipient, sender, TOPIC)
+    sealing = Context(dh + hpke.x25519(SENDER, recipient), enc, recipient, sender, TOPIC)
     bad(name, sentence + "; all the rest fits it.", sealing.seal(0, without_padding(BASE)))
 
 
@@ -711,11 +710,11 @@ def make_rejected():
     )
     little = sealing.header + (5).to_bytes(4, "little")
     bad("rejected-number-little-endian", "The sequence number is written little endian.", little + envelope[45:])
-    number_in_nonce_only = sealed_push.ChaCha20Poly1305(sealing.key).encrypt(
+    number_in_nonce_only = ChaCha20Poly1305(sealing.key).encrypt(
         sealing.nonce(5), plaintext, sealing.header
     )
     bad("rejected-aad-without-number", "The sequence number is not in the aad.", envelope[:45] + number_in_nonce_only)
-    without_aad = sealed_push.ChaCha20Poly1305(sealing.key).encrypt(sealing.nonce(5), plaintext, b"")
+    without_aad = ChaCha20Poly1305(sealing.key).encrypt(sealing.nonce(5), plaintext, b"")
     bad("rejected-no-aad", "The header is not in the aad.", envelope[:45] + without_aad)
 
     name = "rejected-other-topic"
@@ -776,7 +775,7 @@ def make_rejected():
     )
 
     name = "rejected-without-sender-secret"
-    dh = sealed_push.x25519(ephemeral(name), recipient)
+    dh = hpke.x25519(ephemeral(name), recipient)
     forged = Context(dh + dh, public_key(ephemeral(name)), recipient, sender, TOPIC)
     bad(
         name,
@@ -838,15 +837,15 @@ def make_rejected():
 
 def base_mode(name, sealing, plaintext):
     recipient, enc = public_key(IDENTITY), public_key(ephemeral(name))
-    prk = sealed_push.labeled_extract(KEM, b"", b"eae_prk", sealed_push.x25519(ephemeral(name), recipient))
-    shared_secret = sealed_push.labeled_expand(KEM, prk, b"shared_secret", enc + recipient, 32)
-    info_hash = sealed_push.labeled_extract(HPKE, b"", b"info_hash", b"sealedpush/v1\0" + TOPIC.encode())
-    schedule = b"\0" + sealed_push.labeled_extract(HPKE, b"", b"psk_id_hash", b"") + info_hash
-    secret = sealed_push.labeled_extract(HPKE, shared_secret, b"secret", b"")
-    key = sealed_push.labeled_expand(HPKE, secret, b"key", schedule, 32)
-    nonce = sealed_push.labeled_expand(HPKE, secret, b"base_nonce", schedule, 12)
+    prk = hpke.labeled_extract(KEM, b"", b"eae_prk", hpke.x25519(ephemeral(name), recipient))
+    shared_secret = hpke.labeled_expand(KEM, prk, b"shared_secret", enc + recipient, 32)
+    info_hash = hpke.labeled_extract(HPKE, b"", b"info_hash", b"sealedpush/v1\0" + TOPIC.encode())
+    schedule = b"\0" + hpke.labeled_extract(HPKE, b"", b"psk_id_hash", b"") + info_hash
+    secret = hpke.labeled_extract(HPKE, shared_secret, b"secret", b"")
+    key = hpke.labeled_expand(HPKE, secret, b"key", schedule, 32)
+    nonce = hpke.labeled_expand(HPKE, secret, b"base_nonce", schedule, 12)
     aad = sealing.header[:9] + enc + bytes(4)
-    return aad + sealed_push.ChaCha20Poly1305(key).encrypt(nonce, plaintext, aad)
+    return aad + ChaCha20Poly1305(key).encrypt(nonce, plaintext, aad)
 
 
 def hsalsa20(key):

@@ -8,12 +8,9 @@ ends with status 65 and its code.
 import pathlib
 import sys
 
-sys.dont_write_bytecode = True
-
-import key_text  # noqa: E402
-import records  # noqa: E402
-from interop import REFUSED, keys_of, read_vector  # noqa: E402
-from sealed_push import Refused  # noqa: E402
+from interop import REFUSED, keys_of, read_vector
+from sealed_push import SealedPushError
+from sealed_push.protocol import key_text, records
 
 # By the kind of a record: its type, and the kinds of its keys, its signer and its signer's secret.
 KINDS = {
@@ -80,8 +77,8 @@ def outcome_of(vector):
         pinned = key_text.decode(signer_kind, vector["pinned"])
         records.check_record(record, pinned, vector["topic"], known, int(vector["now"]))
         return "accepted", None
-    except Refused as error:
-        return str(error), None
+    except SealedPushError as error:
+        return error.code, None
 
 
 def check_vectors(folder):
@@ -105,8 +102,8 @@ def main():
         for name, value in run(read_vector(pathlib.Path(path))).items():
             print(f"{name}: {value}")
         return 0
-    except Refused as error:
-        print(error, file=sys.stderr)
+    except SealedPushError as error:
+        print(error.code, file=sys.stderr)
     except (OSError, ValueError, KeyError) as error:
         print("error:", error, file=sys.stderr)
     return REFUSED

@@ -1,103 +1,102 @@
-"""Signed records and the challenge of Sealed Push.
-
-The numbers in the comments, such as 11.2, are paragraphs of Docs/Specification.md.
-"""
+"""Signed records and the challenge (Specification, section 11)."""
 
 import hashlib
 import itertools
 import os
-import re
-import typing
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from cryptography.exceptions import InvalidSignature, InvalidTag
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+import nacl.exceptions
+import nacl.signing
+from cryptography.exceptions import InvalidTag
 
-from content import TOPIC
-from key_text import is_public_key, is_signing_key, key_id
-from sealed_push import AUTHENTICATED, MOST_TRIES, Context, Refused, decode_field, encode_field, public_key
+from ..errors import ChallengeError, RecordError
+from .hpke import AUTHENTICATED, CHALLENGE, MOST_TRIES, Context, public_key
+from .key_text import is_public_key, is_signing_key, key_id
+from .text import TOPIC, decode_base64, encode_base64
 
 DEVICE, SENDERS = 1, 2
 LATEST = 253402300799
-CHALLENGE = b"sealedpush/v1 challenge"
 
 
-class Record(typing.NamedTuple):
+class Record(NamedTuple):
     type: int
     signer: bytes
     counter: int
     created: int
     expires: int
     topic: str
-    keys: tuple
+    keys: tuple[bytes, ...]
     data: bytes
 
 
 # Text (11.1.4, 11.5)
 
 
-def armour(prefix, data):
-    return prefix + encode_field(data)
+def armour(prefix: str, data: bytes) -> str:
+    return prefix + encode_base64(data)
 
 
-def unarmour(prefix, text, least, most):
-    """The bytes of a text whose length is from `least` to `most` bytes."""
-    if not re.fullmatch(re.escape(prefix) + r"[A-Za-z0-9_-]{1,4096}", text):
-        raise Refused("malformed")
-    data = decode_field(text[len(prefix) :])
-    if not least <= len(data) <= most:
-        raise Refused("malformed")
-    return data
+def unarmour(prefix: str, text: Any, least: int, most: int) -> bytes | None:
+    """The bytes of a text, where they are from `least` to `most`; None for anything else."""
+    if not isinstance(text, str) or not text.startswith(prefix):
+        return None
+    data = decode_base64(text[len(prefix) :])
+    return data if data is not None and least <= len(data) <= most else None
 
 
-def with_checksum(data):
+def with_checksum(data: bytes) -> bytes:
     return data + hashlib.sha256(data).digest()[:4]
 
 
 # Records (11.1 to 11.3)
 
 
-def signing_public_key(secret):
-    return Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+def signing_public_key(secret: bytes) -> bytes:
+    return bytes(nacl.signing.SigningKey(secret).verify_key)
 
 
-def signed_message(unsigned):
+def signed_message(unsigned: bytes) -> bytes:
     return b"sealedpush/v1 record\0" + unsigned
 
 
-def unsigned_record(type, signer, counter, created, expires, topic, keys):
+def unsigned_record(
+    type: int, signer: bytes, counter: int, created: int, expires: int, topic: str, keys: Sequence[bytes]
+) -> bytes:
     numbers = b"".join(number.to_bytes(8, "big") for number in (counter, created, expires))
     start = bytes([type, 1]) + signer + numbers + bytes([len(topic)]) + topic.encode()
     return start + bytes([len(keys)]) + b"".join(keys)
 
 
-def sign_bytes(secret, unsigned):
-    return unsigned + Ed25519PrivateKey.from_private_bytes(secret).sign(signed_message(unsigned))
+def sign_bytes(secret: bytes, unsigned: bytes) -> bytes:
+    return unsigned + nacl.signing.SigningKey(secret).sign(signed_message(unsigned)).signature
 
 
-def record_text(data):
+def record_text(data: bytes) -> str:
     return armour("pushrecord.", with_checksum(data))
 
 
-def sign_record(type, secret, *fields):
+def sign_record(type: int, secret: bytes, *fields: Any) -> str:
     """`fields`: counter, created, expires, topic, keys."""
     return record_text(sign_bytes(secret, unsigned_record(type, signing_public_key(secret), *fields)))
 
 
-def read_record(type, text):
+def read_record(type: int, text: Any) -> Record:
     """Checks form and signature (11.3, steps 1 to 5)."""
     data = unarmour("pushrecord.", text, 161, 795)
+    if data is None:
+        raise RecordError("malformed")
     if with_checksum(data[:-4]) != data:
-        raise Refused("wrong-checksum")
+        raise RecordError("wrong-checksum")
     data = data[:-4]
     if data[0] != type:
-        raise Refused("wrong-type")
+        raise RecordError("wrong-type")
     rest = iter(data[1:])
 
-    def take(count):
+    def take(count: int) -> bytes:
         taken = bytes(itertools.islice(rest, count))
         if len(taken) != count:
-            raise Refused("malformed")
+            raise RecordError("malformed")
         return taken
 
     version, signer = take(1)[0], take(32)
@@ -115,41 +114,49 @@ def read_record(type, text):
         or not all(is_public_key(key) for key in keys)
         or not is_signing_key(signer)
     ):
-        raise Refused("malformed")
+        raise RecordError("malformed")
     try:
-        Ed25519PublicKey.from_public_bytes(signer).verify(signature, signed_message(data[:-64]))
-    except InvalidSignature as error:
-        raise Refused("bad-signature") from error
+        # libsodium's own checks are those of 11.2.3.
+        nacl.signing.VerifyKey(signer).verify(signed_message(data[:-64]), signature)
+    except nacl.exceptions.BadSignatureError:
+        raise RecordError("bad-signature") from None
     return Record(type, signer, counter, created, expires, topic, keys, data)
 
 
-def check_record(record, pinned, topic, known, now):
+def check_record(record: Record, pinned: bytes, topic: str, known: Record | None, now: int) -> None:
     """11.3, steps 6 to 11."""
     if record.signer != pinned:
-        raise Refused("foreign-signer")
+        raise RecordError("foreign-signer")
     if record.topic != topic:
-        raise Refused("other-topic")
+        raise RecordError("other-topic")
     if now > record.expires:
-        raise Refused("expired")
+        raise RecordError("expired")
     if record.created - now > 93600:
-        raise Refused("not-yet-valid")
+        raise RecordError("not-yet-valid")
     if known is None or known.topic != topic:
         return
     if record.counter < known.counter:
-        raise Refused("rolled-back")
+        raise RecordError("rolled-back")
     if record.counter == known.counter and record.data != known.data:
-        raise Refused("conflicting")
+        raise RecordError("conflicting")
 
 
 # The challenge (11.5)
 
 
-def answer_to(random, recipient, enrolment):
+def answer_to(random: bytes, recipient: bytes, enrolment: bytes) -> str:
     message = b"sealedpush/v1 answer\0" + recipient + enrolment
     return armour("pushanswer.", hashlib.blake2b(message, digest_size=32, key=random).digest())
 
 
-def make_challenge(sender_secret, recipient, enrolment, topic, random=None, ephemeral=None):
+def make_challenge(
+    sender_secret: bytes,
+    recipient: bytes,
+    enrolment: bytes,
+    topic: str,
+    random: bytes | None = None,
+    ephemeral: bytes | None = None,
+) -> tuple[str, str]:
     """The challenge and the answer to it. Only test vectors give the random bytes."""
     random = random or os.urandom(32)
     context = Context.to_seal(sender_secret, recipient, topic, ephemeral, purpose=CHALLENGE)
@@ -157,17 +164,19 @@ def make_challenge(sender_secret, recipient, enrolment, topic, random=None, ephe
     return text, answer_to(random, recipient, enrolment)
 
 
-def answer_challenge(text, identities, senders, topic, enrolment):
+def answer_challenge(
+    text: Any, identities: Sequence[bytes], senders: Sequence[bytes], topic: str, enrolment: bytes
+) -> str:
     """The device's side: `enrolment` is its own."""
     envelope = unarmour("pushchallenge.", text, 125, 125)
-    if envelope[0] != AUTHENTICATED or not is_public_key(envelope[9:41]):
-        raise Refused("malformed")
+    if envelope is None or envelope[0] != AUTHENTICATED or not is_public_key(envelope[9:41]):
+        raise ChallengeError("malformed")
     identities = [each for each in identities if key_id(public_key(each)) == envelope[1:5]]
     if not identities:
-        raise Refused("unknown-recipient")
+        raise ChallengeError("unknown-recipient")
     senders = [each for each in senders if key_id(each) == envelope[5:9]]
     if not senders:
-        raise Refused("unknown-sender")
+        raise ChallengeError("unknown-sender")
     for identity, sender in itertools.islice(itertools.product(identities, senders), MOST_TRIES):
         try:
             context = Context.to_open(identity, envelope[9:41], sender, topic, purpose=CHALLENGE)
@@ -175,6 +184,6 @@ def answer_challenge(text, identities, senders, topic, enrolment):
         except (InvalidTag, ValueError):
             continue
         if opened[32:] != enrolment:
-            raise Refused("foreign-enrolment")
+            raise ChallengeError("foreign-enrolment")
         return answer_to(opened[:32], public_key(identity), enrolment)
-    raise Refused("rejected")
+    raise ChallengeError("rejected")

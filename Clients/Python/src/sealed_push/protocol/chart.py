@@ -1,28 +1,34 @@
 """Charts in the content (Specification, section 15): what reads, and what it is read as."""
 
-import math
 import re
+import sys
+from typing import Any
 
 KINDS = ("line", "area", "bar", "sparkline")
 MOST_POINTS = 1024
 MOST_LABELS = 16
 LONGEST_LABEL = 48
 LONGEST_AFFIX = 16
+LARGEST = sys.float_info.max
 COLOR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
 
 
-def read(value):
+def read(value: Any) -> dict[str, Any] | None:
     """The chart with every member there (15.1), or None where it breaks a rule."""
     if not isinstance(value, dict):
         return None
     points, labels, color = value.get("points"), value.get("labels", []), value.get("color", "accent")
     prefix, suffix, axes = value.get("prefix", ""), value.get("suffix", ""), value.get("axes", True)
+    kind = value.get("kind")
     fits = (
-        value.get("kind") in KINDS
-        and _is_list(points, MOST_POINTS)
+        isinstance(kind, str)
+        and kind in KINDS
+        and isinstance(points, list)
+        and len(points) <= MOST_POINTS
         and all(point is None or _is_number(point) for point in points)
         and any(point is not None for point in points)
-        and _is_list(labels, MOST_LABELS)
+        and isinstance(labels, list)
+        and len(labels) <= MOST_LABELS
         and all(_is_text(label, LONGEST_LABEL) for label in labels)
         and _is_text(prefix, LONGEST_AFFIX)
         and _is_text(suffix, LONGEST_AFFIX)
@@ -33,7 +39,7 @@ def read(value):
     if not fits:
         return None
     return {
-        "kind": value["kind"],
+        "kind": kind,
         "points": points,
         "labels": labels,
         "prefix": prefix,
@@ -43,13 +49,9 @@ def read(value):
     }
 
 
-def _is_list(value, most):
-    return isinstance(value, list) and len(value) <= most
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST
 
 
-def _is_number(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_text(value, longest):
+def _is_text(value: Any, longest: int) -> bool:
     return isinstance(value, str) and len(value.encode("utf-8", "surrogatepass")) <= longest

@@ -1,0 +1,50 @@
+"""End-to-end encrypted push notifications for Apple's devices: the server's half.
+
+    sender = Sender(secret, topic="com.example.app")
+    push = sender.seal({"alert": {"title": "Nina", "body": "Lunch at one?"}}, device)
+
+`push.payload` is the body and `push.headers` the headers of a request to Apple. `Device` is what a server keeps of a phone.
+All errors are SealedPushError: each has a stable code, and a hint for a person.
+"""
+
+from .attachments import open_file, seal_attachment, seal_file
+from .device import Device
+from .errors import (
+    ChallengeError,
+    ContentError,
+    FileError,
+    KeyTextError,
+    OpenError,
+    ReceiptError,
+    RecordError,
+    SealedPushError,
+    SettingError,
+    TooLargeError,
+)
+from .keys import Fingerprint, fingerprint, generate_sender_secret
+from .receipts import Receipt, ReceiptReceiver
+from .sender import Push, Sender
+
+__all__ = [
+    "ChallengeError",
+    "ContentError",
+    "Device",
+    "FileError",
+    "Fingerprint",
+    "KeyTextError",
+    "OpenError",
+    "Push",
+    "Receipt",
+    "ReceiptError",
+    "ReceiptReceiver",
+    "RecordError",
+    "SealedPushError",
+    "Sender",
+    "SettingError",
+    "TooLargeError",
+    "fingerprint",
+    "generate_sender_secret",
+    "open_file",
+    "seal_attachment",
+    "seal_file",
+]

@@ -1,0 +1,237 @@
+"""What a server knows of one device of one account (Specification 11.4, 11.5)."""
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+from .errors import ChallengeError, RecordError, SettingError
+from .keys import seconds
+from .protocol import records
+from .protocol.key_text import ENROLMENT, RECIPIENT, decode, encode
+from .protocol.text import TOPIC, decode_base64, encode_base64
+from .sender import Sender
+
+_LIFETIME = 600
+_MOST_CHALLENGES = 16
+
+
+class Device:
+    """Whose records are believed, the newest of them, and which of its keys are proven to be the device's own.
+
+    Keep `to_dict` with the account, and let one caller at a time change it: read, change and store it in one transaction.
+    A call that raises has changed nothing. Nothing in it is secret, but whoever can change it where it is kept decides what
+    is sealed to: only the record is signed.
+    """
+
+    __slots__ = ("_challenges", "_enrolment", "_proven", "_record", "_record_text")
+
+    def __init__(
+        self,
+        enrolment: str,
+        record: str,
+        proven: Iterable[str] = (),
+        challenges: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
+        """A device as it was stored; a record that has expired since is taken. What is proven and not in the record is dropped.
+
+        Raises KeyTextError, RecordError.
+        """
+        self._enrolment = decode(ENROLMENT, enrolment)
+        self._record = records.read_record(records.DEVICE, record)
+        self._record_text = record
+        if self._record.signer != self._enrolment:
+            raise RecordError("foreign-signer")
+        if isinstance(proven, str):
+            raise RecordError("malformed-state")
+        found = {decode(RECIPIENT, each) for each in proven}
+        self._proven = found.intersection(self._record.keys)
+        self._challenges = [_Challenge.read(each) for each in challenges]
+
+    @classmethod
+    def enrol(cls, record: str, *, topic: str, now: int | None = None) -> Self:
+        """Pins the key that has signed a device's first record.
+
+        Only inside the account's own login, when it is certain that the record comes from this account's device; and only
+        where no other account has a device with the same `enrolment` that has proven a key (11.5.8).
+
+        Raises RecordError.
+        """
+        read = records.read_record(records.DEVICE, record)
+        _check_topic(topic)
+        records.check_record(read, read.signer, topic, None, seconds(now))
+        return cls(encode(ENROLMENT, read.signer), record)
+
+    def update(self, record: str, *, now: int | None = None) -> tuple[str, ...]:
+        """Takes a newer record, or the same once more. Gives the keys that are no longer in it: hand them to `Sender.forget`.
+
+        Raises RecordError; for `rolled-back` and `conflicting` give the device the newest record (11.4.5).
+        """
+        newer = records.read_record(records.DEVICE, record)
+        records.check_record(newer, self._enrolment, self._record.topic, self._record, seconds(now))
+        gone = [key for key in self._record.keys if key not in newer.keys]
+        self._record, self._record_text = newer, record
+        self._proven.intersection_update(newer.keys)
+        return tuple(encode(RECIPIENT, key) for key in gone)
+
+    def challenge(self, sender: Sender, recipient: str | None = None, *, now: int | None = None) -> str:
+        """A question to the device, pushchallenge...., which only the holder of a key can answer within ten minutes.
+
+        It asks for the newest key that is not proven, or for `recipient`. It is remembered here until it is answered or late:
+        store the device before the question goes out. A device keeps 16; the oldest goes first. About 0.3 ms.
+
+        Raises ChallengeError: `nothing-to-ask`, `not-in-record`.
+        """
+        at = seconds(now)
+        if not isinstance(sender, Sender):
+            raise SettingError("sender")
+        if sender.topic != self._record.topic:
+            raise SettingError("other-topic")
+        if recipient is None:
+            waiting = [key for key in self._record.keys if key not in self._proven]
+            if not waiting:
+                raise ChallengeError("nothing-to-ask")
+            key = waiting[0]
+        else:
+            key = decode(RECIPIENT, recipient)
+            if key not in self._record.keys:
+                raise ChallengeError("not-in-record")
+        text, answer = sender._challenge(key, self._enrolment)
+        made = _Challenge(key, at + _LIFETIME, _hash_of(answer))
+        self._challenges = [each for each in self._challenges if each.expires >= at][1 - _MOST_CHALLENGES :] + [made]
+        return text
+
+    def check(self, answer: str, *, now: int | None = None) -> str:
+        """Takes the device's answer, pushanswer...., and gives the key that is now proven.
+
+        The answer counts only inside the login of the account whose device was asked. The same answer again within the ten
+        minutes changes nothing.
+
+        Raises ChallengeError: `malformed`, `wrong-answer`, `not-in-record`, `late`.
+        """
+        at = seconds(now)
+        if records.unarmour("pushanswer.", answer, 32, 32) is None:
+            raise ChallengeError("malformed")
+        hash = _hash_of(answer)
+        found = [each for each in self._challenges if hmac.compare_digest(each.hash, hash)]
+        if not found:
+            raise ChallengeError("wrong-answer")
+        if found[0].recipient not in self._record.keys:
+            raise ChallengeError("not-in-record")
+        if at > found[0].expires:
+            raise ChallengeError("late")
+        self._proven.add(found[0].recipient)
+        return encode(RECIPIENT, found[0].recipient)
+
+    def recipient(self, *, now: int | None = None) -> str:
+        """What is sealed to now: the newest key that is proven, push1....
+
+        Raises RecordError: `unproven`, `expired`, `not-yet-valid`.
+        """
+        return encode(RECIPIENT, self._recipient(seconds(now)))
+
+    def _recipient(self, now: int) -> bytes:
+        records.check_record(self._record, self._enrolment, self._record.topic, None, now)
+        for key in self._record.keys:
+            if key in self._proven:
+                return key
+        raise RecordError("unproven")
+
+    @property
+    def enrolment(self) -> str:
+        """The pinned key, pushenrolment1...."""
+        return encode(ENROLMENT, self._enrolment)
+
+    @property
+    def record(self) -> str:
+        """The newest record, pushrecord....: for a device whose own was refused as `rolled-back` or `conflicting`."""
+        return self._record_text
+
+    @property
+    def topic(self) -> str:
+        """The app's bundle ID."""
+        return self._record.topic
+
+    @property
+    def counter(self) -> int:
+        """The newest record's counter."""
+        return self._record.counter
+
+    @property
+    def expires(self) -> int:
+        """When the record ends, in Unix seconds: afterwards nothing is sealed to this device."""
+        return self._record.expires
+
+    @property
+    def recipients(self) -> tuple[str, ...]:
+        """The record's keys, newest first."""
+        return tuple(encode(RECIPIENT, key) for key in self._record.keys)
+
+    @property
+    def proven(self) -> tuple[str, ...]:
+        """Those that have answered a challenge, newest first."""
+        return tuple(encode(RECIPIENT, key) for key in self._record.keys if key in self._proven)
+
+    @property
+    def unproven(self) -> tuple[str, ...]:
+        """Those that have not, newest first."""
+        return tuple(encode(RECIPIENT, key) for key in self._record.keys if key not in self._proven)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            "enrolment": self.enrolment,
+            "record": self._record_text,
+            "proven": list(self.proven),
+            "challenges": [each.to_dict() for each in self._challenges],
+        }
+
+    @classmethod
+    def from_dict(cls, state: Mapping[str, Any]) -> Self:
+        """What `to_dict` gave. Raises KeyTextError, RecordError."""
+        if not isinstance(state, Mapping) or not {"enrolment", "record"} <= set(state):
+            raise RecordError("malformed-state")
+        proven, challenges = state.get("proven", []), state.get("challenges", [])
+        if not isinstance(proven, (list, tuple)) or not isinstance(challenges, (list, tuple)):
+            raise RecordError("malformed-state")
+        return cls(state["enrolment"], state["record"], proven, challenges)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Device({self.enrolment}, counter {self.counter}, {len(self._proven)} of {len(self._record.keys)} proven)"
+
+
+class _Challenge:
+    """What waits for an answer. It can't answer itself: of the answer it holds the hash (11.5.7)."""
+
+    __slots__ = ("expires", "hash", "recipient")
+
+    def __init__(self, recipient: bytes, expires: int, hash: bytes) -> None:
+        self.recipient, self.expires, self.hash = recipient, expires, hash
+
+    def to_dict(self) -> dict[str, Any]:
+        recipient = encode(RECIPIENT, self.recipient)
+        return {"recipient": recipient, "expires": self.expires, "hash": encode_base64(self.hash)}
+
+    @classmethod
+    def read(cls, value: Any) -> Self:
+        if not isinstance(value, Mapping):
+            raise RecordError("malformed-state")
+        hash, expires = decode_base64(value.get("hash")), value.get("expires")
+        if hash is None or len(hash) != 32 or not isinstance(expires, int) or isinstance(expires, bool):
+            raise RecordError("malformed-state")
+        return cls(decode(RECIPIENT, value.get("recipient")), expires, hash)
+
+
+def _hash_of(answer: str) -> bytes:
+    data = records.unarmour("pushanswer.", answer, 32, 32) or b""
+    return hashlib.blake2b(data, digest_size=32).digest()
+
+
+def _check_topic(topic: Any) -> None:
+    if not isinstance(topic, str) or not TOPIC.fullmatch(topic):
+        raise SettingError("topic")

@@ -1,0 +1,214 @@
+"""The content of a message: padding and JSON (Specification, section 4)."""
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..errors import ContentError, TooLargeError
+from . import chart, files, receipts
+from .text import TOPIC, to_json
+
+MESSAGE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+BUCKETS = (256, 512, 1024, 2048)
+PADDINGS = ("buckets", "full", "none")
+DEEPEST = 16
+MOST_BYTES = 4096
+LAST_SECOND = 253402300799
+LEVELS = ("passive", "active", "time-sensitive", "critical")
+REQUIRED = ("id", "topic", "sent", "alert")
+
+WHITE_SPACE = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | frozenset(
+    map(chr, range(0x2000, 0x200B))
+)
+DEFAULT_IGNORABLE = (
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
+)  # fmt: skip
+
+
+def pad(content: bytes, policy: str, largest: int) -> bytes:
+    """Content, 0x80 and zeros (4.1, 4.2). The largest plaintext that fits is P of 5.3."""
+    needed = len(content) + 1
+    if needed > largest:
+        raise TooLargeError(needed - largest)
+    fitting = [size for size in BUCKETS if needed <= size <= largest]
+    length = {"none": needed, "full": largest, "buckets": min(fitting, default=largest)}[policy]
+    return (content + b"\x80").ljust(length, b"\0")
+
+
+def unpad(plaintext: bytes) -> bytes:
+    stripped = plaintext.rstrip(b"\0")
+    if len(stripped) < 2 or stripped[-1] != 0x80:
+        raise ContentError("padding")
+    return stripped[:-1]
+
+
+def parse(data: bytes) -> dict[str, Any]:
+    """The content object, checked by 4.4 to 4.8 as a receiver does."""
+    _check(len(data) <= MOST_BYTES, "more than 4,096 bytes")
+    return _parse(data)
+
+
+def for_sealing(content: Mapping[str, Any], topic: str) -> bytes:
+    """The JSON of content that a sender may emit: what a receiver takes, and by 4.5, 14.1, 15.3, 16.1.1 and 17.1 no more."""
+    data = _json_of(content)
+    if data is None:
+        raise ContentError("a value that JSON can't hold")
+    made = _parse(data)
+    _check(made["topic"] == topic, "topic")
+    for key in ("sent", "expires", "badge"):
+        _check(isinstance(made.get(key, 0), int), key)
+    for key, rule in LENIENT.items():
+        _check(key not in made or rule(made[key]), key)
+    return data
+
+
+def is_visible(text: str) -> bool:
+    """Whether a text holds something to see (4.7)."""
+    return any(
+        character not in WHITE_SPACE
+        and unicodedata.category(character) != "Cc"
+        and character != "\u2800"
+        and not any(first <= ord(character) <= last for first, last in DEFAULT_IGNORABLE)
+        for character in text
+    )
+
+
+def _json_of(content: Mapping[str, Any]) -> bytes | None:
+    try:
+        return to_json(dict(content))
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        # Half of a surrogate pair is a ValueError, too.
+        return None
+
+
+def _parse(data: bytes) -> dict[str, Any]:
+    content = _parse_json(data)
+    if not isinstance(content, dict):
+        raise ContentError("it is no object")
+    _check(_is_flat(content, DEEPEST), "nested more than 16 levels deep")
+    for key in REQUIRED:
+        _check(key in content, "no " + key)
+    for key, rule in RULES.items():
+        _check(key not in content or rule(content[key]), key)
+    return content
+
+
+def _parse_json(data: bytes) -> Any:
+    try:
+        content = json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_members,
+            parse_int=_integer,
+            parse_float=_float,
+            parse_constant=_no_constant,
+        )
+        if b"\\u" in data:
+            # Half of a surrogate pair has no UTF-8.
+            json.dumps(content, ensure_ascii=False).encode("utf-8")
+        return content
+    except (ValueError, OverflowError, RecursionError):
+        pass
+    # Outside of the handler: Python's own error holds the text.
+    raise ContentError("it is no JSON")
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = {name if name.isascii() else unicodedata.normalize("NFC", name) for name, _ in pairs}
+    _check(len(names) == len(pairs), "a name twice in one object")
+    return dict(pairs)
+
+
+def _integer(text: str) -> int:
+    _float(text)
+    return int(text)
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    _check(math.isfinite(value), "a number that is too large")
+    return value
+
+
+def _no_constant(text: str) -> Any:
+    raise ContentError("a number that JSON does not have")
+
+
+def _is_flat(value: Any, levels: int) -> bool:
+    """Whether objects and arrays are nested no deeper than this."""
+    if not isinstance(value, (dict, list)):
+        return True
+    return levels > 0 and all(_is_flat(each, levels - 1) for each in (value.values() if isinstance(value, dict) else value))
+
+
+def _check(condition: Any, what: str) -> None:
+    if not condition:
+        raise ContentError(what)
+
+
+def _is_number(value: Any, least: float, most: float) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most
+
+
+def _is_integer(value: Any, least: int, most: int) -> bool:
+    """A receiver takes 3.0 for 3 (4.5)."""
+    return _is_number(value, least, most) and (isinstance(value, int) or value.is_integer())
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_alert(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    texts = [value[key] for key in ("title", "subtitle", "body") if key in value]
+    return all(map(_is_text, texts)) and any(map(is_visible, texts))
+
+
+def _is_sound(value: Any) -> bool:
+    if isinstance(value, dict):
+        critical = value.get("critical", 0)
+        return (
+            _is_number(critical, 0, 1)
+            and critical in (0, 1)
+            and _is_number(value.get("volume", 1), 0, 1)
+            and _is_text(value.get("name", "default"))
+            and value.get("name") != ""
+        )
+    return _is_text(value) and value != ""
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+RULES: dict[str, Callable[[Any], Any]] = {
+    "id": lambda value: _is_text(value) and MESSAGE_ID.fullmatch(value),
+    "topic": lambda value: _is_text(value) and TOPIC.fullmatch(value),
+    "sent": lambda value: _is_integer(value, 0, LAST_SECOND),
+    "expires": lambda value: _is_integer(value, 0, LAST_SECOND),
+    "collapse-id": lambda value: _is_text(value) and 1 <= _bytes(value) <= 64,
+    "alert": _is_alert,
+    "badge": lambda value: _is_integer(value, 0, 2147483647),
+    "sound": _is_sound,
+    "thread-id": _is_text,
+    "category": _is_text,
+    "interruption-level": lambda value: _is_text(value) and value in LEVELS,
+    "relevance-score": lambda value: _is_number(value, 0, 1),
+    "data": lambda value: value is not None,
+}
+
+# What costs a receiver no more than itself; a sender emits none that breaks a rule.
+LENIENT: dict[str, Callable[[Any], Any]] = {
+    "attachments": files.are_attachments,
+    "overflow": lambda value: files.read_file(value) and "key" in value,
+    "chart": chart.read,
+    "receipt": receipts.read_request,
+    "template": lambda value: value is True,
+}

@@ -1,0 +1,87 @@
+"""Opening, as a device does (Specification, section 6, steps 1 to 5)."""
+
+import itertools
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import nacl.exceptions
+import nacl.public
+from cryptography.exceptions import InvalidTag
+
+from ..errors import ContentError, OpenError
+from .content import parse, unpad
+from .envelope import FIELD
+from .hpke import ANONYMOUS, AUTHENTICATED, MOST_TRIES, OVERHEAD, Context, public_key
+from .key_text import is_public_key, key_id
+from .text import decode_base64
+
+Opened = tuple[bytes, bytes, bytes | None]
+
+
+def open_payload(data: bytes, *arguments: Any, **options: Any) -> Opened:
+    try:
+        field = json.loads(data.decode())[FIELD]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise OpenError("malformed") from None
+    return open_field(field, *arguments, **options)
+
+
+def open_field(
+    text: Any,
+    identities: Sequence[bytes],
+    senders: Sequence[bytes],
+    topic: str,
+    now: int,
+    allow_anonymous: bool = False,
+) -> Opened:
+    """The content's bytes, the identity and the sender's public key that opened it."""
+    envelope = decode_base64(text)
+    if envelope is None or envelope[0] not in OVERHEAD or len(envelope) <= OVERHEAD[envelope[0]]:
+        raise OpenError("malformed")
+    suite = envelope[0]
+    if suite == AUTHENTICATED and not is_public_key(envelope[9:41]):
+        raise OpenError("malformed")
+    found = [each for each in identities if key_id(public_key(each)) == envelope[1:5]]
+    if not found:
+        raise OpenError("unknown-recipient")
+    believed: list[bytes | None] = [None]
+    if suite == AUTHENTICATED:
+        believed = [each for each in senders if key_id(each) == envelope[5:9]]
+        if not believed:
+            raise OpenError("unknown-sender")
+    elif not allow_anonymous:
+        raise OpenError("anonymous-not-allowed")
+    for identity, sender in itertools.islice(itertools.product(found, believed), MOST_TRIES):
+        opened = _try(envelope, identity, sender, topic)
+        if opened is not None:
+            return _check(opened, topic, now, 600 if suite == ANONYMOUS else 93600), identity, sender
+    raise OpenError("rejected")
+
+
+def _try(envelope: bytes, identity: bytes, sender: bytes | None, topic: str) -> bytes | None:
+    try:
+        if sender is None:
+            opened: bytes = nacl.public.SealedBox(nacl.public.PrivateKey(identity)).decrypt(envelope[5:])
+            return opened
+        context = Context.to_open(identity, envelope[9:41], sender, topic)
+        return context.open(int.from_bytes(envelope[41:45], "big"), envelope[:45], envelope[45:])
+    except (InvalidTag, ValueError, nacl.exceptions.CryptoError):
+        return None
+
+
+def _check(opened: bytes, topic: str, now: int, most_ahead: int) -> bytes:
+    try:
+        data = unpad(opened)
+        content = parse(data)
+    except ContentError:
+        raise OpenError("malformed-content") from None
+    if content["topic"] != topic:
+        raise OpenError("topic")
+    if content["sent"] - now > most_ahead:
+        raise OpenError("clock")
+    if now - content["sent"] > 2592000:
+        raise OpenError("too-old")
+    if "expires" in content and now > content["expires"] + 600:
+        raise OpenError("expired")
+    return data

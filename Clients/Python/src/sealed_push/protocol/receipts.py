@@ -1,0 +1,116 @@
+"""Receipts, made as a device does and checked as a server does (Specification, section 16)."""
+
+import hashlib
+import hmac
+import re
+import struct
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..errors import ReceiptError
+from .hpke import hkdf_expand, hkdf_extract
+from .text import decode_base64, encode_base64
+
+LENGTH = 128
+MAC = 32
+REASONS = (
+    "malformed unknown-recipient locked keys-unavailable unknown-sender anonymous-not-allowed rejected malformed-content "
+    "topic key-retired clock too-old expired replayed ledger-unavailable out-of-time"
+).split()
+COUNTS = 25
+LATEST = 253402300799
+MAXIMUM_AGE, MAXIMUM_LEAD = 604800, 93600
+MOST_SENDERS = 16
+
+
+def blake2b(key: bytes, message: bytes, length: int) -> bytes:
+    return hashlib.blake2b(message, digest_size=length, key=key).digest()
+
+
+def server_key(sender_secret: bytes) -> bytes:
+    """16.4"""
+    return hkdf_expand(hkdf_extract(b"", sender_secret), b"sealedpush/v1 receipts", 32)
+
+
+def device_id(server: bytes, recipient: bytes) -> bytes:
+    return blake2b(server, b"id\0" + recipient, 16)
+
+
+def device_key(server: bytes, id: bytes) -> bytes:
+    return blake2b(server, b"key\0" + id, 32)
+
+
+def number_of(key: bytes, message: str) -> bytes:
+    return blake2b(key, b"sealedpush/v1 receipt number\0" + message.encode(), 16)
+
+
+def mac_of(key: bytes, body: bytes) -> bytes:
+    return blake2b(key, b"sealedpush/v1 receipt\0" + body, MAC)
+
+
+def unsigned(
+    id: bytes, number: bytes, created: int, elapsed: int, counts: Mapping[int, int], version: int = 1, outcome: int = 1
+) -> bytes:
+    """16.2, bytes 0 to 95. `counts` is by number of the reason, from 1."""
+    fields = [min(counts.get(index, 0), 0xFFFF) for index in range(1, COUNTS + 1)]
+    head = bytes([version]) + id + number + struct.pack(">QBI", created, outcome, min(elapsed, 0xFFFFFFFF))
+    return head + struct.pack(f">{COUNTS}H", *fields)
+
+
+def make(key: bytes, id: bytes, message: str, created: int, elapsed: int, counts: Mapping[int, int]) -> bytes:
+    body = unsigned(id, number_of(key, message), created, elapsed, counts)
+    return body + mac_of(key, body)
+
+
+def check(body: bytes, servers: Iterable[bytes], now: int) -> dict[str, Any]:
+    """16.5: what the receipt says, by name. `servers` are the keys of 16.4."""
+    if len(body) != LENGTH:
+        raise ReceiptError("wrong-size")
+    if body[0] != 1:
+        raise ReceiptError("unknown-version")
+    id = body[1:17]
+    keys = [device_key(server, id) for server in list(servers)[:MOST_SENDERS]]
+    if not any(hmac.compare_digest(mac_of(key, body[:-MAC]), body[-MAC:]) for key in keys):
+        raise ReceiptError("rejected")
+    created, outcome, elapsed = struct.unpack(">QBI", body[33:46])
+    if created > LATEST or outcome != 1:
+        raise ReceiptError("malformed")
+    if now - created > MAXIMUM_AGE:
+        raise ReceiptError("too-old")
+    if created - now > MAXIMUM_LEAD:
+        raise ReceiptError("clock")
+    found = struct.unpack(f">{COUNTS}H", body[46:96])
+    counts = {index: count for index, count in enumerate(found, 1) if count}
+    return {"id": id, "number": body[17:33], "created": created, "elapsed": elapsed, "counts": counts}
+
+
+# The request, 16.1
+
+ADDRESS = re.compile(
+    r"""(?: https:// (?: [A-Za-z0-9.-]+ | \[[A-Za-z0-9.:]+\] )
+          | http:// (?: (?i:localhost) | 127\.0\.0\.1 | \[::1\] ) )
+        (?: : ([1-9][0-9]{0,4}) )?
+        (?: [/?] [!$%&'()*+,\-./0-9:;=?A-Z\[\]_a-z~]* )?""",
+    re.VERBOSE,
+)
+
+
+def is_address(text: Any) -> bool:
+    match = ADDRESS.fullmatch(text) if isinstance(text, str) and len(text) <= 256 else None
+    return match is not None and int(match[1] or 1) <= 65535
+
+
+def request(server: bytes, recipient: bytes, url: str) -> dict[str, str]:
+    """What a message to this recipient says about receipts."""
+    id = device_id(server, recipient)
+    return {"url": url, "id": encode_base64(id), "key": encode_base64(device_key(server, id))}
+
+
+def read_request(value: Any) -> tuple[str, bytes, bytes] | None:
+    """The address, id and key, or None where the value breaks a rule."""
+    if not isinstance(value, dict) or not is_address(value.get("url")):
+        return None
+    id, key = decode_base64(value.get("id")), decode_base64(value.get("key"))
+    if id is None or key is None or len(id) != 16 or len(key) != 32:
+        return None
+    return value["url"], id, key

@@ -1,0 +1,7 @@
+"""Makes the second implementation importable from the checkout: Clients/Python, made from the specification alone."""
+
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Clients" / "Python" / "src"))
