@@ -1,0 +1,83 @@
+"""What several tests share: the vectors' form, and a phone."""
+
+import os
+import pathlib
+import random
+import time
+
+import sealed_push
+from sealed_push.protocol import hpke, key_text, opening, records
+
+VECTORS = pathlib.Path(__file__).resolve().parents[3] / "Tests" / "Vectors"
+TOPIC = "com.example.app"
+NINA = {"alert": {"title": "Nina", "body": "Lunch at one?"}}
+
+
+def read_vectors(folder, *more):
+    """The values of each vector by its name (Specification, Appendix B)."""
+    found = {}
+    for path in sorted((VECTORS / folder).glob("*.txt")):
+        lines = path.read_text(encoding="utf-8").split("\n")
+        found[path.stem] = dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
+    return found
+
+
+def keys_of(values, name, kind):
+    return [key_text.decode(kind, values[each]) for each in values if each.rstrip("0123456789") == name]
+
+
+def seeded(test):
+    """A generator whose seed a failure names; SEED=... in the environment takes it back."""
+    seed = int(os.environ.get("SEED", random.SystemRandom().randrange(2**32)))
+    test.addCleanup(lambda: _failed(test) and print(f"SEED={seed}"))
+    return random.Random(seed)
+
+
+def _failed(test):
+    outcome = test._outcome.result
+    return any(each is test for each, _ in outcome.failures + outcome.errors)
+
+
+class Phone:
+    """A device that has made its own keys, as the app's half does."""
+
+    def __init__(self, topic=TOPIC):
+        self.topic, self.secret, self.counter = topic, os.urandom(32), 0
+        self.identities = []
+        self.rotate()
+
+    @property
+    def enrolment(self):
+        return records.signing_public_key(self.secret)
+
+    @property
+    def recipients(self):
+        return [key_text.encode(key_text.RECIPIENT, hpke.public_key(each)) for each in self.identities]
+
+    def rotate(self):
+        """A new key, beside those that there are: the newest first."""
+        self.identities.insert(0, os.urandom(32))
+
+    def record(self, counter=None, created=None, lifetime=34560000, recipients=None):
+        self.counter = self.counter + 1 if counter is None else counter
+        made = int(time.time()) if created is None else created
+        keys = recipients or [hpke.public_key(each) for each in self.identities]
+        return records.sign_record(records.DEVICE, self.secret, self.counter, made, made + lifetime, self.topic, keys)
+
+    def answer(self, challenge, sender):
+        trusted = [key_text.decode(key_text.SENDER, sender.public_key)]
+        return records.answer_challenge(challenge, self.identities, trusted, self.topic, self.enrolment)
+
+    def open(self, push, sender, now=None):
+        """The content, opened by the steps of a device."""
+        trusted = [key_text.decode(key_text.SENDER, sender.public_key)]
+        at = int(time.time()) if now is None else now
+        return opening.open_payload(push.payload, self.identities, trusted, self.topic, at)[0]
+
+
+def enrolled(sender, phone=None):
+    """A phone, and what the server has of it once it is proven."""
+    phone = phone or Phone()
+    device = sealed_push.Device.enrol(phone.record(), topic=phone.topic)
+    device.check(phone.answer(device.challenge(sender), sender))
+    return phone, device

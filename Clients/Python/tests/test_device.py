@@ -1,0 +1,159 @@
+import json
+import time
+import unittest
+
+import sealed_push
+from sealed_push import ChallengeError, Device, KeyTextError, RecordError, Sender, SettingError
+from sealed_push.protocol import hpke, key_text, records
+
+from .support import NINA, TOPIC, Phone, enrolled
+
+NOW = int(time.time())
+
+
+class Devices(unittest.TestCase):
+    def setUp(self):
+        self.sender = Sender(sealed_push.generate_sender_secret(), topic=TOPIC)
+        self.phone = Phone()
+
+    def refused(self, code, call, *arguments, **options):
+        with self.assertRaises(sealed_push.SealedPushError) as raised:
+            call(*arguments, **options)
+        self.assertEqual(raised.exception.code, code)
+        return raised.exception
+
+    def stored(self, device):
+        """Through JSON, as an app keeps it."""
+        again = Device.from_dict(json.loads(json.dumps(device.to_dict())))
+        self.assertEqual(again, device)
+        return again
+
+    def test_a_life(self):
+        device = self.stored(Device.enrol(self.phone.record(), topic=TOPIC))
+        self.assertEqual(device.enrolment, key_text.encode(key_text.ENROLMENT, self.phone.enrolment))
+        self.assertEqual((device.unproven, device.proven), (tuple(self.phone.recipients), ()))
+        question = device.challenge(self.sender)
+        device = self.stored(device)
+        answer = self.phone.answer(question, self.sender)
+        self.assertEqual(device.check(answer), self.phone.recipients[0])
+        self.assertEqual(device.check(answer), self.phone.recipients[0])
+        device = self.stored(device)
+        self.assertEqual(device.recipient(), self.phone.recipients[0])
+        self.refused("nothing-to-ask", device.challenge, self.sender)
+
+        # A rotation: the new key counts once it is proven, and the old goes with the next record.
+        first = self.phone.recipients[0]
+        self.phone.rotate()
+        self.assertEqual(device.update(self.phone.record()), ())
+        device = self.stored(device)
+        self.assertEqual(device.recipient(), first)
+        self.assertEqual(device.unproven, (self.phone.recipients[0],))
+        device.check(self.phone.answer(device.challenge(self.sender), self.sender))
+        self.assertEqual(device.recipient(), self.phone.recipients[0])
+        self.phone.identities.pop()
+        self.assertEqual(device.update(self.phone.record()), (first,))
+        device = self.stored(device)
+        self.assertEqual(device.proven, (self.phone.recipients[0],))
+        self.assertTrue(self.phone.open(self.sender.seal(NINA, device), self.sender))
+
+        # A key that comes back has to prove itself again.
+        gone = self.phone.identities[0]
+        self.phone.identities = [Phone().identities[0]]
+        device.update(self.phone.record())
+        self.phone.identities.insert(0, gone)
+        device.update(self.phone.record())
+        self.assertEqual(device.proven, ())
+        self.refused("unproven", device.recipient)
+
+    def test_records_that_are_refused_change_nothing(self):
+        device = Device.enrol(self.phone.record(counter=7), topic=TOPIC)
+        before = device.to_dict()
+        older, other = self.phone.record(counter=6), Phone()
+        self.assertEqual(device.update(before["record"]), ())
+        self.refused("rolled-back", device.update, older)
+        self.refused("conflicting", device.update, self.phone.record(counter=7, lifetime=99))
+        self.refused("foreign-signer", device.update, other.record(counter=8))
+        self.refused("expired", device.update, self.phone.record(counter=8, created=NOW - 100, lifetime=50))
+        self.refused("not-yet-valid", device.update, self.phone.record(counter=8, created=NOW + 100000))
+        self.refused("malformed", device.update, "pushrecord.")
+        self.refused("malformed", device.update, None)
+        self.phone.topic = "com.example.other"
+        self.refused("other-topic", device.update, self.phone.record(counter=8))
+        self.refused("other-topic", Device.enrol, self.phone.record(), topic=TOPIC)
+        self.refused("topic", Device.enrol, self.phone.record(), topic=None)
+        self.assertEqual(device.to_dict(), before)
+
+    def test_every_flipped_or_cut_character_of_a_record_is_refused(self):
+        record = self.phone.record()
+        for index in range(len(record)):
+            flipped = record[:index] + ("B" if record[index] == "A" else "A") + record[index + 1 :]
+            for wrong in (flipped, record[:index], record[index:] if index else record + "A"):
+                with self.assertRaises(RecordError):
+                    Device.enrol(wrong, topic=TOPIC)
+
+    def test_challenges(self):
+        device = Device.enrol(self.phone.record(), topic=TOPIC)
+        self.refused("wrong-answer", device.check, "pushanswer." + "A" * 43)
+        question = device.challenge(self.sender, now=NOW)
+        answer = self.phone.answer(question, self.sender)
+        self.refused("late", device.check, answer, now=NOW + 601)
+        for wrong in (answer[:-1], answer + "A", question, "", None, 7, answer.replace("pushanswer", "Pushanswer")):
+            self.refused("malformed", device.check, wrong)
+        self.refused("wrong-answer", device.check, "pushanswer." + "A" * 43, now=NOW)
+        self.assertEqual(device.proven, ())
+        device.check(answer, now=NOW + 600)
+
+        # The key that was asked for is gone meanwhile.
+        self.phone.rotate()
+        device.update(self.phone.record())
+        answer = self.phone.answer(device.challenge(self.sender), self.sender)
+        self.phone.identities.pop(0)
+        device.update(self.phone.record())
+        self.refused("not-in-record", device.check, answer)
+        self.refused("not-in-record", device.challenge, self.sender, Phone().recipients[0])
+        self.refused("other-topic", device.challenge, Sender(sealed_push.generate_sender_secret(), topic="a.b"))
+        self.refused("sender", device.challenge, None)
+
+    def test_another_devices_key_can_not_be_enrolled_as_ones_own(self):
+        """11.5.4: Mallory names Alice's key, and passes the question on."""
+        alice, mallory = self.phone, Phone()
+        device = Device.enrol(mallory.record(recipients=[hpke.public_key(alice.identities[0])]), topic=TOPIC)
+        question = device.challenge(self.sender)
+        self.refused("foreign-enrolment", alice.answer, question, self.sender)
+        self.refused("unknown-recipient", mallory.answer, question, self.sender)
+
+    def test_several_questions_wait_and_old_ones_go(self):
+        device = Device.enrol(self.phone.record(), topic=TOPIC)
+        questions = [device.challenge(self.sender, now=NOW) for _ in range(17)]
+        self.assertEqual(len(device.to_dict()["challenges"]), 16)
+        self.refused("wrong-answer", device.check, self.phone.answer(questions[0], self.sender), now=NOW)
+        device.check(self.phone.answer(questions[1], self.sender), now=NOW)
+        device.challenge(self.sender, self.phone.recipients[0], now=NOW + 601)
+        self.assertEqual(len(device.to_dict()["challenges"]), 1)
+
+    def test_what_is_stored_answers_nothing(self):
+        device = Device.enrol(self.phone.record(), topic=TOPIC)
+        answer = self.phone.answer(device.challenge(self.sender), self.sender)
+        self.assertNotIn(answer.removeprefix("pushanswer."), json.dumps(device.to_dict()))
+
+    def test_loading(self):
+        _, device = enrolled(self.sender, self.phone)
+        state = device.to_dict()
+        self.assertEqual(Device(state["enrolment"], state["record"], state["proven"]).recipient(), device.recipient())
+        stranger = Phone()
+        state["proven"].append(stranger.recipients[0])
+        self.assertEqual(Device.from_dict(state).proven, device.proven)
+        other = key_text.encode(key_text.ENROLMENT, stranger.enrolment)
+        self.refused("foreign-signer", Device.from_dict, state | {"enrolment": other})
+        self.refused("malformed-state", Device.from_dict, state | {"proven": state["proven"][0]})
+        self.refused("malformed-state", Device.from_dict, state | {"challenges": [1]})
+        self.refused("malformed-state", Device.from_dict, [])
+        senders = records.sign_record(records.SENDERS, self.phone.secret, 9, NOW, NOW + 9, TOPIC, [hpke.public_key(b"x" * 32)])
+        self.refused("wrong-type", Device.from_dict, state | {"record": senders})
+        # A record that has ended loads, and is sealed to no more.
+        ended = Device(state["enrolment"], self.phone.record(created=NOW - 100, lifetime=50), state["proven"])
+        self.refused("expired", ended.recipient)
+        with self.assertRaises(TypeError):
+            hash(device)
+        for error in (ChallengeError, KeyTextError, RecordError, SettingError):
+            self.assertTrue(issubclass(error, sealed_push.SealedPushError))

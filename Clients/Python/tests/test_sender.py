@@ -1,0 +1,330 @@
+import copy
+import json
+import os
+import pickle
+import threading
+import traceback
+import unittest
+
+import sealed_push
+from sealed_push import ContentError, KeyTextError, RecordError, Sender, SettingError, TooLargeError
+from sealed_push.contexts import LIFETIME, MOST_HELD, MOST_MESSAGES, ContextCache
+from sealed_push.protocol import hpke, key_text, receipts
+from sealed_push.protocol.text import decode_base64
+
+from .support import NINA, TOPIC, Phone, enrolled
+
+SECRET = sealed_push.generate_sender_secret()
+
+
+def envelope_of(push):
+    return decode_base64(push.message["custom-encrypted-message"])
+
+
+def number_of(push):
+    return int.from_bytes(envelope_of(push)[41:45], "big")
+
+
+class Sealing(unittest.TestCase):
+    def setUp(self):
+        self.sender = Sender(SECRET, topic=TOPIC)
+        self.phone, self.device = enrolled(self.sender)
+
+    def test_what_is_sealed_opens_with_what_was_left_out_filled_in(self):
+        before = copy.deepcopy(NINA)
+        push = self.sender.seal(NINA, self.device, now=1795375241)
+        self.assertEqual(NINA, before)
+        device = sealed_push.Device.from_dict(self.device.to_dict())
+        self.assertEqual(push.recipient, device.recipient())
+        opened = json.loads(self.phone.open(push, self.sender, now=1795375241))
+        self.assertEqual(opened, {"id": push.message_id, "topic": TOPIC, "sent": 1795375241} | NINA)
+        clear = {"alert": "You have a new message!", "mutable-content": 1}
+        self.assertEqual(push.message["aps"], clear)
+        self.assertEqual(set(push.message), {"aps", "custom-encrypted-message"})
+
+    def test_headers(self):
+        content = NINA | {"id": "5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09", "expires": 1795375999}
+        first, again = self.sender.seal(content, self.device), self.sender.seal(content, self.device, priority=5)
+        self.assertEqual(first.headers | {"apns-priority": "5"}, again.headers)
+        self.assertEqual(
+            set(first.headers),
+            {"apns-topic", "apns-push-type", "apns-priority", "apns-id", "apns-collapse-id", "apns-expiration"},
+        )
+        self.assertEqual(first.headers["apns-expiration"], "1795375999")
+        self.assertEqual(self.sender.seal(content, self.device, expiration=0).headers["apns-expiration"], "0")
+        self.assertNotIn("apns-expiration", self.sender.seal(NINA, self.device).headers)
+        self.assertNotEqual(first.payload, again.payload)
+
+    def test_only_what_is_proven_and_in_time_is_sealed_to(self):
+        fresh = Phone()
+        device = sealed_push.Device.enrol(fresh.record(), topic=TOPIC)
+        with self.assertRaises(RecordError) as raised:
+            self.sender.seal(NINA, device)
+        self.assertEqual(raised.exception.code, "unproven")
+        with self.assertRaises(RecordError) as raised:
+            self.sender.seal(NINA, self.device, now=self.device.expires + 1)
+        self.assertEqual(raised.exception.code, "expired")
+        with self.assertRaises(SettingError) as raised:
+            Sender(SECRET, topic="com.example.other").seal(NINA, self.device)
+        self.assertEqual(raised.exception.code, "other-topic")
+        push = self.sender.seal_unverified(NINA, fresh.recipients[0])
+        self.assertTrue(fresh.open(push, self.sender))
+
+    def test_every_size_fits_or_is_told(self):
+        for reserve, padding in ((0, "buckets"), (0, "full"), (6, "none"), (1024, "buckets")):
+            sender = Sender(SECRET, topic=TOPIC, reserve=reserve, padding=padding)
+            base = {"id": "5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09", "sent": 1795375241, "alert": {"body": ""}}
+            around = len(json.dumps(base | {"topic": TOPIC}, separators=(",", ":")))
+            for length in (1, 100, 1000, sender.most_content_bytes - around):
+                content = base | {"alert": {"body": "x" * length}}
+                push = sender.seal(content, self.device)
+                self.assertLessEqual(len(push.payload), 4096 - reserve)
+                if reserve == 6:
+                    # What a client writes that does not send the payload as it is.
+                    self.assertLessEqual(len(json.dumps(push.message)), 4096)
+                    self.assertEqual(len(json.dumps(push.message)) - len(push.payload), 6)
+                self.assertTrue(self.phone.open(push, sender, now=1795375241))
+            with self.assertRaises(TooLargeError) as raised:
+                sender.seal(base | {"alert": {"body": "x" * (length + 17)}}, self.device)
+            self.assertEqual(raised.exception.excess, 17)
+
+    def test_safe_defaults(self):
+        localized = {"title-loc-key": "NEW_MESSAGE", "loc-key": "FROM", "loc-args": ["Nina"]}
+        sender = Sender(SECRET, topic=TOPIC, safe_default=localized)
+        self.assertEqual(sender.seal(NINA, self.device).message["aps"]["alert"], localized)
+        self.assertTrue(self.phone.open(sender.seal(NINA, self.device), sender))
+        for wrong in ("", " \u200b", None, 7, {}, {"body": 1}, {"loc-args": ["a"]}, {"other": "x"}, "x" * 1023, "\ud800a"):
+            with self.assertRaises(SettingError) as raised:
+                Sender(SECRET, topic=TOPIC, safe_default=wrong)
+            self.assertEqual(raised.exception.code, "safe-default")
+
+    def test_wrong_settings(self):
+        for name, values in {
+            "topic": ("", "a b", "x" * 156, None, 3),
+            "padding": ("most", None, []),
+            "reserve": (-1, 1025, "6", True, 1.5),
+            "receipts": ("http://example.com", "", 7, "https://" + "x" * 256),
+        }.items():
+            for value in values:
+                with self.assertRaises(SettingError) as raised:
+                    Sender(SECRET, **({"topic": TOPIC} | {name: value}))
+                self.assertEqual(raised.exception.code, name)
+        for name, value in (("priority", 9), ("priority", None), ("expiration", "0"), ("expiration", -1), ("now", 1.5)):
+            with self.assertRaises(SettingError) as raised:
+                self.sender.seal(NINA, self.device, **{name: value})
+            self.assertEqual(raised.exception.code, name)
+
+    def test_what_a_sender_may_not_emit(self):
+        entry = {"id": "a", "url": "https://a.example/b", "size": 59, "hash": "A" * 43, "key": "A" * 43, "type": "image/png"}
+        self.sender.seal(NINA | {"attachments": [entry, entry | {"id": "b"}]}, self.device)
+        for name, value in {
+            "attachments": [entry, entry],
+            "overflow": entry | {"key": None},
+            "chart": {"kind": "line", "points": []},
+            "receipt": {"url": "https://a.example"},
+            "template": 1,
+            "badge": 3.0,
+            "data": None,
+            "alert": {"title": "\u200b"},
+            "interruption-level": [],
+            "id": "5B0F6C1E-8D3A-4F57-9A61-2F4C8E7D1B09",
+            "sent": True,
+        }.items():
+            with self.assertRaises(ContentError) as raised:
+                self.sender.seal(NINA | {name: value}, self.device)
+            self.assertEqual(raised.exception.member, name)
+
+    def test_a_receipt_is_asked_for_and_believed(self):
+        sender = Sender(SECRET, topic=TOPIC, receipts="https://push.example.com/receipts")
+        push = sender.seal(NINA, self.device)
+        content = json.loads(self.phone.open(push, sender))
+        url, id, key = receipts.read_request(content["receipt"])
+        self.assertEqual(url, "https://push.example.com/receipts")
+        body = receipts.make(key, id, push.message_id, 1795375241, 412, {2: 3, 20: 1})
+        said = sealed_push.ReceiptReceiver([sealed_push.generate_sender_secret(), SECRET]).check(body, now=1795375241)
+        self.assertEqual(said.device, sender.receipt_device(push.recipient))
+        self.assertEqual((said.shown_at, said.elapsed_milliseconds), (1795375241, 412))
+        self.assertEqual((said.failures, said.other_failures), ({"unknown-recipient": 3}, 1))
+        own = NINA | {"receipt": content["receipt"] | {"url": "https://other.example.com/"}}
+        self.assertIn(b"other.example.com", self.phone.open(sender.seal(own, self.device), sender))
+
+
+class Secrets(unittest.TestCase):
+    def test_no_secret_is_printed_or_copied(self):
+        sender = Sender(SECRET, topic=TOPIC, receipts="https://push.example.com/")
+        phone, device = enrolled(sender)
+        push = sender.seal({"alert": {"body": "a very private word"}}, device)
+        receiver = sealed_push.ReceiptReceiver([SECRET])
+        shown = "".join(f"{each!r} {each}" for each in (sender, device, push, receiver))
+        self.assertNotIn(SECRET[-20:], shown)
+        self.assertNotIn("private", shown)
+        self.assertNotIn(push.message["custom-encrypted-message"], shown)
+        for each in (sender, receiver):
+            for how in (copy.copy, copy.deepcopy, pickle.dumps):
+                with self.assertRaises(TypeError):
+                    how(each)
+
+    def test_no_error_repeats_what_it_was_given(self):
+        wrong = SECRET[:-1] + ("Q" if SECRET[-1] != "Q" else "P")
+        body = "a very private word"
+        sender = Sender(SECRET, topic=TOPIC)
+        phone, device = enrolled(sender)
+        for call in (
+            lambda: Sender(wrong, topic=TOPIC),
+            lambda: Sender(SECRET.lower(), topic=TOPIC),
+            lambda: Sender(SECRET + "Q", topic=TOPIC),
+            lambda: sealed_push.ReceiptReceiver([wrong]),
+            lambda: sealed_push.fingerprint(SECRET),
+            lambda: sender.seal({"alert": {"body": body}, "data": {1, 2}}, device),
+            lambda: sender.seal({"alert": {"body": body}, body: "\ud800"}, device),
+            lambda: sender.seal({"alert": {"body": body * 500}}, device),
+        ):
+            with self.assertRaises(sealed_push.SealedPushError) as raised:
+                call()
+            error = raised.exception
+            told = "".join(traceback.TracebackException.from_exception(error).format_exception_only())
+            told += f"{error!r} {error} {error.args} {error.hint} {error.__context__!r} {error.__cause__!r}"
+            self.assertNotIn("private", told)
+            self.assertNotIn(SECRET[-20:-2], told)
+            self.assertTrue(error.code and error.hint and error.message)
+            again = pickle.loads(pickle.dumps(error))
+            self.assertEqual((again.code, str(again)), (error.code, str(error)))
+
+
+class Contexts(unittest.TestCase):
+    def setUp(self):
+        self.sender = Sender(SECRET, topic=TOPIC)
+        self.phone, self.device = enrolled(self.sender)
+
+    def test_a_context_numbers_its_messages_and_ends_by_the_rules(self):
+        pushes = [self.sender.seal(NINA, self.device) for _ in range(MOST_MESSAGES + 2)]
+        numbers = [(envelope_of(push)[9:41], number_of(push)) for push in pushes]
+        self.assertEqual(len(set(numbers)), len(numbers))
+        self.assertEqual([number for _, number in numbers], [*range(MOST_MESSAGES), 0, 1])
+        self.assertEqual(len({enc for enc, _ in numbers}), 2)
+        for push in (pushes[0], pushes[-1], pushes[MOST_MESSAGES - 1]):
+            self.assertTrue(self.phone.open(push, self.sender))
+        self.sender.forget(push.recipient)
+        self.assertEqual(number_of(self.sender.seal(NINA, self.device)), 0)
+
+    def test_one_for_each_message_where_that_is_wanted(self):
+        sender = Sender(SECRET, topic=TOPIC, reuse_contexts=False)
+        pushes = [sender.seal(NINA, self.device) for _ in range(3)]
+        self.assertEqual([number_of(push) for push in pushes], [0, 0, 0])
+        self.assertEqual(len({envelope_of(push)[9:41] for push in pushes}), 3)
+
+    def test_an_hour_and_no_more_than_so_many(self):
+        now, made = [0.0], []
+
+        def make(recipient):
+            made.append(recipient)
+            return object()
+
+        cache = ContextCache(make, clock=lambda: now[0])
+        cache.reserve(b"a")
+        now[0] = LIFETIME - 1
+        self.assertEqual(cache.reserve(b"a")[1], 1)
+        now[0] = LIFETIME
+        self.assertEqual(cache.reserve(b"a")[1], 0)
+        for number in range(MOST_HELD):
+            cache.reserve(number)
+        self.assertEqual(len(cache._state._held), MOST_HELD)
+        self.assertEqual(cache.reserve(b"a")[1], 0)
+
+    def test_threads_share_no_number(self):
+        found, lock = [], threading.Lock()
+
+        def work():
+            own = [self.sender.seal(NINA, self.device) for _ in range(300)]
+            with lock:
+                found.extend((envelope_of(push)[9:41], number_of(push)) for push in own)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(found), 2400)
+        self.assertEqual(len(set(found)), 2400)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "no fork")
+    def test_a_child_makes_contexts_of_its_own(self):
+        first = self.sender.seal(NINA, self.device)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.write(writing, self.sender.seal(NINA, self.device).payload)
+            finally:
+                os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as pipe:
+            theirs = decode_base64(json.loads(pipe.read())["custom-encrypted-message"])
+        os.waitpid(child, 0)
+        ours = envelope_of(self.sender.seal(NINA, self.device))
+        self.assertEqual(ours[9:41], envelope_of(first)[9:41])
+        self.assertNotEqual(theirs[9:41], ours[9:41])
+
+
+class Keys(unittest.TestCase):
+    def test_fingerprints_are_those_of_the_specification(self):
+        found = sealed_push.fingerprint("push1x56endjkd5mwg2fduh7vv8yel4reyvdlhvjtp3qdrd282sxwu3ksqhs462")
+        self.assertEqual(found.digits, "91641 11652 10822 84328 05299 67106")
+        self.assertEqual(found.words, "shrimp moss newt opera modern duet proud palace insect anchor garlic ideal")
+        capitals = "PUSHSENDER1WZXHHF7U3RZZ6ZT3MZQETJAG8XSQQUM8U7EKUJRWZZTG5G280GHSVPV6ST"
+        self.assertEqual(sealed_push.fingerprint(capitals).digits, "14673 82679 34462 75749 15061 65016")
+
+    def test_a_new_secret_is_a_key(self):
+        sender = Sender(sealed_push.generate_sender_secret(), topic=TOPIC)
+        self.assertTrue(sender.public_key.startswith("pushsender1"))
+        with self.assertRaises(KeyTextError):
+            Sender(sender.public_key, topic=TOPIC)
+
+    def test_signing_keys_by_the_arithmetic_of_the_curve(self):
+        """libsodium's answer, against the sums of RFC 8032, for good points, for others, and for those of low order."""
+        prime, order = key_text.PRIME, key_text.ORDER
+        d = -121665 * pow(121666, -1, prime) % prime
+
+        def add(one, other):
+            (x1, y1), (x2, y2) = one, other
+            product = d * x1 * x2 * y1 * y2 % prime
+            return (
+                (x1 * y2 + x2 * y1) * pow(1 + product, -1, prime) % prime,
+                (y1 * y2 + x1 * x2) * pow(1 - product, -1, prime) % prime,
+            )
+
+        def times(number, point):
+            result = (0, 1)
+            while number:
+                if number & 1:
+                    result = add(result, point)
+                point, number = add(point, point), number >> 1
+            return result
+
+        def expected(key):
+            y = int.from_bytes(key, "little") & (1 << 255) - 1
+            if y >= prime:
+                return False
+            square = (y * y - 1) * pow(d * y * y + 1, -1, prime) % prime
+            x = pow(square, (prime + 3) // 8, prime)
+            if (x * x - square) % prime:
+                x = x * pow(2, (prime - 1) // 4, prime) % prime
+            if (x * x - square) % prime:
+                return False
+            if x & 1 != key[31] >> 7:
+                x = -x % prime
+            return times(8, (x, y)) != (0, 1) and times(order, (x, y)) == (0, 1)
+
+        good = [Phone().enrolment for _ in range(3)]
+        others = [os.urandom(32) for _ in range(6)]
+        low = [bytes(32), (1).to_bytes(32, "little"), (prime - 1).to_bytes(32, "little"), prime.to_bytes(32, "little")]
+        y = int.from_bytes(good[0], "little") & (1 << 255) - 1
+        mixed = (prime - y | (1 - (good[0][31] >> 7)) << 255).to_bytes(32, "little")
+        for key in (*good, *others, *low, mixed):
+            self.assertEqual(key_text.is_signing_key(key), expected(key), key.hex())
+        self.assertTrue(all(map(key_text.is_signing_key, good)))
+        self.assertFalse(key_text.is_signing_key(mixed))
+
+    def test_hpke_needs_one_block_of_hkdf(self):
+        with self.assertRaises(ValueError):
+            hpke.hkdf_expand(bytes(32), b"", 33)

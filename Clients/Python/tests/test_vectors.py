@@ -1,0 +1,178 @@
+"""All of Tests/Vectors: what opens here, what is refused and how, and what is sealed byte for byte."""
+
+import io
+import json
+import re
+import unittest
+
+from sealed_push import FileError, OpenError, ReceiptReceiver, SealedPushError
+from sealed_push.protocol import (
+    chart,
+    content,
+    envelope,
+    files,
+    fingerprint,
+    hpke,
+    key_text,
+    opening,
+    receipts,
+    records,
+    text,
+)
+
+from .support import VECTORS, keys_of, read_vectors
+
+
+class Vectors(unittest.TestCase):
+    def test_pushes(self):
+        vectors = read_vectors(".")
+        self.assertEqual(len(vectors), 370)
+        for name, values in vectors.items():
+            with self.subTest(name):
+                self.assertEqual(self.opened(values), (values["outcome"], values.get("content")))
+                if values["outcome"] == "opened" and "number" in values:
+                    self.sealed(values)
+
+    def opened(self, values):
+        arguments = (
+            keys_of(values, "identity", key_text.IDENTITY),
+            keys_of(values, "sender", key_text.SENDER),
+            values["topic"],
+            int(values["now"]),
+            values["allow-anonymous"] == "yes",
+        )
+        try:
+            if "payload" in values:
+                return "opened", opening.open_payload(values["payload"].encode(), *arguments)[0].decode()
+            return "opened", opening.open_field(values["field"], *arguments)[0].decode()
+        except OpenError as error:
+            return error.code, None
+
+    def sealed(self, values):
+        sender = bytes.fromhex(values["sender-secret"])
+        identities = keys_of(values, "identity", key_text.IDENTITY)
+        ephemeral, number = bytes.fromhex(values["ephemeral-secret"]), int(values["number"])
+        plaintext = bytes.fromhex(values["plaintext"])
+        made = {}
+        for identity in identities:
+            context = hpke.Context.to_seal(sender, hpke.public_key(identity), values["topic"], ephemeral)
+            made[context.shared_secret.hex()] = (context, hpke.public_key(identity))
+        context, recipient = made[values["shared-secret"]]
+        sealed = context.seal(number, plaintext)
+        self.assertEqual(sealed.hex(), values["aad"] + values["ciphertext"] + values["tag"])
+        if "field" in values:
+            self.assertEqual(text.encode_base64(sealed), values["field"])
+        made = content.parse(values["content"].encode())
+        key = envelope.header_key(sender)
+        self.assertEqual(key.hex(), values["header-key"])
+        string = made.get("collapse-id", made["id"])
+        self.assertEqual(envelope.collapse_id(key, recipient, string), values["apns-collapse-id"])
+        self.assertEqual(envelope.apns_id(key, recipient, made["id"]), values["apns-id"])
+        self.assertEqual(envelope.ledger_key(sealed, recipient, hpke.public_key(sender)).hex(), values["ledger-key"])
+
+    def test_records_and_challenges(self):
+        vectors = read_vectors("Records")
+        self.assertEqual(len(vectors), 87)
+        for name, values in vectors.items():
+            with self.subTest(name):
+                outcome = self.challenge if values["kind"] == "challenge" else self.record
+                try:
+                    self.assertEqual(values["outcome"], outcome(values))
+                except SealedPushError as error:
+                    self.assertEqual(values["outcome"], error.code)
+
+    def record(self, values):
+        kinds = {
+            "device": (records.DEVICE, key_text.RECIPIENT, key_text.ENROLMENT, key_text.ENROLMENT_SECRET),
+            "senders": (records.SENDERS, key_text.SENDER, key_text.AUTHORITY, key_text.AUTHORITY_SECRET),
+        }
+        type, key_kind, signer_kind, secret_kind = kinds[values["kind"]]
+        known = records.read_record(type, values["known"]) if "known" in values else None
+        read = records.read_record(type, values["record"])
+        pinned = key_text.decode(signer_kind, values["pinned"])
+        records.check_record(read, pinned, values["topic"], known, int(values["now"]))
+        if "signer-secret" in values:
+            numbers = [int(values[name]) for name in ("counter", "created", "expires")]
+            secret = key_text.decode(secret_kind, values["signer-secret"])
+            made = records.sign_record(type, secret, *numbers, values["topic"], keys_of(values, "key", key_kind))
+            self.assertEqual(made, values["record"])
+        return "accepted"
+
+    def challenge(self, values):
+        answer = records.answer_challenge(
+            values["challenge"],
+            keys_of(values, "identity", key_text.IDENTITY),
+            keys_of(values, "sender", key_text.SENDER),
+            values["topic"],
+            key_text.decode(key_text.ENROLMENT, values["enrolment"]),
+        )
+        self.assertEqual(answer, values["answer"])
+        made = records.make_challenge(
+            key_text.decode(key_text.SENDER_SECRET, values["sender-secret"]),
+            key_text.decode(key_text.RECIPIENT, values["recipient"]),
+            key_text.decode(key_text.ENROLMENT, values["asked-enrolment"]),
+            values["topic"],
+            bytes.fromhex(values["random"]),
+            bytes.fromhex(values["ephemeral-secret"]),
+        )
+        self.assertEqual(made, (values["challenge"], answer))
+        return "answered"
+
+    def test_receipts(self):
+        vectors = read_vectors("Receipts")
+        self.assertEqual(len(vectors), 101)
+        for name, values in vectors.items():
+            with self.subTest(name):
+                if "receipt" in values:
+                    found = "reads" if receipts.read_request(json.loads(values["receipt"])) else "unreadable"
+                else:
+                    found = self.receipt(values)
+                self.assertEqual(found, values["outcome"])
+
+    def receipt(self, values):
+        secrets = [values[each] for each in values if each.rstrip("0123456789") == "sender-secret"]
+        try:
+            said = ReceiptReceiver(secrets).check(bytes.fromhex(values["body"]), now=int(values["now"]))
+        except SealedPushError as error:
+            return error.code
+        if "number" in values:
+            self.assertEqual((said.device.hex(), said.number.hex()), (values["id"], values["number"]))
+            self.assertEqual((said.shown_at, said.elapsed_milliseconds), (int(values["created"]), int(values["elapsed"])))
+            pairs = [each.split("=") for each in values["counts"].split()]
+            counts = {int(index): int(count) for index, count in pairs}
+            key = bytes.fromhex(values["key"])
+            made = receipts.make(key, said.device, values["message"], said.shown_at, said.elapsed_milliseconds, counts)
+            self.assertEqual(made.hex(), values["body"])
+            self.assertEqual(sum(said.failures.values()) + said.other_failures, sum(counts.values()))
+        return "taken"
+
+    def test_attachments(self):
+        vectors = read_vectors("Attachments")
+        self.assertEqual(len(vectors), 16)
+        for name, values in vectors.items():
+            with self.subTest(name):
+                entry = files.read_attachment(json.loads(values["entry"]))
+                plaintext, outcome = None, "unreadable"
+                if entry:
+                    try:
+                        chunks = files.opened_chunks(entry, io.BytesIO(bytes.fromhex(values["stored"])))
+                        plaintext, outcome = b"".join(chunks).hex(), "opens"
+                    except FileError as error:
+                        outcome = error.code
+                self.assertEqual((outcome, plaintext), (values["outcome"], values.get("plaintext")))
+
+    def test_charts(self):
+        vectors = read_vectors("Charts")
+        self.assertEqual(len(vectors), 43)
+        for name, values in vectors.items():
+            with self.subTest(name):
+                read = chart.read(json.loads(values["chart"]))
+                self.assertEqual("reads" if read else "unreadable", values["outcome"])
+                if read:
+                    self.assertEqual(read, json.loads(values["read"]))
+
+    def test_words_of_fingerprints_are_those_of_the_specification(self):
+        specification = (VECTORS.parents[1] / "Docs" / "Specification.md").read_text(encoding="utf-8")
+        words = re.search(r"```words\n(.*?)```", specification, re.DOTALL).group(1).split()
+        self.assertEqual(fingerprint.WORDS, words)
+        self.assertEqual(len(set(words)), 256)
