@@ -17,7 +17,8 @@ import _PushBase
         init() {
             use(X25519SecretKey.random())
             use(
-                HPKEContext(sendingTo: X25519SecretKey.random().publicKey, from: X25519SecretKey.random(), info: HPKEInfo([])))
+                HPKEContext(
+                    sendingTo: X25519SecretKey.random().publicKey, from: X25519SecretKey.random(), info: HPKEInfo([])))
         }
 
         private func use(_ key: borrowing X25519SecretKey) {
