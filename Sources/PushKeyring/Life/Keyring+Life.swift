@@ -110,22 +110,18 @@ extension Keyring {
 extension KeyFile {
     /// Puts a new key before the others.
     mutating func rotate(named name: KeyName, at now: Timestamp) throws(KeyringError) -> AnyPublicKey {
-        let key: AnyPublicKey
-        let secret: SecretText
+        var stored: StoredKey
         switch kind {
-        case .device:
-            let identity = Identity()
-            (key, secret) = (.device(identity.recipient), SecretText.of(identity))
-        case .sender:
-            let senderKey = SenderKey()
-            (key, secret) = (.sender(senderKey.sender), SecretText.of(senderKey))
+        case .device: stored = StoredKey(Identity(), at: now)
+        case .sender: stored = StoredKey(SenderKey(), at: now)
         case .authority: throw .wrongKind(name, expected: .device)
         }
         var rotation = rotation
-        guard let life = rotation.add(key, at: now) else { throw .unconfirmed(name) }
-        keys.insert(StoredKey(key: key, life: life, secret: .open(secret)), at: 0)
+        guard let life = rotation.add(stored.key, at: now) else { throw .unconfirmed(name) }
+        stored.life = life
+        keys.insert(stored, at: 0)
         try signRecord(at: now)
-        return key
+        return stored.key
     }
 
     /// The key that is meant: the one with this ID, or the newest in one of these states.

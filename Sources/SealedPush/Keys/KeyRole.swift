@@ -1,5 +1,6 @@
 /// What the keys of a kind are for. The library's own four roles conform, and no others. Source: Specification 8.
 public protocol KeyRole: Sendable {
+    /// The same as a value.
     static var kind: KeyKind { get }
 }
 
@@ -25,17 +26,21 @@ public protocol ListedRole: KeyRole {
     associatedtype Signer: SigningRole
 }
 
+/// A device's keys: what one seals to, and what opens.
 public enum DeviceRole: ListedRole {
     public typealias Signer = EnrolmentRole
     public static let kind = KeyKind.device
 }
 
+/// A sender's keys: what seals, and proves who sealed.
 public enum SenderRole: ListedRole, TrustedRole {
     public typealias Signer = AuthorityRole
     public static let kind = KeyKind.sender
 }
 
+/// An app's authority: what signs its senders.
 public enum AuthorityRole: SigningRole, TrustedRole { public static let kind = KeyKind.authority }
+/// A device's enrolment key: what signs its keys.
 public enum EnrolmentRole: SigningRole { public static let kind = KeyKind.enrolment }
 
 /// The public half of a device's key: what one seals to. Its text begins with `push1` and has 63 characters.
@@ -78,6 +83,7 @@ public typealias AuthorityKey = SecretKey<AuthorityRole>
 /// A device has one for each app and keeps it for as long as the app is installed there, while its other keys change.
 public typealias EnrolmentKey = SecretKey<EnrolmentRole>
 
+// The public half by the name that its kind has.
 extension Identity { public var recipient: Recipient { publicKey } }
 extension SenderKey { public var sender: Sender { publicKey } }
 extension AuthorityKey { public var authority: Authority { publicKey } }
