@@ -40,7 +40,7 @@ struct TransportMetrics: Sendable {
         case .success(.refused(let refusal)):
             refused[refusal.advice]?.increment()
             duration.recordNanoseconds(nanoseconds)
-        case .failure(let error): failed[Self.name(error)]?.increment()
+        case .failure(let error): failed[error.name]?.increment()
         }
     }
 
@@ -55,16 +55,4 @@ struct TransportMetrics: Sendable {
     private static let failures = [
         "unreachable", "connection-lost", "timed-out", "overloaded", "shutting-down", "wrong-clock", "cancelled",
     ]
-
-    private static func name(_ error: PushTransportError) -> String {
-        switch error {
-        case .unreachable: "unreachable"
-        case .connectionLost: "connection-lost"
-        case .timedOut: "timed-out"
-        case .overloaded: "overloaded"
-        case .shuttingDown: "shutting-down"
-        case .wrongClock: "wrong-clock"
-        case .cancelled: "cancelled"
-        }
-    }
 }

@@ -84,17 +84,4 @@ extension PushTransportError {
         case .timedOut, .overloaded, .shuttingDown, .wrongClock, .cancelled: nil
         }
     }
-
-    /// For reports: without the transport's own text.
-    var name: String {
-        switch self {
-        case .unreachable: "unreachable"
-        case .connectionLost: "connection-lost"
-        case .timedOut: "timed-out"
-        case .overloaded: "overloaded"
-        case .shuttingDown: "shutting-down"
-        case .wrongClock: "wrong-clock"
-        case .cancelled: "cancelled"
-        }
-    }
 }

@@ -34,4 +34,17 @@ public enum PushTransportError: Error, Hashable, Sendable {
         case .unreachable, .overloaded, .shuttingDown, .wrongClock: false
         }
     }
+
+    /// For reports: without the transport's own text.
+    package var name: String {
+        switch self {
+        case .unreachable: "unreachable"
+        case .connectionLost: "connection-lost"
+        case .timedOut: "timed-out"
+        case .overloaded: "overloaded"
+        case .shuttingDown: "shutting-down"
+        case .wrongClock: "wrong-clock"
+        case .cancelled: "cancelled"
+        }
+    }
 }
