@@ -107,7 +107,8 @@ let serverTargets: [Target] = [
         dependencies: ["PushOutbox", "PushSender", "SealedPush", "PushCrypto", "_PushBase", http1] + nioCore,
         swiftSettings: settings),
     .target(
-        name: "CommandSupport", dependencies: ["ServerTrait", "PushKeyring", "SealedPush", argumentParser],
+        name: "CommandSupport",
+        dependencies: ["ServerTrait", "PushKeyring", "SealedPush", "PushCrypto", "_PushBase", argumentParser],
         swiftSettings: settings),
     .systemLibrary(
         name: "Clibqrencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),

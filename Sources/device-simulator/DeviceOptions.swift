@@ -39,8 +39,6 @@ struct DeviceOptions: ParsableArguments {
         guard state != "" else { throw ValidationError("--state is empty: name the device's folder.") }
     }
 
-    var keyFileURL: URL? { keyFile.map { URL(filePath: $0) } }
-
     /// A new one at each call where the device is to be thrown away.
     var container: URL { state.map { URL(filePath: $0) } ?? .temporaryDirectory.appending(path: UUID().uuidString) }
 }

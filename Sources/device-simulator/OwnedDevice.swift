@@ -35,14 +35,13 @@ struct OwnedDevice: Sendable {
             throw Failure(
                 status: 74, message: "there is no keyring at \(options.keyring): name its folder with --keyring")
         }
-        let unlocking: KeyringUnlocking?
-        do throws(KeyringKeyError) {
-            unlocking = try KeyringKeySource(keyFile: options.keyFileURL).unlocking()
-        } catch {
-            throw Failure(error)
-        }
+        // Opens the keyring here: the extension's process has the phone's keychain, and knows of no keyring.
+        let key: KeyringKey? =
+            if let file = options.keyFile { try SecretFile.keyringKey(file) } else {
+                try SecretFile.keyringKeyFromEnvironment()
+            }
         keyring = Keyring(
-            folder: URL(filePath: options.keyring), unlocking: unlocking, expecting: .ofUser(),
+            folder: URL(filePath: options.keyring), unlocking: key.map { .given(.key($0)) }, expecting: .ofUser(),
             command: "device-simulator deliver")
         do throws(KeyringError) {
             guard try keyring.sealKind() != .passphrase else { throw KeyringError.needsSecret(.passphrase) }

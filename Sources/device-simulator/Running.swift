@@ -66,14 +66,6 @@ func printLine(_ text: String) throws {
 }
 
 extension Failure {
-    init(_ error: KeyringKeyError) {
-        switch error {
-        case .unreadable: self = .file(error.description)
-        case .exposed: self.init(status: 77, message: error.description)
-        case .unusable: self = .input(error.description)
-        }
-    }
-
     init(opening error: KeyringError) {
         guard error == .needsSecret(.passphrase) else {
             self.init(error)

@@ -36,7 +36,7 @@ struct ArchitectureTests {
             "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "X509", "SwiftASN1",
             "Crypto",
         ],
-        "CommandSupport": ["SealedPush", "PushKeyring", "ArgumentParser"],
+        "CommandSupport": ["_PushBase", "PushCrypto", "SealedPush", "PushKeyring", "ArgumentParser"],
         "SealedPushCommand": [
             "CommandSupport", "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushOutbox",
             "PushAPNS",

@@ -104,7 +104,7 @@ struct BackupOptions: ParsableArguments {
                 Failure.report("made \(backupKeyFile): without it the backup can't be opened")
                 return .key(key)
             }
-            return .key(try Secrets.key(file: backupKeyFile))
+            return .key(try SecretFile.keyringKey(backupKeyFile))
         }
         guard let passphrase = try Prompt.newPassphrase("Passphrase for the backup: ") else {
             throw Failure.usage("there is no terminal to ask at: name --backup-passphrase-file or --backup-key-file")
@@ -114,7 +114,7 @@ struct BackupOptions: ParsableArguments {
 
     func secret(for kind: KeyringSecret.Kind) throws -> KeyringSecret {
         if let backupPassphraseFile { return .passphrase(try Secrets.passphrase(file: backupPassphraseFile)) }
-        if let backupKeyFile { return .key(try Secrets.key(file: backupKeyFile)) }
+        if let backupKeyFile { return .key(try SecretFile.keyringKey(backupKeyFile)) }
         switch kind {
         case .key: throw Failure(status: 77, message: "the backup is sealed with a key: name its --backup-key-file")
         case .passphrase:

@@ -108,7 +108,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func importSecret(_ file: String, as name: KeyName, _ keys: Keyring) throws {
-        var bytes = try Input.readSecret(file, limit: 4_096)
+        var bytes = try SecretFile.read(file, limit: 4_096)
         defer { wipeSecret(&bytes) }
         let isText = { (byte: UInt8) in !Array(" \t\r\n".utf8).contains(byte) }
         let start = bytes.firstIndex(where: isText) ?? bytes.endIndex

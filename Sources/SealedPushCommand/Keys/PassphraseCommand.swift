@@ -68,7 +68,7 @@ struct PassphraseCommand: ParsableCommand {
                 return .key(key)
             }
             Failure.report("\(newKeyFile) is there already, and its key is used")
-            return .key(try Secrets.key(file: newKeyFile))
+            return .key(try SecretFile.keyringKey(newKeyFile))
         }
         guard let passphrase = try Prompt.newPassphrase("New passphrase: ") else {
             throw Failure.usage("there is no terminal to ask at: name --new-passphrase-file or --new-key-file")

@@ -107,7 +107,7 @@ struct ProviderOptions: ParsableArguments {
         key file: String, keyID: String, teamID: String, endpoint: APNSEndpoint, roots: String?,
         environment: PushEnvironment
     ) throws -> Provider {
-        var pem = try Input.readSecret(file, limit: 16_384)
+        var pem = try SecretFile.read(file, limit: 16_384)
         defer { wipeSecret(&pem) }
         do {
             let key = try ProviderKey(pem: pem, keyID: keyID, teamID: teamID)

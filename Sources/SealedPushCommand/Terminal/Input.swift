@@ -17,33 +17,12 @@ enum Input {
         return bytes
     }
 
-    /// The same for a file with a secret: one that others may read is refused.
-    ///
-    /// - Parameter isExposedAllowed: whether it is read all the same, by whoever tells of it otherwise.
-    static func readSecret(_ file: String, limit: Int, isExposedAllowed: Bool = false) throws -> [UInt8] {
-        let bytes: [UInt8]
-        do throws(DurableFiles.Failure) {
-            bytes = try DurableFiles.read(url(file), limit: limit + 1, anyKind: true, isSecret: !isExposedAllowed)
-        } catch {
-            throw error.code == EPERM ? exposed(file) : Failure.file("\(file): \(error.message)")
-        }
-        guard bytes.count <= limit else { throw Failure.input("\(file) has more than \(limit) bytes") }
-        return bytes
-    }
-
     /// Whether others may read a file; false for what is no file, and where it can't be opened.
     static func isExposed(_ file: String) -> Bool {
         do throws(DurableFiles.Failure) {
             _ = try DurableFiles.read(url(file), limit: 0, isSecret: true)
             return false
         } catch { return error.code == EPERM }
-    }
-
-    private static func exposed(_ file: String) -> Failure {
-        Failure(
-            status: 77,
-            message: "\(file) holds a secret, and other users may read it: `chmod 600` it, and take it as known to them"
-        )
     }
 
     private static func url(_ file: String) -> URL { URL(filePath: file == "-" ? "/dev/stdin" : file) }

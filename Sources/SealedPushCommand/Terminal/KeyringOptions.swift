@@ -67,8 +67,8 @@ struct KeyringOptions: ParsableArguments {
         if let file = passphraseFile {
             return .given(.passphrase(try Secrets.passphrase(file: file, isExposedAllowed: isExposedAllowed)))
         }
-        if let keyFile { return .given(.key(try Secrets.key(file: keyFile, isExposedAllowed: isExposedAllowed))) }
-        if let key = try Secrets.keyFromEnvironment() { return .given(.key(key)) }
+        if let keyFile { return .given(.key(try SecretFile.keyringKey(keyFile, isExposedAllowed: isExposedAllowed))) }
+        if let key = try SecretFile.keyringKeyFromEnvironment() { return .given(.key(key)) }
         return .asking { (kind) throws(KeyringError) in
             guard kind == .passphrase, let passphrase = try? Prompt.passphrase("Passphrase of the keyring: ") else {
                 throw .needsSecret(kind)

@@ -9,7 +9,7 @@ internal import _PushBase
 enum Secrets {
     /// The file's first line is the passphrase; `-` is standard input.
     static func passphrase(file: String, isExposedAllowed: Bool = false) throws -> Passphrase {
-        var bytes = try Input.readSecret(file, limit: 4_096, isExposedAllowed: isExposedAllowed)
+        var bytes = try SecretFile.read(file, limit: 4_096, isExposedAllowed: isExposedAllowed)
         defer { wipeSecret(&bytes) }
         let line = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
         guard bytes[line...].count <= 1 else { throw Failure.input("\(file) has more than one line") }
@@ -17,33 +17,6 @@ enum Secrets {
             throw Failure.input("\(file) holds no passphrase of 1 to 1,024 bytes")
         }
         return passphrase
-    }
-
-    /// A file with PUSH-KEYRING-KEY-1….
-    static func key(file: String, isExposedAllowed: Bool = false) throws -> KeyringKey {
-        var bytes = try Input.readSecret(file, limit: 4_096, isExposedAllowed: isExposedAllowed)
-        defer { wipeSecret(&bytes) }
-        do { return try KeyringKey(parsing: bytes) } catch {
-            throw Failure.input("\(file) holds no keyring key: \(error)")
-        }
-    }
-
-    /// The key in the environment; nil where there is none. It is taken out of there, and out of /proc/PID/environ, so that
-    /// neither a child process nor whoever looks at this one later finds it.
-    static func keyFromEnvironment() throws -> KeyringKey? { try environmentKey.get() }
-
-    private static let environmentKey = Result { () throws(Failure) -> KeyringKey? in
-        guard let start = getenv(keyVariable), start.pointee != 0 else { return nil }
-        let value = UnsafeMutableRawBufferPointer(start: start, count: strlen(start))
-        var bytes = [UInt8](value)
-        defer {
-            wipeSecret(&bytes)
-            wipe(value)
-            unsetenv(keyVariable)
-        }
-        do { return try KeyringKey(parsing: bytes) } catch {
-            throw Failure.input("\(keyVariable) holds no keyring key: \(error)")
-        }
     }
 
     /// What seals something from now on: tells of a passphrase that can be guessed.
@@ -81,6 +54,4 @@ enum Secrets {
         )
         exit(64)
     }
-
-    static let keyVariable = "SEALED_PUSH_KEY"
 }

@@ -1,0 +1,55 @@
+internal import Foundation
+internal import PushCrypto
+package import PushKeyring
+internal import _PushBase
+
+/// Files with secrets that a person names; `-` is standard input. Secrets are never arguments, which others on the machine could
+/// read.
+package enum SecretFile {
+    /// At most `limit` bytes, which the caller wipes. A file that others may read is refused.
+    ///
+    /// - Parameter isExposedAllowed: whether it is read all the same, by whoever tells of it otherwise.
+    package static func read(_ file: String, limit: Int, isExposedAllowed: Bool = false) throws(Failure) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(DurableFiles.Failure) {
+            bytes = try DurableFiles.read(
+                URL(filePath: file == "-" ? "/dev/stdin" : file), limit: limit + 1, anyKind: true,
+                isSecret: !isExposedAllowed)
+        } catch {
+            guard error.code == EPERM else { throw .file("\(file): \(error.message)") }
+            throw Failure(
+                status: 77,
+                message:
+                    "\(file) holds a secret, and other users may read it: `chmod 600` it, and take it as known to them")
+        }
+        guard bytes.count <= limit else { throw .input("\(file) has more than \(limit) bytes") }
+        return bytes
+    }
+
+    /// A file with PUSH-KEYRING-KEY-1….
+    package static func keyringKey(_ file: String, isExposedAllowed: Bool = false) throws(Failure) -> KeyringKey {
+        var bytes = try read(file, limit: 4_096, isExposedAllowed: isExposedAllowed)
+        defer { wipe(&bytes) }
+        do { return try KeyringKey(parsing: bytes) } catch { throw .input("\(file) holds no keyring key: \(error)") }
+    }
+
+    /// The key in the environment; nil where there is none. It is taken out of there, and out of /proc/PID/environ, so that
+    /// neither a child process nor whoever looks at this one later finds it.
+    package static func keyringKeyFromEnvironment() throws(Failure) -> KeyringKey? { try environmentKey.get() }
+
+    private static let environmentKey = Result { () throws(Failure) -> KeyringKey? in
+        guard let start = getenv(keyVariable), start.pointee != 0 else { return nil }
+        let value = UnsafeMutableRawBufferPointer(start: start, count: strlen(start))
+        var bytes = [UInt8](value)
+        defer {
+            wipe(&bytes)
+            wipe(value)
+            unsetenv(keyVariable)
+        }
+        do { return try KeyringKey(parsing: bytes) } catch {
+            throw .input("\(keyVariable) holds no keyring key: \(error)")
+        }
+    }
+
+    private static let keyVariable = "SEALED_PUSH_KEY"
+}
