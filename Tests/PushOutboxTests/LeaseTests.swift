@@ -106,6 +106,17 @@ struct LeaseTests {
         #expect(try await fixture.outbox.status().outcomes == ["expired": 1])
     }
 
+    @Test("what is put off further than anything ever is was put off before the clock was set back, and is due")
+    func setBack() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await settle(takeOne(1), .later(.seconds(3_600)))
+        fixture.time.advance(by: .seconds(-23 * 3_600))
+        #expect(try await take(2).isEmpty)
+        fixture.time.advance(by: .milliseconds(-1))
+        #expect(try await take(3).count == 1)
+    }
+
     @Test("while one is held, neither a new token nor a purge lets another be taken")
     func heldAgainstOthers() async throws {
         try await fixture.addDevice("phone")

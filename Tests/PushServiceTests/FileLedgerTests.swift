@@ -271,6 +271,28 @@ struct FileLedgerTests {
         #expect(throws: LedgerError.replayed) { try ledger.record(entry(1, identifier: "two"), at: now) }
     }
 
+    @Test("a day's folder that is taken away before the entry lies in it is made again")
+    func folderTakenAway() throws {
+        let ledger = try begun()
+        for round in 0..<30 {
+            let sent = now.advanced(bySeconds: Int64(-round) * 86_400)
+            let day = folder.appending("ledger").appending(path: FileLedger.dayName(sent)).path
+            let (isOver, hasBegun, hasEnded) = (Locked(false), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            Thread.detachNewThread {
+                hasBegun.signal()
+                // Once, as a purge does.
+                while rmdir(day) != 0, !isOver.withLock(\.self) {}
+                hasEnded.signal()
+            }
+            hasBegun.wait()
+            defer {
+                isOver.withLock { $0 = true }
+                hasEnded.wait()
+            }
+            #expect(try ledger.record(entry(round, sent: sent), at: now) == .first)
+        }
+    }
+
     @Test("of many threads that open one message under different identifiers, one succeeds")
     func oneWins() throws {
         let ledger = try begun()
