@@ -4,7 +4,7 @@ import TestSupport
 import TestThreads
 import Testing
 
-/// A second implementation, in another language, made from the specification alone: Tests/Interop.
+/// A second implementation, in another language, made from the specification alone: Clients/Python, by the tools of Tests/Interop.
 @Suite("Another implementation", .serialized, .blocking)
 struct InteropTests {
     private let folder: TemporaryFolder
@@ -76,5 +76,54 @@ struct InteropTests {
             #expect(opened.status == 0, "\(opened.errors)")
             #expect(opened.output.contains("to another language"))
         }
+    }
+
+    @Test("a device enrols with a server in another language, which seals to it, and then to its next key")
+    func server() throws {
+        let keys = Program("sealedpush", in: folder.url)
+        func server(_ words: String...) throws -> Program.Result {
+            let script = Checkout.folder.appending(path: "Tests/Interop/server.py").path
+            let setting = [script, "device.json", "K/private/newsroom.txt", "com.example.app"]
+            return try Program(at: "/usr/bin/python3", in: folder.url).run(setting + words)
+        }
+        func record() throws -> String {
+            try keys.run("keys", "export", "tablet", "--record", "--keyring", "K").trimmed
+        }
+        func proven() throws -> String {
+            let question = try server("challenge")
+            #expect(question.status == 0, "\(question.errors)")
+            let answer = try keys.run(
+                "keys", "confirm", "tablet", "--challenge", question.trimmed, "--trust", "newsroom", "--keyring", "K")
+            #expect(answer.status == 0, "\(answer.errors)")
+            return try server("check", answer.trimmed).trimmed
+        }
+        let content = try folder.write(#"{"alert":{"title":"Nina"},"expires":253402300799}"#, to: "c.json")
+        func shown() throws -> [String: Any] {
+            let lines = try server("seal", content).output.split(separator: "\n").map(String.init)
+            let headers = try JSONSerialization.jsonObject(with: Data((lines.last ?? "").utf8)) as? [String: String]
+            #expect(headers?["apns-topic"] == "com.example.app" && headers?["apns-expiration"] == "253402300799")
+            let push = try folder.write(lines.first ?? "", to: "push.apns")
+            let delivered = try Program("device-simulator", in: folder.url).run(
+                "deliver", push, "--device", "tablet", "--trust", "newsroom", "--topic", "com.example.app",
+                "--keyring", "K", "--identifier", headers?["apns-collapse-id"] ?? "", "--json")
+            return delivered.objects.first ?? [:]
+        }
+
+        let made = try keys.run("keys", "generate", "device", "tablet", "--topic", "com.example.app", "--keyring", "K")
+        #expect(made.status == 0, "\(made.errors)")
+        let first = try record()
+        #expect(try server("enrol", first).status == 0)
+        #expect(try server("seal", content).errors == "unproven\n")
+        #expect(try proven() == made.trimmed)
+        #expect(try shown()["outcome"] as? String == "opened")
+
+        #expect(try keys.run("keys", "rotate", "tablet", "--keyring", "K").status == 0)
+        #expect(try server("update", record()).status == 0)
+        let next = try proven()
+        #expect(next.hasPrefix("push1") && next != made.trimmed)
+        let opened = try shown()
+        #expect(opened["outcome"] as? String == "opened" && opened["title"] as? String == "Nina")
+        let older = try server("update", first)
+        #expect(older.status == 65 && older.errors == "rolled-back\n")
     }
 }

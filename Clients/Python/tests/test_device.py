@@ -142,7 +142,12 @@ class Devices(unittest.TestCase):
         self.assertEqual(Device(state["enrolment"], state["record"], state["proven"]).recipient(), device.recipient())
         stranger = Phone()
         state["proven"].append(stranger.recipients[0])
-        self.assertEqual(Device.from_dict(state).proven, device.proven)
+        loaded = Device.from_dict(state)
+        self.assertEqual(loaded.proven, device.proven)
+        # Nor does it count when a record names it later.
+        self.phone.identities.insert(0, stranger.identities[0])
+        loaded.update(self.phone.record())
+        self.assertEqual(loaded.unproven, tuple(stranger.recipients))
         other = key_text.encode(key_text.ENROLMENT, stranger.enrolment)
         self.refused("foreign-signer", Device.from_dict, state | {"enrolment": other})
         self.refused("malformed-state", Device.from_dict, state | {"proven": state["proven"][0]})

@@ -85,6 +85,11 @@ class Hostile(unittest.TestCase):
         circular["data"] = circular
         self.assertFalse(self.holds(self.sender.seal, circular, self.device))
 
+    def test_content_that_is_too_long(self):
+        body = next(each["content"] for each in read_vectors(".").values() if "content" in each).encode()
+        self.assertTrue(self.holds(content.parse, body.ljust(4096)))
+        self.assertFalse(self.holds(content.parse, body.ljust(4097)))
+
     def test_arguments(self):
         for _ in range(COUNT // 3):
             one, other = self.value(), self.value()

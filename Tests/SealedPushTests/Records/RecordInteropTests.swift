@@ -7,7 +7,7 @@
 
     @testable import SealedPush
 
-    /// The second implementation in Tests/Interop, made from the specification: both directions, with random keys.
+    /// The second implementation, Clients/Python, made from the specification: both directions, with random keys.
     @Suite("Another implementation of records and challenges", .serialized, .blocking)
     struct RecordInteropTests {
         private let folder: TemporaryFolder

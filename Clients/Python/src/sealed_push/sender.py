@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .contexts import ContextCache
-from .errors import ContentError, SettingError, TooLargeError
+from .errors import ContentError, SettingError
 from .keys import seconds
 from .protocol import content as contents
 from .protocol import envelope, key_text, receipts, records
@@ -178,12 +178,11 @@ class Sender:
         if self._receipts is not None and "receipt" not in made:
             made["receipt"] = receipts.request(self._receipt_key, recipient, self._receipts)
         data = contents.for_sealing(made, self._topic)
-        if len(data) + 1 > self._largest:
-            raise TooLargeError(len(data) + 1 - self._largest)
+        plaintext = contents.pad(data, self._padding, self._largest)
         expires = made.get("expires") if expiration is None else expiration
         headers = self._headers(made, recipient, priority, expires)
         context, number = self._contexts.reserve(recipient) if self._contexts else (self._make_context(recipient), 0)
-        sealed = context.seal(number, contents.pad(data, self._padding, self._largest))
+        sealed = context.seal(number, plaintext)
         return Push(
             payload=self._start + encode_base64(sealed).encode() + self._end,
             headers=headers,
