@@ -1,0 +1,92 @@
+"""What the README shows works as it stands there."""
+
+import asyncio
+import io
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+import sealed_push
+from sealed_push.protocol import receipts
+
+from .support import TOPIC, Phone, enrolled
+
+README = pathlib.Path(__file__).resolve().parents[1] / "README.md"
+SECRET = sealed_push.generate_sender_secret()
+
+
+class Readme(unittest.TestCase):
+    def setUp(self):
+        self.blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+        sender = sealed_push.Sender(SECRET, topic=TOPIC)
+        self.phone, device = enrolled(sender)
+        self.names = {"stored": device.to_dict()}
+        with mock.patch.dict(os.environ, SENDER_SECRET=SECRET):
+            for block in self.blocks:
+                exec(compile(block, "README.md", "exec"), self.names)
+
+    def test_sealing_in_ten_lines(self):
+        self.assertEqual(len(self.blocks), 6)
+        self.assertLessEqual(len(self.blocks[0].splitlines()), 10)
+        opened = json.loads(self.phone.open(self.names["push"], self.names["sender"]))
+        self.assertEqual(opened["alert"]["body"], "Lunch at one?")
+
+    def test_sending(self):
+        sent = []
+
+        class Client:
+            async def post(self, url, content, headers):
+                sent.append((url, content, headers))
+
+        push = self.names["push"]
+        asyncio.run(self.names["send"](Client(), "00ff", "token", push))
+        (url, content, headers), = sent
+        self.assertEqual((url, content), ("https://api.push.apple.com/3/device/00ff", push.payload))
+        self.assertEqual(headers, dict(push.headers) | {"authorization": "bearer token"})
+        try:
+            import aioapns
+        except ImportError:
+            aioapns = mock.MagicMock()
+        with mock.patch.dict(sys.modules, aioapns=aioapns):
+            self.names["request"]("00ff", push)
+
+    def test_devices(self):
+        sender, phone = self.names["sender"], Phone()
+        stored, question = self.names["enrol"](phone.record())
+        stored = self.names["answered"](json.loads(json.dumps(stored)), phone.answer(question, sender))
+        phone.rotate()
+        stored, question = self.names["updated"](stored, phone.record())
+        stored = self.names["answered"](stored, phone.answer(question, sender))
+        stored, question = self.names["updated"](stored, phone.record())
+        self.assertIsNone(question)
+        self.assertEqual(sealed_push.Device.from_dict(stored).recipient(), phone.recipients[0])
+
+    def test_files(self):
+        photo = io.BytesIO(b"\x89PNG\r\n\x1a\n and so on")
+        with self.assertRaises(sealed_push.FileError):
+            self.names["content_with_photo"](photo, io.BytesIO())
+        photo = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "photo.png"
+        photo.write_bytes(b"\x89PNG\r\n\x1a\n and so on")
+        content = self.names["content_with_photo"](photo, io.BytesIO())
+        device = sealed_push.Device.from_dict(self.names["stored"])
+        self.assertTrue(self.names["sender"].seal(content, device))
+
+    def test_receipts(self):
+        sender = sealed_push.Sender(SECRET, topic=TOPIC, receipts="https://push.example.com/receipts")
+        push = sender.seal({"alert": {"body": "b"}}, sealed_push.Device.from_dict(self.names["stored"]))
+        content = json.loads(self.phone.open(push, sender))
+        _, id, key = receipts.read_request(content["receipt"])
+        body = receipts.make(key, id, push.message_id, content["sent"], 4, {})
+        self.assertEqual(self.names["post"](body)[0], 204)
+        self.assertEqual(self.names["post"](body[:-1]), (400, "wrong-size"))
+
+    def test_every_error_is_in_its_table(self):
+        text = README.read_text(encoding="utf-8")
+        for error in sealed_push.SealedPushError.__subclasses__():
+            if error is not sealed_push.OpenError:
+                self.assertIn(f"| `{error.__name__}` |", text)
