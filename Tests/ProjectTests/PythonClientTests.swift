@@ -17,6 +17,17 @@ struct PythonClientTests {
         #expect(result.errors.contains("\nOK"), "\(result.errors)")
     }
 
+    @Test("its types are right throughout, and its tests pass with newer PyNaCl and cryptography")
+    func types() throws {
+        let setUp = try Program(at: Checkout.folder.appending(path: "Scripts/setup-python").path).run()
+        try #require(setUp.status == 0, "\(setUp.errors)")
+        let python = Program(at: setUp.trimmed, in: client)
+        let checked = try python.run("-m", "mypy", "--cache-dir", "/dev/null")
+        #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
+        let result = try python.run("-B", "-m", "unittest")
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
     @Test("installs by the lines of its README, with its types", .enabled(if: Thoroughness.isThorough))
     func installs() throws {
         let readme = try Checkout.text(client.appending(path: "README.md"))

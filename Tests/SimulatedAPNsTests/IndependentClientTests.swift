@@ -99,4 +99,21 @@ struct IndependentClientTests {
         #expect(last.first?["timestamp"] as? Int == 1_700_000_000_123)
         await apns.server.stop()
     }
+
+    @Test("a full push of Clients/Python goes through aioapns where six bytes are kept back for it, and not without")
+    func sealedInPython() async throws {
+        let apns = try await RunningAPNs()
+        let setUp = try Program(at: Checkout.folder.appending(path: "Scripts/setup-python").path).run()
+        try #require(setUp.status == 0, "\(setUp.errors)")
+        let result = try Program(at: setUp.trimmed).run(
+            Checkout.folder.appending(path: "Tests/Clients/aioapns-sealed.py").path,
+            apns.folder.appending("APNs/address.json").path, APNsFixture.topic, apns.token)
+        #expect(result.status == 0, "\(result.errors)")
+        let objects = result.objects
+        #expect(objects.map { $0["bytes"] as? Int } == [4_089, 4_096])
+        #expect(objects.map { $0["status"] as? String } == ["200", "413"])
+        #expect(objects.map { $0["reason"] as? String } == [nil, "PayloadTooLarge"])
+        #expect(objects.first?["same"] as? Bool == true)
+        await apns.server.stop()
+    }
 }

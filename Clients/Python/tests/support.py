@@ -13,7 +13,7 @@ TOPIC = "com.example.app"
 NINA = {"alert": {"title": "Nina", "body": "Lunch at one?"}}
 
 
-def read_vectors(folder, *more):
+def read_vectors(folder):
     """The values of each vector by its name (Specification, Appendix B)."""
     found = {}
     for path in sorted((VECTORS / folder).glob("*.txt")):
@@ -34,8 +34,9 @@ def seeded(test):
 
 
 def _failed(test):
-    outcome = test._outcome.result
-    return any(each is test for each, _ in outcome.failures + outcome.errors)
+    result = getattr(getattr(test, "_outcome", None), "result", None)
+    wrong = [*getattr(result, "failures", []), *getattr(result, "errors", [])]
+    return any(each is test for each, _ in wrong)
 
 
 class Phone:

@@ -77,7 +77,7 @@ class Device:
     def challenge(self, sender: Sender, recipient: str | None = None, *, now: int | None = None) -> str:
         """A question to the device, pushchallenge...., which only the holder of a key can answer within ten minutes.
 
-        It asks for the newest key that is not proven, or for `recipient`. It is remembered here until it is answered or late:
+        It asks for the newest key that is not proven, or for `recipient`. It is remembered here, by a hash, until it is late:
         store the device before the question goes out. A device keeps 16; the oldest goes first. About 0.3 ms.
 
         Raises ChallengeError: `nothing-to-ask`, `not-in-record`.
