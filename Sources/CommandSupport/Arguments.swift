@@ -10,6 +10,10 @@ extension Topic: ExpressibleByArgument {
 }
 
 extension KeyName: ExpressibleByArgument {
+    /// The rule, for the help of an argument that makes a name.
+    package static let rule =
+        "1 to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit."
+
     public init?(argument: String) { self.init(parsing: argument) }
 }
 

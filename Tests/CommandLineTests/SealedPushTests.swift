@@ -226,4 +226,25 @@ struct SealedPushCommandTests {
             }
         }
     }
+
+    @Test("an argument that is no topic, name or address is refused with its rule, and nothing is done")
+    func unusableArguments() throws {
+        for (arguments, rule) in [
+            ("keys generate sender no/name", "1 to 64 letters"), ("authority init no/name", "1 to 64 letters"),
+            ("keys generate device phone --topic no/topic", "such as com.example.app"),
+            ("open x --device phone --topic no/topic", "such as com.example.app"),
+            (
+                "seal x --from a --to b --topic com.example.app --overflow http://example.com --overflow-output y",
+                "https"
+            ),
+            ("outbox purge --sender nobody", "pushsender1…"), ("keys rotate --older-than 1m", "w for weeks"),
+        ] {
+            let result = try Program("sealedpush", in: folder.url).run(arguments.split(separator: " ").map(String.init))
+            #expect(result.status == 64 && result.errors.contains("is invalid for"), "\(arguments)")
+            // The help is broken into lines.
+            let errors = result.errors.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(errors.contains(rule), "\(errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.appending("Keys").path))
+    }
 }

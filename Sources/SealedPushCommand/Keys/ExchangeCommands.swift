@@ -25,7 +25,7 @@ struct GenerateCommand: ParsableCommand {
     @Argument(help: "device (opens messages) or sender (seals them).")
     var kind: Kind
 
-    @Argument(help: "The new key's name.")
+    @Argument(help: "The new key's name: \(KeyName.rule)")
     var name: KeyName
 
     @Option(help: "The app's bundle ID, such as com.example.app, for a device that signs records.")
@@ -69,7 +69,7 @@ struct ImportCommand: ParsableCommand {
             compare `keys fingerprint` on both ends. Later records must be signed by that key, and be newer.
             """)
 
-    @Argument(help: "The name it gets here.")
+    @Argument(help: "The name it gets here: \(KeyName.rule)")
     var name: KeyName
 
     @Argument(help: ArgumentHelp("push1…, pushsender1…, pushauthority1… or pushrecord.…", valueName: "key"))
@@ -190,7 +190,7 @@ struct RenameCommand: ParsableCommand {
     @Argument(help: "The name it has.")
     var name: KeyName
 
-    @Argument(help: "The name it gets; one that no key has.")
+    @Argument(help: "The name it gets, which no key has: \(KeyName.rule)")
     var other: KeyName
 
     @Flag(help: "Print one JSON object.")

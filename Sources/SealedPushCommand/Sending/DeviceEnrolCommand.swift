@@ -30,13 +30,13 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
             Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files, 75 busy, 77 passphrase or key.
             """)
 
-    @Argument(help: "The device's name; in the keyring too, without --key.")
+    @Argument(help: "The device's name, 1 to 128 bytes of visible text; in the keyring too, without --key.")
     var name: DeviceName?
 
     @Option(help: "The token that the app got from iOS, in hexadecimal.")
     var token: String?
 
-    @Option(help: "Who is logged in there; otherwise who was before, or the device's name.")
+    @Option(help: "Who is logged in there, in 1 to 128 bytes; otherwise who was before, or the device's name.")
     var user: UserName?
 
     @Option(help: "Who was logged in on this device before, where --user is another person.")

@@ -24,7 +24,7 @@ struct AuthorityCommand: ParsableCommand {
             abstract: "Makes an authority's key and prints its public half.",
             discussion: "Example:\n  sealedpush authority init example-authority --keyring Offline")
 
-        @Argument(help: "The new authority's name.")
+        @Argument(help: "The new authority's name: \(KeyName.rule)")
         var name: KeyName
 
         @Flag(help: "Print one JSON object.")
