@@ -1,6 +1,6 @@
 public import Foundation
 package import PushSimulator
-import TestSupport
+public import TestSupport
 
 /// Runs a built program and gives what it printed.
 public struct Program: Sendable {
@@ -103,5 +103,23 @@ extension ChildProcess.Ending {
         case .exited(let status): status
         case .signalled(let signal): -signal
         }
+    }
+}
+
+extension TemporaryFolder {
+    /// Makes a program of a shell script, and the folder it lies in; returns its path.
+    ///
+    /// Another process writes it: a child that a test starts at that moment would hold this one's descriptor, and a file that
+    /// is open for writing can't be run (execve(2), `ETXTBSY`).
+    @discardableResult
+    public func program(_ script: String, at path: String) throws -> String {
+        let file = appending(path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        let script = script.hasPrefix("#!") ? script : "#!/bin/sh\n\(script)\n"
+        let written = try Program(at: "/bin/sh").run(
+            "-c", "cat >\"$0\" && chmod 755 \"$0\"", file.path, input: script)
+        guard written.status == 0 else { throw CocoaError(.fileWriteUnknown) }
+        return file.path
     }
 }

@@ -11,15 +11,13 @@ struct InstallTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        try FileManager.default.createDirectory(at: folder.appending("bin"), withIntermediateDirectories: true)
         let built = Program("sealedpush").executable.deletingLastPathComponent().path
         let script = """
             #!/bin/sh
             echo "$@" >>'\(folder.path)/calls'
             case "$*" in *--show-bin-path) echo '\(built)' ;; esac
             """
-        let swift = try folder.write(script, to: "bin/swift")
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: swift)
+        try folder.program(script, at: "bin/swift")
     }
 
     private func install(_ arguments: String...) throws -> Program.Result {

@@ -74,11 +74,9 @@ struct ScriptTests {
         for name in names where name != "Scripts/setup" {
             let text = try Checkout.text(Checkout.folder.appending(path: name))
             #expect(text.contains("\nunset CDPATH\n"), "\(name)")
-            try folder.write(text, to: "work/\(name)")
+            try folder.program(text, at: "work/\(name)")
         }
-        // What another script calls, and what that reads.
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: own.appending(path: "Scripts/dependencies").path)
+        // What another script reads.
         try FileManager.default.createDirectory(at: own.appending(path: "Docs"), withIntermediateDirectories: true)
         try FileManager.default.copyItem(
             at: Checkout.folder.appending(path: "Docs/Dependencies.md"),
@@ -92,15 +90,5 @@ struct ScriptTests {
         }
         #expect(calls.count == called.count)
         #expect(calls.allSatisfy { $0 == own.path }, "\(calls)")
-    }
-}
-
-extension TemporaryFolder {
-    /// A shell script that can be run.
-    fileprivate func program(_ text: String, at path: String) throws {
-        let folder = appending(path).deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let file = try write("#!/bin/sh\n\(text)\n", to: path)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
     }
 }
