@@ -255,7 +255,7 @@ struct DeliverTests {
     @Test("killed at any moment, nothing is lost and nothing opens twice")
     func killed() throws {
         var random = SeededGenerator()
-        for _ in 0..<Thoroughness.count(10, thorough: 40) {
+        for _ in 0..<Thoroughness.count(6, thorough: 40) {
             let file = try device.file(try device.seal())
             let output = try device.folder.write("", to: "killed-output")
             let process = try Program("device-simulator").start(

@@ -43,7 +43,7 @@ struct DynamicChartTests {
         #expect(shown["outcome"] as? String == "opened")
         #expect(shown["body"] as? String == "61 today")
         let attachments = try #require(shown["attachments"] as? [[String: Any]])
-        #expect(attachments.map { $0["identifier"] as? String } == ["chart"])
+        #expect(attachments.map { $0["identifier"] as? String } == ["chart"], "\(shown)")
         #expect(attachments.first?["type"] as? String == "public.png")
         #expect((attachments.first?["thumbnailClippingRect"] as? [Double])?.count == 4)
         let file = try Data(contentsOf: URL(filePath: try #require(attachments.first?["file"] as? String)))

@@ -10,7 +10,7 @@ import Testing
 struct KeyringKillTests {
     @Test(
         "is as before or as it is to be, wherever in a change that was",
-        arguments: Thoroughness.sample(5, of: Array(KeyringCommand.all.indices)))
+        arguments: Thoroughness.sample(4, of: Array(KeyringCommand.all.indices)))
     func everyCall(_ index: Int) throws {
         let command = KeyringCommand.all[index]
         guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }
@@ -38,7 +38,9 @@ struct KeyringKillTests {
         #expect(outcomes[commit...].allSatisfy { $0 == .new }, "\(command)")
     }
 
-    @Test("is as before or as it is to be also where it is killed again while that is finished", arguments: [0, 1])
+    @Test(
+        "is as before or as it is to be also where it is killed again while that is finished",
+        arguments: Thoroughness.isThorough ? [0, 1] : [Int.random(in: 0...1)])
     func twice(_ seal: Int) throws {
         guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }
         let command = KeyringCommand.all.first { $0.description == "keys rename newsroom newsroom-2025" }!

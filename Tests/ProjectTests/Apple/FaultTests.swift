@@ -64,7 +64,7 @@ struct FaultTests {
             error: "data race"),
     ]
 
-    @Test("in a source", arguments: Thoroughness.sample(3, of: sourceFaults))
+    @Test("in a source", arguments: Thoroughness.sample(2, of: sourceFaults))
     func source(fault: SourceFault) async throws {
         let path = "Sources/\(fault.module)/\(fault.file)"
         let text = try Checkout.text(Checkout.folder.appending(path: path))
