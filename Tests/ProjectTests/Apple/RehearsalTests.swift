@@ -56,7 +56,8 @@ struct RehearsalTests {
         arguments: ["Messages", "DailyQuote", "DynamicChart", "ImageAndReceipt", "RichMedia"])
     func examples(name: String) async throws {
         // One of the two by chance in a plain run; the README's and Integration's are compiled in all modes.
-        for mode in [AppMode.swift6, .newTarget5].shuffled().prefix(Thoroughness.count(1, thorough: 2)) {
+        var random = SeededGenerator()
+        for mode in [AppMode.swift6, .newTarget5].shuffled(using: &random).prefix(Thoroughness.count(1, thorough: 2)) {
             try await expectCompiles([.file("Examples/\(name)/NotificationService.swift")], mode)
         }
     }
