@@ -1,5 +1,5 @@
-internal import GRDB
-internal import _PushBase
+public import PushSender
+public import SealedPush
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -7,112 +7,108 @@ internal import _PushBase
     internal import Foundation
 #endif
 
-/// The server's list of devices and its durable queue of sealed pushes, in one SQLite file.
+/// The server's list of devices and its durable queue of sealed pushes, in one SQLite file, or in PostgreSQL where several
+/// hosts share it.
 ///
 /// What waits in it is unreadable: ``enqueue(_:to:from:priority:expiration:includingUnverified:key:progress:)`` seals and
 /// stores in one step, and nothing of a message but its sealed payload is ever written. Once that call has returned, the
 /// push is sent at least once, whatever is killed or loses its power; a ``Courier`` does that.
 ///
-/// Several processes may open one file on a local disk (not on a network's) at once, and a value is safe to use from many
-/// tasks. The memory it takes does not grow with the number of devices or pushes: about 20 MB. Its files, of which there
-/// are up to three, are readable by their owner only, and nobody else may write their folder. Why SQLite: Docs/Decisions/0019-an-outbox-in-sqlite.md.
+/// A value is safe to use from many tasks, and many processes may share an outbox. The memory it takes does not grow with
+/// the number of devices or pushes: about 20 MB. Why SQLite: Docs/Decisions/0019-an-outbox-in-sqlite.md.
 public final class Outbox: Sendable {
-    let clock: OutboxClock
-    private let pool: DatabasePool
+    let store: any OutboxStore
+    var clock: OutboxClock { store.clock }
 
     /// Opens a file, or makes it.
     ///
-    /// The file, what SQLite keeps beside it (`-wal`, `-shm`, `-journal`) and their folder must be the caller's (the folder
-    /// may be root's) and nobody else's to write, sticky bit or not: who may make files there decides what is sent to whom.
+    /// Several processes may open one file on a local disk (not on a network's) at once. The file, what SQLite keeps beside it
+    /// (`-wal`, `-shm`, `-journal`) and their folder must be the caller's (the folder may be root's) and nobody else's to
+    /// write, sticky bit or not: who may make files there decides what is sent to whom. Only their owner can read them.
     ///
     /// - Throws: `exposed`, `damaged`, `foreign`, `tooNew`, `cannotOpen`, `readOnly`, `diskFull`, `busy`.
     public convenience init(at path: String) throws(OutboxError) { try self.init(at: path, clock: .system) }
 
     /// - Parameter busyLimit: seconds to wait for another process that writes.
-    package init(at path: String, clock: OutboxClock, busyLimit: Double = 30) throws(OutboxError) {
-        self.clock = clock
-        do {
-            try OutboxPlace.prepare(path)
-            try Self.check(path, busyLimit)
-            pool = try Self.connect(path, busyLimit)
-            try pool.writeWithoutTransaction { db in
-                // The log is synced at each commit: what was acknowledged outlives a power failure, too. On a Mac that
-                // takes fullfsync, which means nothing elsewhere.
-                try db.execute(
-                    sql: """
-                        PRAGMA synchronous = FULL; PRAGMA fullfsync = 1;
-                        PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864
-                        """)
-                try db.inTransaction(.immediate) {
-                    try Schema.check(db)
-                    try Schema.migrate(db)
-                    return .commit
-                }
-            }
-        } catch { throw OutboxError(error) }
+    package convenience init(at path: String, clock: OutboxClock, busyLimit: Double = 30) throws(OutboxError) {
+        self.init(try SQLiteStore(at: path, clock: clock, busyLimit: busyLimit))
     }
 
-    /// Runs a transaction to its end, also when the calling task is cancelled.
-    func write<Answer: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Answer
-    ) async throws(OutboxError) -> Answer {
-        let result: Result<Answer, any Error> = await withCheckedContinuation { continuation in
-            pool.asyncWrite(body) { _, result in continuation.resume(returning: result) }
-        }
-        do { return try result.get() } catch { throw OutboxError(error) }
+    /// Over another database.
+    package init(_ store: some OutboxStore) { self.store = store }
+
+    // MARK: Upkeep
+
+    /// Counts what there is, in one snapshot; about 200 ms for a million pushes.
+    public func status() async throws(OutboxError) -> OutboxStatus { try await store.status() }
+
+    /// Dead letters, oldest first, one page at a time.
+    ///
+    /// - Parameters:
+    ///   - reason: of this reason only.
+    ///   - offset: how many to leave out.
+    public func deadLetters(
+        reason: String? = nil, offset: Int = 0, limit: Int = 100
+    ) async throws(OutboxError) -> [DeadLetter] {
+        try await store.deadLetters(reason: reason, offset: offset, limit: limit)
     }
 
-    /// Reads from one snapshot; does not wait for writers.
-    func read<Answer: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Answer
-    ) async throws(OutboxError) -> Answer {
-        let result: Result<Answer, any Error> = await withCheckedContinuation { continuation in
-            pool.asyncRead { access in continuation.resume(returning: Result { try body(try access.get()) }) }
-        }
-        do { return try result.get() } catch { throw OutboxError(error) }
+    /// Lets dead letters be sent again, byte for byte as they were; returns how many. Addresses that were disabled for the
+    /// same reasons are used again: the operator says that the cause is gone.
+    ///
+    /// Those whose device has lost its address stay. One whose device has newer pushes waiting goes before them.
+    public func retry(reason: String? = nil) async throws(OutboxError) -> Int { try await store.retry(reason: reason) }
+
+    /// Sends everything that was put off at the next opportunity; what is leased stays with its holder.
+    public func retryNow() async throws(OutboxError) { try await store.retryNow() }
+
+    /// Throws pushes away; returns how many. In transactions of a thousand, so that others can work meanwhile.
+    @discardableResult
+    public func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int { try await store.purge(scope) }
+
+    // MARK: Receipts
+
+    /// Counts a receipt, durably. About 10 ms, most of it the disk's.
+    @discardableResult
+    public func count(_ receipt: ShownReceipt) async throws(OutboxError) -> ReceiptOutcome {
+        try await count([receipt])[0]
     }
 
-    /// Writes the log back into the file and empties it; waits for readers.
-    func checkpoint() async throws(OutboxError) {
-        do { try await pool.barrierWriteWithoutTransaction { db in _ = try db.checkpoint(.truncate) } } catch {
-            throw OutboxError(error)
-        }
+    /// Counts many in one transaction, and what was refused meanwhile, for the operator to see.
+    ///
+    /// - Returns: what became of each, in their order.
+    @discardableResult
+    public func count(
+        _ receipts: [ShownReceipt], refused: [ReceiptError: Int] = [:]
+    ) async throws(OutboxError) -> [ReceiptOutcome] {
+        try await store.count(receipts, refused: refused)
     }
 
-    /// Looks before anything is changed: opening for good switches a file to another kind of log.
-    private static func check(_ path: String, _ busyLimit: Double) throws {
-        var configuration = configuration(busyLimit)
-        configuration.readonly = true
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        try queue.read { try Schema.check($0) }
-        try queue.close()
+    /// What devices have said in the last `days` days, today included, at most 60.
+    public func receipts(days: Int = 30) async throws(OutboxError) -> ReceiptReport {
+        try await store.receipts(days: max(1, min(days, 60)))
     }
 
-    /// Two processes that make a new file at once may meet where SQLite does not wait by itself.
-    private static func connect(_ path: String, _ busyLimit: Double) throws -> DatabasePool {
-        for _ in 0..<50 {
-            do {
-                return try DatabasePool(path: path, configuration: configuration(busyLimit))
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY { usleep(20_000) }
-        }
-        throw OutboxError.busy
-    }
-
-    private static func configuration(_ busyLimit: Double) -> Configuration {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(busyLimit)
-        configuration.maximumReaderCount = 2
-        configuration.label = "outbox"
-        configuration.prepareDatabase { db in
-            // Freed space within a page is overwritten, so that tokens of removed devices do not stay there. Whole pages
-            // that are free, and the log until it is written back, may still hold some.
-            try db.execute(sql: "PRAGMA secure_delete = FAST; PRAGMA cache_size = -4000")
-        }
-        return configuration
+    /// When a device's last receipt came, and how much it has told; nil where none has come for 60 days.
+    public func receipts(of id: ReceiptID) async throws(OutboxError) -> ReceiptDevice? {
+        try await store.receipts(of: id)
     }
 }
 
-/// Where time comes from: the wall clock, since several processes and several days share the file.
+/// What to throw away.
+public enum PurgeScope: Hashable, Sendable {
+    /// Only what is past its time: stale pushes, and whatever is older than 30 days. A courier does this by itself.
+    case stale
+    /// Dead letters, of one reason or of all.
+    case deadLetters(reason: String?)
+    /// What was sealed by one key, waiting or a dead letter: that key was stolen. Nothing else, also not what is stale. What
+    /// is on its way can't be called back.
+    case sealed(by: SealedBy)
+    /// Everything that waits, too. What is on its way can't be called back.
+    case everything
+}
+
+/// Where time comes from: the wall clock, since several processes and several days share an outbox.
 package struct OutboxClock: Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     package var now: @Sendable () -> Int64
@@ -130,5 +126,5 @@ package struct OutboxClock: Sendable {
 
 extension Duration {
     /// Cut to the millisecond.
-    var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
+    package var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
 }

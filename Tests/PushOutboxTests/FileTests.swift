@@ -41,9 +41,10 @@ struct FileTests {
     @Test("syncs its log at each commit")
     func durable() async throws {
         let fixture = try Fixture()
-        let level = try await fixture.outbox.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+        let store = try #require(fixture.outbox.store as? SQLiteStore)
+        let level = try await store.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
         #expect(level == 2)
-        #expect(try await fixture.outbox.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+        #expect(try await store.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
     }
 
     @Test("can be made by many at once")

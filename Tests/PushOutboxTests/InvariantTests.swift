@@ -29,6 +29,8 @@ private final class Sequence {
     private var waiting: [Int]
     /// Leases that somebody holds, or held when it died.
     private var held: [Lease] = []
+    /// When each ends, in milliseconds.
+    private var ends: [Int64: Int64] = [:]
     /// The request of each entry when it was first leased.
     private var first: [Int64: PushRequest] = [:]
     private var newestSent: [Int64: Int64] = [:]
@@ -91,10 +93,11 @@ private final class Sequence {
         #expect(leases.count <= count)
         let now = fixture.time.now
         for lease in leases {
-            #expect(!held.contains { $0.device == lease.device && $0.end > now }, "two hold one device")
+            #expect(!held.contains { $0.device == lease.device && ends[$0.number] ?? 0 > now }, "two hold one device")
             #expect(!ended.contains(lease.entry), "leased after its end")
             if let earlier = first[lease.entry] { #expect(lease.request == earlier) }
             first[lease.entry] = lease.request
+            ends[lease.number] = now + Self.duration.milliseconds
             #expect(lease.entry >= newestSent[lease.device] ?? 0, "sent before an older one")
             newestSent[lease.device] = lease.entry
         }

@@ -63,15 +63,13 @@ struct LeaseTests {
     func extended() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
-        var first = try await takeOne(1)
-        first.end += 60_000
-        _ = try await fixture.outbox.settle([], extending: [first], taking: nil)
+        let first = try await takeOne(1)
+        _ = try await fixture.outbox.settle([], extending: [first], by: .seconds(120), taking: nil)
         fixture.time.advance(by: .milliseconds(119_999))
         #expect(try await take(2).isEmpty)
         fixture.time.advance(by: .milliseconds(1))
         _ = try await takeOne(3)
-        first.end += 3_600_000
-        _ = try await fixture.outbox.settle([], extending: [first], taking: nil)
+        _ = try await fixture.outbox.settle([], extending: [first], by: .seconds(3_600), taking: nil)
         fixture.time.advance(by: .seconds(60))
         #expect(try await take(4).count == 1)
     }

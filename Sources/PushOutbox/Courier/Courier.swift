@@ -32,8 +32,13 @@ public actor Courier {
     private var lastPurge: Int64?
     private var purging: Task<Void, Never>?
 
+    /// What the outbox wants to hear once more: somebody was enqueueing to the device.
+    private var unsettled: [(lease: Lease, settlement: Settlement)] = []
+
     private struct Flight {
-        var lease: Lease
+        let lease: Lease
+        /// Milliseconds, by this host's clock: from then on, another may take it.
+        var end: Int64
         let task: Task<Void, Never>
     }
 
@@ -43,16 +48,6 @@ public actor Courier {
         var end: Int64
 
         func covers(_ now: Int64) -> Bool { start <= now && now < end }
-    }
-
-    /// When a courier is done.
-    public enum Goal: Hashable, Sendable {
-        /// Never: it goes on until it is stopped.
-        case stopped
-        /// When nothing is on its way, and nothing will be due for that long; what is put off further stays.
-        case nothingDue(within: Duration)
-        /// When nothing waits any more.
-        case empty
     }
 
     /// - Parameter carrier: the one that the transport speaks to; what is for others is left alone.
@@ -91,15 +86,17 @@ public actor Courier {
         while !isStopping && !Task.isCancelled && failure == nil {
             purgeIfDue()
             let order = order()
+            // By this host's clock, and from before the outbox was asked: whatever its clock says, the lease lasts longer.
+            let end = outbox.clock.now() + limits.lease.milliseconds
             let leases = try await exchange(taking: order)
-            for lease in leases { send(lease) }
+            for lease in leases { send(lease, until: end) }
             if !finished.isEmpty { continue }
             // As many as were asked for: there may be more, and there is room for more.
             if let order, leases.count == order.count, inFlight.count < limits.inFlightCount { continue }
             if order != nil, leases.isEmpty, inFlight.isEmpty {
-                let due = try await outbox.nextDue(by: carrier)
-                if due == nil, goal != .stopped { return }
-                if case .nothingDue(let time) = goal, (due ?? .max) > outbox.clock.now() + time.milliseconds { return }
+                let time = try await outbox.store.timeUntilDue(by: carrier)
+                if time == nil, unsettled.isEmpty, goal != .stopped { return }
+                if case .nothingDue(let limit) = goal, let time, time > limit, unsettled.isEmpty { return }
             }
             await rest()
         }
@@ -123,12 +120,16 @@ public actor Courier {
 
     /// Writes down what has ended, holds on to what has not, takes more: one transaction.
     private func exchange(taking order: LeaseOrder?) async throws(OutboxError) -> [Lease] {
-        let settled = finished
+        let settled = unsettled + finished
         finished.removeAll(keepingCapacity: true)
+        unsettled.removeAll()
         let extended = leasesToExtend()
         guard !settled.isEmpty || !extended.isEmpty || order != nil else { return [] }
         do throws(OutboxError) {
-            return try await outbox.settle(settled, extending: extended, taking: order)
+            let answer = try await outbox.store.settle(
+                LeaseExchange(settled: settled, extended: extended, by: limits.lease, taking: order))
+            unsettled = answer.unsettled
+            return answer.leases
         } catch {
             finished = settled + finished
             throw error
@@ -154,31 +155,31 @@ public actor Courier {
         var extended: [Lease] = []
         guard now >= nextExtension else { return [] }
         nextExtension = now + max(half / 2, 1)
-        for (number, flight) in inFlight where flight.lease.end - now < half {
-            inFlight[number]?.lease.end = now + limits.lease.milliseconds
-            if let lease = inFlight[number]?.lease { extended.append(lease) }
+        for (number, flight) in inFlight where flight.end - now < half {
+            inFlight[number]?.end = now + limits.lease.milliseconds
+            extended.append(flight.lease)
         }
         return extended
     }
 
     /// Not a child task: cancelling the courier must not cut off what is on its way.
-    private func send(_ lease: Lease) {
+    private func send(_ lease: Lease, until end: Int64) {
         let transport = transport
         let clock = outbox.clock
         let task = Task {
             let result: Result<PushOutcome, PushTransportError>
             do throws(PushTransportError) {
                 // A machine that stood still: by now another may have sent this one, and newer ones.
-                guard clock.now() < lease.end else { throw .cancelled }
+                guard clock.now() < end else { throw .cancelled }
                 result = .success(try await transport.deliver(lease.request))
             } catch { result = .failure(error) }
-            end(lease, result)
+            conclude(lease, result)
         }
-        inFlight[lease.number] = Flight(lease: lease, task: task)
+        inFlight[lease.number] = Flight(lease: lease, end: end, task: task)
         report.inFlightCount = inFlight.count
     }
 
-    private func end(_ lease: Lease, _ result: Result<PushOutcome, PushTransportError>) {
+    private func conclude(_ lease: Lease, _ result: Result<PushOutcome, PushTransportError>) {
         guard inFlight.removeValue(forKey: lease.number) != nil else { return }
         report.inFlightCount = inFlight.count
         let judgement: Judgement
@@ -242,7 +243,7 @@ public actor Courier {
         let clock = outbox.clock
         let deadline = clock.now() + limits.drain.milliseconds
         var problem = await note()
-        while clock.now() < deadline && (!inFlight.isEmpty || problem != nil) {
+        while clock.now() < deadline && (!inFlight.isEmpty || !unsettled.isEmpty || problem != nil) {
             if finished.isEmpty { await rest() }
             problem = await note()
             if problem != nil { await clock.sleep(limits.pollInterval) }
@@ -266,11 +267,11 @@ public actor Courier {
 
     /// Sleeps until something has ended, `stop`, or the poll interval is over.
     private func rest() async {
-        guard finished.isEmpty, !isStopping || !inFlight.isEmpty else { return }
-        let clock = outbox.clock
-        let interval = limits.pollInterval
+        guard finished.isEmpty, !isStopping || !inFlight.isEmpty || !unsettled.isEmpty else { return }
+        let store = outbox.store
+        let interval = unsettled.isEmpty ? limits.pollInterval : min(limits.pollInterval, Self.unsettledPause)
         let alarm = Task {
-            await clock.sleep(interval)
+            await store.rest(for: interval)
             if !Task.isCancelled { wake() }
         }
         await withCheckedContinuation { waiter = $0 }
@@ -285,6 +286,7 @@ public actor Courier {
     /// One of eight leases goes to the considerate lane first.
     private static let considerateFraction = 8
     private static let failuresBeforePause = 50
+    private static let unsettledPause = Duration.milliseconds(20)
     /// Milliseconds.
     private static let purgeInterval: Int64 = 3_600_000
 }

@@ -83,6 +83,18 @@ extension RetryDelays {
     }
 }
 
+extension Courier {
+    /// When a courier is done.
+    public enum Goal: Hashable, Sendable {
+        /// Never: it goes on until it is stopped.
+        case stopped
+        /// When nothing is on its way, and nothing will be due for that long; what is put off further stays.
+        case nothingDue(within: Duration)
+        /// When nothing waits any more.
+        case empty
+    }
+}
+
 /// What a courier has done so far.
 public struct CourierReport: Hashable, Sendable {
     /// Pushes that the service has taken.

@@ -1,6 +1,5 @@
-internal import GRDB
-import PushSender
-import SealedPush
+package import PushSender
+package import SealedPush
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -9,82 +8,73 @@ import SealedPush
 #endif
 
 /// Some of the devices that a message goes to, as they were read.
-struct EnqueueBatch: Sendable {
-    var candidates: [Candidate]
+package struct EnqueueBatch: Sendable {
+    package var candidates: [Candidate]
     /// Where the next batch begins: behind this device; nil where this is the last.
-    let next: Int64?
+    package let next: Int64?
     /// What an earlier call had enqueued before this batch.
-    let alreadyEnqueuedCount: Int
+    package let alreadyEnqueuedCount: Int
     /// Where this batch begins.
-    let position: Int64
+    package let position: Int64
 
-    struct Candidate: Sendable {
-        let device: Int64
-        let revision: Int64
-        let carrier: Int64
-        let topic: Topic
-        let hasToken: Bool
-        let key: SealingKey
+    package init(candidates: [Candidate], next: Int64?, alreadyEnqueuedCount: Int, position: Int64) {
+        self.candidates = candidates
+        self.next = next
+        self.alreadyEnqueuedCount = alreadyEnqueuedCount
+        self.position = position
+    }
+
+    package struct Candidate: Sendable {
+        package let device: Int64
+        package let revision: Int64
+        package let topic: Topic
+        package let hasToken: Bool
+        package let key: SealingKey
+
+        package init(device: Int64, revision: Int64, topic: Topic, hasToken: Bool, key: SealingKey) {
+            self.device = device
+            self.revision = revision
+            self.topic = topic
+            self.hasToken = hasToken
+            self.key = key
+        }
     }
 
     /// A candidate with what was sealed for it.
-    struct Sealed: Sendable {
-        let device: Int64
-        let revision: Int64
-        let carrier: Int64
-        let payload: SealedPayload
+    package struct Sealed: Sendable {
+        package let device: Int64
+        package let revision: Int64
+        package let payload: SealedPayload
     }
 }
 
 /// What is asked for, the same for all batches.
-struct EnqueueOrder: Sendable {
-    let content: Content
-    let topic: Topic
-    let audience: Audience
-    let priority: PushPriority
-    let expiration: Timestamp?
-    let includesUnverified: Bool
-    let key: IdempotencyKey?
-    let sealedBy: SealedBy
+package struct EnqueueOrder: Sendable {
+    package let content: Content
+    package let topic: Topic
+    package let audience: Audience
+    package let priority: PushPriority
+    package let expiration: Timestamp?
+    package let includesUnverified: Bool
+    package let key: IdempotencyKey?
+    package let sealedBy: SealedBy
 
     /// For telling whether a request is repeated for the same ones.
-    var audienceText: String { "\(audience.text) of \(topic)" }
+    package var audienceText: String { "\(audience.text) of \(topic)" }
+
+    /// The earliest of what the caller and the content say, in milliseconds; nil where neither says anything. No entry stays
+    /// for longer than ``lifetime``.
+    package func end(of payload: SealedPayload) -> Int64? {
+        // Zero is Apple's word for "one try": it says nothing about how long the push may wait here.
+        let given = expiration.flatMap { $0.secondsSince1970 == 0 ? nil : $0 }
+        return [given, payload.expires].compactMap { $0.map { ($0.secondsSince1970 + 1) * 1_000 } }.min()
+    }
+
+    /// How long anything is kept, in milliseconds: 30 days. Source: Specification 6, the oldest content that devices show.
+    package static let lifetime: Int64 = 30 * Tally.millisecondsPerDay
 }
 
 extension EnqueueBatch {
-    /// Reads the next devices, from where an earlier call with the same key has stopped.
-    static func read(_ order: EnqueueOrder, topic: Topic, after position: Int64, in db: Database) throws -> EnqueueBatch
-    {
-        var start = position
-        var already = 0
-        if let progress = try RequestTable.progress(of: order, in: db) {
-            start = max(position, progress.position)
-            already = progress.enqueuedCount
-            if progress.isComplete {
-                return EnqueueBatch(candidates: [], next: nil, alreadyEnqueuedCount: already, position: start)
-            }
-        }
-        let rows: [Row]
-        switch order.audience {
-        case .device(let name):
-            rows = try Row.fetchAll(db, sql: "\(selection) WHERE name = ?", arguments: [name.description])
-            if rows.isEmpty { throw OutboxError.unknownDevice }
-        case .user(let name):
-            rows = try Row.fetchAll(
-                db, sql: "\(selection) WHERE user = ? ORDER BY id", arguments: [name.description])
-            if rows.isEmpty { throw OutboxError.unknownUser }
-        case .everyone:
-            rows = try Row.fetchAll(
-                db.cachedStatement(sql: "\(selection) WHERE id > ? AND topic = ? ORDER BY id LIMIT ?"),
-                arguments: [start, topic.description, maximumCount])
-        }
-        let candidates = try rows.map(candidate)
-        let isPaged = order.audience == .everyone && candidates.count == maximumCount
-        return EnqueueBatch(
-            candidates: candidates, next: isPaged ? candidates.last?.device : nil, alreadyEnqueuedCount: already,
-            position: start)
-    }
-
     /// Seals for as many as may be sealed to, on all cores.
     func sealed(
         _ order: EnqueueOrder, with sealer: Sealer, at now: Timestamp, report: inout EnqueueReport
@@ -122,34 +112,14 @@ extension EnqueueBatch {
         candidates.compactMap { candidate in
             candidate.key.seal(content, with: sealer).map { payload in
                 Sealed(
-                    device: candidate.device, revision: candidate.revision, carrier: candidate.carrier,
-                    payload: payload)
+                    device: candidate.device, revision: candidate.revision, payload: payload)
             }
         }
     }
 
-    private static func candidate(_ row: Row) throws -> Candidate {
-        guard let topic = Topic(parsing: try row.value("topic")) else { throw OutboxError.damaged }
-        let recipient: Recipient?
-        do {
-            recipient = try (row.value("recipient") as String?).map(Recipient.init(parsing:))
-        } catch { throw OutboxError.damaged }
-        return Candidate(
-            device: try row.value("id"), revision: try row.value("revision"),
-            carrier: try row.value("environment"), topic: topic, hasToken: try row.value("has_token"),
-            key: SealingKey(
-                recipient: recipient, isVerified: try row.value("is_verified"), validFrom: try row.value("valid_from"),
-                validUntil: try row.value("valid_until")))
-    }
-
-    private static let selection = """
-        SELECT id, revision, environment, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token, recipient,
-            is_verified, valid_from, valid_until
-        FROM devices
-        """
     /// Devices of one transaction: few enough to hold the lock for some milliseconds only, enough to make one sync of the
     /// disk cheap.
-    private static let maximumCount = 1_000
+    package static let maximumCount = 1_000
     private static let minimumShare = 64
     private static let coreCount = max(1, ProcessInfo.processInfo.activeProcessorCount)
 }

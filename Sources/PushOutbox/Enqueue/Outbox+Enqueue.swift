@@ -1,4 +1,3 @@
-internal import GRDB
 public import PushSender
 public import SealedPush
 
@@ -41,12 +40,12 @@ extension Outbox {
         var isFirst = true
         while let start = position {
             var attempt = report
-            let batch = try await read { try EnqueueBatch.read(order, topic: sealer.topic, after: start, in: $0) }
+            let batch = try await store.candidates(for: order, after: start)
             if isFirst { attempt.alreadyEnqueuedCount = batch.alreadyEnqueuedCount }
             let now = Timestamp(clamping: clock.now() / 1_000)
             let sealed = try await batch.sealed(order, with: sealer, at: now, report: &attempt)
             // Where a device or the request's progress has changed since it was read, the batch is read and sealed anew.
-            guard try await store(sealed, of: batch, order) else { continue }
+            guard try await store.enqueue(sealed, of: batch, order) else { continue }
             attempt.enqueuedCount += sealed.count
             report = attempt
             progress?(report)
@@ -55,61 +54,6 @@ extension Outbox {
         }
         return report
     }
-
-    /// False, and nothing stored, where a device or the request's progress is not as it was read.
-    private func store(
-        _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
-    ) async throws(OutboxError) -> Bool {
-        if batch.candidates.isEmpty && order.key == nil { return true }
-        let now = clock.now()
-        return try await write { db in
-            if let progress = try RequestTable.progress(of: order, in: db) {
-                if progress.isComplete { return batch.candidates.isEmpty }
-                guard progress.position <= batch.position else { return false }
-            }
-            for item in sealed { guard try Self.isUnchanged(item, in: db) else { return false } }
-            let sender = sealed.isEmpty ? nil : try SenderTable.id(making: order.sealedBy, in: db)
-            for item in sealed { try Self.insert(item, order, sender: sender, at: now, in: db) }
-            try RequestTable.advance(
-                order, to: batch.next ?? .max, isComplete: batch.next == nil, enqueuing: sealed.count, at: now, in: db)
-            return true
-        }
-    }
-
-    private static func isUnchanged(_ item: EnqueueBatch.Sealed, in db: Database) throws -> Bool {
-        try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT revision FROM devices WHERE id = ?"), arguments: [item.device])
-            == item.revision
-    }
-
-    private static func insert(
-        _ item: EnqueueBatch.Sealed, _ order: EnqueueOrder, sender: Int64?, at now: Int64, in db: Database
-    ) throws {
-        let payload = item.payload
-        let expiration = order.expiration ?? payload.expires
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
-            item.device, order.priority.rawValue, now, staleTime(order, payload, at: now),
-            expiration?.secondsSince1970, payload.apnsID, payload.collapseID, Data(payload.json), sender,
-        ])
-        try QueueTable.add(
-            item.device, carrier: item.carrier, priority: order.priority.rawValue, due: now, in: db)
-    }
-
-    /// The earliest of what the caller, the content and the limit of 30 days say, in milliseconds.
-    private static func staleTime(_ order: EnqueueOrder, _ payload: SealedPayload, at now: Int64) -> Int64 {
-        // Zero is Apple's word for "one try": it says nothing about how long the push may wait here.
-        let given = order.expiration.flatMap { $0.secondsSince1970 == 0 ? nil : $0 }
-        let ends = [given, payload.expires].compactMap { $0.map { ($0.secondsSince1970 + 1) * 1_000 } }
-        return ends.reduce(now + lifetime, min)
-    }
-
-    /// How long anything is kept, in milliseconds: 30 days. Source: Specification 6, the oldest content that devices show.
-    static let lifetime: Int64 = 30 * Tally.millisecondsPerDay
 }
 
 /// Whom a message goes to.

@@ -14,6 +14,17 @@ public struct ReceiptReport: Hashable, Sendable {
     /// Days on which there was something, oldest first.
     public let days: [ReceiptDay]
 
+    package init(
+        deviceCount: Int, failingDeviceCount: Int, failingDevices: [String: Int], registeredDeviceCount: Int,
+        days: [ReceiptDay]
+    ) {
+        self.deviceCount = deviceCount
+        self.failingDeviceCount = failingDeviceCount
+        self.failingDevices = failingDevices
+        self.registeredDeviceCount = registeredDeviceCount
+        self.days = days
+    }
+
     /// All days in one.
     public var total: ReceiptDay { Self.sum(days) }
 
@@ -33,7 +44,7 @@ public struct ReceiptDay: Hashable, Sendable {
     public let start: Timestamp
     /// Pushes that APNs has taken: what the shown ones are a part of. Devices that are off, or whose owner has switched
     /// notifications off, show nothing.
-    public internal(set) var acceptedCount = 0
+    public package(set) var acceptedCount = 0
     /// Messages that were shown, each counted once.
     public private(set) var shownCount = 0
     /// Receipts that came again.
@@ -52,18 +63,18 @@ public struct ReceiptDay: Hashable, Sendable {
     ]
 
     /// - Parameter number: of days since 1970; one that no calendar has becomes the nearest.
-    init(number: Int64) { start = Timestamp(clamping: min(max(number, 0), 1 << 40) * 86_400) }
+    package init(number: Int64) { start = Timestamp(clamping: min(max(number, 0), 1 << 40) * 86_400) }
 
     /// All that did not open.
     public var failedCount: Int { failures.values.reduce(0, +) }
     /// All that were not believed.
     public var refusedCount: Int { refusals.values.reduce(0, +) }
 
-    mutating func add(_ outcome: String, _ count: Int) {
+    package mutating func add(_ outcome: String, _ count: Int) {
         let parts = outcome.split(separator: ":", maxSplits: 1).map(String.init)
         switch (parts.first, parts.dropFirst().first) {
-        case (ReceiptTable.shown, nil): shownCount += count
-        case (ReceiptTable.repeated, nil): repeatedCount += count
+        case (ReceiptTally.shown, nil): shownCount += count
+        case (ReceiptTally.repeated, nil): repeatedCount += count
         case ("failed", let reason?): failures[reason, default: 0] += count
         case ("refused", let reason?): refusals[reason, default: 0] += count
         case ("within", let limit?):
@@ -101,9 +112,31 @@ public struct ReceiptDevice: Hashable, Sendable {
     public let shownCount: Int
     public let failedCount: Int
 
+    package init(last: Timestamp, shownCount: Int, failedCount: Int) {
+        self.last = last
+        self.shownCount = shownCount
+        self.failedCount = failedCount
+    }
+
     /// 1,000 messages in a day, UTC: so that a single device's key does not fill the server's disk.
     public static let maximumPerDay = 1_000
     /// 1,000 of its pushes that did not open, in a day, UTC; what it says beyond that is left out: so that a single device's
     /// word does not drown all others' in the sums.
     public static let maximumFailuresPerDay = 1_000
+}
+
+/// How receipts are counted: the outcomes' names.
+package enum ReceiptTally {
+    package static let shown = "shown"
+    package static let repeated = "repeated"
+    package static let otherReason = "other"
+    package static let tooMany = "too-many"
+    package static func failed(_ reason: String) -> String { "failed:\(reason)" }
+    package static func refused(_ reason: String) -> String { "refused:\(reason)" }
+
+    /// The first limit that the time is not beyond.
+    package static func speed(_ elapsed: Duration) -> String {
+        let limit = ReceiptDay.speedLimits.first { elapsed <= $0 }
+        return "within:\(limit.map { String($0.milliseconds) } ?? "more")"
+    }
 }

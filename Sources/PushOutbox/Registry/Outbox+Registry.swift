@@ -1,4 +1,3 @@
-internal import GRDB
 public import PushSender
 public import SealedPush
 
@@ -19,7 +18,7 @@ extension Outbox {
     public func register(
         _ device: RegisteredDevice, movingFrom previous: UserName? = nil
     ) async throws(OutboxError) -> RegistrationChange {
-        try await write { try DeviceTable.save(device, movingFrom: previous, in: $0) }
+        try await store.register([DeviceChange(device.name, movingFrom: previous) { _ in device }])[0]
     }
 
     /// Registers many devices in one transaction: all or none. Well below 100 µs each; a thousand at a time are a good number.
@@ -30,9 +29,8 @@ extension Outbox {
     public func register(
         _ devices: [RegisteredDevice], movingFrom previous: [DeviceName: UserName] = [:]
     ) async throws(OutboxError) -> [RegistrationChange] {
-        try await write { db in
-            try devices.map { try DeviceTable.save($0, movingFrom: previous[$0.name], in: db) }
-        }
+        try await store.register(
+            devices.map { device in DeviceChange(device.name, movingFrom: previous[device.name]) { _ in device } })
     }
 
     /// Notes the address that the app has registered now, also where it is the same as before: the time counts when a carrier
@@ -42,7 +40,7 @@ extension Outbox {
     public func setAddress(
         _ address: Address, of name: DeviceName, at registered: Timestamp
     ) async throws(OutboxError) {
-        try await change(name) { device in
+        try await change(name) { device throws(OutboxError) in
             RegisteredDevice(
                 name: name, user: device.user, topic: device.topic, keys: device.keys,
                 address: .active(address, registered: registered))
@@ -53,7 +51,7 @@ extension Outbox {
     ///
     /// - Throws: `unknownDevice`, `notEnrolled`, `record`, `enrolledElsewhere`; then nothing has changed.
     public func accept(_ record: DeviceRecord, of name: DeviceName, at now: Timestamp) async throws(OutboxError) {
-        try await changeEnrolled(name) { enrolled in
+        try await changeEnrolled(name) { enrolled throws(OutboxError) in
             do throws(SealedPush.RecordError) { try enrolled.accept(record, at: now) } catch {
                 throw OutboxError.record(error)
             }
@@ -66,7 +64,7 @@ extension Outbox {
     public func prove(
         _ challenge: PendingChallenge, answer: String, of name: DeviceName, at now: Timestamp
     ) async throws(OutboxError) {
-        try await changeEnrolled(name) { enrolled in
+        try await changeEnrolled(name) { enrolled throws(OutboxError) in
             do throws(ChallengeError) {
                 try enrolled.prove(challenge, answer: answer, at: now)
             } catch { throw OutboxError.challenge(error) }
@@ -78,32 +76,29 @@ extension Outbox {
     /// - Throws: `unknownDevice`.
     @discardableResult
     public func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
-        try await write { db in
-            guard let id = try DeviceTable.id(of: name, in: db) else { throw OutboxError.unknownDevice }
-            return try DeviceTable.remove(id, in: db)
-        }
+        try await store.remove(name)
     }
 
     /// Nil where no such device is registered.
     public func device(_ name: DeviceName) async throws(OutboxError) -> RegisteredDevice? {
-        try await read { try DeviceTable.load(name, in: $0)?.device }
+        try await store.devices(.named(name)).first
     }
 
     /// A user's devices, by name; none is no error.
     public func devices(of user: UserName) async throws(OutboxError) -> [RegisteredDevice] {
-        try await read { try DeviceTable.loadAll(of: user, in: $0) }
+        try await store.devices(.of(user))
     }
 
     /// One page of all devices, by name, for lists of any length: pass the last name of the page before.
     public func devices(after name: DeviceName? = nil, limit: Int = 100) async throws(OutboxError) -> [RegisteredDevice]
     {
-        try await read { try DeviceTable.loadPage(after: name?.description ?? "", limit: limit, in: $0) }
+        try await store.devices(.page(after: name, limit: limit))
     }
 
     private func changeEnrolled(
-        _ name: DeviceName, _ body: @escaping @Sendable (inout EnrolledDevice) throws -> Void
+        _ name: DeviceName, _ body: @escaping @Sendable (inout EnrolledDevice) throws(OutboxError) -> Void
     ) async throws(OutboxError) {
-        try await change(name) { device in
+        try await change(name) { device throws(OutboxError) in
             guard case .enrolled(var enrolled) = device.keys else { throw OutboxError.notEnrolled }
             try body(&enrolled)
             return RegisteredDevice(
@@ -113,11 +108,12 @@ extension Outbox {
 
     /// Loads, changes and saves in one transaction, so that callers in several processes take turns.
     private func change(
-        _ name: DeviceName, _ body: @escaping @Sendable (RegisteredDevice) throws -> RegisteredDevice
+        _ name: DeviceName, _ body: @escaping @Sendable (RegisteredDevice) throws(OutboxError) -> RegisteredDevice
     ) async throws(OutboxError) {
-        try await write { db in
-            guard let (_, device) = try DeviceTable.load(name, in: db) else { throw OutboxError.unknownDevice }
-            _ = try DeviceTable.save(try body(device), in: db)
+        let change = DeviceChange(name) { device throws(OutboxError) in
+            guard let device else { throw .unknownDevice }
+            return try body(device)
         }
+        _ = try await store.register([change])
     }
 }

@@ -1,16 +1,16 @@
 import PushSender
-import SealedPush
+package import SealedPush
 
 /// What of a device's keys a send needs: the recipient, and when it may be sealed to.
-struct SealingKey: Hashable, Sendable {
+package struct SealingKey: Hashable, Sendable {
     /// Nil where no recipient is proven.
-    let recipient: Recipient?
-    let isVerified: Bool
+    package let recipient: Recipient?
+    package let isVerified: Bool
     /// Seconds since 1970, both included.
-    let validFrom: Int64
-    let validUntil: Int64
+    package let validFrom: Int64
+    package let validUntil: Int64
 
-    init(recipient: Recipient?, isVerified: Bool, validFrom: Int64, validUntil: Int64) {
+    package init(recipient: Recipient?, isVerified: Bool, validFrom: Int64, validUntil: Int64) {
         self.recipient = recipient
         self.isVerified = isVerified
         self.validFrom = validFrom
@@ -18,7 +18,7 @@ struct SealingKey: Hashable, Sendable {
     }
 
     /// The same choice as `EnrolledDevice.recipient(at:)`, with the time left open.
-    init(_ keys: DeviceKeys) {
+    package init(_ keys: DeviceKeys) {
         switch keys {
         case .unverified(let recipient):
             self.init(recipient: recipient, isVerified: false, validFrom: 0, validUntil: .max)
@@ -31,7 +31,7 @@ struct SealingKey: Hashable, Sendable {
     }
 
     /// Why nothing may be sealed to it now; nil where it may.
-    func obstacle(atSecond now: Int64, includingUnverified: Bool) -> SkipReason? {
+    package func obstacle(atSecond now: Int64, includingUnverified: Bool) -> SkipReason? {
         guard recipient != nil else { return .unproven }
         guard isVerified || includingUnverified else { return .unverified }
         guard now >= validFrom else { return .recordNotYetValid }

@@ -15,9 +15,9 @@ extension Failure {
                 .challenge, .seal,
                 .keyUsedForOthers, .damaged, .foreign, .tooNew:
                 65
-            case .cannotOpen, .readOnly, .diskFull, .database: 74
-            case .busy: 75
-            case .exposed: 77
+            case .cannotOpen, .readOnly, .diskFull, .database, .server: 74
+            case .busy, .unreachable: 75
+            case .exposed, .notPermitted: 77
             }
         let hint =
             switch error {

@@ -4,42 +4,57 @@ public import SealedPush
 /// What an outbox holds, at one moment.
 public struct OutboxStatus: Hashable, Sendable {
     /// Registered devices.
-    public internal(set) var deviceCount = 0
+    public package(set) var deviceCount = 0
     /// Those of them that can be sent to: with an address that its carrier has not refused.
-    public internal(set) var reachableDeviceCount = 0
+    public package(set) var reachableDeviceCount = 0
     /// Pushes that wait or are on their way.
-    public internal(set) var waitingCount = 0
+    public package(set) var waitingCount = 0
     /// Of the waiting ones, how many are older than each age, youngest age first.
-    public internal(set) var waitingByAge: [Age] = []
+    public package(set) var waitingByAge: [Age] = []
     /// Of the waiting ones, how many were sealed by whose key: after a theft, those of the stolen one are to be thrown away.
-    public internal(set) var waitingBySender: [SealedBy: Int] = [:]
+    public package(set) var waitingBySender: [SealedBy: Int] = [:]
     /// The same of the dead letters, which may be sent again.
-    public internal(set) var deadLettersBySender: [SealedBy: Int] = [:]
+    public package(set) var deadLettersBySender: [SealedBy: Int] = [:]
     /// Devices by what their oldest push waits for.
-    public internal(set) var queues = Queues()
+    public package(set) var queues = Queues()
     /// Devices for which something waits, by carrier: a courier delivers to one.
-    public internal(set) var waitingDevices: [Carrier: Int] = [:]
+    public package(set) var waitingDevices: [Carrier: Int] = [:]
     /// When the next one may be sent, where none may now; nil where nothing waits.
-    public internal(set) var nextDue: Timestamp?
+    public package(set) var nextDue: Timestamp?
     /// Dead letters, by the carrier's reason.
-    public internal(set) var deadLetters: [String: Int] = [:]
+    public package(set) var deadLetters: [String: Int] = [:]
     /// What became of pushes in the last 30 days: `accepted`, `expired`, `dropped:REASON`, `dead:REASON`.
-    public internal(set) var outcomes: [String: Int] = [:]
+    public package(set) var outcomes: [String: Int] = [:]
     /// The size of the file without its log, in bytes.
-    public internal(set) var fileByteCount = 0
+    public package(set) var fileByteCount = 0
+
+    package init() {}
+
+    package static let ages: [Duration] = [.seconds(60), .seconds(3_600), .seconds(86_400), .seconds(7 * 86_400)]
 
     public struct Age: Hashable, Sendable {
         public let olderThan: Duration
         public let count: Int
+
+        package init(olderThan: Duration, count: Int) {
+            self.olderThan = olderThan
+            self.count = count
+        }
     }
 
     public struct Queues: Hashable, Sendable {
         /// May be sent now.
-        public internal(set) var due = 0
+        public package(set) var due = 0
         /// On their way, or held by a process that died; those come due again at their lease's end.
-        public internal(set) var leased = 0
+        public package(set) var leased = 0
         /// Put off after a failure.
-        public internal(set) var delayed = 0
+        public package(set) var delayed = 0
+
+        package init(due: Int = 0, leased: Int = 0, delayed: Int = 0) {
+            self.due = due
+            self.leased = leased
+            self.delayed = delayed
+        }
     }
 }
 
@@ -53,4 +68,15 @@ public struct DeadLetter: Hashable, Sendable {
     public let attempts: Int
     public let enqueued: Timestamp
     public let died: Timestamp
+
+    package init(
+        apnsID: String, device: DeviceName?, reason: String, attempts: Int, enqueued: Timestamp, died: Timestamp
+    ) {
+        self.apnsID = apnsID
+        self.device = device
+        self.reason = reason
+        self.attempts = attempts
+        self.enqueued = enqueued
+        self.died = died
+    }
 }

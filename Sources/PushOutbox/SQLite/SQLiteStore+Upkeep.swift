@@ -1,24 +1,7 @@
 internal import GRDB
 
-/// What to throw away.
-public enum PurgeScope: Hashable, Sendable {
-    /// Only what is past its time: stale pushes, and whatever is older than 30 days. A courier does this by itself.
-    case stale
-    /// Dead letters, of one reason or of all.
-    case deadLetters(reason: String?)
-    /// What was sealed by one key, waiting or a dead letter: that key was stolen. Nothing else, also not what is stale. What
-    /// is on its way can't be called back.
-    case sealed(by: SealedBy)
-    /// Everything that waits, too. What is on its way can't be called back.
-    case everything
-}
-
-extension Outbox {
-    /// Lets dead letters be sent again, byte for byte as they were; returns how many. Addresses that were disabled for the
-    /// same reasons are used again: the operator says that the cause is gone.
-    ///
-    /// Those whose device has lost its address stay. One whose device has newer pushes waiting goes before them.
-    public func retry(reason: String? = nil) async throws(OutboxError) -> Int {
+extension SQLiteStore {
+    func retry(reason: String?) async throws(OutboxError) -> Int {
         let now = clock.now()
         var total = 0
         while true {
@@ -28,17 +11,14 @@ extension Outbox {
         }
     }
 
-    /// Sends everything that was put off at the next opportunity; what is leased stays with its holder.
-    public func retryNow() async throws(OutboxError) {
+    func retryNow() async throws(OutboxError) {
         let now = clock.now()
         try await write { db in
             try db.execute(sql: "UPDATE queues SET due = ?1 WHERE due > ?1 AND lease IS NULL", arguments: [now])
         }
     }
 
-    /// Throws pushes away; returns how many. In transactions of a thousand, so that others can work meanwhile.
-    @discardableResult
-    public func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
+    func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
         if case .sealed(let sealedBy) = scope { return try await purge(sealedBy) }
         let now = clock.now()
         var total = try await purgeStale(at: now)
@@ -53,10 +33,10 @@ extension Outbox {
     private func purgeStale(at now: Int64) async throws(OutboxError) -> Int {
         try await write { db in
             try db.execute(
-                sql: "DELETE FROM requests WHERE created < ?", arguments: [now - Self.lifetime])
+                sql: "DELETE FROM requests WHERE created < ?", arguments: [now - EnqueueOrder.lifetime])
             try db.execute(
                 sql: "DELETE FROM tallies WHERE day < ?",
-                arguments: [(now - 2 * Self.lifetime) / Tally.millisecondsPerDay])
+                arguments: [(now - 2 * EnqueueOrder.lifetime) / Tally.millisecondsPerDay])
             try ReceiptTable.purge(at: now, in: db)
         }
         // The second condition is the index's own: those that are to live shorter than the 30 days. The others are at the
@@ -83,7 +63,7 @@ extension Outbox {
         var total = try await removeDeadLetters("sender IS ?1", [id])
         while true {
             let count = try await remove(
-                "SELECT id FROM entries WHERE sender IS ?1 LIMIT ?2", [id, Self.batchCount], outcome: "purged")
+                "SELECT id FROM entries WHERE sender IS ?1 LIMIT ?2", [id, Self.batchCount], outcome: Tally.purged)
             total += count
             if count < Self.batchCount { return total }
         }
@@ -92,7 +72,8 @@ extension Outbox {
     private func purgeEntries() async throws(OutboxError) -> Int {
         var total = 0
         while true {
-            let count = try await remove("SELECT id FROM entries LIMIT ?2", [0, Self.batchCount], outcome: "purged")
+            let count = try await remove(
+                "SELECT id FROM entries LIMIT ?2", [0, Self.batchCount], outcome: Tally.purged)
             total += count
             if count < Self.batchCount { return total }
         }

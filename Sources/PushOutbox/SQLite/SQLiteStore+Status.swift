@@ -2,9 +2,8 @@ internal import GRDB
 import PushSender
 import SealedPush
 
-extension Outbox {
-    /// Counts what there is, in one snapshot; about 200 ms for a million pushes.
-    public func status() async throws(OutboxError) -> OutboxStatus {
+extension SQLiteStore {
+    func status() async throws(OutboxError) -> OutboxStatus {
         let now = clock.now()
         return try await read { db in
             var status = OutboxStatus()
@@ -12,7 +11,7 @@ extension Outbox {
             status.reachableDeviceCount = try count(
                 db, "SELECT COUNT(*) FROM devices WHERE token IS NOT NULL AND token_refusal IS NULL")
             status.waitingCount = try count(db, "SELECT COUNT(*) FROM entries")
-            status.waitingByAge = try Self.ages.map { age in
+            status.waitingByAge = try OutboxStatus.ages.map { age in
                 OutboxStatus.Age(olderThan: age, count: try Self.count(olderThan: age, at: now, in: db))
             }
             status.waitingBySender = try SenderTable.counts(of: "entries", in: db)
@@ -36,21 +35,14 @@ extension Outbox {
             status.outcomes = try Self.counts(
                 Row.fetchAll(
                     db, sql: "SELECT outcome, SUM(count) FROM tallies WHERE day > ? GROUP BY outcome",
-                    arguments: [(now - Self.lifetime) / Tally.millisecondsPerDay]))
+                    arguments: [(now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay]))
             status.fileByteCount = try count(db, "PRAGMA page_count") * count(db, "PRAGMA page_size")
             return status
         }
         @Sendable func count(_ db: Database, _ sql: String) throws -> Int { try Int.fetchOne(db, sql: sql) ?? 0 }
     }
 
-    /// Dead letters, oldest first, one page at a time.
-    ///
-    /// - Parameters:
-    ///   - reason: of this reason only.
-    ///   - offset: how many to leave out.
-    public func deadLetters(
-        reason: String? = nil, offset: Int = 0, limit: Int = 100
-    ) async throws(OutboxError) -> [DeadLetter] {
+    func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter] {
         try await read { db in
             try Row.fetchAll(
                 db,
@@ -109,6 +101,4 @@ extension Outbox {
         return try Int.fetchOne(
             db, sql: "SELECT COUNT(*) FROM entries INDEXED BY entries_by_device WHERE id < ?", arguments: [low]) ?? 0
     }
-
-    private static let ages: [Duration] = [.seconds(60), .seconds(3_600), .seconds(86_400), .seconds(7 * 86_400)]
 }

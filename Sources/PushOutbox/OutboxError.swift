@@ -1,4 +1,3 @@
-internal import GRDB
 public import PushSender
 public import SealedPush
 
@@ -24,6 +23,12 @@ public enum OutboxError: Error, Equatable, Sendable {
     case busy
     /// Anything else that SQLite reports: its extended result code and its own words.
     case database(code: Int32, String)
+    /// The database server can't be reached, or has been away for longer than the limit. The text is its client's.
+    case unreachable(String)
+    /// The database's role may not do that. The text is the server's.
+    case notPermitted(String)
+    /// Anything else that PostgreSQL reports: its SQLSTATE and its own words.
+    case server(code: String, String)
 
     /// No such device is registered.
     case unknownDevice
@@ -62,6 +67,9 @@ extension OutboxError: CustomStringConvertible {
         case .diskFull: "the disk is full: nothing was done, and nothing is lost"
         case .busy: "another process holds the outbox for too long"
         case .database(let code, let words): "the database failed (\(code): \(words))"
+        case .unreachable(let words): "the database can't be reached: \(words)"
+        case .notPermitted(let words): "the database's role may not do this: \(words)"
+        case .server(let code, let words): "the database failed (\(code): \(words))"
         case .unknownDevice: "no such device is registered"
         case .unknownUser: "no device of this user is registered"
         case .otherUser(let name): "\(name) is registered for another user"
@@ -73,41 +81,6 @@ extension OutboxError: CustomStringConvertible {
         case .challenge(let error): error.description
         case .seal(let error): error.description
         case .keyUsedForOthers: "this idempotency key was used before, for other devices"
-        }
-    }
-}
-
-extension OutboxError {
-    init(_ error: any Error) {
-        if let error = error as? OutboxError {
-            self = error
-        } else if let error = error as? DatabaseError {
-            self.init(error)
-        } else if error is RowDecodingError {
-            self = .damaged
-        } else {
-            self = .database(code: 0, "\(type(of: error))")
-        }
-    }
-
-    private init(_ error: DatabaseError) {
-        switch error.extendedResultCode {
-        // The index of the log lies in shared memory, and grows when the disk has room.
-        case .SQLITE_IOERR_SHMSIZE:
-            self = .diskFull
-            return
-        case .SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_LOCK:
-            self = .readOnly
-            return
-        default: break
-        }
-        switch error.resultCode {
-        case .SQLITE_FULL: self = .diskFull
-        case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly
-        case .SQLITE_CANTOPEN: self = .cannotOpen(error.message ?? "unable to open database file")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged
-        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
-        default: self = .database(code: error.extendedResultCode.rawValue, error.message ?? "no message")
         }
     }
 }

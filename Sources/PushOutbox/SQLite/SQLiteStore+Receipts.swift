@@ -8,27 +8,86 @@ import SealedPush
     internal import Foundation
 #endif
 
+extension SQLiteStore {
+    func count(
+        _ receipts: [ShownReceipt], refused: [ReceiptError: Int]
+    ) async throws(OutboxError) -> [ReceiptOutcome] {
+        let now = clock.now()
+        return try await write { db in
+            for (error, count) in refused { try ReceiptTable.countRefusals(error.rawValue, count, at: now, in: db) }
+            return try receipts.map { try ReceiptTable.count($0, at: now, in: db) }
+        }
+    }
+
+    func receipts(days: Int) async throws(OutboxError) -> ReceiptReport {
+        let now = clock.now()
+        let today = now / Tally.millisecondsPerDay
+        let first = today - Int64(days) + 1
+        return try await read { db in
+            var days: [Int64: ReceiptDay] = [:]
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT day, outcome, count FROM receipt_tallies WHERE day >= ?", arguments: [first])
+            for row in rows {
+                let day: Int64 = try row.value("day")
+                days[day, default: ReceiptDay(number: day)].add(try row.value("outcome"), try row.count("count"))
+            }
+            let accepted = try Row.fetchAll(
+                db, sql: "SELECT day, count FROM tallies WHERE day >= ? AND outcome = ?",
+                arguments: [first, Tally.accepted])
+            for row in accepted {
+                let day: Int64 = try row.value("day")
+                days[day, default: ReceiptDay(number: day)].acceptedCount = try row.count("count")
+            }
+            let devices = try Row.fetchOne(
+                db,
+                sql:
+                    "SELECT COUNT(*) AS all_of_them, COUNT(*) FILTER (WHERE failed > 0) AS failing FROM receipt_devices WHERE last >= ?",
+                arguments: [first * Tally.millisecondsPerDay])
+            return ReceiptReport(
+                deviceCount: try devices?.count("all_of_them") ?? 0,
+                failingDeviceCount: try devices?.count("failing") ?? 0,
+                failingDevices: try ReceiptTable.failingDevices(
+                    since: first * Tally.millisecondsPerDay, in: db),
+                registeredDeviceCount: try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM devices") ?? 0,
+                days: days.values.sorted { $0.start < $1.start })
+        }
+    }
+
+    func receipts(of id: ReceiptID) async throws(OutboxError) -> ReceiptDevice? {
+        try await read { db in
+            let row = try Row.fetchOne(
+                db, sql: "SELECT last, shown, failed FROM receipt_devices WHERE id = ?",
+                arguments: [ReceiptTable.data(id)])
+            return try row.map { row in
+                ReceiptDevice(
+                    last: Timestamp(clamping: try row.value("last") / 1_000), shownCount: try row.count("shown"),
+                    failedCount: try row.count("failed"))
+            }
+        }
+    }
+}
+
 /// Receipts as rows: counts by day, devices, and the numbers of those that came.
 ///
 /// A device says what it likes about itself, in bounds; nothing about another.
 enum ReceiptTable {
     static func count(_ receipt: ShownReceipt, at now: Int64, in db: Database) throws -> ReceiptOutcome {
         guard try !isKnown(receipt, in: db) else {
-            try add(repeated, at: now, in: db)
+            try add(ReceiptTally.repeated, at: now, in: db)
             return .repeated
         }
         let today = now / Tally.millisecondsPerDay
         let before = try counts(of: receipt.id, on: today, in: db)
         guard before.shown < ReceiptDevice.maximumPerDay else {
-            try countRefusals(tooMany, 1, at: now, in: db)
+            try countRefusals(ReceiptTally.tooMany, 1, at: now, in: db)
             return .tooMany
         }
         // By the device's own day, not today: it is refused once that day is too long ago.
         let made = receipt.created.secondsSince1970 * 1_000 / Tally.millisecondsPerDay
         try db.cachedStatement(sql: "INSERT INTO receipt_numbers(id, number, day) VALUES (?, ?, ?)")
             .execute(arguments: [data(receipt.id), Data(receipt.number), max(made, today)])
-        try add(shown, at: now, in: db)
-        try add(speed(receipt.elapsed), at: now, in: db)
+        try add(ReceiptTally.shown, at: now, in: db)
+        try add(ReceiptTally.speed(receipt.elapsed), at: now, in: db)
         let failedCount = try countFailures(of: receipt, before: before.failed, at: now, in: db)
         try db.cachedStatement(
             sql: """
@@ -51,9 +110,9 @@ enum ReceiptTable {
         var left = max(0, ReceiptDevice.maximumFailuresPerDay - before)
         let limit = left
         var failures = receipt.failures.map { ($0.rawValue, $1) }.sorted { $0.0 < $1.0 }
-        failures.append((otherReason, receipt.otherFailureCount))
+        failures.append((ReceiptTally.otherReason, receipt.otherFailureCount))
         for (reason, count) in failures where count > 0 {
-            try add(failed(reason), min(count, left), at: now, in: db)
+            try add(ReceiptTally.failed(reason), min(count, left), at: now, in: db)
             left -= min(count, left)
             try db.cachedStatement(
                 sql: """
@@ -74,7 +133,7 @@ enum ReceiptTable {
     }
 
     static func countRefusals(_ code: String, _ count: Int, at now: Int64, in db: Database) throws {
-        try add(refused(code), count, at: now, in: db)
+        try add(ReceiptTally.refused(code), count, at: now, in: db)
     }
 
     /// Whether it came before; the number alone counts where it came to an earlier version, which noted no device.
@@ -117,19 +176,5 @@ enum ReceiptTable {
         ).execute(arguments: [now / Tally.millisecondsPerDay, outcome, count])
     }
 
-    /// The first limit that the time is not beyond.
-    private static func speed(_ elapsed: Duration) -> String {
-        let limit = ReceiptDay.speedLimits.first { elapsed <= $0 }
-        return within(limit.map { String($0.milliseconds) } ?? "more")
-    }
-
     static func data(_ id: ReceiptID) -> Data { Data(id.bytes) }
-
-    static let shown = "shown"
-    static let repeated = "repeated"
-    static let otherReason = "other"
-    static let tooMany = "too-many"
-    static func failed(_ reason: String) -> String { "failed:\(reason)" }
-    static func refused(_ reason: String) -> String { "refused:\(reason)" }
-    static func within(_ limit: String) -> String { "within:\(limit)" }
 }

@@ -1,0 +1,106 @@
+package import PushSender
+package import SealedPush
+
+/// The right to send one entry until some moment, and what is sent.
+package struct Lease: Sendable {
+    /// The row of the device, for which nobody else sends meanwhile.
+    package let device: Int64
+    package let entry: Int64
+    /// Tells this lease from any other of the device.
+    package let number: Int64
+    /// How often the entry was taken, this time included.
+    package let attempts: Int
+    package let request: PushRequest
+
+    package init(device: Int64, entry: Int64, number: Int64, attempts: Int, request: PushRequest) {
+        self.device = device
+        self.entry = entry
+        self.number = number
+        self.attempts = attempts
+        self.request = request
+    }
+
+    /// No delay grows beyond this many attempts.
+    package static let countedAttempts = 1_000_000
+    /// Longer than any lease or back-off, in milliseconds. What is due further ahead was noted before a clock was set back.
+    package static let longestDelay: Int64 = Tally.millisecondsPerDay
+}
+
+/// What becomes of a lease.
+package enum Settlement: Sendable, Equatable {
+    /// The service has it.
+    case accepted
+    /// Sent again after this long.
+    case later(Duration)
+    /// Not sent at all; counts as no attempt.
+    case returned
+    /// Kept as a dead letter.
+    case dead(reason: String)
+    /// The address is gone since a moment: it is removed, and what waits for it, unless it was registered again since then.
+    /// If so, the entry is sent again after a while.
+    case addressGone(reason: String, since: Timestamp, otherwise: Duration)
+    /// The address is refused: it is disabled, and what waits for it becomes dead letters.
+    case addressRefused(reason: String)
+}
+
+/// What a courier asks for: so many leases, of these lanes, for so long.
+package struct LeaseOrder: Sendable {
+    package let carrier: Carrier
+    package let count: Int
+    /// How many of them go to the considerate lane first, where something waits there: so it never starves.
+    package let considerateCount: Int
+    package let duration: Duration
+    /// The first lease's number; the others follow.
+    package let firstNumber: Int64
+}
+
+/// How many pushes ended how, by day: the outcomes' names.
+package enum Tally {
+    package static let accepted = "accepted"
+    package static let expired = "expired"
+    package static let purged = "purged"
+    package static func dropped(_ reason: String) -> String { "dropped:\(reason)" }
+    package static func dead(_ reason: String) -> String { "dead:\(reason)" }
+
+    package static let millisecondsPerDay: Int64 = 86_400_000
+}
+
+/// An entry as a database holds it, with its device's address and app.
+package struct EntryRow: Sendable {
+    package var priority: Int
+    package var expiration: Int64?
+    package var apnsID: String
+    package var collapseID: String
+    package var body: [UInt8]
+    package var topic: String?
+    package var address: [UInt8]?
+    package var isProven: Bool
+
+    package init(
+        priority: Int, expiration: Int64?, apnsID: String, collapseID: String, body: [UInt8], topic: String?,
+        address: [UInt8]?, isProven: Bool
+    ) {
+        self.priority = priority
+        self.expiration = expiration
+        self.apnsID = apnsID
+        self.collapseID = collapseID
+        self.body = body
+        self.topic = topic
+        self.address = address
+        self.isProven = isProven
+    }
+
+    /// Nil for what is no push: somebody has been in the database.
+    package func request(of carrier: Carrier) -> PushRequest? {
+        guard let address = address.flatMap({ Address($0, of: carrier) }),
+            let topic = topic.flatMap(Topic.init(parsing:)),
+            let priority = PushPriority(rawValue: priority), apnsID.utf8.count == 36,
+            (1...64).contains(collapseID.utf8.count), body.count <= SizePlan.maximumPayloadByteCount
+        else { return nil }
+        var request = PushRequest(
+            address: address, body: body, topic: topic, apnsID: apnsID, collapseID: collapseID, priority: priority,
+            expiration: expiration.map { Timestamp(clamping: $0) })
+        request.isProven = isProven
+        return request
+    }
+}

@@ -1,0 +1,122 @@
+package import PushSender
+package import SealedPush
+
+/// What the outbox needs of a database. Two kinds keep this promise: a file of SQLite's on one host, PostgreSQL for many.
+///
+/// Each call is one transaction, or a series of them where it says so: done as a whole and durable on return, or not at all.
+/// What is decided about devices, messages and refusals is decided above, the same for all; a store keeps rows.
+package protocol OutboxStore: Sendable {
+    /// What the courier measures its own time by: how long it holds a lease, how long it pauses.
+    var clock: OutboxClock { get }
+
+    // MARK: Devices
+
+    /// Makes or replaces devices, all or none, each as ``DeviceChange`` decides.
+    ///
+    /// - Throws: what ``RegistryRules`` refuse, and what the changes throw.
+    func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange]
+    /// Forgets a device and what waits for it; returns how many pushes that were. Throws `unknownDevice`.
+    func remove(_ name: DeviceName) async throws(OutboxError) -> Int
+    /// Devices by name, ascending.
+    func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [RegisteredDevice]
+
+    // MARK: Messages
+
+    /// Reads the next devices that a message goes to, from where an earlier call with the same key has stopped.
+    ///
+    /// - Throws: `unknownDevice`, `unknownUser`, `keyUsedForOthers`.
+    func candidates(for order: EnqueueOrder, after position: Int64) async throws(OutboxError) -> EnqueueBatch
+    /// Stores what was sealed for a batch. False, and nothing stored, where a device or the request's progress is not as it was
+    /// read.
+    func enqueue(
+        _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
+    ) async throws(OutboxError) -> Bool
+
+    // MARK: Leases
+
+    /// Notes what became of leases, holds on to some, and takes new ones.
+    ///
+    /// A lease may have been lost in the meantime, to whoever took it after its end. What its carrier said about the entry or the
+    /// address is true all the same; only the device's place in the queue is then left to the new holder.
+    func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer
+    /// How long until something comes due; zero or less where something is, nil where nothing waits.
+    func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration?
+    /// Sleeps until something was enqueued by whichever process, where the store can tell, or the time is over.
+    func rest(for duration: Duration) async
+
+    // MARK: Upkeep
+
+    /// Moves dead letters back, of one reason or all, and takes their addresses into use again; in several transactions.
+    func retry(reason: String?) async throws(OutboxError) -> Int
+    /// Makes due at once what was put off.
+    func retryNow() async throws(OutboxError)
+    /// Throws pushes away; in several transactions.
+    func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int
+    func status() async throws(OutboxError) -> OutboxStatus
+    func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter]
+
+    // MARK: Receipts
+
+    /// Counts receipts, and what was refused; returns what became of each, in their order.
+    func count(
+        _ receipts: [ShownReceipt], refused: [ReceiptError: Int]
+    ) async throws(OutboxError) -> [ReceiptOutcome]
+    /// The last so many days, today included.
+    func receipts(days: Int) async throws(OutboxError) -> ReceiptReport
+    func receipts(of id: ReceiptID) async throws(OutboxError) -> ReceiptDevice?
+}
+
+/// One device as it is to be from now on.
+package struct DeviceChange: Sendable {
+    package let name: DeviceName
+    /// Who was logged in there before, where that was another.
+    package let previous: UserName?
+    /// The new state, made of the old one, which nobody else changes meanwhile; may be called more than once.
+    package let apply: @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
+
+    package init(
+        _ name: DeviceName, movingFrom previous: UserName? = nil,
+        _ apply: @escaping @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
+    ) {
+        self.name = name
+        self.previous = previous
+        self.apply = apply
+    }
+}
+
+/// Which devices are read.
+package enum DeviceSelection: Hashable, Sendable {
+    case named(DeviceName)
+    case of(UserName)
+    case page(after: DeviceName?, limit: Int)
+}
+
+/// What a courier hands in and asks for at once.
+package struct LeaseExchange: Sendable {
+    package var settled: [(lease: Lease, settlement: Settlement)]
+    /// Those that are held for `hold` from now on.
+    package var extended: [Lease] = []
+    package var hold: Duration = .zero
+    package var order: LeaseOrder?
+
+    package init(
+        settled: [(lease: Lease, settlement: Settlement)] = [], extended: [Lease] = [], by duration: Duration = .zero,
+        taking order: LeaseOrder? = nil
+    ) {
+        self.settled = settled
+        self.extended = extended
+        hold = duration
+        self.order = order
+    }
+}
+
+package struct LeaseAnswer: Sendable {
+    package var leases: [Lease] = []
+    /// What is to be handed in once more, soon: somebody is enqueueing to these devices at this moment.
+    package var unsettled: [(lease: Lease, settlement: Settlement)] = []
+
+    package init(leases: [Lease] = [], unsettled: [(lease: Lease, settlement: Settlement)] = []) {
+        self.leases = leases
+        self.unsettled = unsettled
+    }
+}

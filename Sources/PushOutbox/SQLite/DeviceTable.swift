@@ -1,0 +1,205 @@
+internal import GRDB
+import PushSender
+import SealedPush
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension SQLiteStore {
+    func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange] {
+        try await write { db in try changes.map { try DeviceTable.save($0, in: db) } }
+    }
+
+    func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
+        try await write { db in
+            guard let id = try DeviceTable.id(of: name, in: db) else { throw OutboxError.unknownDevice }
+            return try DeviceTable.remove(id, in: db)
+        }
+    }
+
+    func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [RegisteredDevice] {
+        try await read { db in
+            switch selection {
+            case .named(let name): try [DeviceTable.load(name, in: db)?.device].compactMap { $0 }
+            case .of(let user): try DeviceTable.loadAll(of: user, in: db)
+            case .page(let name, let limit):
+                try DeviceTable.loadPage(after: name?.description ?? "", limit: limit, in: db)
+            }
+        }
+    }
+}
+
+/// Devices as rows.
+enum DeviceTable {
+    /// Inserts or updates by name.
+    static func save(_ change: DeviceChange, in db: Database) throws -> RegistrationChange {
+        let known = try load(change.name, in: db)
+        let device = try change.apply(known?.device)
+        if let known { try RegistryRules.requireOwn(known.device, device, movingFrom: change.previous) }
+        var discardedCount = try RegistryRules.claim(device, knownAs: known?.device, others: others(device, in: db))
+            .map { try remove($0, in: db) }.reduce(0, +)
+        var loser: DeviceName?
+        if case .active(let address, _) = device.address {
+            let taken = try take(address, for: device.name, in: db)
+            loser = taken.loser
+            discardedCount += taken.discardedCount
+        }
+        let carrier = try CarrierTable.id(making: device.address.carrier, in: db)
+
+        let id: Int64
+        if let known {
+            id = known.id
+            if !device.isSamePlace(as: known.device) { discardedCount += try EntryTable.discardAll(of: id, in: db) }
+            try update(id, device, carrier: carrier, in: db)
+            if case .active(let address, let registered) = device.address, known.device.address.address != address {
+                try QueueTable.hurry(id, due: registered.secondsSince1970 * 1_000, in: db)
+            }
+        } else {
+            id = try insert(device, carrier: carrier, in: db)
+        }
+        try saveEnrolment(of: id, DeviceRow(device).enrolment, in: db)
+        try QueueTable.move(id, to: carrier, in: db)
+        return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, addressTakenFrom: loser)
+    }
+
+    /// Other users' devices under the same enrolment key.
+    private static func others(
+        _ device: RegisteredDevice, in db: Database
+    ) throws -> [(id: Int64, isProven: Bool)] {
+        guard case .enrolled(let enrolled) = device.keys else { return [] }
+        return try Row.fetchAll(
+            db,
+            sql: """
+                SELECT id, proven <> '' AS is_proven FROM enrolments JOIN devices ON device = id
+                WHERE enrolment = ? AND user <> ? AND name <> ?
+                """,
+            arguments: [enrolled.enrolment.description, device.user.description, device.name.description]
+        ).map { (try $0.value("id"), try $0.value("is_proven")) }
+    }
+
+    /// Forgets a device and what waits for it; returns how many pushes that were.
+    static func remove(_ id: Int64, in db: Database) throws -> Int {
+        let count = try EntryTable.discardAll(of: id, in: db)
+        try db.execute(sql: "DELETE FROM devices WHERE id = ?", arguments: [id])
+        return count
+    }
+
+    static func id(of name: DeviceName, in db: Database) throws -> Int64? {
+        try Int64.fetchOne(db, sql: "SELECT id FROM devices WHERE name = ?", arguments: [name.description])
+    }
+
+    static func load(_ name: DeviceName, in db: Database) throws -> (id: Int64, device: RegisteredDevice)? {
+        let row = try Row.fetchOne(db, sql: "\(selection) WHERE devices.name = ?", arguments: [name.description])
+        return try row.map { (try $0.value("id"), try device($0)) }
+    }
+
+    static func loadAll(of user: UserName, in db: Database) throws -> [RegisteredDevice] {
+        try Row.fetchAll(db, sql: "\(selection) WHERE user = ? ORDER BY devices.name", arguments: [user.description])
+            .map(device)
+    }
+
+    static func loadPage(after name: String, limit: Int, in db: Database) throws -> [RegisteredDevice] {
+        try Row.fetchAll(
+            db, sql: "\(selection) WHERE devices.name > ? ORDER BY devices.name LIMIT ?", arguments: [name, limit]
+        ).map(device)
+    }
+
+    /// The address's earlier holder is another installation, which has it no more; what waited for that one must not be
+    /// shown to whoever holds the device now.
+    private static func take(
+        _ address: Address, for name: DeviceName, in db: Database
+    ) throws -> (loser: DeviceName?, discardedCount: Int) {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT id, name FROM devices WHERE token = ? AND name <> ?",
+            arguments: [Data(address.bytes), name.description])
+        guard let row else { return (nil, 0) }
+        let holder: Int64 = try row.value("id")
+        try db.execute(
+            sql: """
+                UPDATE devices SET token = NULL, token_refusal = 'moved', is_proven = 0, revision = revision + 1
+                WHERE id = ?
+                """, arguments: [holder])
+        return (DeviceName(parsing: try row.value("name")), try EntryTable.discardAll(of: holder, in: db))
+    }
+
+    private static func insert(_ device: RegisteredDevice, carrier: Int64, in db: Database) throws -> Int64 {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO devices(name, user, topic, environment, token, token_registered, token_refusal, recipient,
+                    is_verified, valid_from, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: StatementArguments([device.name.description]) + columns(of: device, carrier))
+        return db.lastInsertedRowID
+    }
+
+    private static func update(
+        _ id: Int64, _ device: RegisteredDevice, carrier: Int64, in db: Database
+    ) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE devices SET is_proven = is_proven AND token IS ?4 AND topic IS ?2 AND environment IS ?3,
+                    user = ?1, topic = ?2, environment = ?3, token = ?4, token_registered = ?5, token_refusal = ?6,
+                    recipient = ?7, is_verified = ?8, valid_from = ?9, valid_until = ?10, revision = revision + 1
+                WHERE id = ?11
+                """
+        ).execute(arguments: columns(of: device, carrier) + [id])
+    }
+
+    /// All but the name.
+    private static func columns(of device: RegisteredDevice, _ carrier: Int64) -> StatementArguments {
+        let (row, keys) = (DeviceRow(device), SealingKey(device.keys))
+        return [
+            row.user, row.topic, carrier, row.address.map { Data($0) }, row.registered, row.refusal, row.recipient,
+            keys.isVerified, keys.validFrom, keys.validUntil,
+        ]
+    }
+
+    private static func saveEnrolment(of id: Int64, _ keys: DeviceRow.Enrolment?, in db: Database) throws {
+        guard let keys else {
+            return try db.cachedStatement(sql: "DELETE FROM enrolments WHERE device = ?").execute(arguments: [id])
+        }
+        try db.cachedStatement(
+            sql: "INSERT OR REPLACE INTO enrolments(device, enrolment, record, proven) VALUES (?, ?, ?, ?)"
+        ).execute(arguments: [id, keys.key, keys.record, keys.proven])
+    }
+
+    private static let selection = """
+        SELECT devices.id, devices.name, user, topic, carriers.name AS carrier, token, token_registered, token_refusal,
+            recipient, enrolment, record, proven
+        FROM devices LEFT JOIN carriers ON carriers.id = environment LEFT JOIN enrolments ON device = devices.id
+        """
+
+    private static func device(_ row: Row) throws -> RegisteredDevice {
+        let address: Data? = try row.value("token")
+        var enrolment: DeviceRow.Enrolment?
+        if let key: String = try row.value("enrolment") {
+            enrolment = .init(key: key, record: try row.value("record"), proven: try row.value("proven"))
+        }
+        return try DeviceRow(
+            name: row.value("name"), user: row.value("user"), topic: row.value("topic"),
+            carrier: row.value("carrier") ?? "", address: address.map { Array($0) },
+            registered: row.value("token_registered"), refusal: row.value("token_refusal"),
+            recipient: row.value("recipient"), enrolment: enrolment
+        ).device()
+    }
+}
+
+/// Carriers as rows, so that devices and queues hold a number only, in their column `environment`. There are few, and they
+/// stay.
+enum CarrierTable {
+    /// Makes the row where there is none.
+    static func id(making carrier: Carrier, in db: Database) throws -> Int64 {
+        if let id = try id(of: carrier, in: db) { return id }
+        try db.execute(sql: "INSERT INTO carriers(name) VALUES (?)", arguments: [carrier.description])
+        return db.lastInsertedRowID
+    }
+
+    /// Nil where no device ever had it.
+    static func id(of carrier: Carrier, in db: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT id FROM carriers WHERE name = ?"), arguments: [carrier.description])
+    }
+}

@@ -1,0 +1,185 @@
+internal import GRDB
+import PushSender
+import SealedPush
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension SQLiteStore {
+    func candidates(for order: EnqueueOrder, after position: Int64) async throws(OutboxError) -> EnqueueBatch {
+        try await read { try Self.batch(order, after: position, in: $0) }
+    }
+
+    private static func batch(_ order: EnqueueOrder, after position: Int64, in db: Database) throws -> EnqueueBatch {
+        var start = position
+        var already = 0
+        if let progress = try RequestTable.progress(of: order, in: db) {
+            start = max(position, progress.position)
+            already = progress.enqueuedCount
+            if progress.isComplete {
+                return EnqueueBatch(candidates: [], next: nil, alreadyEnqueuedCount: already, position: start)
+            }
+        }
+        let rows: [Row]
+        switch order.audience {
+        case .device(let name):
+            rows = try Row.fetchAll(db, sql: "\(selection) WHERE name = ?", arguments: [name.description])
+            if rows.isEmpty { throw OutboxError.unknownDevice }
+        case .user(let name):
+            rows = try Row.fetchAll(
+                db, sql: "\(selection) WHERE user = ? ORDER BY id", arguments: [name.description])
+            if rows.isEmpty { throw OutboxError.unknownUser }
+        case .everyone:
+            rows = try Row.fetchAll(
+                db.cachedStatement(sql: "\(selection) WHERE id > ? AND topic = ? ORDER BY id LIMIT ?"),
+                arguments: [start, order.topic.description, EnqueueBatch.maximumCount])
+        }
+        let candidates = try rows.map(candidate)
+        let isPaged = order.audience == .everyone && candidates.count == EnqueueBatch.maximumCount
+        return EnqueueBatch(
+            candidates: candidates, next: isPaged ? candidates.last?.device : nil, alreadyEnqueuedCount: already,
+            position: start)
+    }
+
+    func enqueue(
+        _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
+    ) async throws(OutboxError) -> Bool {
+        if batch.candidates.isEmpty && order.key == nil { return true }
+        let now = clock.now()
+        return try await write { db in
+            if let progress = try RequestTable.progress(of: order, in: db) {
+                if progress.isComplete { return batch.candidates.isEmpty }
+                guard progress.position <= batch.position else { return false }
+            }
+            let carriers = try sealed.map { try Self.carrier(of: $0, in: db) }
+            guard !carriers.contains(nil) else { return false }
+            let sender = sealed.isEmpty ? nil : try SenderTable.id(making: order.sealedBy, in: db)
+            for case (let item, let carrier?) in zip(sealed, carriers) {
+                try Self.insert(item, of: carrier, order, sender: sender, at: now, in: db)
+            }
+            try RequestTable.advance(
+                order, to: batch.next ?? .max, isComplete: batch.next == nil, enqueuing: sealed.count, at: now, in: db)
+            return true
+        }
+    }
+
+    /// Nil where the device has changed since it was read.
+    private static func carrier(of item: EnqueueBatch.Sealed, in db: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT environment FROM devices WHERE id = ? AND revision = ?"),
+            arguments: [item.device, item.revision])
+    }
+
+    private static func insert(
+        _ item: EnqueueBatch.Sealed, of carrier: Int64, _ order: EnqueueOrder, sender: Int64?, at now: Int64,
+        in db: Database
+    ) throws {
+        let payload = item.payload
+        let expiration = order.expiration ?? payload.expires
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            item.device, order.priority.rawValue, now, min(order.end(of: payload) ?? .max, now + EnqueueOrder.lifetime),
+            expiration?.secondsSince1970, payload.apnsID, payload.collapseID, Data(payload.json), sender,
+        ])
+        try QueueTable.add(
+            item.device, carrier: carrier, priority: order.priority.rawValue, due: now, in: db)
+    }
+
+    private static func candidate(_ row: Row) throws -> EnqueueBatch.Candidate {
+        guard let topic = Topic(parsing: try row.value("topic")) else { throw OutboxError.damaged }
+        let recipient: Recipient?
+        do {
+            recipient = try (row.value("recipient") as String?).map(Recipient.init(parsing:))
+        } catch { throw OutboxError.damaged }
+        return EnqueueBatch.Candidate(
+            device: try row.value("id"), revision: try row.value("revision"), topic: topic,
+            hasToken: try row.value("has_token"),
+            key: SealingKey(
+                recipient: recipient, isVerified: try row.value("is_verified"), validFrom: try row.value("valid_from"),
+                validUntil: try row.value("valid_until")))
+    }
+
+    private static let selection = """
+        SELECT id, revision, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token, recipient,
+            is_verified, valid_from, valid_until
+        FROM devices
+        """
+}
+
+/// How far each request with an idempotency key has come, as rows. Of the key, only a hash.
+enum RequestTable {
+    struct Progress {
+        let position: Int64
+        let isComplete: Bool
+        let enqueuedCount: Int
+    }
+
+    /// Nil where there is no key, or none was used so far.
+    static func progress(of order: EnqueueOrder, in db: Database) throws -> Progress? {
+        guard let key = order.key else { return nil }
+        let row = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT audience, position, is_complete, enqueued FROM requests WHERE key = ?"),
+            arguments: [Data(key.digest)])
+        guard let row else { return nil }
+        guard try row.value("audience") == order.audienceText else { throw OutboxError.keyUsedForOthers }
+        return Progress(
+            position: try row.value("position"), isComplete: try row.value("is_complete"),
+            enqueuedCount: try row.count("enqueued"))
+    }
+
+    /// Notes a batch, in the transaction that stores its entries.
+    static func advance(
+        _ order: EnqueueOrder, to position: Int64, isComplete: Bool, enqueuing count: Int, at now: Int64,
+        in db: Database
+    ) throws {
+        guard let key = order.key else { return }
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO requests(key, audience, position, is_complete, enqueued, created) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT(key) DO UPDATE SET position = excluded.position, is_complete = excluded.is_complete,
+                    enqueued = enqueued + excluded.enqueued
+                """
+        ).execute(arguments: [Data(key.digest), order.audienceText, position, isComplete, count, now])
+    }
+}
+
+/// Sender keys as rows, so that each push holds a number only. Public keys; there are few, and they stay.
+enum SenderTable {
+    /// Makes the row where there is none; nil for an unknown one.
+    static func id(making sealedBy: SealedBy, in db: Database) throws -> Int64? {
+        if let id = try id(of: sealedBy, in: db) { return id }
+        guard sealedBy != .unknown else { return nil }
+        try db.cachedStatement(sql: "INSERT INTO senders(key) VALUES (?)").execute(arguments: [sealedBy.description])
+        return db.lastInsertedRowID
+    }
+
+    /// Nil where nothing was ever sealed by it.
+    static func id(of sealedBy: SealedBy, in db: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT id FROM senders WHERE key = ?"), arguments: [sealedBy.description])
+    }
+
+    /// How many rows of a table each has sealed; reads an index only.
+    static func counts(of table: String, in db: Database) throws -> [SealedBy: Int] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT key, count FROM (
+                    SELECT sender, COUNT(*) AS count FROM \(table) INDEXED BY \(table)_by_sender GROUP BY sender)
+                LEFT JOIN senders ON senders.id = sender
+                """)
+        return Dictionary(
+            try rows.map { row in
+                let key: String? = try row.value("key")
+                return (key.flatMap(SealedBy.init(parsing:)) ?? .unknown, try row.count("count"))
+            },
+            uniquingKeysWith: +)
+    }
+}

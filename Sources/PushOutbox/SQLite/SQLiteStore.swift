@@ -1,0 +1,129 @@
+internal import GRDB
+internal import _PushBase
+
+/// An outbox in one SQLite file.
+final class SQLiteStore: OutboxStore {
+    let clock: OutboxClock
+    private let pool: DatabasePool
+
+    /// - Parameter busyLimit: seconds to wait for another process that writes.
+    init(at path: String, clock: OutboxClock, busyLimit: Double) throws(OutboxError) {
+        self.clock = clock
+        do {
+            try OutboxPlace.prepare(path)
+            try Self.check(path, busyLimit)
+            pool = try Self.connect(path, busyLimit)
+            try pool.writeWithoutTransaction { db in
+                // The log is synced at each commit: what was acknowledged outlives a power failure, too. On a Mac that
+                // takes fullfsync, which means nothing elsewhere.
+                try db.execute(
+                    sql: """
+                        PRAGMA synchronous = FULL; PRAGMA fullfsync = 1;
+                        PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864
+                        """)
+                try db.inTransaction(.immediate) {
+                    try Schema.check(db)
+                    try Schema.migrate(db)
+                    return .commit
+                }
+            }
+        } catch { throw OutboxError(error) }
+    }
+
+    /// Other processes that enqueue into the file can't be heard: the courier looks again soon.
+    func rest(for duration: Duration) async { await clock.sleep(duration) }
+
+    /// Runs a transaction to its end, also when the calling task is cancelled.
+    func write<Answer: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Answer
+    ) async throws(OutboxError) -> Answer {
+        let result: Result<Answer, any Error> = await withCheckedContinuation { continuation in
+            pool.asyncWrite(body) { _, result in continuation.resume(returning: result) }
+        }
+        do { return try result.get() } catch { throw OutboxError(error) }
+    }
+
+    /// Reads from one snapshot; does not wait for writers.
+    func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Answer
+    ) async throws(OutboxError) -> Answer {
+        let result: Result<Answer, any Error> = await withCheckedContinuation { continuation in
+            pool.asyncRead { access in continuation.resume(returning: Result { try body(try access.get()) }) }
+        }
+        do { return try result.get() } catch { throw OutboxError(error) }
+    }
+
+    /// Writes the log back into the file and empties it; waits for readers.
+    func checkpoint() async throws(OutboxError) {
+        do { try await pool.barrierWriteWithoutTransaction { db in _ = try db.checkpoint(.truncate) } } catch {
+            throw OutboxError(error)
+        }
+    }
+
+    /// Looks before anything is changed: opening for good switches a file to another kind of log.
+    private static func check(_ path: String, _ busyLimit: Double) throws {
+        var configuration = configuration(busyLimit)
+        configuration.readonly = true
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.read { try Schema.check($0) }
+        try queue.close()
+    }
+
+    /// Two processes that make a new file at once may meet where SQLite does not wait by itself.
+    private static func connect(_ path: String, _ busyLimit: Double) throws -> DatabasePool {
+        for _ in 0..<50 {
+            do {
+                return try DatabasePool(path: path, configuration: configuration(busyLimit))
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY { usleep(20_000) }
+        }
+        throw OutboxError.busy
+    }
+
+    private static func configuration(_ busyLimit: Double) -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(busyLimit)
+        configuration.maximumReaderCount = 2
+        configuration.label = "outbox"
+        configuration.prepareDatabase { db in
+            // Freed space within a page is overwritten, so that tokens of removed devices do not stay there. Whole pages
+            // that are free, and the log until it is written back, may still hold some.
+            try db.execute(sql: "PRAGMA secure_delete = FAST; PRAGMA cache_size = -4000")
+        }
+        return configuration
+    }
+}
+
+extension OutboxError {
+    init(_ error: any Error) {
+        if let error = error as? OutboxError {
+            self = error
+        } else if let error = error as? DatabaseError {
+            self.init(error)
+        } else if error is RowDecodingError {
+            self = .damaged
+        } else {
+            self = .database(code: 0, "\(type(of: error))")
+        }
+    }
+
+    private init(_ error: DatabaseError) {
+        switch error.extendedResultCode {
+        // The index of the log lies in shared memory, and grows when the disk has room.
+        case .SQLITE_IOERR_SHMSIZE:
+            self = .diskFull
+            return
+        case .SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_LOCK:
+            self = .readOnly
+            return
+        default: break
+        }
+        switch error.resultCode {
+        case .SQLITE_FULL: self = .diskFull
+        case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly
+        case .SQLITE_CANTOPEN: self = .cannotOpen(error.message ?? "unable to open database file")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged
+        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
+        default: self = .database(code: error.extendedResultCode.rawValue, error.message ?? "no message")
+        }
+    }
+}
