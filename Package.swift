@@ -11,7 +11,7 @@ import PackageDescription
     let libsodium: Target.Dependency = "Clibsodium"
     let libsodiumPackages: [Package.Dependency] = []
     /// On Linux nobody builds an app: a checkout and a server build whole, without a flag.
-    let defaultTraits: Set<String> = ["Server"]
+    let defaultTraits: Set<String> = ["Server", "Postgres"]
 #else
     // libsodium is swift-sodium's xcframework, under the same module name. Releases before 0.10.0 are a minimal build that
     // lacks two functions of ours.
@@ -98,6 +98,15 @@ let serverTargets: [Target] = [
     .target(
         name: "PushOutbox", dependencies: ["ServerTrait", "PushSender", "SealedPush", "_PushBase", database],
         swiftSettings: settings),
+    // Empty without the trait, so that who stays with SQLite needs no libpq.
+    .systemLibrary(name: "Clibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    .target(
+        name: "PushPostgres",
+        dependencies: [
+            "ServerTrait", "PushOutbox", "PushSender", "SealedPush", "_PushBase",
+            .target(name: "Clibpq", condition: .when(traits: ["Postgres"])),
+        ],
+        swiftSettings: settings),
     .target(
         name: "PushAPNS",
         dependencies: ["ServerTrait", "PushSender", "SealedPush", "PushCrypto", "_PushBase"] + transport,
@@ -118,6 +127,7 @@ let serverTargets: [Target] = [
         dependencies: [
             "CommandSupport", "PushAPNS", "PushReceipts", "PushOutbox", "PushKeyring", "PushSender", "SealedPush",
             "PushCrypto", "_PushBase", "Clibqrencode", argumentParser, logging,
+            .target(name: "PushPostgres", condition: .when(traits: ["Postgres"])),
         ],
         swiftSettings: settings),
     .executableTarget(
@@ -248,7 +258,10 @@ let testedEverywhere: [Target] = [
 let testedOnLinux: [Target] = [
     .target(
         name: "TestPrograms",
-        dependencies: ["TestSupport", "PushSimulator", "PushKeyring", "PushSender", "SealedPush"],
+        dependencies: [
+            "TestSupport", "PushPostgres", "PushOutbox", "PushSimulator", "PushKeyring", "PushSender", "SealedPush",
+            "_PushBase",
+        ],
         path: "Tests/Programs", swiftSettings: settings),
     .testTarget(name: "UserNotificationsTests", dependencies: ["UserNotifications"], swiftSettings: settings),
     .testTarget(
@@ -261,12 +274,13 @@ let testedOnLinux: [Target] = [
     .testTarget(
         name: "PushOutboxTests",
         dependencies: [
-            "PushOutbox", "PushAPNS", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "_PushBase",
-            "TestSupport", "TestPrograms", "TestThreads", "outbox-worker", database,
+            "PushOutbox", "PushPostgres", "PushAPNS", "PushSender", "PushSimulator", "SealedPush", "PushCrypto",
+            "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "outbox-worker", database,
         ],
         swiftSettings: settings),
     .executableTarget(
-        name: "outbox-worker", dependencies: ["PushOutbox", "PushSender", "SealedPush"], path: "Tests/OutboxWorker",
+        name: "outbox-worker", dependencies: ["PushOutbox", "PushPostgres", "PushSender", "SealedPush"],
+        path: "Tests/OutboxWorker",
         swiftSettings: settings),
     .testTarget(
         name: "PushReceiptsTests",
@@ -368,7 +382,7 @@ let package = Package(
     ],
     products: [
         library("SealedPush"), library("PushSender"), library("PushKeyring"), library("PushService"),
-        library("PushCharts"), library("PushOutbox"), library("PushAPNS"),
+        library("PushCharts"), library("PushOutbox"), library("PushPostgres"), library("PushAPNS"),
         .executable(name: "sealedpush", targets: ["SealedPushCommand"]),
     ]
         + (onLinux
@@ -381,6 +395,9 @@ let package = Package(
             name: "Server",
             description:
                 "The outbox, the connection to Apple and the command line, with the packages they are built on."),
+        .trait(
+            name: "Postgres", description: "The outbox in PostgreSQL, for several hosts; wants libpq.",
+            enabledTraits: ["Server"]),
         .default(enabledTraits: defaultTraits),
     ],
     dependencies: libsodiumPackages + [

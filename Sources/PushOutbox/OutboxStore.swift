@@ -41,8 +41,9 @@ package protocol OutboxStore: Sendable {
     func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer
     /// How long until something comes due; zero or less where something is, nil where nothing waits.
     func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration?
-    /// Sleeps until something was enqueued by whichever process, where the store can tell, or the time is over.
-    func rest(for duration: Duration) async
+    /// Sleeps until something was enqueued by whichever process, or a while is over: that long, or longer where the store can
+    /// tell that nothing is due. Returns soon where the task is cancelled.
+    func rest(for duration: Duration, by carrier: Carrier) async
 
     // MARK: Upkeep
 

@@ -1,5 +1,6 @@
 import Foundation
 import PushOutbox
+import PushPostgres
 import PushSender
 import SealedPush
 
@@ -46,7 +47,10 @@ func makeSealer(_ path: String) throws -> Sealer {
 }
 
 // Longer than any machine is busy.
-let outbox = try Outbox(at: arguments[0], clock: .system, busyLimit: 600)
+let outbox =
+    arguments[0].hasPrefix("postgres://")
+    ? try await Outbox(postgres: arguments[0], clock: nil, patience: .seconds(600))
+    : try Outbox(at: arguments[0], clock: .system, busyLimit: 600)
 switch words.first {
 case "enqueue", "everyone":
     let sealer = try makeSealer(arguments[1])

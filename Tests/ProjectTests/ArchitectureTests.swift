@@ -13,6 +13,7 @@ struct ArchitectureTests {
         "PushKeyring": ["_PushBase", "PushCrypto", "SealedPush"],
         "PushSender": ["_PushBase", "PushCrypto", "SealedPush"],
         "PushOutbox": ["_PushBase", "SealedPush", "PushSender", "GRDB"],
+        "PushPostgres": ["_PushBase", "SealedPush", "PushSender", "PushOutbox", "Clibpq", "Dispatch"],
         "PushAPNS": [
             "_PushBase", "PushCrypto", "SealedPush", "PushSender", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL",
             "NIOHTTP2", "NIOHPACK",
@@ -40,7 +41,7 @@ struct ArchitectureTests {
         "SealedPushCommand": [
             "CommandSupport", "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushOutbox",
             "PushAPNS",
-            "PushReceipts",
+            "PushReceipts", "PushPostgres",
             "ArgumentParser",
             "Clibqrencode", "Logging", "Dispatch",
         ],

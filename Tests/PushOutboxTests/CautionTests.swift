@@ -6,11 +6,11 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("A courier is careful")
+@Suite("A courier is careful", .overStores)
 struct CautionTests {
     private let fixture: Fixture
 
-    init() throws { fixture = try Fixture() }
+    init() async throws { fixture = try await Fixture() }
 
     @Test("a 410 that does not say since when costs no token: it is tried three times, then kept as refused")
     func goneWithoutTime() async throws {
@@ -119,7 +119,7 @@ struct CautionTests {
         #expect(time.now < start)
     }
 
-    @Test("while the file can't be written, answers are kept and noted as soon as it can")
+    @Test("while the file can't be written, answers are kept and noted as soon as it can", .inFile)
     func lockedFile() async throws {
         try await fixture.addDevice("phone")
         let outbox = try Outbox(at: fixture.path, clock: .system, busyLimit: 0.02)

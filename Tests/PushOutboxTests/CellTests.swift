@@ -12,8 +12,8 @@ struct CellTests {
     private let fixture: Fixture
     private let folder: TemporaryFolder
 
-    init() throws {
-        fixture = try Fixture()
+    init() async throws {
+        fixture = try await Fixture()
         folder = try TemporaryFolder()
     }
 
@@ -51,7 +51,7 @@ struct CellTests {
             try db.execute(sql: "UPDATE entries SET body = NULL WHERE device = 1")
             try db.execute(sql: "UPDATE entries SET priority = 'text' WHERE device = 2")
         }
-        let outbox = try fixture.reopened()
+        let outbox = try await fixture.reopened()
         let report = try await Courier(for: outbox, through: ScriptedTransport(), limits: Fixture.limits()).run(
             until: .nothingDue(within: .zero))
         #expect(report.acceptedCount == 1)

@@ -6,11 +6,11 @@ import TestSupport
 import Testing
 import _PushBase
 
-@Suite("A courier")
+@Suite("A courier", .overStores)
 struct DeliveryTests {
     private let fixture: Fixture
 
-    init() throws { fixture = try Fixture() }
+    init() async throws { fixture = try await Fixture() }
 
     @Test("delivers what was enqueued, and it opens on the device")
     func delivers() async throws {
@@ -248,7 +248,7 @@ struct DeliveryTests {
             try? await eventually("the courier is cancelled") { isCancelled.withLock { $0 } }
             return Task.isCancelled ? .apns(0, "cut off") : .accepted(uniqueID: nil)
         }
-        let outbox = try Outbox(at: fixture.path)
+        let outbox = try await fixture.reopened(nil)
         let courier = Courier(for: outbox, through: transport, limits: CourierLimits(inFlightCount: 4))
         let run = Task { try await courier.run() }
         for await _ in started.stream { break }
@@ -266,11 +266,11 @@ struct DeliveryTests {
         for number in 0..<100 { try await fixture.addDevice("d\(number)") }
         for _ in 0..<5 { try await fixture.enqueue("Hello", to: .everyone) }
         let transport = ScriptedTransport()
-        let path = fixture.path
+        let fixture = fixture
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    let outbox = try Outbox(at: path, clock: .system, busyLimit: 600)
+                    let outbox = try await fixture.reopened(nil)
                     try await Courier(for: outbox, through: transport, limits: CourierLimits(inFlightCount: 16))
                         .run(until: .empty)
                 }

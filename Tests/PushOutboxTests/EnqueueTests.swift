@@ -6,11 +6,11 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("Enqueueing")
+@Suite("Enqueueing", .overStores)
 struct EnqueueTests {
     private let fixture: Fixture
 
-    init() throws { fixture = try Fixture() }
+    init() async throws { fixture = try await Fixture() }
 
     @Test("twice with one key enqueues once, for a device, a user and everyone")
     func once() async throws {
@@ -44,7 +44,7 @@ struct EnqueueTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    let outbox = try fixture.reopened()
+                    let outbox = try await fixture.reopened()
                     try await outbox.enqueue(
                         Content(body: "Hello"), to: .everyone, from: fixture.sealer, includingUnverified: true,
                         key: IdempotencyKey("k"))

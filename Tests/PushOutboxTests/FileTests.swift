@@ -19,16 +19,16 @@ struct FileTests {
 
     @Test("keeps what it held when it is opened again")
     func reopened() async throws {
-        let fixture = try Fixture()
+        let fixture = try await Fixture()
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
-        let again = try fixture.reopened()
+        let again = try await fixture.reopened()
         #expect(try await again.status().waitingCount == 1)
     }
 
     @Test("is readable by its owner only, log included")
     func permissions() async throws {
-        let fixture = try Fixture()
+        let fixture = try await Fixture()
         try await fixture.addDevice("phone")
         let files = try Checkout.allFiles(in: fixture.folder.url)
         #expect(files.count == 3)
@@ -40,7 +40,7 @@ struct FileTests {
 
     @Test("syncs its log at each commit")
     func durable() async throws {
-        let fixture = try Fixture()
+        let fixture = try await Fixture()
         let store = try #require(fixture.outbox.store as? SQLiteStore)
         let level = try await store.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
         #expect(level == 2)
@@ -112,7 +112,7 @@ struct FileTests {
 
     @Test("a row that somebody has spoiled costs its own push, and the others are sent")
     func spoiled() async throws {
-        let fixture = try Fixture()
+        let fixture = try await Fixture()
         for number in 0..<5 { try await fixture.addDevice("d\(number)") }
         try await fixture.enqueue("Hello", to: .everyone)
         let queue = try DatabaseQueue(path: fixture.path)
@@ -134,7 +134,7 @@ struct FileTests {
 
     @Test("damage in any page gives an error or the truth, and no trap", arguments: 0..<24)
     func damaged(part: Int) async throws {
-        let fixture = try Fixture()
+        let fixture = try await Fixture()
         for number in 0..<40 { try await fixture.addDevice("d\(number)") }
         try await fixture.enqueue(String(repeating: "Hello", count: 100), to: .everyone)
         try await fixture.outbox.checkpoint()

@@ -7,7 +7,7 @@ import Testing
 @testable import PushOutbox
 
 /// Random sequences of everything that can happen, against a plain model of what must hold.
-@Suite("Whatever happens")
+@Suite("Whatever happens", .overStores)
 struct InvariantTests {
     @Test("no push is lost, order holds per device, no two leases hold one device, identifiers stay", arguments: 0..<12)
     func sequences(round: Int) async throws {
@@ -40,7 +40,7 @@ private final class Sequence {
     private static let duration = Duration.seconds(60)
 
     init(deviceCount: Int) async throws {
-        fixture = try Fixture()
+        fixture = try await Fixture()
         outbox = fixture.outbox
         self.deviceCount = deviceCount
         waiting = Array(repeating: 0, count: deviceCount)
@@ -52,7 +52,7 @@ private final class Sequence {
         case 0..<6: try await enqueue(Int.random(in: 0..<deviceCount, using: &generator), using: &generator)
         case 6..<11: try await lease(Int.random(in: 1...4, using: &generator))
         case 11..<16: try await settle(using: &generator)
-        case 16: outbox = try fixture.reopened()
+        case 16: outbox = try await fixture.reopened()
         // A holder dies: it forgets what it held, and nobody is told.
         case 17: held.removeAll()
         case 18: fixture.time.advance(by: .milliseconds(Int.random(in: 0...90_000, using: &generator)))

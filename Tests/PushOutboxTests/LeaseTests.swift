@@ -1,4 +1,3 @@
-import GRDB
 import PushSender
 import SealedPush
 import TestSupport
@@ -6,11 +5,11 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("Leases")
+@Suite("Leases", .overStores)
 struct LeaseTests {
     private let fixture: Fixture
 
-    init() throws { fixture = try Fixture() }
+    init() async throws { fixture = try await Fixture() }
 
     private func take(_ number: Int64, count: Int = 1) async throws -> [Lease] {
         try await fixture.outbox.settle(
@@ -144,23 +143,19 @@ struct LeaseTests {
     func strangeEntries() async throws {
         let changes = [
             "apns_id = 'short'", "collapse_id = ''", "collapse_id = '\(String(repeating: "c", count: 65))'",
-            "body = zeroblob(4097)",
+            StoreKind.current == .sqlite ? "body = zeroblob(4097)" : "body = convert_to(repeat('a', 4097), 'UTF8')",
         ]
         for (number, change) in changes.enumerated() {
             try await fixture.addDevice("d\(number)")
             try await fixture.enqueue("Hello", to: .device(DeviceName(parsing: "d\(number)")!))
             let id = try await entry("MAX(id)")
-            try await DatabaseQueue(path: fixture.path).write {
-                try $0.execute(sql: "UPDATE entries SET \(change) WHERE id = ?", arguments: [id])
-            }
+            try await fixture.execute("UPDATE entries SET \(change) WHERE id = \(id)")
             #expect(try await take(Int64(number) * 10).isEmpty, "\(change)")
         }
         #expect(try await fixture.outbox.status().deadLetters == ["malformed": changes.count])
     }
 
     private func entry(_ expression: String) async throws -> Int64 {
-        try await DatabaseQueue(path: fixture.path).read {
-            try #require(try Int64.fetchOne($0, sql: "SELECT \(expression) FROM entries"))
-        }
+        try #require(try await fixture.number("SELECT \(expression) FROM entries"))
     }
 }

@@ -42,13 +42,13 @@ struct PostOffice: PushTransport {
     }
 }
 
-@Suite("A carrier that is not Apple")
+@Suite("A carrier that is not Apple", .overStores)
 struct OtherCarrierTests {
     private let fixture: Fixture
     private let server: PostServer
 
-    init() throws {
-        fixture = try Fixture()
+    init() async throws {
+        fixture = try await Fixture()
         server = try PostServer()
     }
 
@@ -151,7 +151,7 @@ struct OtherCarrierTests {
         try await fixture.outbox.setAddress(address, of: "phone", at: fixture.now)
         #expect(try await fixture.deliver(ScriptedTransport()).attemptCount == 0)
         server.behave(.answers(202))
-        let again = try fixture.reopened()
+        let again = try await fixture.reopened()
         #expect(try await again.device("phone")?.address == .active(address, registered: fixture.now))
         #expect(try await again.status().waitingDevices == [PostOffice.carrier: 1])
         let report = try await Courier(
@@ -160,7 +160,7 @@ struct OtherCarrierTests {
         #expect(report.acceptedCount == 1)
     }
 
-    @Test("a file from before there were carriers has Apple's two, and goes on")
+    @Test("a file from before there were carriers has Apple's two, and goes on", .inFile)
     func migrated() async throws {
         try await fixture.addDevice("phone")
         try await fixture.addDevice("test phone", environment: .sandbox)
@@ -168,7 +168,7 @@ struct OtherCarrierTests {
         try await DatabaseQueue(path: fixture.path).write { db in
             try db.execute(sql: "DROP TABLE carriers; PRAGMA user_version = 6")
         }
-        let outbox = try fixture.reopened()
+        let outbox = try await fixture.reopened()
         #expect(try await outbox.devices().map { $0.address.carrier } == [.apns(), .apns(.sandbox)])
         #expect(try await outbox.device("phone")?.address.address == Fixture.address("phone"))
         #expect(try await outbox.status().waitingDevices == [.apns(): 1, .apns(.sandbox): 1])

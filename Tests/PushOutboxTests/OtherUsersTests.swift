@@ -118,7 +118,7 @@ struct OtherUsersTests {
         #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
 
         // Everything that is in an outbox of the other user's, as frames that SQLite would replay.
-        let theirs = try Fixture()
+        let theirs = try await Fixture()
         try await theirs.addDevice("d0", user: "theirs")
         try FileManager.default.copyItem(atPath: theirs.path + "-wal", toPath: path + "-wal")
         chown(path + "-wal", 1_600, 1_600)

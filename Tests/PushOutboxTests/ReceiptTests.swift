@@ -7,12 +7,12 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("Receipts in the outbox")
+@Suite("Receipts in the outbox", .overStores)
 struct ReceiptTests {
     private let fixture: Fixture
     private let devices = ReceivedReceipts()
 
-    init() throws { fixture = try Fixture() }
+    init() async throws { fixture = try await Fixture() }
 
     @Test("are counted once each, with what failed before them, by reason and device")
     func counted() async throws {
@@ -151,7 +151,7 @@ struct ReceiptTests {
         #expect(report.total.shownCount == most + 2)
     }
 
-    @Test("come into a file of each version before, which is brought up to date", arguments: 1..<Schema.version)
+    @Test("come into a file of each version before, which is brought up to date", .inFile, arguments: 1..<Schema.version)
     func migration(version: Int) async throws {
         let folder = try TemporaryFolder()
         let path = folder.appending("old.db").path
@@ -161,7 +161,7 @@ struct ReceiptTests {
         #expect(try await outbox.receipts().total.shownCount == 1)
     }
 
-    @Test("that an earlier version has counted are known in a file that is brought up to date")
+    @Test("that an earlier version has counted are known in a file that is brought up to date", .inFile)
     func migratedNumbers() async throws {
         let folder = try TemporaryFolder()
         let path = folder.appending("old.db").path
@@ -191,7 +191,7 @@ struct ReceiptTests {
 
     @Test("of many devices at once lose no count")
     func crowd() async throws {
-        let (outbox, other, now) = (fixture.outbox, try fixture.reopened(), fixture.now)
+        let (outbox, other, now) = (fixture.outbox, try await fixture.reopened(), fixture.now)
         let receipts = try (0..<200).map { try devices.receipt("\($0 % 7)", failures: [.locked: 1], at: now) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for start in stride(from: 0, to: 200, by: 10) {

@@ -1,18 +1,17 @@
 import Foundation
-import GRDB
 import PushOutbox
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
 
-@Suite("The registry")
+@Suite("The registry", .overStores)
 struct RegistryTests {
     private let fixture: Fixture
     private let enrolmentKey = EnrolmentKey()
     private let identity = Identity()
 
-    init() throws { fixture = try Fixture() }
+    init() async throws { fixture = try await Fixture() }
 
     private func record(
         of recipients: [Recipient]? = nil, counter: UInt64 = 1, days: Int64 = 90
@@ -219,7 +218,7 @@ struct RegistryTests {
         try await enrol()
         try await prove(identity.recipient, by: [identity])
         try await fixture.enqueue("Hello", to: .device("phone"))
-        try await DatabaseQueue(path: fixture.path).write { try $0.execute(sql: "UPDATE enrolments SET proven = ''") }
+        try await fixture.execute("UPDATE enrolments SET proven = ''")
         let proven = try EnrolledDevice(
             loading: enrolmentKey.enrolment, record: try record(), proven: [identity.recipient])
         let change = try await fixture.outbox.register(
@@ -249,7 +248,7 @@ struct RegistryTests {
         try await enrol()
         try await prove(identity.recipient, by: [identity])
         try await fixture.addDevice("other", user: "berta")
-        try copyEnrolment(to: "other")
+        try await copyEnrolment(to: "other")
         for name: DeviceName in ["phone", "other"] {
             try await fixture.outbox.setAddress(Fixture.address("new \(name)"), of: name, at: fixture.now)
             try await fixture.outbox.accept(try record(counter: 2), of: name, at: fixture.now)
@@ -262,24 +261,20 @@ struct RegistryTests {
         try await enrol()
         try await prove(identity.recipient, by: [identity])
         try await fixture.addDevice("other", user: "berta")
-        try copyEnrolment(to: "other")
-        try await DatabaseQueue(path: fixture.path).write {
-            try $0.execute(
-                sql: "UPDATE enrolments SET proven = '' WHERE device = (SELECT id FROM devices WHERE name = 'other')")
-        }
+        try await copyEnrolment(to: "other")
+        try await fixture.execute(
+            "UPDATE enrolments SET proven = '' WHERE device = (SELECT id FROM devices WHERE name = 'other')")
         await #expect(throws: OutboxError.enrolledElsewhere("other")) {
             try await fixture.outbox.setAddress(Fixture.address("new"), of: "other", at: fixture.now)
         }
     }
 
-    private func copyEnrolment(to name: DeviceName) throws {
-        try DatabaseQueue(path: fixture.path).write { db in
-            try db.execute(
-                sql: """
-                    INSERT INTO enrolments(device, enrolment, record, proven)
-                    SELECT (SELECT id FROM devices WHERE name = ?), enrolment, record, proven FROM enrolments
-                    """, arguments: [name.description])
-        }
+    private func copyEnrolment(to name: DeviceName) async throws {
+        try await fixture.execute(
+            """
+            INSERT INTO enrolments(device, enrolment, record, proven)
+            SELECT (SELECT id FROM devices WHERE name = '\(name)'), enrolment, record, proven FROM enrolments
+            """)
     }
 
     private func register(

@@ -7,12 +7,12 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("By whose key what waits was sealed")
+@Suite("By whose key what waits was sealed", .overStores)
 struct SealedByTests {
     private let fixture: Fixture
     private let other = SenderKey()
 
-    init() throws { fixture = try Fixture() }
+    init() async throws { fixture = try await Fixture() }
 
     private func enqueue(by sealer: Sealer, _ count: Int) async throws {
         for number in 0..<count {
@@ -57,7 +57,7 @@ struct SealedByTests {
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 2)
     }
 
-    @Test("is unknown for what an earlier version has stored, which can be thrown away, too")
+    @Test("is unknown for what an earlier version has stored, which can be thrown away, too", .inFile)
     func unknown() async throws {
         let folder = try TemporaryFolder()
         let path = folder.appending("old.db").path

@@ -11,7 +11,7 @@ import _PushBase
 struct SecrecyTests {
     @Test("holds nothing of a message, byte for byte: not in the file, its log, or the log's index")
     func nothing() async throws {
-        let fixture = try Fixture()
+        let fixture = try await Fixture()
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
         var content = Content(
             title: "Nina Sommerfeld", subtitle: "Private matter", body: "Lunch at one, at Luigi's?",
@@ -39,7 +39,7 @@ struct SecrecyTests {
 
     @Test("holds nothing of the sender's key")
     func key() async throws {
-        let fixture = try Fixture()
+        let fixture = try await Fixture()
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .everyone)
         let text = fixture.sender.withSecretText { String(decoding: $0, as: UTF8.self) }

@@ -6,11 +6,11 @@ import _PushBase
 
 @testable import PushOutbox
 
-@Suite("A courier and time")
+@Suite("A courier and time", .overStores)
 struct TimingTests {
     private let fixture: Fixture
 
-    init() throws { fixture = try Fixture() }
+    init() async throws { fixture = try await Fixture() }
 
     /// Fails, too.
     private struct Transport: PushTransport {
@@ -48,7 +48,7 @@ struct TimingTests {
                 if count == look { time.advance(by: .seconds(120)) }
                 return time.now
             }, sleep: time.clock.sleep)
-        let outbox = try Outbox(at: fixture.path, clock: clock, busyLimit: 600)
+        let outbox = try await fixture.reopened(clock)
         let transport = ChangingTransport { _ in
             #expect(await !Self.isFree(other), "another may send it, too")
             return .accepted(uniqueID: nil)
@@ -127,7 +127,7 @@ struct TimingTests {
             guard times.all.count == 1 else { return .success(.accepted(uniqueID: nil)) }
             return .success(.apns(429, "TooManyProviderTokenUpdates"))
         }
-        let outbox = try Outbox(at: fixture.path, clock: clock, busyLimit: 600)
+        let outbox = try await fixture.reopened(clock)
         let courier = Courier(for: outbox, through: transport, limits: Fixture.limits(inFlight: 1))
         state.withLock { $0.courier = courier }
         try await courier.run(until: .empty)
@@ -149,7 +149,7 @@ struct TimingTests {
 
     /// When each of 120 devices was sent to, of which the first hundred don't answer, or all but one.
     private func timesWhileFailing(successAt success: Int?) async throws -> [Int64] {
-        let fixture = try Fixture()
+        let fixture = try await Fixture()
         for number in 0..<120 { try await fixture.addDevice("d\(number)") }
         try await fixture.enqueue("Hello", to: .everyone)
         let time = fixture.time

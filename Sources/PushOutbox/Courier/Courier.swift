@@ -268,10 +268,10 @@ public actor Courier {
     /// Sleeps until something has ended, `stop`, or the poll interval is over.
     private func rest() async {
         guard finished.isEmpty, !isStopping || !inFlight.isEmpty || !unsettled.isEmpty else { return }
-        let store = outbox.store
+        let (store, carrier) = (outbox.store, carrier)
         let interval = unsettled.isEmpty ? limits.pollInterval : min(limits.pollInterval, Self.unsettledPause)
         let alarm = Task {
-            await store.rest(for: interval)
+            await store.rest(for: interval, by: carrier)
             if !Task.isCancelled { wake() }
         }
         await withCheckedContinuation { waiter = $0 }

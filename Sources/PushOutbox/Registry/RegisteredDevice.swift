@@ -64,4 +64,10 @@ public struct RegistrationChange: Hashable, Sendable {
     public let discardedCount: Int
     /// The device that had the address before, and has none now.
     public let addressTakenFrom: DeviceName?
+
+    package init(isNew: Bool, discardedCount: Int, addressTakenFrom: DeviceName?) {
+        self.isNew = isNew
+        self.discardedCount = discardedCount
+        self.addressTakenFrom = addressTakenFrom
+    }
 }

@@ -1,4 +1,5 @@
 internal import GRDB
+import PushSender
 internal import _PushBase
 
 /// An outbox in one SQLite file.
@@ -31,7 +32,7 @@ final class SQLiteStore: OutboxStore {
     }
 
     /// Other processes that enqueue into the file can't be heard: the courier looks again soon.
-    func rest(for duration: Duration) async { await clock.sleep(duration) }
+    func rest(for duration: Duration, by carrier: Carrier) async { await clock.sleep(duration) }
 
     /// Runs a transaction to its end, also when the calling task is cancelled.
     func write<Answer: Sendable>(

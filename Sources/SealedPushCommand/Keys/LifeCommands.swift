@@ -3,6 +3,7 @@ internal import CommandSupport
 internal import PushKeyring
 internal import PushOutbox
 internal import SealedPush
+internal import _PushBase
 
 /// `sealedpush keys retire`
 struct RetireCommand: ParsableCommand {
@@ -73,9 +74,15 @@ struct RevokeCommand: ParsableCommand {
     }
 
     private func outboxIfNamed() throws -> Outbox? {
-        var opened: Outbox?
-        try Failure.reporting { opened = try outbox.map(OutboxOptions.opened) }
-        return opened
+        guard let outbox else { return nil }
+        let opened = Locked<Outbox?>(nil)
+        try SealedPushCommand.wait {
+            try await Failure.reportingAsync {
+                let outbox = try await OutboxOptions.opened(outbox)
+                opened.withLock { $0 = outbox }
+            }
+        }
+        return opened.withLock { $0 }
     }
 
     private static func tell(_ sender: Sender, _ status: OutboxStatus, _ outbox: String) throws {

@@ -52,7 +52,7 @@ struct ReceiptsListenCommand: AsyncParsableCommand {
             try keyring.warnIfInTheClear(keys)
             let names = from
             let receiver = try Self.receiver(keys, names)
-            let outbox = try options.openedOrMade()
+            let outbox = try await options.openedOrMade()
             let interrupt = Interrupt()
             let server: ReceiptServer
             do {

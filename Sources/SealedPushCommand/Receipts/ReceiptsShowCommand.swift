@@ -47,7 +47,7 @@ struct ReceiptsShowCommand: AsyncParsableCommand {
             let key = try from.map { name in
                 ReceiptKey(of: try keyring.keys("receipts show").senderKey(named: name))
             }
-            let outbox = try options.opened()
+            let outbox = try await options.opened()
             let report = try await outbox.receipts(days: days)
             if json { try Output.json(report.json) } else { for line in report.lines(days) { try Output.line(line) } }
             if let key { try await listDevices(in: outbox, key) }

@@ -40,7 +40,7 @@ struct DeviceListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reportingAsync {
-            let outbox = try options.opened()
+            let outbox = try await options.opened()
             var isFirst = true
             if let user {
                 let devices = try await outbox.devices(of: user)
@@ -102,7 +102,7 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reportingAsync {
-            let outbox = try options.opened()
+            let outbox = try await options.opened()
             guard try await outbox.device(name) != nil else { throw OutboxError.unknownDevice }
             try Prompt.confirm(
                 "\(TerminalText.printable(name.description)) is forgotten, with all that waits for it.",

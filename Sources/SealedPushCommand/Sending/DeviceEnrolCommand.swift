@@ -84,7 +84,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
                 guard !entries.isEmpty else { throw Failure.input("\(list) names no device with a token") }
                 // The outbox is made once the input is known to be good.
                 let checked = try entries.map { try device($0, in: keys, at: now) }
-                let outbox = try options.openedOrMade()
+                let outbox = try await options.openedOrMade()
                 for start in stride(from: 0, to: checked.count, by: 1_000) {
                     let part = checked[start..<min(start + 1_000, checked.count)]
                     var batch: [RegisteredDevice] = []
@@ -100,7 +100,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
                 let entry = EnrolmentList.Entry(
                     device: name.map { "\($0)" } ?? "", token: token ?? "")
                 let checked = try device(entry, in: keys, at: now)
-                let outbox = try options.openedOrMade()
+                let outbox = try await options.openedOrMade()
                 let device = try await checked.completed(in: outbox)
                 report.add(try await outbox.register(device, movingFrom: checked.movingFrom), of: device.name)
             }

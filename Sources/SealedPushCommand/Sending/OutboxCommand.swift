@@ -42,7 +42,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reportingAsync {
-            let outbox = try options.opened()
+            let outbox = try await options.opened()
             let status = try await outbox.status()
             let names = try keyring.map(Self.senderNames) ?? [:]
             if json {
@@ -104,7 +104,7 @@ struct OutboxRetryCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reportingAsync {
-            let outbox = try options.opened()
+            let outbox = try await options.opened()
             if putOff {
                 try await outbox.retryNow()
                 if json { return try Output.json(["putOff": .integer(0)]) }
@@ -159,7 +159,7 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reportingAsync {
-            let outbox = try options.opened()
+            let outbox = try await options.opened()
             if everything {
                 let count = try await outbox.status().waitingCount
                 try Prompt.confirm("\(Progress.number(count)) waiting pushes will never be sent.", isConfirmed: yes)

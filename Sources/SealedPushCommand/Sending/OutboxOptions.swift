@@ -4,9 +4,17 @@ internal import Foundation
 public import PushOutbox
 public import PushSender
 
+#if Postgres
+    internal import PushPostgres
+#endif
+
 /// `--outbox`, and names in it.
 struct OutboxOptions: ParsableArguments {
-    @Option(help: "The outbox: one file with the devices and what waits for them.")
+    @Option(
+        help: """
+            The outbox: a file with the devices and what waits for them, or postgres://USER@HOST/DATABASE (the password in \
+            PGPASSWORD, or in a file that PGPASSFILE names).
+            """)
     var outbox = "outbox.sqlite"
 
     func validate() throws {
@@ -14,25 +22,36 @@ struct OutboxOptions: ParsableArguments {
     }
 
     /// The outbox, which must be there.
-    func opened() throws -> Outbox { try Self.opened(outbox) }
+    func opened() async throws -> Outbox { try await Self.opened(outbox) }
 
     /// The same for a command that makes one where there is none.
-    func openedOrMade() throws -> Outbox { try Self.openedOrMade(outbox) }
+    func openedOrMade() async throws -> Outbox { try await Self.openedOrMade(outbox) }
 
-    static func opened(_ outbox: String) throws -> Outbox {
-        guard FileManager.default.fileExists(atPath: outbox) else {
+    static func opened(_ outbox: String) async throws -> Outbox {
+        guard isInPostgres(outbox) || FileManager.default.fileExists(atPath: outbox) else {
             throw Failure.file(
                 "there is no outbox at \(outbox): name its file with --outbox; `sealedpush device enrol` makes one")
         }
-        return try openedOrMade(outbox)
+        return try await openedOrMade(outbox)
     }
 
-    private static func openedOrMade(_ outbox: String) throws -> Outbox {
-        do { return try Outbox(at: outbox) } catch {
+    private static func openedOrMade(_ outbox: String) async throws -> Outbox {
+        do throws(OutboxError) {
+            guard isInPostgres(outbox) else { return try Outbox(at: outbox) }
+            #if Postgres
+                return try await Outbox(postgres: outbox)
+            #else
+                throw OutboxError.cannotOpen("this program was built without PostgreSQL (the trait Postgres)")
+            #endif
+        } catch {
             var failure = Failure.outbox(error)
             failure.message = "\(outbox): \(failure.message)"
             throw failure
         }
+    }
+
+    private static func isInPostgres(_ outbox: String) -> Bool {
+        outbox.hasPrefix("postgres://") || outbox.hasPrefix("postgresql://")
     }
 
     /// Names in a file.

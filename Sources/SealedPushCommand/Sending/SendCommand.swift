@@ -80,7 +80,7 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reportingAsync {
             let interrupt = Interrupt()
-            let outbox = try options.opened()
+            let outbox = try await options.opened()
             // Everything is looked at before anything is enqueued.
             if !queueOnly { try await provider.transport().transport.shutDown() }
             let enqueued = try await enqueue(outbox)

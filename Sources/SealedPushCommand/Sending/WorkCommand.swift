@@ -33,7 +33,7 @@ struct WorkCommand: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reportingAsync {
             let interrupt = Interrupt()
-            let outbox = try options.opened()
+            let outbox = try await options.opened()
             let result = try await DeliveryRun(
                 outbox: outbox, provider: provider, goal: untilEmpty ? .empty : .stopped, limits: delays.limits,
                 interrupt: interrupt

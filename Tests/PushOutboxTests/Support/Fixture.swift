@@ -1,7 +1,10 @@
 import Foundation
+import GRDB
 import PushOutbox
+import PushPostgres
 import PushSender
 import SealedPush
+import TestPrograms
 import TestSupport
 import _PushBase
 
@@ -12,21 +15,55 @@ final class Fixture: Sendable {
     let sender = SenderKey()
     let sealer: Sealer
     let outbox: Outbox
+    /// Nil for a file.
+    let database: PostgresServer.Database?
 
     static let topic: Topic = "com.example.app"
 
-    init() throws {
+    init() async throws {
         folder = try TemporaryFolder()
         sealer = Sealer(sender: sender, topic: Self.topic, safeDefault: "You have a new message!")
-        outbox = try Outbox(at: Self.path(folder), clock: time.clock, busyLimit: 600)
+        switch StoreKind.current {
+        case .sqlite:
+            database = nil
+            outbox = try Outbox(at: Self.path(folder), clock: time.clock, busyLimit: 600)
+        case .postgres:
+            let database = try await PostgresServer.shared.value.database()
+            self.database = database
+            outbox = try await Outbox(postgres: database.address, clock: time.clock, patience: .seconds(300))
+        }
     }
 
     static func path(_ folder: TemporaryFolder) -> String { folder.appending("outbox.db").path }
 
     var path: String { Self.path(folder) }
 
-    /// Another process's view of the same file.
-    func reopened() throws -> Outbox { try Outbox(at: path, clock: time.clock, busyLimit: 600) }
+    /// What a program names it by.
+    var place: String { database?.address ?? path }
+
+    /// Another process's view of the same outbox.
+    func reopened() async throws -> Outbox { try await reopened(time.clock) }
+
+    /// - Parameter clock: in PostgreSQL, nil is the database's own.
+    func reopened(_ clock: OutboxClock?) async throws -> Outbox {
+        if let database { return try await Outbox(postgres: database.address, clock: clock, patience: .seconds(300)) }
+        return try Outbox(at: path, clock: clock ?? .system, busyLimit: 600)
+    }
+
+    /// Statements of an operator, or of an attacker, which do for both stores.
+    func execute(_ sql: String) async throws {
+        if let database {
+            try await database.run(sql)
+        } else {
+            try await DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+        }
+    }
+
+    /// The one number that a query answers.
+    func number(_ sql: String) async throws -> Int64? {
+        if let database { return try await database.run(sql).first?.first.flatMap { $0.flatMap { Int64($0) } } }
+        return try await DatabaseQueue(path: path).read { try Int64.fetchOne($0, sql: sql) }
+    }
 
     var now: Timestamp { Timestamp(clamping: time.now / 1_000) }
 

@@ -1,0 +1,294 @@
+#if Postgres
+    internal import Clibpq
+    internal import PushOutbox
+    internal import Dispatch
+    internal import _PushBase
+
+    /// One connection to a server, over libpq's asynchronous calls, so that no wait is without an end.
+    ///
+    /// Unchecked: everything but ``run(_:)`` and ``interrupt()`` is called on its queue only.
+    final class PostgresConnection: @unchecked Sendable {
+        private let handle: OpaquePointer
+        private let queue = DispatchQueue(label: "outbox.postgres")
+        /// Prepared statements' names, by their text.
+        private var statements: [String: String] = [:]
+        /// A byte here ends ``waitForNotification(for:)``.
+        private let interruption: (read: CInt, write: CInt)
+
+        /// Blocks until it is connected; call it off the cooperative threads.
+        ///
+        /// - Throws: `unreachable` where trying again may help, `cannotOpen` where it won't.
+        init(_ address: PostgresAddress) throws(OutboxError) {
+            let keywords = address.parameters.map(\.0)
+            let values = address.parameters.map(\.1)
+            guard
+                let handle = Self.withCStrings(
+                    keywords, { keywords in Self.withCStrings(values) { PQconnectStartParams(keywords, $0, 1) } })
+            else { throw .unreachable("libpq has no memory") }
+            self.handle = handle
+            var ends: [CInt] = [-1, -1]
+            guard pipe(&ends) == 0 else {
+                PQfinish(handle)
+                throw .unreachable("no descriptor is left")
+            }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+            interruption = (ends[0], ends[1])
+            try connect()
+        }
+
+        deinit {
+            PQfinish(handle)
+            close(interruption.read)
+            close(interruption.write)
+        }
+
+        /// Runs what may block, on the connection's own thread.
+        func run<Answer: Sendable>(
+            _ body: @escaping @Sendable (PostgresConnection) throws(OutboxError) -> Answer
+        ) async throws(OutboxError) -> Answer {
+            let result: Result<Answer, OutboxError> = await withCheckedContinuation { continuation in
+                queue.async {
+                    let result: Result<Answer, OutboxError>
+                    do throws(OutboxError) { result = .success(try body(self)) } catch { result = .failure(error) }
+                    continuation.resume(returning: result)
+                }
+            }
+            return try result.get()
+        }
+
+        /// False once the server or the network has ended it.
+        var isUsable: Bool { PQstatus(handle) == CONNECTION_OK }
+
+        /// Whether it was left within a transaction.
+        var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
+
+        // MARK: Statements
+
+        /// Runs one statement, prepared at its first use.
+        @discardableResult
+        func rows(_ sql: String, _ values: [PostgresValue] = []) throws(OutboxError) -> PostgresRows {
+            let name = try prepared(sql, values)
+            let encoded = values.map(\.encoded)
+            let lengths = encoded.map { CInt($0?.count ?? 0) }
+            let formats = encoded.map { _ in CInt(1) }
+            let isSent = Self.withPointers(encoded) {
+                PQsendQueryPrepared(handle, name, CInt(values.count), $0, lengths, formats, 1)
+            }
+            guard isSent == 1 else { throw failure() }
+            return try answer()
+        }
+
+        /// Runs statements without parameters, whose last answer counts; text format.
+        @discardableResult
+        func script(_ sql: String) throws(OutboxError) -> [[String?]] {
+            guard PQsendQuery(handle, sql) == 1 else { throw failure() }
+            var rows: [[String?]] = []
+            try finish { result in
+                rows = (0..<PQntuples(result)).map { row in
+                    (0..<PQnfields(result)).map { column in
+                        PQgetisnull(result, row, column) == 1
+                            ? nil : String(cString: PQgetvalue(result, row, column))
+                    }
+                }
+            }
+            return rows
+        }
+
+        private func prepared(_ sql: String, _ values: [PostgresValue]) throws(OutboxError) -> String {
+            if let name = statements[sql] { return name }
+            let name = "s\(statements.count)"
+            guard PQsendPrepare(handle, name, sql, CInt(values.count), values.map(\.oid)) == 1 else { throw failure() }
+            _ = try answer()
+            statements[sql] = name
+            return name
+        }
+
+        private func answer() throws(OutboxError) -> PostgresRows {
+            var rows: PostgresRows?
+            try finish { rows = Self.rows(of: $0) }
+            return rows ?? PostgresRows(names: [:], types: [], cells: [], changedCount: 0)
+        }
+
+        /// Waits for all of a statement's answers, whatever they are: only then is the connection free again.
+        private func finish(_ body: (OpaquePointer) -> Void) throws(OutboxError) {
+            var problem: OutboxError?
+            while PQflush(handle) == 1 { try wait(for: Int16(POLLIN | POLLOUT)) }
+            while true {
+                while PQisBusy(handle) == 1 {
+                    try wait(for: Int16(POLLIN))
+                    guard PQconsumeInput(handle) == 1 else { throw failure() }
+                }
+                guard let result = PQgetResult(handle) else { break }
+                defer { PQclear(result) }
+                switch PQresultStatus(result) {
+                case PGRES_TUPLES_OK, PGRES_COMMAND_OK: body(result)
+                default: problem = problem ?? OutboxError(result, on: handle)
+                }
+            }
+            if let problem { throw problem }
+        }
+
+        private static func rows(of result: OpaquePointer) -> PostgresRows {
+            let columns = 0..<PQnfields(result)
+            var names: [String: Int] = [:]
+            for column in columns { names[String(cString: PQfname(result, column))] = Int(column) }
+            let cells = (0..<PQntuples(result)).map { row in
+                columns.map { column -> [UInt8]? in
+                    guard PQgetisnull(result, row, column) == 0, let value = PQgetvalue(result, row, column) else {
+                        return nil
+                    }
+                    return Array(
+                        UnsafeRawBufferPointer(start: value, count: Int(PQgetlength(result, row, column))))
+                }
+            }
+            return PostgresRows(
+                names: names, types: columns.map { PQftype(result, $0) }, cells: cells,
+                changedCount: Int(String(cString: PQcmdTuples(result))) ?? 0)
+        }
+
+        // MARK: Waiting
+
+        /// Waits for a notification on a channel that is listened to, the time's end, or ``interrupt()``. True where one came.
+        func waitForNotification(for duration: Duration) throws(OutboxError) -> Bool {
+            let end = ContinuousClock.now + duration
+            while true {
+                guard PQconsumeInput(handle) == 1 else { throw failure() }
+                if let notification = PQnotifies(handle) {
+                    PQfreemem(notification)
+                    while let another = PQnotifies(handle) { PQfreemem(another) }
+                    return true
+                }
+                let left = end - ContinuousClock.now
+                guard left > .zero else { return false }
+                var watched = [
+                    pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0),
+                    pollfd(fd: interruption.read, events: Int16(POLLIN), revents: 0),
+                ]
+                _ = poll(&watched, 2, CInt(clamping: left.milliseconds + 1))
+                guard watched[1].revents == 0 else {
+                    var byte: UInt8 = 0
+                    _ = read(interruption.read, &byte, 1)
+                    return false
+                }
+            }
+        }
+
+        /// Ends a wait for a notification, this one or the next; from any thread.
+        func interrupt() {
+            var byte: UInt8 = 0
+            _ = write(interruption.write, &byte, 1)
+        }
+
+        private func connect() throws(OutboxError) {
+            let end = ContinuousClock.now + Self.connectLimit
+            var events = Int16(POLLOUT)
+            while true {
+                try wait(for: events, until: end)
+                switch PQconnectPoll(handle) {
+                case PGRES_POLLING_READING: events = Int16(POLLIN)
+                case PGRES_POLLING_WRITING: events = Int16(POLLOUT)
+                case PGRES_POLLING_OK:
+                    guard PQsetnonblocking(handle, 1) == 0 else { throw failure() }
+                    PQsetNoticeProcessor(handle, { _, _ in }, nil)
+                    return
+                default: throw connectFailure()
+                }
+            }
+        }
+
+        /// What nobody mends by waiting is said at once: a wrong password, a database that is not there, TLS that is refused.
+        private func connectFailure() -> OutboxError {
+            let words = words()
+            // libpq gives no code here (PostgreSQL 15): what it says of a server that is down or starting is known.
+            let passing = [
+                "refused", "timeout", "timed out", "starting up", "shutting down", "too many", "reserved",
+                "closed the connection", "reset", "No such file", "unreachable", "in recovery", "read-only",
+                "not accept", "could not send", "terminating", "remaining connection", "Temporary failure",
+            ]
+            return passing.contains(where: words.contains) ? .unreachable(words) : .cannotOpen(words)
+        }
+
+        private func wait(for events: Int16, until end: ContinuousClock.Instant? = nil) throws(OutboxError) {
+            let limit = end.map { max($0 - ContinuousClock.now, .zero) } ?? Self.answerLimit
+            var watched = pollfd(fd: PQsocket(handle), events: events, revents: 0)
+            guard watched.fd >= 0 else { throw failure() }
+            while true {
+                let count = poll(&watched, 1, CInt(clamping: limit.milliseconds))
+                if count > 0 { return }
+                if count == 0 { throw .unreachable("no answer for \(limit.components.seconds) s") }
+                guard errno == EINTR else { throw .unreachable(String(cString: strerror(errno))) }
+            }
+        }
+
+        // MARK: Failures
+
+        private func failure() -> OutboxError { .unreachable(words()) }
+
+        private func words() -> String { OutboxError.oneLine(PQerrorMessage(handle)) }
+
+        private static let connectLimit = Duration.seconds(10)
+        /// Statements have a shorter limit of the server's.
+        private static let answerLimit = Duration.seconds(90)
+
+        // MARK: C strings
+
+        private static func withCStrings<Answer>(
+            _ texts: [String], _ body: ([UnsafePointer<CChar>?]) -> Answer
+        ) -> Answer {
+            let copies = texts.map { strdup($0) }
+            defer { for copy in copies { free(copy) } }
+            return body(copies.map { UnsafePointer($0) } + [nil])
+        }
+
+        private static func withPointers<Answer>(
+            _ values: [[UInt8]?], _ body: ([UnsafePointer<CChar>?]) -> Answer
+        ) -> Answer {
+            // One buffer for all: an empty value needs an address, too, since none means NULL.
+            var buffer: [CChar] = []
+            buffer.reserveCapacity(values.reduce(0) { $0 + ($1?.count ?? 0) } + 1)
+            var offsets: [Int?] = []
+            for value in values {
+                offsets.append(value == nil ? nil : buffer.count)
+                if let value { buffer.append(contentsOf: value.lazy.map { CChar(bitPattern: $0) }) }
+            }
+            buffer.append(0)
+            return buffer.withUnsafeBufferPointer { bytes in
+                body(offsets.map { offset in offset.flatMap { bytes.baseAddress?.advanced(by: $0) } })
+            }
+        }
+    }
+
+    extension OutboxError {
+        /// Source: PostgreSQL 15, appendix A.
+        fileprivate init(_ result: OpaquePointer, on connection: OpaquePointer) {
+            let words = Self.oneLine(PQresultErrorField(result, 77) ?? PQresultErrorMessage(result))
+            guard let field = PQresultErrorField(result, 67) else {
+                self = .unreachable(words)
+                return
+            }
+            let code = String(cString: field)
+            switch code {
+            // The server ends, starts, has no room for another connection, or is the standby now.
+            case "57P01", "57P02", "57P03", "57P05", "53300", "25006": self = .unreachable(words)
+            case "53100": self = .diskFull
+            case "42501": self = .notPermitted(words)
+            case "55P03", "57014": self = .busy
+            case let code where code.hasPrefix("08"): self = .unreachable(words)
+            case let code where code.hasPrefix("XX0"): self = .damaged
+            default: self = .server(code: code, words)
+            }
+        }
+
+        fileprivate static func oneLine(_ text: UnsafePointer<CChar>?) -> String {
+            guard let text else { return "" }
+            return String(cString: text).split(separator: "\n").joined(separator: "; ")
+        }
+
+        /// Another transaction stood in the way: the same again will do.
+        var isCollision: Bool {
+            if case .server(let code, _) = self { return code == "40001" || code == "40P01" }
+            return false
+        }
+    }
+#endif

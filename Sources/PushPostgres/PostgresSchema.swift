@@ -1,0 +1,198 @@
+#if Postgres
+    internal import PushOutbox
+
+    /// The tables, by version. A version that was released is never changed; a new one is added behind it.
+    enum PostgresSchema {
+        static var version: Int { migrations.count }
+
+        /// Brings the database up to date, one at a time however many start at once.
+        ///
+        /// - Throws: `tooNew`, `foreign`; `notPermitted` where this role may not, and somebody else must.
+        static func migrate(_ connection: PostgresConnection) throws(OutboxError) {
+            if try current(connection) == version { return }
+            do throws(OutboxError) {
+                try connection.script(
+                    "BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(\(advisoryClass), 2)")
+                let found = try current(connection)
+                for migration in migrations.dropFirst(found) { try connection.script(migration) }
+                try connection.script(
+                    "UPDATE sealed_push.meta SET version = \(version) WHERE version < \(version); COMMIT")
+            } catch {
+                if connection.isUsable { try connection.script("ROLLBACK") }
+                throw error
+            }
+        }
+
+        private static func current(_ connection: PostgresConnection) throws(OutboxError) -> Int {
+            let rows = try connection.rows(
+                """
+                SELECT to_regnamespace('sealed_push') IS NOT NULL AS is_there,
+                    to_regclass('sealed_push.meta') IS NOT NULL AS is_ours
+                """)
+            guard let row = rows.first, try row.bool("is_there") else { return 0 }
+            guard try row.bool("is_ours") else { throw .foreign }
+            let found = try connection.rows("SELECT version FROM sealed_push.meta").first?.count("version") ?? 0
+            guard found <= version else { throw .tooNew(version: found) }
+            return found
+        }
+
+        /// "SPUB": of the advisory locks. 1 is held by a courier that sleeps, and shared by who enqueues; 2 by who migrates; 3
+        /// by who registers many devices at once, and shared by who registers one.
+        static let advisoryClass = 0x5350_5542
+        static let channel = "sealed_push"
+
+        static let migrations = [
+            // 1. Times are milliseconds since 1970, but for what a record or a header counts in seconds. Text is compared byte by
+            // byte, as SQLite does.
+            """
+            CREATE SCHEMA sealed_push;
+            CREATE TABLE sealed_push.meta(version integer NOT NULL);
+            INSERT INTO sealed_push.meta(version) VALUES (1);
+
+            CREATE FUNCTION sealed_push.milliseconds() RETURNS bigint LANGUAGE sql VOLATILE
+            AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
+
+            -- A courier that sleeps holds the lock. NOTIFY puts all commits of the instance in a row: only where one sleeps.
+            -- The shared lock is held until the transaction's end, so that no courier falls asleep before it sees what it brings.
+            CREATE FUNCTION sealed_push.wake() RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog AS $$
+            BEGIN
+                IF NOT pg_try_advisory_xact_lock_shared(\(advisoryClass), 1) THEN PERFORM pg_notify('\(channel)', ''); END IF;
+            END $$;
+
+            CREATE TABLE sealed_push.devices(
+                id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                name text COLLATE "C" NOT NULL UNIQUE,
+                user_name text COLLATE "C" NOT NULL,
+                topic text COLLATE "C" NOT NULL,
+                carrier text COLLATE "C" NOT NULL,
+                token bytea UNIQUE,
+                token_registered bigint NOT NULL,
+                token_refusal text COLLATE "C",
+                -- Whether the carrier has taken a push for this token: what has not must not slow down what has.
+                is_proven boolean NOT NULL DEFAULT false,
+                recipient text COLLATE "C",
+                is_verified boolean NOT NULL,
+                valid_from bigint NOT NULL,
+                valid_until bigint NOT NULL,
+                revision bigint NOT NULL DEFAULT 1
+            );
+            CREATE INDEX devices_by_user ON sealed_push.devices(user_name, name);
+            CREATE INDEX devices_by_topic ON sealed_push.devices(topic, id);
+
+            CREATE TABLE sealed_push.enrolments(
+                device bigint PRIMARY KEY REFERENCES sealed_push.devices(id) ON DELETE CASCADE,
+                enrolment text COLLATE "C" NOT NULL,
+                record text COLLATE "C" NOT NULL,
+                proven text COLLATE "C" NOT NULL
+            );
+            CREATE INDEX enrolments_by_key ON sealed_push.enrolments(enrolment);
+
+            CREATE TABLE sealed_push.senders(
+                id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                key text COLLATE "C" NOT NULL UNIQUE
+            );
+
+            -- Sealed payloads that wait. A row is written once and deleted once; all that changes is in queues. A payload stays in
+            -- its row: moved into another table it would be written, read and vacuumed twice.
+            CREATE TABLE sealed_push.entries(
+                id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+                device bigint NOT NULL,
+                priority smallint NOT NULL,
+                enqueued bigint NOT NULL,
+                stale bigint NOT NULL,
+                expiration bigint,
+                apns_id text COLLATE "C" NOT NULL,
+                collapse_id text COLLATE "C" NOT NULL,
+                body bytea NOT NULL,
+                sender integer
+            ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
+                autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0);
+            ALTER TABLE sealed_push.entries ALTER COLUMN body SET STORAGE EXTERNAL;
+            CREATE INDEX entries_by_device ON sealed_push.entries(device, priority, id);
+            CREATE INDEX entries_by_stale ON sealed_push.entries(stale) WHERE stale < enqueued + 2592000000;
+
+            -- One row for each device for which something waits: when its oldest entry may be taken. While it is leased, due
+            -- is the lease's end, so what a dead process held comes due again by itself. No entry of the device that
+            -- waits has a number below head: a scan begins there, and not among what was deleted and not vacuumed yet.
+            CREATE TABLE sealed_push.queues(
+                device bigint PRIMARY KEY,
+                carrier text COLLATE "C" NOT NULL,
+                priority smallint NOT NULL,
+                due bigint NOT NULL,
+                lease bigint,
+                holder text,
+                entry bigint,
+                head bigint NOT NULL,
+                attempts bigint NOT NULL DEFAULT 0
+            ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
+                autovacuum_vacuum_cost_delay = 0);
+            CREATE INDEX queues_by_due ON sealed_push.queues(carrier, priority, due);
+
+            CREATE TABLE sealed_push.dead_letters(
+                id bigint PRIMARY KEY,
+                device bigint NOT NULL,
+                priority smallint NOT NULL,
+                enqueued bigint NOT NULL,
+                stale bigint NOT NULL,
+                expiration bigint,
+                apns_id text COLLATE "C" NOT NULL,
+                collapse_id text COLLATE "C" NOT NULL,
+                body bytea NOT NULL,
+                sender integer,
+                reason text COLLATE "C" NOT NULL,
+                attempts bigint NOT NULL,
+                died bigint NOT NULL
+            ) WITH (toast_tuple_target = 8160);
+            ALTER TABLE sealed_push.dead_letters ALTER COLUMN body SET STORAGE EXTERNAL;
+            CREATE INDEX dead_letters_by_device ON sealed_push.dead_letters(device);
+
+            CREATE TABLE sealed_push.requests(
+                key bytea PRIMARY KEY,
+                audience text COLLATE "C" NOT NULL,
+                position bigint NOT NULL,
+                is_complete boolean NOT NULL,
+                enqueued bigint NOT NULL,
+                created bigint NOT NULL
+            );
+            CREATE INDEX requests_by_age ON sealed_push.requests(created);
+
+            -- Rows are added and summed up when they are read: one that all couriers change would be a queue of its own.
+            CREATE TABLE sealed_push.tallies(
+                day bigint NOT NULL,
+                outcome text COLLATE "C" NOT NULL,
+                count bigint NOT NULL
+            );
+            CREATE INDEX tallies_by_day ON sealed_push.tallies(day);
+
+            CREATE TABLE sealed_push.receipt_tallies(
+                day bigint NOT NULL,
+                outcome text COLLATE "C" NOT NULL,
+                count bigint NOT NULL
+            );
+            CREATE INDEX receipt_tallies_by_day ON sealed_push.receipt_tallies(day);
+            CREATE TABLE sealed_push.receipt_devices(
+                id bytea PRIMARY KEY,
+                last bigint NOT NULL,
+                shown bigint NOT NULL,
+                failed bigint NOT NULL,
+                day bigint NOT NULL,
+                shown_that_day bigint NOT NULL,
+                failed_that_day bigint NOT NULL
+            );
+            CREATE TABLE sealed_push.receipt_numbers(
+                id bytea NOT NULL,
+                number bytea NOT NULL,
+                day bigint NOT NULL,
+                PRIMARY KEY(id, number)
+            );
+            CREATE INDEX receipt_numbers_by_day ON sealed_push.receipt_numbers(day);
+            CREATE TABLE sealed_push.receipt_failures(
+                id bytea NOT NULL,
+                reason text COLLATE "C" NOT NULL,
+                last bigint NOT NULL,
+                PRIMARY KEY(id, reason)
+            );
+            """
+        ]
+    }
+#endif

@@ -1,0 +1,193 @@
+#if Postgres
+    import PushOutbox
+    import PushSender
+    import SealedPush
+
+    extension PostgresStore {
+        func candidates(for order: EnqueueOrder, after position: Int64) async throws(OutboxError) -> EnqueueBatch {
+            try await read { db, _ throws(OutboxError) in
+                var start = position
+                var already = 0
+                if let progress = try Self.progress(of: order, db) {
+                    start = max(position, progress.position)
+                    already = progress.enqueuedCount
+                    if progress.isComplete {
+                        return EnqueueBatch(candidates: [], next: nil, alreadyEnqueuedCount: already, position: start)
+                    }
+                }
+                let rows: PostgresRows
+                switch order.audience {
+                case .device(let name):
+                    rows = try db.rows("\(Self.candidates) WHERE name = $1", [.text(name.description)])
+                    if rows.isEmpty { throw .unknownDevice }
+                case .user(let name):
+                    rows = try db.rows(
+                        "\(Self.candidates) WHERE user_name = $1 ORDER BY id", [.text(name.description)])
+                    if rows.isEmpty { throw .unknownUser }
+                case .everyone:
+                    rows = try db.rows(
+                        "\(Self.candidates) WHERE id > $1 AND topic = $2 ORDER BY id LIMIT $3",
+                        [.int(start), .text(order.topic.description), .int(Int64(EnqueueBatch.maximumCount))])
+                }
+                let found = try rows.map { row throws(OutboxError) in try Self.candidate(row) }
+                let isPaged = order.audience == .everyone && found.count == EnqueueBatch.maximumCount
+                return EnqueueBatch(
+                    candidates: found, next: isPaged ? found.last?.device : nil, alreadyEnqueuedCount: already,
+                    position: start)
+            }
+        }
+
+        func enqueue(
+            _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
+        ) async throws(OutboxError) -> Bool {
+            if batch.candidates.isEmpty && order.key == nil { return true }
+            return try await write { db, now throws(OutboxError) in
+                if let key = order.key {
+                    try db.rows("SELECT pg_advisory_xact_lock(hashtextextended($1, 21))", [.text("\(key.digest)")])
+                }
+                if let progress = try Self.progress(of: order, db) {
+                    if progress.isComplete { return batch.candidates.isEmpty }
+                    guard progress.position <= batch.position else { return false }
+                }
+                guard try Self.insert(sealed, order, at: now, db) else { return false }
+                try Self.advance(
+                    order, to: batch.next ?? .max, isComplete: batch.next == nil, enqueuing: sealed.count, at: now, db)
+                return true
+            }
+        }
+
+        /// False, and nothing changed, where a device is not as it was read.
+        private static func insert(
+            _ sealed: [EnqueueBatch.Sealed], _ order: EnqueueOrder, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) -> Bool {
+            guard !sealed.isEmpty else { return true }
+            let sealed = sealed.sorted { $0.device < $1.device }
+            let devices = PostgresValue.ints(sealed.map(\.device))
+            // Shared, and until the end: a change of user or key comes before this, or finds what is enqueued, and discards it.
+            let held = try db.rows(
+                """
+                SELECT d.carrier FROM unnest($1::bigint[], $2::bigint[]) AS x(id, revision)
+                JOIN sealed_push.devices d ON d.id = x.id AND d.revision = x.revision ORDER BY d.id FOR SHARE OF d
+                """, [devices, .ints(sealed.map(\.revision))])
+            guard held.count == sealed.count else { return false }
+            let carriers = try held.map { row throws(OutboxError) in try row.optionalText("carrier") }
+            try queue(devices, carriers, priority: order.priority.rawValue, due: now, db)
+            let payloads = sealed.map(\.payload)
+            let ends = payloads.map { min(order.end(of: $0) ?? .max, now + EnqueueOrder.lifetime) }
+            try db.rows(
+                """
+                INSERT INTO sealed_push.entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body,
+                    sender)
+                SELECT x.device, $2, $3, x.stale, x.expiration, x.apns_id, x.collapse_id, x.body, $4
+                FROM unnest($1::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::bytea[])
+                    AS x(device, stale, expiration, apns_id, collapse_id, body)
+                """,
+                [
+                    devices, .int(Int64(order.priority.rawValue)), .int(now), .int(try sender(order.sealedBy, db)),
+                    .ints(ends), .ints(payloads.map { (order.expiration ?? $0.expires)?.secondsSince1970 }),
+                    .texts(payloads.map(\.apnsID)), .texts(payloads.map(\.collapseID)),
+                    .byteArrays(payloads.map { Array($0.json) }),
+                ])
+            try db.rows("SELECT sealed_push.wake()")
+            return true
+        }
+
+        /// Lets what waits for devices be taken, in the better of the lanes; a back-off or lease goes on.
+        ///
+        /// Their rows are held until the transaction's end, so that the entries of one device are numbered in the order in which
+        /// they become visible. What is made now begins behind all numbers that were given before.
+        private static func queue(
+            _ devices: PostgresValue, _ carriers: [String?], priority: Int, due: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) {
+            try db.rows(
+                """
+                INSERT INTO sealed_push.queues(device, carrier, priority, due, head)
+                SELECT x.device, x.carrier, $3, $4, s.last_value
+                FROM unnest($1::bigint[], $2::text[]) AS x(device, carrier), sealed_push.entries_id_seq s
+                ORDER BY x.device
+                ON CONFLICT (device) DO UPDATE SET priority = excluded.priority
+                    WHERE queues.priority < excluded.priority
+                """, [devices, .texts(carriers), .int(Int64(priority)), .int(due)])
+        }
+
+        // MARK: Idempotency keys
+
+        private struct Progress {
+            let position: Int64
+            let isComplete: Bool
+            let enqueuedCount: Int
+        }
+
+        /// Nil where there is no key, or none was used so far.
+        private static func progress(
+            of order: EnqueueOrder, _ db: PostgresConnection
+        ) throws(OutboxError) -> Progress? {
+            guard let key = order.key else { return nil }
+            let rows = try db.rows(
+                "SELECT audience, position, is_complete, enqueued FROM sealed_push.requests WHERE key = $1",
+                [.bytes(key.digest)])
+            guard let row = rows.first else { return nil }
+            guard try row.text("audience") == order.audienceText else { throw .keyUsedForOthers }
+            return Progress(
+                position: try row.int("position"), isComplete: try row.bool("is_complete"),
+                enqueuedCount: try row.count("enqueued"))
+        }
+
+        private static func advance(
+            _ order: EnqueueOrder, to position: Int64, isComplete: Bool, enqueuing count: Int, at now: Int64,
+            _ db: PostgresConnection
+        ) throws(OutboxError) {
+            guard let key = order.key else { return }
+            try db.rows(
+                """
+                INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created)
+                VALUES ($1, $2, $3, $4, $5, $6)
+                ON CONFLICT (key) DO UPDATE SET position = $3, is_complete = $4, enqueued = requests.enqueued + $5
+                """,
+                [
+                    .bytes(key.digest), .text(order.audienceText), .int(position), .bool(isComplete),
+                    .int(Int64(count)), .int(now),
+                ])
+        }
+
+        // MARK: Senders
+
+        /// The row of a sender's key, made where there is none; nil for an unknown one.
+        private static func sender(_ sealedBy: SealedBy, _ db: PostgresConnection) throws(OutboxError) -> Int64? {
+            if let id = try senderID(sealedBy, db) { return id }
+            guard sealedBy != .unknown else { return nil }
+            try db.rows(
+                "INSERT INTO sealed_push.senders(key) VALUES ($1) ON CONFLICT (key) DO NOTHING",
+                [.text(sealedBy.description)])
+            return try senderID(sealedBy, db)
+        }
+
+        /// Nil where nothing was ever sealed by it.
+        static func senderID(_ sealedBy: SealedBy, _ db: PostgresConnection) throws(OutboxError) -> Int64? {
+            try db.rows("SELECT id FROM sealed_push.senders WHERE key = $1", [.text(sealedBy.description)]).first?
+                .int("id")
+        }
+
+        private static let candidates = """
+            SELECT id, revision, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token, recipient, is_verified,
+                valid_from, valid_until
+            FROM sealed_push.devices
+            """
+
+        private static func candidate(_ row: PostgresRows.Row) throws(OutboxError) -> EnqueueBatch.Candidate {
+            guard let topic = Topic(parsing: try row.text("topic")) else { throw .damaged }
+            let recipient: Recipient?
+            if let text = try row.optionalText("recipient") {
+                do { recipient = try Recipient(parsing: text) } catch { throw .damaged }
+            } else {
+                recipient = nil
+            }
+            return EnqueueBatch.Candidate(
+                device: try row.int("id"), revision: try row.int("revision"), topic: topic,
+                hasToken: try row.bool("has_token"),
+                key: SealingKey(
+                    recipient: recipient, isVerified: try row.bool("is_verified"),
+                    validFrom: try row.int("valid_from"), validUntil: try row.int("valid_until")))
+        }
+    }
+#endif

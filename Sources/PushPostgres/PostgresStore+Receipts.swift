@@ -1,0 +1,163 @@
+#if Postgres
+    import PushOutbox
+    import PushSender
+    import SealedPush
+
+    extension PostgresStore {
+        func count(
+            _ receipts: [ShownReceipt], refused: [ReceiptError: Int]
+        ) async throws(OutboxError) -> [ReceiptOutcome] {
+            try await write { db, now throws(OutboxError) in
+                for (error, count) in refused { try Self.add(ReceiptTally.refused(error.rawValue), count, at: now, db) }
+                // One after another for each device: it may count so many only.
+                try db.rows(
+                    """
+                    SELECT pg_advisory_xact_lock(key) FROM (
+                        SELECT DISTINCT hashtextextended(encode(id, 'hex'), 22) AS key FROM unnest($1::bytea[]) AS x(id)
+                        ORDER BY key) AS keys
+                    """, [.byteArrays(receipts.map { Array($0.id.bytes) })])
+                var outcomes: [ReceiptOutcome] = []
+                for receipt in receipts { outcomes.append(try Self.count(receipt, at: now, db)) }
+                return outcomes
+            }
+        }
+
+        private static func count(
+            _ receipt: ShownReceipt, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) -> ReceiptOutcome {
+            let id = PostgresValue.bytes(Array(receipt.id.bytes))
+            let today = now / Tally.millisecondsPerDay
+            let known = try db.rows(
+                """
+                SELECT EXISTS (SELECT 1 FROM sealed_push.receipt_numbers WHERE id = $1 AND number = $2) AS is_known,
+                    coalesce((SELECT shown_that_day FROM sealed_push.receipt_devices WHERE id = $1 AND day = $3), 0) AS shown,
+                    coalesce((SELECT failed_that_day FROM sealed_push.receipt_devices WHERE id = $1 AND day = $3), 0) AS failed
+                """, [id, .bytes(Array(receipt.number)), .int(today)])
+            guard let before = known.first else { throw .damaged }
+            if try before.bool("is_known") {
+                try add(ReceiptTally.repeated, at: now, db)
+                return .repeated
+            }
+            guard try before.count("shown") < ReceiptDevice.maximumPerDay else {
+                try add(ReceiptTally.refused(ReceiptTally.tooMany), at: now, db)
+                return .tooMany
+            }
+            // By the device's own day, not today: it is refused once that day is too long ago.
+            let made = receipt.created.secondsSince1970 * 1_000 / Tally.millisecondsPerDay
+            try db.rows(
+                "INSERT INTO sealed_push.receipt_numbers(id, number, day) VALUES ($1, $2, $3)",
+                [id, .bytes(Array(receipt.number)), .int(max(made, today))])
+            try add(ReceiptTally.shown, at: now, db)
+            try add(ReceiptTally.speed(receipt.elapsed), at: now, db)
+            let failedCount = try countFailures(of: receipt, before: before.count("failed"), at: now, db)
+            try db.rows(
+                """
+                INSERT INTO sealed_push.receipt_devices AS r(id, last, shown, failed, day, shown_that_day, failed_that_day)
+                VALUES ($1, $2, 1, $3, $4, 1, $3)
+                ON CONFLICT (id) DO UPDATE SET last = greatest(r.last, $2), shown = r.shown + 1,
+                    failed = r.failed + $3, day = $4,
+                    shown_that_day = CASE WHEN r.day = $4 THEN r.shown_that_day + 1 ELSE 1 END,
+                    failed_that_day = $3 + CASE WHEN r.day = $4 THEN r.failed_that_day ELSE 0 END
+                """, [id, .int(now), .int(Int64(failedCount)), .int(today)])
+            return .counted
+        }
+
+        /// Adds what did not open, up to the day's limit for one device; returns how many that were.
+        private static func countFailures(
+            of receipt: ShownReceipt, before: Int, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) -> Int {
+            var left = max(0, ReceiptDevice.maximumFailuresPerDay - before)
+            let limit = left
+            var failures = receipt.failures.map { ($0.rawValue, $1) }.sorted { $0.0 < $1.0 }
+            failures.append((ReceiptTally.otherReason, receipt.otherFailureCount))
+            for (reason, count) in failures where count > 0 {
+                try add(ReceiptTally.failed(reason), min(count, left), at: now, db)
+                left -= min(count, left)
+                try db.rows(
+                    """
+                    INSERT INTO sealed_push.receipt_failures AS f(id, reason, last) VALUES ($1, $2, $3)
+                    ON CONFLICT (id, reason) DO UPDATE SET last = greatest(f.last, $3)
+                    """, [.bytes(Array(receipt.id.bytes)), .text(reason), .int(now)])
+            }
+            return limit - left
+        }
+
+        func receipts(days: Int) async throws(OutboxError) -> ReceiptReport {
+            try await read { db, now throws(OutboxError) in
+                let first = now / Tally.millisecondsPerDay - Int64(days) + 1
+                var days: [Int64: ReceiptDay] = [:]
+                let tallies = try db.rows(
+                    """
+                    SELECT day, outcome, sum(count)::bigint AS count FROM sealed_push.receipt_tallies WHERE day >= $1
+                    GROUP BY day, outcome
+                    """, [.int(first)])
+                for (day, outcome, count) in try tallies.map({ row throws(OutboxError) in
+                    (try row.int("day"), try row.text("outcome"), try row.count("count"))
+                }) {
+                    days[day, default: ReceiptDay(number: day)].add(outcome, count)
+                }
+                let accepted = try db.rows(
+                    """
+                    SELECT day, sum(count)::bigint AS count FROM sealed_push.tallies WHERE day >= $1 AND outcome = $2
+                    GROUP BY day
+                    """, [.int(first), .text(Tally.accepted)])
+                for (day, count) in try accepted.map({ row throws(OutboxError) in
+                    (try row.int("day"), try row.count("count"))
+                }) {
+                    days[day, default: ReceiptDay(number: day)].acceptedCount = count
+                }
+                let start = PostgresValue.int(first * Tally.millisecondsPerDay)
+                let devices = try db.rows(
+                    """
+                    SELECT count(*) AS devices, count(*) FILTER (WHERE failed > 0) AS failing,
+                        (SELECT count(*) FROM sealed_push.devices) AS registered
+                    FROM sealed_push.receipt_devices WHERE last >= $1
+                    """, [start]
+                ).first
+                return ReceiptReport(
+                    deviceCount: try devices?.count("devices") ?? 0,
+                    failingDeviceCount: try devices?.count("failing") ?? 0,
+                    failingDevices: try Self.counts(
+                        """
+                        SELECT reason AS name, count(*) AS count FROM sealed_push.receipt_failures WHERE last >= $1
+                        GROUP BY reason
+                        """, [start], db),
+                    registeredDeviceCount: try devices?.count("registered") ?? 0,
+                    days: days.values.sorted { $0.start < $1.start })
+            }
+        }
+
+        func receipts(of id: ReceiptID) async throws(OutboxError) -> ReceiptDevice? {
+            try await read { db, _ throws(OutboxError) in
+                let row = try db.rows(
+                    "SELECT last, shown, failed FROM sealed_push.receipt_devices WHERE id = $1",
+                    [.bytes(Array(id.bytes))]
+                ).first
+                guard let row else { return nil }
+                return ReceiptDevice(
+                    last: Timestamp(clamping: try row.int("last") / 1_000), shownCount: try row.count("shown"),
+                    failedCount: try row.count("failed"))
+            }
+        }
+
+        /// Devices and days for 60 days; numbers for as long as their receipts would be believed, and a day more.
+        static func purgeReceipts(at now: Int64, _ db: PostgresConnection) throws(OutboxError) {
+            let day = now / Tally.millisecondsPerDay
+            try db.rows("DELETE FROM sealed_push.receipt_numbers WHERE day < $1", [.int(day - 8)])
+            try sumUp("receipt_tallies", keeping: 60, at: now, db)
+            for table in ["receipt_devices", "receipt_failures"] {
+                try db.rows(
+                    "DELETE FROM sealed_push.\(table) WHERE last < $1", [.int(now - 60 * Tally.millisecondsPerDay)])
+            }
+        }
+
+        private static func add(
+            _ outcome: String, _ count: Int = 1, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) {
+            guard count > 0 else { return }
+            try db.rows(
+                "INSERT INTO sealed_push.receipt_tallies(day, outcome, count) VALUES ($1, $2, $3)",
+                [.int(now / Tally.millisecondsPerDay), .text(outcome), .int(Int64(count))])
+        }
+    }
+#endif

@@ -1,0 +1,182 @@
+#if Postgres
+    import PushOutbox
+    import PushSender
+    import SealedPush
+    import _PushBase
+
+    /// Where a look for due queues begins.
+    ///
+    /// Rows that were deleted stay in an index until a vacuum, which any long transaction holds up, and a scan from the beginning
+    /// walks through all of them each time. So it begins where the first row was found last time, less a margin for
+    /// transactions that were under way; and from the beginning again and again, as seldom as it was slow.
+    struct Floor: Sendable {
+        var due: Int64 = .min
+        var nextWhole: ContinuousClock.Instant = .now
+
+        /// Milliseconds.
+        static let margin: Int64 = 1_000
+    }
+
+    extension PostgresStore {
+        static func take(
+            _ order: LeaseOrder, at now: Int64, _ floors: Locked<[String: Floor]>, _ db: PostgresConnection
+        ) throws(OutboxError) -> [Lease] {
+            var taken = Taken()
+            // A share for the considerate lane, the rest for the immediate one, and what that leaves for the other again.
+            let lanes = [(5, order.considerateCount), (10, order.count), (5, order.count)]
+            for (priority, limit) in lanes {
+                let free = min(limit, order.count - taken.leases.count)
+                guard free > 0 else { continue }
+                let devices = try due(order.carrier, priority: priority, limit: free, at: now, floors, db)
+                try take(devices, order, at: now, into: &taken, db)
+            }
+            try note(taken.leases, of: order, until: now + order.duration.milliseconds, db)
+            try tally(Tally.expired, taken.expiredCount, at: now, db)
+            return taken.leases
+        }
+
+        private struct Taken {
+            var leases: [Lease] = []
+            var expiredCount = 0
+        }
+
+        /// Whose time has come, longest waiting first; passes over those that others hold. What lies further ahead than any delay
+        /// we give was noted before the clock was set back: it is due, too.
+        private static func due(
+            _ carrier: Carrier, priority: Int, limit: Int, at now: Int64, _ floors: Locked<[String: Floor]>,
+            _ db: PostgresConnection
+        ) throws(OutboxError) -> [Int64] {
+            let lane = "\(priority) \(carrier)"
+            let floor = floors.withLock { $0[lane] } ?? Floor()
+            let start = ContinuousClock.now
+            let isWhole = start >= floor.nextWhole || floor.due > now
+            var devices = try due(
+                "due > $3 AND due <= $4", carrier, priority, [.int(isWhole ? .min : floor.due), .int(now)], limit, db)
+            var next = floor
+            next.due = (devices.first?.due ?? now) - Floor.margin
+            if isWhole { next.nextWhole = .now + max(Self.wholeInterval, (ContinuousClock.now - start) * 20) }
+            // A row that is held by others hides what lies before the first that is free.
+            floors.withLock { $0[lane] = next }
+            if devices.isEmpty {
+                devices = try due(
+                    "due > $3 AND due <= $4", carrier, priority, [.int(now + Lease.longestDelay), .int(.max)], limit, db
+                )
+            }
+            return devices.map(\.device)
+        }
+
+        private static func due(
+            _ condition: String, _ carrier: Carrier, _ priority: Int, _ bounds: [PostgresValue], _ limit: Int,
+            _ db: PostgresConnection
+        ) throws(OutboxError) -> [(device: Int64, due: Int64)] {
+            let rows = try db.rows(
+                """
+                SELECT device, due FROM sealed_push.queues
+                WHERE carrier = $1 AND priority = $2 AND \(condition) ORDER BY due LIMIT $5 FOR UPDATE SKIP LOCKED
+                """,
+                [.text(carrier.description), .int(Int64(priority))] + bounds + [.int(Int64(limit))])
+            return try rows.map { row throws(OutboxError) in (try row.int("device"), try row.int("due")) }
+        }
+
+        /// Takes devices' oldest entries, dropping those before them that are stale; their queues' rows are ours.
+        private static func take(
+            _ devices: [Int64], _ order: LeaseOrder, at now: Int64, into taken: inout Taken, _ db: PostgresConnection
+        ) throws(OutboxError) {
+            var left = devices
+            while !left.isEmpty {
+                let rows = try db.rows(heads, [.ints(left)])
+                var (again, stale, empty): ([Int64], [Int64], [Int64]) = ([], [], [])
+                for row in try rows.map({ row throws(OutboxError) in row }) {
+                    let device = try row.int("device")
+                    guard let head = try row.optionalInt("id") else {
+                        empty.append(device)
+                        continue
+                    }
+                    if now >= (try row.int("stale")) {
+                        stale.append(head)
+                        again.append(device)
+                        continue
+                    }
+                    let refusal = try row.optionalText("token_refusal")
+                    let address = try row.optionalBytes("token")
+                    if refusal != nil || address == nil {
+                        // Its app has taken the address away, or its carrier has.
+                        let reason = refusal ?? SkipReason.noToken.rawValue
+                        try tally(
+                            Tally.dead(reason), buryAll(of: device, reason: reason, at: now, db), at: now, db)
+                    } else if let request = try request(row, of: order.carrier) {
+                        let isSame = try row.optionalInt("entry") == head
+                        let attempts = isSame ? min(try row.count("attempts"), Lease.countedAttempts) + 1 : 1
+                        taken.leases.append(
+                            Lease(
+                                device: device, entry: head, number: order.firstNumber + Int64(taken.leases.count),
+                                attempts: attempts, request: request))
+                    } else {
+                        // Somebody has been in the database: it costs this one, not all others.
+                        try tally(
+                            Tally.dead("malformed"), buryOne(head, reason: "malformed", at: now, db), at: now, db)
+                        again.append(device)
+                    }
+                }
+                if !empty.isEmpty { try removeEmpty(empty, db) }
+                if !stale.isEmpty {
+                    try db.rows("DELETE FROM sealed_push.entries WHERE id = ANY($1)", [.ints(stale)])
+                    taken.expiredCount += stale.count
+                }
+                left = again
+            }
+        }
+
+        private static func note(
+            _ leases: [Lease], of order: LeaseOrder, until end: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) {
+            guard !leases.isEmpty else { return }
+            try db.rows(
+                """
+                UPDATE sealed_push.queues q
+                SET due = $5, lease = x.number, holder = $6, entry = x.entry, head = x.entry, attempts = x.attempts
+                FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS x(device, number, entry, attempts)
+                WHERE q.device = x.device
+                """,
+                [
+                    .ints(leases.map(\.device)), .ints(leases.map(\.number)), .ints(leases.map(\.entry)),
+                    .ints(leases.map { Int64($0.attempts) }), .int(end), .text(hostName),
+                ])
+        }
+
+        private static let heads = """
+            SELECT x.device, q.entry, q.attempts, e.id, e.priority, e.stale, e.expiration, e.apns_id, e.collapse_id, e.body,
+                d.topic, d.token, d.token_refusal, d.is_proven
+            FROM unnest($1::bigint[]) WITH ORDINALITY AS x(device, n)
+            JOIN sealed_push.queues q ON q.device = x.device
+            LEFT JOIN LATERAL (
+                SELECT * FROM (
+                    (SELECT * FROM sealed_push.entries WHERE device = q.device AND priority = 10 AND id >= q.head
+                        ORDER BY id LIMIT 1)
+                    UNION ALL
+                    (SELECT * FROM sealed_push.entries WHERE device = q.device AND priority = 5 AND id >= q.head
+                        ORDER BY id LIMIT 1)) AS lanes ORDER BY id LIMIT 1) AS e ON true
+            LEFT JOIN sealed_push.devices d ON d.id = q.device
+            ORDER BY x.n
+            """
+
+        /// Nil for what is no push, as where a value is not of the type that it must be.
+        private static func request(_ row: PostgresRows.Row, of carrier: Carrier) throws(OutboxError) -> PushRequest? {
+            EntryRow(
+                priority: try row.count("priority"), expiration: try row.optionalInt("expiration"),
+                apnsID: try row.text("apns_id"), collapseID: try row.text("collapse_id"), body: try row.bytes("body"),
+                topic: try row.optionalText("topic"), address: try row.optionalBytes("token"),
+                isProven: try row.optionalBool("is_proven") ?? false
+            ).request(of: carrier)
+        }
+
+        /// By which `outbox status` tells hosts apart.
+        static let hostName: String = {
+            var name = [CChar](repeating: 0, count: 256)
+            guard gethostname(&name, name.count - 1) == 0 else { return "unknown" }
+            return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }()
+
+        private static let wholeInterval = Duration.seconds(5)
+    }
+#endif

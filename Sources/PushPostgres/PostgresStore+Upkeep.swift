@@ -1,0 +1,261 @@
+#if Postgres
+    import PushOutbox
+    import PushSender
+    import SealedPush
+
+    extension PostgresStore {
+        func retry(reason: String?) async throws(OutboxError) -> Int {
+            var total = 0
+            while true {
+                let count = try await write { db, now throws(OutboxError) in
+                    try Self.retryBatch(reason: reason, at: now, db)
+                }
+                total += count
+                if count < Self.batchCount { return total }
+            }
+        }
+
+        func retryNow() async throws(OutboxError) {
+            try await write { db, now throws(OutboxError) in
+                try db.rows("UPDATE sealed_push.queues SET due = $1 WHERE due > $1 AND lease IS NULL", [.int(now)])
+                try db.rows("SELECT sealed_push.wake()")
+            }
+        }
+
+        func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
+            if case .sealed(let sealedBy) = scope { return try await purge(sealedBy) }
+            var total = try await purgeStale()
+            switch scope {
+            case .stale, .sealed: break
+            case .deadLetters(let reason):
+                total += try await removeDeadLetters("$1::text IS NULL OR reason = $1", .text(reason))
+            case .everything:
+                total += try await removeDeadLetters("$1::text IS NULL", .text(nil))
+                total += try await remove("$1::bigint IS NULL", .int(nil), outcome: Tally.purged)
+            }
+            return total
+        }
+
+        private func purgeStale() async throws(OutboxError) -> Int {
+            let now = try await write { db, now throws(OutboxError) in
+                try db.rows(
+                    "DELETE FROM sealed_push.requests WHERE created < $1", [.int(now - EnqueueOrder.lifetime)])
+                try Self.sumUp("tallies", keeping: 60, at: now, db)
+                try Self.purgeReceipts(at: now, db)
+                return now
+            }
+            _ = try await removeDeadLetters("stale <= $1", .int(now))
+            return try await remove("stale <= $1", .int(now), outcome: Tally.expired)
+        }
+
+        /// One row for each day and outcome of what is over, in place of those that came one after another.
+        static func sumUp(
+            _ table: String, keeping days: Int64, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) {
+            let today = now / Tally.millisecondsPerDay
+            try db.rows(
+                """
+                WITH old AS (DELETE FROM sealed_push.\(table) WHERE day < $1 RETURNING day, outcome, count)
+                INSERT INTO sealed_push.\(table)(day, outcome, count)
+                SELECT day, outcome, sum(count) FROM old WHERE day >= $2 GROUP BY day, outcome
+                """, [.int(today), .int(today - days)])
+        }
+
+        private func purge(_ sealedBy: SealedBy) async throws(OutboxError) -> Int {
+            let id = try await read { db, _ throws(OutboxError) in try Self.senderID(sealedBy, db) }
+            if id == nil, sealedBy != .unknown { return 0 }
+            return try await removeDeadLetters("sender IS NOT DISTINCT FROM $1", .int(id))
+                + remove("sender IS NOT DISTINCT FROM $1", .int(id), outcome: Tally.purged)
+        }
+
+        private func removeDeadLetters(
+            _ condition: String, _ argument: PostgresValue
+        ) async throws(OutboxError) -> Int {
+            var total = 0
+            while true {
+                let count = try await write { db, _ throws(OutboxError) in
+                    try db.rows(
+                        """
+                        DELETE FROM sealed_push.dead_letters
+                        WHERE id IN (SELECT id FROM sealed_push.dead_letters WHERE \(condition) LIMIT \(Self.batchCount))
+                        """, [argument]
+                    ).changedCount
+                }
+                total += count
+                if count < Self.batchCount { return total }
+            }
+        }
+
+        /// Removes entries, and the queues that are empty then; where one is on its way, the device's turn is not given to another.
+        private func remove(
+            _ condition: String, _ argument: PostgresValue, outcome: String
+        ) async throws(OutboxError) -> Int {
+            var total = 0
+            while true {
+                let count = try await write { db, now throws(OutboxError) in
+                    let removed = try db.rows(
+                        """
+                        DELETE FROM sealed_push.entries WHERE id IN (
+                            SELECT id FROM sealed_push.entries WHERE \(condition) LIMIT \(Self.batchCount)
+                            FOR UPDATE SKIP LOCKED) RETURNING device
+                        """, [argument])
+                    let devices = Set(try removed.map { row throws(OutboxError) in try row.int("device") })
+                    let free = try db.rows(
+                        """
+                        SELECT device FROM sealed_push.queues WHERE device = ANY($1) AND (lease IS NULL OR due <= $2)
+                        ORDER BY device FOR UPDATE SKIP LOCKED
+                        """, [.ints(devices.sorted()), .int(now)])
+                    try Self.removeEmpty(free.map { row throws(OutboxError) in try row.int("device") }, db)
+                    try Self.tally(outcome, removed.count, at: now, db)
+                    return removed.count
+                }
+                total += count
+                if count < Self.batchCount { return total }
+            }
+        }
+
+        private static func retryBatch(reason: String?, at now: Int64, _ db: PostgresConnection) throws(OutboxError)
+            -> Int
+        {
+            try db.rows(
+                """
+                UPDATE sealed_push.devices SET token_refusal = NULL, revision = revision + 1
+                WHERE token IS NOT NULL AND token_refusal IS NOT NULL AND ($1::text IS NULL OR token_refusal = $1)
+                    AND id IN (SELECT device FROM sealed_push.dead_letters)
+                """, [.text(reason)])
+            let rows = try db.rows(
+                """
+                SELECT l.id, l.device, l.priority, d.carrier
+                FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
+                WHERE ($1::text IS NULL OR l.reason = $1) AND l.stale > $2 AND d.token IS NOT NULL
+                    AND d.token_refusal IS NULL
+                ORDER BY l.device, l.id LIMIT \(batchCount) FOR UPDATE OF l SKIP LOCKED
+                """, [.text(reason), .int(now)])
+            guard !rows.isEmpty else { return 0 }
+            let ids = try rows.map { row throws(OutboxError) in try row.int("id") }
+            // They are older than what has come since: the scans begin with them.
+            try db.rows(
+                """
+                INSERT INTO sealed_push.queues(device, carrier, priority, due, head)
+                SELECT l.device, min(d.carrier), max(l.priority), $2, min(l.id)
+                FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
+                WHERE l.id = ANY($1) GROUP BY l.device ORDER BY l.device
+                ON CONFLICT (device) DO UPDATE SET priority = greatest(queues.priority, excluded.priority),
+                    head = least(queues.head, excluded.head)
+                """, [.ints(ids), .int(now)])
+            try db.rows(
+                """
+                WITH back AS (DELETE FROM sealed_push.dead_letters WHERE id = ANY($1) RETURNING \(entryColumns))
+                INSERT INTO sealed_push.entries(\(entryColumns)) SELECT \(entryColumns) FROM back
+                """, [.ints(ids)])
+            try db.rows("SELECT sealed_push.wake()")
+            return ids.count
+        }
+
+        private static let batchCount = 1_000
+
+        // MARK: What there is
+
+        func status() async throws(OutboxError) -> OutboxStatus {
+            try await read { db, now throws(OutboxError) in
+                var status = OutboxStatus()
+                if let row = try db.rows(
+                    """
+                    SELECT count(*) AS devices,
+                        count(*) FILTER (WHERE token IS NOT NULL AND token_refusal IS NULL) AS reachable,
+                        pg_total_relation_size('sealed_push.entries') + pg_total_relation_size('sealed_push.queues')
+                            + pg_total_relation_size('sealed_push.dead_letters')
+                            + pg_total_relation_size('sealed_push.devices')
+                            + pg_total_relation_size('sealed_push.enrolments') AS size
+                    FROM sealed_push.devices
+                    """
+                ).first {
+                    status.deviceCount = try row.count("devices")
+                    status.reachableDeviceCount = try row.count("reachable")
+                    status.fileByteCount = try row.count("size")
+                }
+                let ages = OutboxStatus.ages.map { now - $0.milliseconds }
+                if let row = try db.rows(
+                    """
+                    SELECT count(*) AS waiting, count(*) FILTER (WHERE enqueued < $1) AS age0,
+                        count(*) FILTER (WHERE enqueued < $2) AS age1, count(*) FILTER (WHERE enqueued < $3) AS age2,
+                        count(*) FILTER (WHERE enqueued < $4) AS age3
+                    FROM sealed_push.entries
+                    """, ages.map { .int($0) }
+                ).first {
+                    status.waitingCount = try row.count("waiting")
+                    for (number, age) in OutboxStatus.ages.enumerated() {
+                        status.waitingByAge.append(.init(olderThan: age, count: try row.count("age\(number)")))
+                    }
+                }
+                status.waitingBySender = try Self.senders("entries", db)
+                status.deadLettersBySender = try Self.senders("dead_letters", db)
+                if let row = try db.rows(
+                    """
+                    SELECT count(*) FILTER (WHERE due <= $1) AS due,
+                        count(*) FILTER (WHERE due > $1 AND lease IS NOT NULL) AS leased,
+                        count(*) FILTER (WHERE due > $1 AND lease IS NULL) AS delayed, min(due) AS next
+                    FROM sealed_push.queues
+                    """, [.int(now)]
+                ).first {
+                    status.queues = .init(
+                        due: try row.count("due"), leased: try row.count("leased"), delayed: try row.count("delayed"))
+                    status.nextDue = try row.optionalInt("next").map { Timestamp(clamping: max($0, now) / 1_000) }
+                }
+                let carriers = try Self.counts(
+                    "SELECT carrier AS name, count(*) AS count FROM sealed_push.queues GROUP BY 1", [], db)
+                for (name, count) in carriers {
+                    if let carrier = Carrier(name) { status.waitingDevices[carrier] = count }
+                }
+                status.deadLetters = try Self.counts(
+                    "SELECT reason AS name, count(*) AS count FROM sealed_push.dead_letters GROUP BY 1", [], db)
+                status.outcomes = try Self.counts(
+                    "SELECT outcome AS name, sum(count)::bigint AS count FROM sealed_push.tallies WHERE day > $1 GROUP BY 1",
+                    [.int((now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay)], db)
+                return status
+            }
+        }
+
+        func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter] {
+            try await read { db, _ throws(OutboxError) in
+                let rows = try db.rows(
+                    """
+                    SELECT l.apns_id, d.name, l.reason, l.attempts, l.enqueued, l.died
+                    FROM sealed_push.dead_letters l LEFT JOIN sealed_push.devices d ON d.id = l.device
+                    WHERE $1::text IS NULL OR l.reason = $1 ORDER BY l.id LIMIT $2 OFFSET $3
+                    """, [.text(reason), .int(Int64(limit)), .int(Int64(offset))])
+                return try rows.map { row throws(OutboxError) in
+                    DeadLetter(
+                        apnsID: try row.text("apns_id"),
+                        device: try row.optionalText("name").flatMap(DeviceName.init(parsing:)),
+                        reason: try row.text("reason"), attempts: try row.count("attempts"),
+                        enqueued: Timestamp(clamping: try row.int("enqueued") / 1_000),
+                        died: Timestamp(clamping: try row.int("died") / 1_000))
+                }
+            }
+        }
+
+        static func counts(
+            _ sql: String, _ values: [PostgresValue], _ db: PostgresConnection
+        ) throws(OutboxError) -> [String: Int] {
+            var counts: [String: Int] = [:]
+            for (name, count) in try db.rows(sql, values).map({ row throws(OutboxError) in
+                (try row.text("name"), try row.count("count"))
+            }) {
+                counts[name, default: 0] += count
+            }
+            return counts
+        }
+
+        private static func senders(_ table: String, _ db: PostgresConnection) throws(OutboxError) -> [SealedBy: Int] {
+            let counts = try counts(
+                """
+                SELECT coalesce(s.key, 'unknown') AS name, n.count FROM (
+                    SELECT sender, count(*) AS count FROM sealed_push.\(table) GROUP BY sender) AS n
+                LEFT JOIN sealed_push.senders s ON s.id = n.sender
+                """, [], db)
+            return Dictionary(
+                counts.map { (SealedBy(parsing: $0.key) ?? .unknown, $0.value) }, uniquingKeysWith: +)
+        }
+    }
+#endif

@@ -1,0 +1,152 @@
+#if Postgres
+    internal import PushOutbox
+
+    /// A parameter of a statement, in the binary format. Source: PostgreSQL 15, "Frontend/Backend Protocol", and the send and
+    /// receive functions of each type.
+    enum PostgresValue {
+        case int(Int64?)
+        case bool(Bool)
+        case text(String?)
+        case bytes([UInt8]?)
+        case ints([Int64?])
+        case bools([Bool])
+        case texts([String?])
+        case byteArrays([[UInt8]?])
+
+        /// The type's number in pg_type.
+        var oid: UInt32 {
+            switch self {
+            case .int: Self.int8
+            case .bool: Self.bool
+            case .text: Self.text
+            case .bytes: Self.bytea
+            case .ints: 1_016
+            case .bools: 1_000
+            case .texts: 1_009
+            case .byteArrays: 1_001
+            }
+        }
+
+        /// Nil for NULL.
+        var encoded: [UInt8]? {
+            switch self {
+            case .int(let value): value.map(Self.encode)
+            case .bool(let value): [value ? 1 : 0]
+            case .text(let value): value.map { Array($0.utf8) }
+            case .bytes(let value): value
+            case .ints(let values): Self.array(values.map { $0.map(Self.encode) }, of: Self.int8)
+            case .bools(let values): Self.array(values.map { [$0 ? 1 : 0] }, of: Self.bool)
+            case .texts(let values): Self.array(values.map { $0.map { Array($0.utf8) } }, of: Self.text)
+            case .byteArrays(let values): Self.array(values, of: Self.bytea)
+            }
+        }
+
+        /// Of one dimension, numbered from 1.
+        private static func array(_ elements: [[UInt8]?], of oid: UInt32) -> [UInt8] {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(20 + elements.reduce(0) { $0 + 4 + ($1?.count ?? 0) })
+            bytes += encode(Int32(elements.isEmpty ? 0 : 1))
+            bytes += encode(Int32(elements.contains { $0 == nil } ? 1 : 0))
+            bytes += encode(oid)
+            guard !elements.isEmpty else { return bytes }
+            bytes += encode(Int32(elements.count))
+            bytes += encode(Int32(1))
+            for element in elements {
+                bytes += encode(Int32(element?.count ?? -1))
+                if let element { bytes += element }
+            }
+            return bytes
+        }
+
+        private static func encode(_ value: some FixedWidthInteger) -> [UInt8] {
+            withUnsafeBytes(of: value.bigEndian) { Array($0) }
+        }
+
+        static let bool: UInt32 = 16
+        static let bytea: UInt32 = 17
+        static let int8: UInt32 = 20
+        static let text: UInt32 = 25
+    }
+
+    /// What a statement answered: rows of named columns, in the binary format.
+    struct PostgresRows: Sendable {
+        private let names: [String: Int]
+        private let types: [UInt32]
+        private let cells: [[[UInt8]?]]
+        /// How many rows were written, where the statement writes.
+        let changedCount: Int
+
+        init(names: [String: Int], types: [UInt32], cells: [[[UInt8]?]], changedCount: Int) {
+            self.names = names
+            self.types = types
+            self.cells = cells
+            self.changedCount = changedCount
+        }
+
+        var count: Int { cells.count }
+        var isEmpty: Bool { cells.isEmpty }
+        var first: Row? { isEmpty ? nil : Row(rows: self, index: 0) }
+
+        func map<Value, Failure: Error>(_ body: (Row) throws(Failure) -> Value) throws(Failure) -> [Value] {
+            var values: [Value] = []
+            values.reserveCapacity(count)
+            for index in cells.indices { values.append(try body(Row(rows: self, index: index))) }
+            return values
+        }
+
+        /// One row. A column of another type than is asked for, or NULL where that is not expected, throws `damaged`: somebody
+        /// has changed the tables.
+        struct Row {
+            fileprivate let rows: PostgresRows
+            fileprivate let index: Int
+
+            private func cell(_ column: String) throws(OutboxError) -> (type: UInt32, bytes: [UInt8]?) {
+                guard let number = rows.names[column] else { throw .damaged }
+                return (rows.types[number], rows.cells[index][number])
+            }
+
+            func optionalInt(_ column: String) throws(OutboxError) -> Int64? {
+                let (type, bytes) = try cell(column)
+                guard [20, 21, 23].contains(type), bytes.map({ $0.count <= 8 && !$0.isEmpty }) ?? true else {
+                    throw .damaged
+                }
+                return bytes.map { bytes in
+                    bytes.dropFirst().reduce(Int64(Int8(bitPattern: bytes[0]))) { $0 << 8 | Int64($1) }
+                }
+            }
+
+            func optionalText(_ column: String) throws(OutboxError) -> String? {
+                let (type, bytes) = try cell(column)
+                guard type == PostgresValue.text else { throw .damaged }
+                guard let bytes else { return nil }
+                guard let text = String(validating: bytes, as: UTF8.self) else { throw .damaged }
+                return text
+            }
+
+            func optionalBytes(_ column: String) throws(OutboxError) -> [UInt8]? {
+                let (type, bytes) = try cell(column)
+                guard type == PostgresValue.bytea else { throw .damaged }
+                return bytes
+            }
+
+            func optionalBool(_ column: String) throws(OutboxError) -> Bool? {
+                let (type, bytes) = try cell(column)
+                guard type == PostgresValue.bool, bytes?.count ?? 1 == 1 else { throw .damaged }
+                return bytes.map { $0[0] != 0 }
+            }
+
+            func int(_ column: String) throws(OutboxError) -> Int64 { try known(optionalInt(column)) }
+            func text(_ column: String) throws(OutboxError) -> String { try known(optionalText(column)) }
+            func bytes(_ column: String) throws(OutboxError) -> [UInt8] { try known(optionalBytes(column)) }
+            func bool(_ column: String) throws(OutboxError) -> Bool { try known(optionalBool(column)) }
+
+            /// A number of things: 0 to 2^40, so that no sum of such numbers is too large.
+            func count(_ column: String) throws(OutboxError) -> Int { Int(min(max(try int(column), 0), 1 << 40)) }
+
+            private func known<Value>(_ value: Value?) throws(OutboxError) -> Value {
+                guard let value else { throw .damaged }
+                return value
+            }
+        }
+    }
+#endif

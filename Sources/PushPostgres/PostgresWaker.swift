@@ -1,0 +1,84 @@
+#if Postgres
+    internal import PushOutbox
+    internal import _PushBase
+
+    /// Lets a courier sleep until somebody enqueues.
+    ///
+    /// Who enqueues says NOTIFY only where a courier has said that it sleeps, by an advisory lock; one sleeper speaks for all, and
+    /// the others hear it, too. The connection is opened at the first sleep. Where it fails, couriers look by themselves.
+    final class PostgresWaker: Sendable {
+        private let address: PostgresAddress
+        private let state = Locked(State())
+
+        private struct State: Sendable {
+            var connection: PostgresConnection?
+            var isBusy = false
+        }
+
+        init(_ address: PostgresAddress) { self.address = address }
+
+        /// Sleeps, at most ``longest`` where nothing is due before.
+        ///
+        /// - Parameters:
+        ///   - shortest: what a courier sleeps that can't be woken.
+        ///   - timeUntilDue: nil where nothing waits.
+        func rest(for shortest: Duration, timeUntilDue: @Sendable () async -> Duration??) async {
+            guard let connection = await claim() else { return await Self.sleep(shortest) }
+            let isAsleep = try? await connection.run { connection throws(OutboxError) in
+                let rows = try connection.rows(
+                    "SELECT pg_try_advisory_lock(\(PostgresSchema.advisoryClass), 1) AS is_mine")
+                return try rows.first?.bool("is_mine") ?? false
+            }
+            // Only now, since what was committed before nobody has told; and what waits in a transaction keeps the lock away.
+            // Where nothing is known of what is due, or something is, the courier has its own reason to pause.
+            let due = await timeUntilDue()
+            let limit: Duration
+            switch due {
+            case .some(.some(let time)) where time > .zero: limit = min(time, Self.longest)
+            case .some(.none): limit = Self.longest
+            default: limit = shortest
+            }
+            let time = isAsleep == true ? max(limit, .milliseconds(1)) : min(limit, shortest)
+            await withTaskCancellationHandler {
+                _ = try? await connection.run { connection throws(OutboxError) in
+                    _ = try connection.waitForNotification(for: time)
+                    if isAsleep == true {
+                        try connection.rows("SELECT pg_advisory_unlock(\(PostgresSchema.advisoryClass), 1)")
+                    }
+                }
+            } onCancel: {
+                connection.interrupt()
+            }
+            release(connection)
+        }
+
+        /// Nil where another courier of this process is at it, or there is no connection.
+        private func claim() async -> PostgresConnection? {
+            let (isMine, connection) = state.withLock { state in
+                if state.isBusy { return (false, nil as PostgresConnection?) }
+                state.isBusy = true
+                return (true, state.connection)
+            }
+            guard isMine else { return nil }
+            if let connection, connection.isUsable { return connection }
+            let opened = try? await PostgresPool.open(address)
+            _ = try? await opened?.run { connection throws(OutboxError) in
+                try connection.script("SET idle_session_timeout = 0; LISTEN \(PostgresSchema.channel)")
+            }
+            if opened == nil { state.withLock { $0.isBusy = false } }
+            return opened
+        }
+
+        private func release(_ connection: PostgresConnection) {
+            state.withLock { state in
+                state.connection = connection.isUsable ? connection : nil
+                state.isBusy = false
+            }
+        }
+
+        private static func sleep(_ duration: Duration) async { try? await Task.sleep(for: duration) }
+
+        /// Others' clocks and retries are looked at this often, whatever was heard.
+        private static let longest = Duration.seconds(5)
+    }
+#endif

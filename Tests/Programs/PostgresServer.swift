@@ -1,0 +1,126 @@
+package import Foundation
+import PushOutbox
+import PushSimulator
+package import TestSupport
+import _PushBase
+
+@testable import PushPostgres
+
+/// A real server for the tests of one process, in a folder of its own, over a Unix socket; it ends with them.
+///
+/// It does not sync: the machine does not lose its power while it is tested. All else is as it comes.
+package final class PostgresServer: Sendable {
+    package let folder: TemporaryFolder
+    private let state = Locked(State())
+    /// While somebody holds its other end, the server runs.
+    private let life = Pipe()
+
+    private struct State: Sendable {
+        var free: [String] = []
+        var count = 0
+    }
+
+    /// Where Debian's package puts the newest version's programs; nil where it is not installed.
+    package static let programs: URL? = {
+        let folder = URL(filePath: "/usr/lib/postgresql")
+        let versions = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        return versions.map { $0.appending(path: "bin") }
+            .filter { FileManager.default.isExecutableFile(atPath: $0.appending(path: "initdb").path) }
+            .max { $0.path.compare($1.path, options: .numeric) == .orderedAscending }
+    }()
+
+    /// The one that the tests share; started at its first use.
+    package static let shared = Task { try await PostgresServer() }
+
+    /// PostgreSQL refuses to run as root: then it is the user of Debian's package.
+    private static let script = """
+        set -e
+        as() { if [ "$(id -u)" -eq 0 ]; then setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; else "$@"; fi; }
+        cd "$1"
+        [ "$(id -u)" -ne 0 ] || chown postgres: "$1"
+        [ -d "$1/data" ] || as "$2/initdb" -D "$1/data" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$1/initdb.log" 2>&1
+        as "$2/postgres" -D "$1/data" -k "$1" -c listen_addresses= -c fsync=off -c full_page_writes=off \\
+            -c max_connections=200 -c shared_buffers=64MB -c max_prepared_transactions=0 >>"$1/log" 2>&1 &
+        server=$!
+        cat >/dev/null
+        kill -QUIT $server 2>/dev/null || true
+        wait
+        """
+
+    package init() async throws {
+        guard let programs = Self.programs else { throw Missing() }
+        folder = try TemporaryFolder()
+        let (path, life) = (folder.path, life)
+        // A thread of its own: nobody waits for this process.
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        _ = try Program(at: "/bin/sh").start(
+                            ["-c", Self.script, "postgres-server", path, programs.path],
+                            input: life.fileHandleForReading)
+                    })
+            }
+        }
+        try life.fileHandleForReading.close()
+    }
+
+    struct Missing: Error, CustomStringConvertible {
+        let description = "PostgreSQL is not installed: Scripts/test does that (Debian's package postgresql)"
+    }
+
+    /// The address of a database.
+    package func address(of database: String) -> String {
+        "postgres://postgres@/\(database)?host=\(folder.path)"
+    }
+
+    /// A database with the tables of an outbox, and nothing in them.
+    package func database() async throws -> Database {
+        let (name, isNew) = state.withLock { state in
+            if let name = state.free.popLast() { return (name, false) }
+            state.count += 1
+            return ("test\(state.count)", true)
+        }
+        if isNew {
+            // The server may still be starting.
+            let pool = PostgresPool(try PostgresAddress(parsing: address(of: "postgres")), patience: .seconds(300))
+            _ = try await pool.connected { connection throws(OutboxError) in
+                try connection.script("CREATE DATABASE \(name)")
+            }
+        } else {
+            let pool = PostgresPool(try PostgresAddress(parsing: address(of: name)), patience: .seconds(300))
+            try await pool.connected { connection throws(OutboxError) in
+                let tables = try connection.script(
+                    "SELECT string_agg('sealed_push.' || tablename, ', ') FROM pg_tables WHERE schemaname = 'sealed_push' AND tablename <> 'meta'"
+                )
+                guard let names = tables.first?.first ?? nil else { return }
+                try connection.script("TRUNCATE \(names) RESTART IDENTITY")
+            }
+        }
+        return Database(name: name, server: self)
+    }
+
+    /// Ends for good when it goes; another test takes it then.
+    package final class Database: Sendable {
+        package let name: String
+        package let server: PostgresServer
+
+        init(name: String, server: PostgresServer) {
+            self.name = name
+            self.server = server
+        }
+
+        package var address: String { server.address(of: name) }
+
+        /// Statements as an operator would type them, or an attacker: tables are found without their schema.
+        @discardableResult
+        package func run(_ script: String) async throws -> [[String?]] {
+            let pool = PostgresPool(try PostgresAddress(parsing: address), patience: .seconds(60))
+            return try await pool.connected { connection throws(OutboxError) in
+                try connection.script("SET search_path = sealed_push, pg_catalog; \(script)")
+            }
+        }
+
+        deinit { server.state.withLock { $0.free.append(name) } }
+    }
+}
