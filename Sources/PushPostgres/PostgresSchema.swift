@@ -26,8 +26,9 @@
         private static func current(_ connection: PostgresConnection) throws(OutboxError) -> Int {
             let rows = try connection.rows(
                 """
-                SELECT to_regnamespace('sealed_push') IS NOT NULL AS is_there,
-                    to_regclass('sealed_push.meta') IS NOT NULL AS is_ours
+                SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'sealed_push') AS is_there,
+                    EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                        WHERE n.nspname = 'sealed_push' AND c.relname = 'meta') AS is_ours
                 """)
             guard let row = rows.first, try row.bool("is_there") else { return 0 }
             guard try row.bool("is_ours") else { throw .foreign }
@@ -192,7 +193,8 @@
                 last bigint NOT NULL,
                 PRIMARY KEY(id, reason)
             );
-            """
+
+            """ + enqueueFunction + roles
         ]
     }
 #endif

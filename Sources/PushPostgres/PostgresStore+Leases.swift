@@ -40,14 +40,26 @@
         }
 
         func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
+            try await timeUntilDue(by: carrier, above: [.min, .min])
+        }
+
+        /// The same, as far as the last look for due queues knows: a moment's work however many rows are dead.
+        func timeUntilKnownDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
+            try await timeUntilDue(
+                by: carrier,
+                above: floors.withLock { floors in [10, 5].map { floors["\($0) \(carrier)"]?.lowest() ?? .min } })
+        }
+
+        private func timeUntilDue(by carrier: Carrier, above lowest: [Int64]) async throws(OutboxError) -> Duration? {
             try await read { db, now throws(OutboxError) in
                 let rows = try db.rows(
                     """
                     SELECT least(
-                        (SELECT due FROM sealed_push.queues WHERE carrier = $1 AND priority = 10 ORDER BY due LIMIT 1),
-                        (SELECT due FROM sealed_push.queues WHERE carrier = $1 AND priority = 5 ORDER BY due LIMIT 1)
-                    ) AS due
-                    """, [.text(carrier.description)])
+                        (SELECT due FROM sealed_push.queues WHERE carrier = $1 AND priority = 10 AND due > $2
+                            ORDER BY due LIMIT 1),
+                        (SELECT due FROM sealed_push.queues WHERE carrier = $1 AND priority = 5 AND due > $3
+                            ORDER BY due LIMIT 1)) AS due
+                    """, [.text(carrier.description), .int(lowest[0]), .int(lowest[1])])
                 return try rows.first?.optionalInt("due").map { .milliseconds($0 - now) }
             }
         }
@@ -242,49 +254,5 @@
                 """, [.int(lease.device), .bytes(lease.request.address.bytes)]
             ).first?.int("token_registered")
         }
-
-        // MARK: Dead letters and sums
-
-        /// Moves entries to the dead letters, still sealed; returns how many that were.
-        private static func bury(
-            _ condition: String, _ id: Int64, reason: String, attempts: Int, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> Int {
-            try db.rows(
-                """
-                WITH gone AS (DELETE FROM sealed_push.entries WHERE \(condition) RETURNING \(entryColumns)),
-                    buried AS (
-                        INSERT INTO sealed_push.dead_letters(\(entryColumns), reason, attempts, died)
-                        SELECT \(entryColumns), $1, $2, $3 FROM gone ON CONFLICT (id) DO NOTHING)
-                SELECT count(*) AS count FROM gone
-                """, [.text(reason), .int(Int64(attempts)), .int(now), .int(id)]
-            ).first?.count("count") ?? 0
-        }
-
-        /// Moves all that waits for a device to the dead letters; returns how many that were.
-        static func buryAll(
-            of device: Int64, reason: String, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) -> Int {
-            let count = try bury("device = $4", device, reason: reason, attempts: 0, at: now, db)
-            try db.rows("DELETE FROM sealed_push.queues WHERE device = $1", [.int(device)])
-            return count
-        }
-
-        static func buryOne(_ id: Int64, reason: String, at now: Int64, _ db: PostgresConnection) throws(OutboxError)
-            -> Int
-        {
-            try bury("id = $4", id, reason: reason, attempts: 0, at: now, db)
-        }
-
-        static func tally(
-            _ outcome: String, _ count: Int = 1, at now: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) {
-            guard count > 0 else { return }
-            try db.rows(
-                "INSERT INTO sealed_push.tallies(day, outcome, count) VALUES ($1, $2, $3)",
-                [.int(now / Tally.millisecondsPerDay), .text(outcome), .int(Int64(count))])
-        }
-
-        static let entryColumns =
-            "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender"
     }
 #endif

@@ -13,6 +13,9 @@
         var due: Int64 = .min
         var nextWhole: ContinuousClock.Instant = .now
 
+        /// Where the next look begins.
+        func lowest() -> Int64 { ContinuousClock.now >= nextWhole ? .min : due }
+
         /// Milliseconds.
         static let margin: Int64 = 1_000
     }
@@ -28,9 +31,11 @@
                 let free = min(limit, order.count - taken.leases.count)
                 guard free > 0 else { continue }
                 let devices = try due(order.carrier, priority: priority, limit: free, at: now, floors, db)
+                let count = taken.leases.count
                 try take(devices, order, at: now, into: &taken, db)
+                // Before the next lane, which may be the same: what is locked by ourselves is passed over by nobody.
+                try note(taken.leases[count...], of: order, until: now + order.duration.milliseconds, db)
             }
-            try note(taken.leases, of: order, until: now + order.duration.milliseconds, db)
             try tally(Tally.expired, taken.expiredCount, at: now, db)
             return taken.leases
         }
@@ -49,13 +54,14 @@
             let lane = "\(priority) \(carrier)"
             let floor = floors.withLock { $0[lane] } ?? Floor()
             let start = ContinuousClock.now
-            let isWhole = start >= floor.nextWhole || floor.due > now
+            // A clock that was set back, too, makes all of it uncertain.
+            let lowest = floor.due > now ? .min : floor.lowest()
             var devices = try due(
-                "due > $3 AND due <= $4", carrier, priority, [.int(isWhole ? .min : floor.due), .int(now)], limit, db)
+                "due > $3 AND due <= $4", carrier, priority, [.int(lowest), .int(now)], limit, db)
             var next = floor
-            next.due = (devices.first?.due ?? now) - Floor.margin
-            if isWhole { next.nextWhole = .now + max(Self.wholeInterval, (ContinuousClock.now - start) * 20) }
-            // A row that is held by others hides what lies before the first that is free.
+            next.due =
+                min(devices.first?.due ?? now, try first(carrier, priority, above: lowest, db) ?? now) - Floor.margin
+            if lowest == .min { next.nextWhole = .now + max(Self.wholeInterval, (ContinuousClock.now - start) * 20) }
             floors.withLock { $0[lane] = next }
             if devices.isEmpty {
                 devices = try due(
@@ -63,6 +69,17 @@
                 )
             }
             return devices.map(\.device)
+        }
+
+        /// The first queue of all, those included that others hold: they are looked for again.
+        private static func first(
+            _ carrier: Carrier, _ priority: Int, above lowest: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) -> Int64? {
+            try db.rows(
+                """
+                SELECT due FROM sealed_push.queues WHERE carrier = $1 AND priority = $2 AND due > $3 ORDER BY due LIMIT 1
+                """, [.text(carrier.description), .int(Int64(priority)), .int(lowest)]
+            ).first?.int("due")
         }
 
         private static func due(
@@ -128,7 +145,7 @@
         }
 
         private static func note(
-            _ leases: [Lease], of order: LeaseOrder, until end: Int64, _ db: PostgresConnection
+            _ leases: ArraySlice<Lease>, of order: LeaseOrder, until end: Int64, _ db: PostgresConnection
         ) throws(OutboxError) {
             guard !leases.isEmpty else { return }
             try db.rows(

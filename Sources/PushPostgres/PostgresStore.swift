@@ -51,7 +51,9 @@
 
         func rest(for duration: Duration, by carrier: Carrier) async {
             guard !isTimeGiven else { return await clock.sleep(duration) }
-            await waker.rest(for: duration) { try? await self.timeUntilDue(by: carrier) }
+            let wasWoken = await waker.rest(for: duration) { try? await self.timeUntilKnownDue(by: carrier) }
+            // Somebody has committed, perhaps what was enqueued long before that.
+            if wasWoken { floors.withLock { $0 = [:] } }
         }
     }
 

@@ -22,8 +22,9 @@
         /// - Parameters:
         ///   - shortest: what a courier sleeps that can't be woken.
         ///   - timeUntilDue: nil where nothing waits.
-        func rest(for shortest: Duration, timeUntilDue: @Sendable () async -> Duration??) async {
-            guard let connection = await claim() else { return await Self.sleep(shortest) }
+        /// - Returns: whether it was woken.
+        func rest(for shortest: Duration, timeUntilDue: @Sendable () async -> Duration??) async -> Bool {
+            guard let connection = await claim(within: shortest) else { return false }
             let isAsleep = try? await connection.run { connection throws(OutboxError) in
                 let rows = try connection.rows(
                     "SELECT pg_try_advisory_lock(\(PostgresSchema.advisoryClass), 1) AS is_mine")
@@ -34,38 +35,56 @@
             let due = await timeUntilDue()
             let limit: Duration
             switch due {
-            case .some(.some(let time)) where time > .zero: limit = min(time, Self.longest)
-            case .some(.none): limit = Self.longest
+            case .some(.some(let time)) where time > .zero: limit = min(time, max(shortest, Self.longest))
+            case .some(.none): limit = max(shortest, Self.longest)
             default: limit = shortest
             }
-            let time = isAsleep == true ? max(limit, .milliseconds(1)) : min(limit, shortest)
-            await withTaskCancellationHandler {
-                _ = try? await connection.run { connection throws(OutboxError) in
-                    _ = try connection.waitForNotification(for: time)
+            let time = isAsleep == true ? max(limit, .milliseconds(1)) : min(limit, shortest, .seconds(1))
+            let wasWoken = await withTaskCancellationHandler {
+                try? await connection.run { connection throws(OutboxError) in
+                    let wasWoken = try connection.waitForNotification(for: time)
                     if isAsleep == true {
                         try connection.rows("SELECT pg_advisory_unlock(\(PostgresSchema.advisoryClass), 1)")
                     }
+                    return wasWoken
                 }
             } onCancel: {
                 connection.interrupt()
             }
             release(connection)
+            return wasWoken ?? false
         }
 
-        /// Nil where another courier of this process is at it, or there is no connection.
-        private func claim() async -> PostgresConnection? {
-            let (isMine, connection) = state.withLock { state in
-                if state.isBusy { return (false, nil as PostgresConnection?) }
-                state.isBusy = true
-                return (true, state.connection)
+        /// Nil, after that time, where another courier of this process is at it, or there is no connection.
+        private func claim(within shortest: Duration) async -> PostgresConnection? {
+            let end = ContinuousClock.now + shortest
+            var pause = Duration.milliseconds(1)
+            while true {
+                let (isMine, connection) = state.withLock { state in
+                    if state.isBusy { return (false, nil as PostgresConnection?) }
+                    state.isBusy = true
+                    return (true, state.connection)
+                }
+                if isMine { return await usable(connection, until: end) }
+                // A courier that was woken by its own work is about to let go.
+                guard ContinuousClock.now < end, !Task.isCancelled else { return nil }
+                await Self.sleep(min(pause, end - .now))
+                pause = min(pause * 2, .milliseconds(50))
             }
-            guard isMine else { return nil }
+        }
+
+        private func usable(
+            _ connection: PostgresConnection?, until end: ContinuousClock.Instant
+        ) async -> PostgresConnection? {
             if let connection, connection.isUsable { return connection }
             let opened = try? await PostgresPool.open(address)
             _ = try? await opened?.run { connection throws(OutboxError) in
                 try connection.script("SET idle_session_timeout = 0; LISTEN \(PostgresSchema.channel)")
             }
-            if opened == nil { state.withLock { $0.isBusy = false } }
+            if opened == nil {
+                state.withLock { $0.isBusy = false }
+                await Self.sleep(min(end - .now, .seconds(1)))
+            }
             return opened
         }
 

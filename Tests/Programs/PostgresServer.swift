@@ -35,16 +35,18 @@ package final class PostgresServer: Sendable {
     /// PostgreSQL refuses to run as root: then it is the user of Debian's package.
     private static let script = """
         set -e
-        as() { if [ "$(id -u)" -eq 0 ]; then setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; else "$@"; fi; }
         cd "$1"
-        [ "$(id -u)" -ne 0 ] || chown postgres: "$1"
-        [ -d "$1/data" ] || as "$2/initdb" -D "$1/data" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$1/initdb.log" 2>&1
-        as "$2/postgres" -D "$1/data" -k "$1" -c listen_addresses= -c fsync=off -c full_page_writes=off \\
-            -c max_connections=200 -c shared_buffers=64MB -c max_prepared_transactions=0 >>"$1/log" 2>&1 &
+        as=
+        if [ "$(id -u)" -eq 0 ]; then as="setpriv --reuid=postgres --regid=postgres --clear-groups"; chown postgres: .; fi
+        $as "$2/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync >initdb.log 2>&1
+        $as "$2/postgres" -D data -k "$1" -c listen_addresses= -c fsync=off -c full_page_writes=off \\
+            -c max_connections=200 -c shared_buffers=64MB >>log 2>&1 &
         server=$!
         cat >/dev/null
         kill -QUIT $server 2>/dev/null || true
         wait
+        cd /
+        rm -rf "$1"
         """
 
     package init() async throws {

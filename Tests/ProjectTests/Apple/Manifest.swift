@@ -77,7 +77,11 @@ struct Manifest: Sendable {
                     if dependency.traits != (isLibsodium ? [] : ["Server"]) { faults.append("\(arrow): its condition") }
                 } else {
                     if !names.contains(dependency.name) { faults.append("\(arrow): no such target") }
-                    if !dependency.traits.isEmpty { faults.append("\(arrow): a condition") }
+                    let isOptional = ["Clibpq", "PushPostgres"].contains(dependency.name)
+                    let isOurs = ["PushPostgres", "SealedPushCommand"].contains(target.name)
+                    if dependency.traits != (isOptional && isOurs ? ["Postgres"] : []) {
+                        faults.append("\(arrow): its condition")
+                    }
                 }
             }
         }

@@ -1,0 +1,374 @@
+import Foundation
+import PushSender
+import PushSimulator
+import SealedPush
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+import _PushBase
+
+@testable import PushOutbox
+@testable import PushPostgres
+
+/// What is PostgreSQL's alone: other hosts, other languages, roles, and a server that goes away.
+@Suite("The outbox in PostgreSQL")
+struct PostgresTests {
+    private let fixture: Fixture
+    private var database: PostgresServer.Database { fixture.database! }
+
+    init() async throws {
+        fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
+    }
+
+    // MARK: Opening
+
+    @Test("is made once, however many start at once")
+    func madeAtOnce() async throws {
+        try await database.run("DROP SCHEMA sealed_push CASCADE")
+        let address = database.address
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { _ = try await Outbox(postgres: address).status() } }
+            try await group.waitForAll()
+        }
+        #expect(try await fixture.number("SELECT count(*) FROM meta") == 1)
+    }
+
+    @Test("refuses a later version's tables, and another program's")
+    func otherSchemas() async throws {
+        let address = database.address
+        try await database.run("UPDATE meta SET version = 99")
+        await #expect(throws: OutboxError.tooNew(version: 99)) { try await Outbox(postgres: address) }
+        try await database.run("ALTER TABLE meta RENAME TO theirs")
+        await #expect(throws: OutboxError.foreign) { try await Outbox(postgres: address) }
+        try await database.run("ALTER TABLE theirs RENAME TO meta; UPDATE meta SET version = \(PostgresSchema.version)")
+        _ = try await Outbox(postgres: address)
+    }
+
+    @Test("takes no password in its address, and no address that is none")
+    func addresses() async throws {
+        for text in ["postgres://me:secret@localhost/db", "postgresql:///db?password=secret"] {
+            let error = try await #require(throws: OutboxError.self) { try await Outbox(postgres: text) }
+            #expect(error.description.contains("PGPASSFILE"))
+            #expect(!error.description.contains("secret"))
+        }
+        for text in ["", "mysql://db", "postgres://[", "postgres:///db?nonsense=1"] {
+            await #expect(throws: OutboxError.self) { try await Outbox(postgres: text) }
+        }
+    }
+
+    @Test("says at once what no waiting mends: a database that is not there")
+    func missingDatabase() async throws {
+        let address = database.server.address(of: "nobody-made-this")
+        let error = try await #require(throws: OutboxError.self) { try await Outbox(postgres: address) }
+        guard case .cannotOpen(let words) = error else { throw error }
+        #expect(words.contains("does not exist"))
+    }
+
+    // MARK: Other transactions
+
+    @Test("a courier passes over a device to which somebody is enqueueing, and notes the rest; then it goes on")
+    func heldByOthers() async throws {
+        for name in ["held", "free"] { try await fixture.addDevice(name) }
+        try await fixture.enqueue("one", to: .device("held"))
+        let lease = try #require(try await take(1).first)
+        try await fixture.enqueue("two", to: .device("free"))
+        let other = try await holding("SELECT 1 FROM queues WHERE device = \(lease.device) FOR UPDATE")
+        let answer = try await fixture.outbox.store.settle(
+            LeaseExchange(settled: [(lease, .accepted)], taking: order(2)))
+        #expect(answer.unsettled.map(\.lease.number) == [1])
+        #expect(answer.leases.map(\.request.address) == [Fixture.address("free")])
+        // The entry is gone all the same.
+        #expect(try await fixture.outbox.status().waitingCount == 1)
+        try await other.end("COMMIT")
+        let again = try await fixture.outbox.store.settle(
+            LeaseExchange(settled: answer.unsettled + [(answer.leases[0], .accepted)]))
+        #expect(again.unsettled.isEmpty)
+        #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
+    }
+
+    @Test("a courier whose answers can't be noted at once hands them in again, and everything is delivered once")
+    func courierBesideOthers() async throws {
+        for number in 0..<10 { try await fixture.addDevice("d\(number)") }
+        for _ in 0..<3 { try await fixture.enqueue("Hello", to: .everyone) }
+        let other = try await holding("SELECT 1 FROM queues WHERE device <= 5 FOR UPDATE")
+        let transport = ScriptedTransport()
+        let outbox = try await fixture.reopened(nil)
+        let courier = Courier(for: outbox, through: transport, limits: CourierLimits(pollInterval: .milliseconds(5)))
+        let run = Task { try await courier.run(until: .empty) }
+        try await eventually("those that are free are delivered") { transport.delivered.all.count == 15 }
+        try await other.end("ROLLBACK")
+        #expect(try await run.value.acceptedCount == 30)
+        #expect(Set(transport.delivered.all.map { $0.apnsID }).count == 30)
+    }
+
+    @Test("what is enqueued while the last push of a device is settled is not left behind")
+    func settledMeanwhile() async throws {
+        try await fixture.addDevice("phone")
+        var number: Int64 = 1
+        for round in 0..<40 {
+            try await fixture.enqueue("first", to: .device("phone"))
+            let lease = try #require(try await take(number).first)
+            number += 10
+            async let enqueued = fixture.enqueue("second", to: .device("phone"))
+            var left: [(lease: Lease, settlement: Settlement)] = [(lease, .accepted)]
+            while !left.isEmpty { left = try await fixture.outbox.store.settle(LeaseExchange(settled: left)).unsettled }
+            _ = try await enqueued
+            let second = try #require(try await take(number).first, "round \(round)")
+            number += 10
+            _ = try await fixture.outbox.settle([(second, .accepted)], taking: nil)
+        }
+        #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
+    }
+
+    @Test("a sleeping courier is woken by whoever enqueues, through the library or in SQL", arguments: [true, false])
+    func woken(inSQL: Bool) async throws {
+        try await fixture.addDevice("phone")
+        let transport = ScriptedTransport()
+        // It would look by itself in an hour.
+        let courier = Courier(
+            for: try await fixture.reopened(nil), through: transport,
+            limits: CourierLimits(pollInterval: .seconds(3_600)))
+        let run = Task { try await courier.run() }
+        try await eventually("it sleeps") {
+            try await fixture.number(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND mode = 'ExclusiveLock' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+            ) == 1
+        }
+        for count in 1...3 {
+            if inSQL {
+                try await database.run(Self.call(recipient: try await recipient("phone")))
+            } else {
+                try await fixture.enqueue("Hello", to: .device("phone"))
+            }
+            try await eventually("it is delivered") { transport.delivered.all.count == count }
+        }
+        await courier.stop()
+        _ = try await run.value
+    }
+
+    // MARK: A server that goes away
+
+    @Test("connections that are cut at random cost nothing: all is delivered, in order, and enqueued once")
+    func cut() async throws {
+        for number in 0..<5 { try await fixture.addDevice("d\(number)") }
+        let outbox = try await fixture.reopened(nil)
+        let transport = ScriptedTransport()
+        let courier = Courier(for: outbox, through: transport, limits: CourierLimits(pollInterval: .milliseconds(5)))
+        let run = Task { try await courier.run() }
+        let cutting = Task {
+            while !Task.isCancelled {
+                try await database.run(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND random() < 0.3"
+                )
+                try await Task.sleep(for: .milliseconds(3))
+            }
+        }
+        let sealer = fixture.sealer
+        for number in 0..<60 {
+            try await outbox.enqueue(
+                Content(body: "\(number)"), to: number % 3 == 0 ? .everyone : .device("d1"), from: sealer,
+                includingUnverified: true)
+        }
+        cutting.cancel()
+        _ = await cutting.result
+        let expected = 20 * 5 + 40
+        try await eventually("all is delivered") {
+            try await outbox.status().waitingCount == 0 && Set(transport.delivered.all.map(\.apnsID)).count == expected
+        }
+        await courier.stop()
+        _ = try await run.value
+        #expect(Set(transport.delivered.all.map(\.apnsID)).count == expected)
+        #expect(try await outbox.status().outcomes == ["accepted": expected])
+    }
+
+    // MARK: SQL
+
+    private static func call(
+        device: String = "phone", recipient: String, id: String = UUID().uuidString, payload: String = "{}",
+        priority: Int = 10, more: String = ""
+    ) -> String {
+        "SELECT sealed_push.enqueue('\(device)', '\(recipient)', '\(payload)', '\(id)', '\(id)', \(priority)\(more))"
+    }
+
+    private func recipient(_ name: DeviceName) async throws -> String {
+        guard case .unverified(let recipient) = try await fixture.outbox.device(name)?.keys else { return "" }
+        return recipient.description
+    }
+
+    @Test("sealed_push.enqueue: what is rolled back never was; what commits is delivered as it was given")
+    func transactions() async throws {
+        try await fixture.addDevice("phone")
+        let recipient = try await recipient("phone")
+        try await database.run("BEGIN; \(Self.call(recipient: recipient, more: ", key => 'k'")); ROLLBACK")
+        for table in ["entries", "queues", "requests"] {
+            #expect(try await fixture.number("SELECT count(*) FROM \(table)") == 0, "\(table)")
+        }
+        let id = UUID().uuidString
+        let call = Self.call(
+            recipient: recipient, id: id, payload: #"{"aps":{},"ä":1}"#, priority: 5,
+            more: ", expiration => 4000000000, sender => 'anonymous', key => 'k'")
+        #expect(try await database.run("BEGIN; \(call); COMMIT; \(call)").first?.first == "repeated")
+        #expect(try await fixture.outbox.status().waitingBySender == [.anonymous: 1])
+        let transport = ScriptedTransport()
+        try await fixture.deliver(transport, until: .empty)
+        let request = try #require(transport.delivered.all.first)
+        #expect(request.apnsID == id)
+        #expect(String(decoding: request.body, as: UTF8.self) == #"{"aps":{},"ä":1}"#)
+        #expect(request.priority == .considerate)
+        #expect(request.expiration?.secondsSince1970 == 4_000_000_000)
+        #expect(transport.delivered.all.count == 1)
+    }
+
+    @Test("sealed_push.enqueue: two at once with one key are one; a rolled back one leaves it to the other")
+    func keysAtOnce() async throws {
+        try await fixture.addDevice("phone")
+        let recipient = try await recipient("phone")
+        for (end, count) in [("COMMIT", 1), ("ROLLBACK", 2)] {
+            let key = ", key => 'message \(end)'"
+            let first = try await holding(Self.call(recipient: recipient, more: key))
+            let database = database
+            let second = Task { try await database.run(Self.call(recipient: recipient, more: key)).first?.first ?? "" }
+            try await eventually("the second waits") {
+                try await fixture.number("SELECT count(*) FROM pg_locks WHERE NOT granted") ?? 0 > 0
+            }
+            try await first.end(end)
+            #expect(try await second.value == (end == "COMMIT" ? "repeated" : "enqueued"))
+            #expect(try await fixture.outbox.status().waitingCount == count)
+        }
+    }
+
+    @Test("sealed_push.enqueue: says what is wrong with a device, and refuses what is no push")
+    func refusals() async throws {
+        try await fixture.addDevice("phone")
+        let recipient = try await recipient("phone")
+        #expect(
+            try await database.run(Self.call(device: "other", recipient: recipient)).first?.first == "unknown-device")
+        #expect(try await database.run(Self.call(recipient: "pushkey1other")).first?.first == "other-recipient")
+        try await database.run("UPDATE devices SET token_refusal = 'BadDeviceToken'")
+        let key = ", key => 'later'"
+        #expect(try await database.run(Self.call(recipient: recipient, more: key)).first?.first == "no-token")
+        try await database.run("UPDATE devices SET token_refusal = NULL")
+        #expect(try await database.run(Self.call(recipient: recipient, more: key)).first?.first == "enqueued")
+        for call in [
+            Self.call(recipient: recipient, id: "short"), Self.call(recipient: recipient, priority: 7),
+            Self.call(recipient: recipient, payload: String(repeating: "a", count: 4_097)),
+            Self.call(recipient: recipient, more: ", expiration => -1"),
+            Self.call(recipient: recipient, more: ", key => ''"),
+        ] {
+            await #expect(throws: OutboxError.self, "\(call.prefix(120))") { try await database.run(call) }
+        }
+        #expect(try await fixture.outbox.status().waitingCount == 1)
+    }
+
+    // MARK: Roles
+
+    @Test(
+        "whoever enqueues reads nothing that waits and takes none of it; whoever delivers enqueues nothing; no one changes pins"
+    )
+    func roles() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        let recipient = try await recipient("phone")
+        let forbidden = [
+            "enqueue": [
+                "SELECT body FROM entries", "DELETE FROM entries", "UPDATE entries SET body = 'x'",
+                "UPDATE queues SET lease = 1", "DELETE FROM queues", "UPDATE devices SET recipient = 'x'",
+                "UPDATE devices SET token = 'x'", "SELECT record FROM enrolments",
+                "INSERT INTO enrolments VALUES (1, '', '', '')",
+                "SELECT body FROM dead_letters", "UPDATE meta SET version = 9", "DELETE FROM requests",
+            ],
+            "deliver": [
+                "INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body) VALUES (1, 10, 0, 0, '', '', '')",
+                "UPDATE entries SET body = 'x'", Self.call(recipient: recipient), "UPDATE devices SET recipient = 'x'",
+                "UPDATE devices SET user_name = 'x'", "INSERT INTO devices DEFAULT VALUES", "DELETE FROM devices",
+                "SELECT record FROM enrolments", "UPDATE enrolments SET proven = 'x'", "INSERT INTO queues VALUES (1)",
+            ],
+            "register": [
+                "SELECT body FROM entries", "SELECT apns_id FROM dead_letters", "UPDATE entries SET body = 'x'",
+                Self.call(recipient: recipient), "INSERT INTO queues VALUES (1)", "UPDATE meta SET version = 9",
+            ],
+        ]
+        for (role, statements) in forbidden {
+            for statement in statements {
+                let error = try await #require(throws: OutboxError.self, "\(role): \(statement)") {
+                    try await database.run("SET ROLE sealed_push_\(role); \(statement)")
+                }
+                guard case .notPermitted = error else {
+                    Issue.record("\(role): \(statement): \(error)")
+                    continue
+                }
+            }
+        }
+    }
+
+    @Test("each role can do all that it is for")
+    func rolesAtWork() async throws {
+        let roles = try await ["enqueue", "deliver", "register"].asyncMap { role in
+            let name = "\(role)_\(database.name)"
+            try await database.run("CREATE ROLE \(name) LOGIN IN ROLE sealed_push_\(role)")
+            return try await Outbox(
+                postgres: database.address.replacingOccurrences(of: "postgres@", with: "\(name)@"),
+                clock: fixture.time.clock)
+        }
+        let (enqueueing, delivering, registering) = (roles[0], roles[1], roles[2])
+        let device = try await fixture.addDevice("phone")
+        try await registering.register(device)
+        try await registering.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)
+        for key in ["a", "a", "b"] {
+            try await enqueueing.enqueue(
+                Content(body: "Hello"), to: .device("phone"), from: fixture.sealer, includingUnverified: true,
+                key: IdempotencyKey(key))
+        }
+        let transport = ScriptedTransport { request, count in
+            count == 1 ? .success(.apns(503, nil)) : .success(.accepted(uniqueID: nil))
+        }
+        let report = try await Courier(for: delivering, through: transport, limits: Fixture.limits()).run(until: .empty)
+        #expect(report.acceptedCount == 2)
+        try await enqueueing.enqueue(
+            Content(body: "Hello"), to: .everyone, from: fixture.sealer, includingUnverified: true)
+        _ = try await delivering.purge(.stale)
+        #expect(try await delivering.status().waitingCount == 1)
+        let gone = ScriptedTransport(refusing: 410, "Unregistered", timestamp: fixture.now.advanced(bySeconds: 60))
+        try await Courier(for: delivering, through: gone, limits: Fixture.limits()).run(until: .empty)
+        #expect(try await delivering.status().outcomes["dropped:Unregistered"] == 1)
+        try await registering.register(device)
+        try await enqueueing.enqueue(
+            Content(body: "Hello"), to: .everyone, from: fixture.sealer, includingUnverified: true)
+        #expect(try await registering.remove("phone") == 1)
+    }
+
+    // MARK: Helpers
+
+    private func order(_ number: Int64) -> LeaseOrder {
+        LeaseOrder(carrier: .apns(), count: 10, considerateCount: 0, duration: .seconds(60), firstNumber: number)
+    }
+
+    private func take(_ number: Int64) async throws -> [Lease] {
+        try await fixture.outbox.settle([], taking: order(number))
+    }
+
+    /// A transaction of somebody else, which stays open.
+    private func holding(_ statement: String) async throws -> Holder {
+        let connection = try await PostgresPool.open(PostgresAddress(parsing: database.address))
+        let holder = Holder(connection: connection)
+        try await holder.end("SET search_path = sealed_push, pg_catalog; BEGIN; \(statement)")
+        return holder
+    }
+
+    private struct Holder {
+        let connection: PostgresConnection
+
+        func end(_ statement: String) async throws {
+            _ = try await connection.run { connection throws(OutboxError) in try connection.script(statement) }
+        }
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Value>(_ body: (Element) async throws -> Value) async throws -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await body(element)) }
+        return values
+    }
+}
