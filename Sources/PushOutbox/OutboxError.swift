@@ -23,6 +23,9 @@ public enum OutboxError: Error, Equatable, Sendable {
     case busy
     /// Anything else that SQLite reports: its extended result code and its own words.
     case database(code: Int32, String)
+    /// There will be no connection to the database server however long one waits: the address is none, or it refuses. The text is
+    /// its client's.
+    case connection(String)
     /// The database server can't be reached, or has been away for longer than the limit. The text is its client's.
     case unreachable(String)
     /// The database's role may not do that. The text is the server's.
@@ -67,6 +70,7 @@ extension OutboxError: CustomStringConvertible {
         case .diskFull: "the disk is full: nothing was done, and nothing is lost"
         case .busy: "another process holds the outbox for too long"
         case .database(let code, let words): "the database failed (\(code): \(words))"
+        case .connection(let words): "no connection to the outbox's database: \(words)"
         case .unreachable(let words): "the database can't be reached: \(words)"
         case .notPermitted(let words): "the database's role may not do this: \(words)"
         case .server(let code, let words): "the database failed (\(code): \(words))"

@@ -8,17 +8,17 @@
         package let description: String
         let parameters: [(String, String)]
 
-        /// - Throws: `cannotOpen` for what is no such URL, and for one with a password in it: it would stand in the list of
+        /// - Throws: `connection` for what is no such URL, and for one with a password in it: it would stand in the list of
         ///   processes and in the shell's history.
         package init(parsing text: String) throws(OutboxError) {
             guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
-                throw .cannotOpen("an address begins with postgres://")
+                throw .connection("an address begins with postgres://")
             }
             var message: UnsafeMutablePointer<CChar>?
             guard let options = PQconninfoParse(text, &message) else {
                 defer { PQfreemem(message) }
                 let words = message.map { String(cString: $0) } ?? "no such address"
-                throw .cannotOpen(words.split(separator: "\n").joined(separator: "; "))
+                throw .connection(words.split(separator: "\n").joined(separator: "; "))
             }
             defer { PQconninfoFree(options) }
             var given: Set<String> = []
@@ -28,7 +28,7 @@
                 option += 1
             }
             guard !given.contains("password") else {
-                throw .cannotOpen(
+                throw .connection(
                     "a password in an address can be read by others: leave it out, and put it into PGPASSWORD, or into a file that PGPASSFILE names"
                 )
             }

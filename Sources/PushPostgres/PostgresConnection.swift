@@ -17,7 +17,7 @@
 
         /// Blocks until it is connected; call it off the cooperative threads.
         ///
-        /// - Throws: `unreachable` where trying again may help, `cannotOpen` where it won't.
+        /// - Throws: `unreachable` where trying again may help, `connection` where it won't.
         init(_ address: PostgresAddress) throws(OutboxError) {
             let keywords = address.parameters.map(\.0)
             let values = address.parameters.map(\.1)
@@ -200,13 +200,14 @@
         /// What nobody mends by waiting is said at once: a wrong password, a database that is not there, TLS that is refused.
         private func connectFailure() -> OutboxError {
             let words = words()
-            // libpq gives no code here (PostgreSQL 15): what it says of a server that is down or starting is known.
-            let passing = [
-                "refused", "timeout", "timed out", "starting up", "shutting down", "too many", "reserved",
-                "closed the connection", "reset", "No such file", "unreachable", "in recovery", "read-only",
-                "not accept", "could not send", "terminating", "remaining connection", "Temporary failure",
+            // libpq gives no code here (PostgreSQL 15). What is not known passes, such as a server that recovers.
+            let lasting = [
+                "authentication failed", "does not exist", "no pg_hba.conf entry", "certificate", "ssl",
+                "not permitted",
+                "permission denied", "no password supplied", "invalid", "could not translate host name",
             ]
-            return passing.contains(where: words.contains) ? .unreachable(words) : .cannotOpen(words)
+            let known = words.lowercased()
+            return lasting.contains(where: known.contains) ? .connection(words) : .unreachable(words)
         }
 
         private func wait(for events: Int16, until end: ContinuousClock.Instant? = nil) throws(OutboxError) {

@@ -65,7 +65,7 @@
         ///     password: that comes from `PGPASSWORD` or a file that `PGPASSFILE` names.
         ///   - patience: how long a call goes on trying where the server is away. A restart takes seconds, a failover up to a
         ///     minute.
-        /// - Throws: `cannotOpen`, `unreachable`, `foreign`, `tooNew`, `notPermitted`.
+        /// - Throws: `connection`, `unreachable`, `foreign`, `tooNew`, `notPermitted`.
         public convenience init(postgres address: String, patience: Duration = .seconds(60)) async throws(OutboxError) {
             self.init(try await PostgresStore(PostgresAddress(parsing: address), patience: patience))
         }

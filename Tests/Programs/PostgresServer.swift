@@ -39,12 +39,23 @@ package final class PostgresServer: Sendable {
         as=
         if [ "$(id -u)" -eq 0 ]; then as="setpriv --reuid=postgres --regid=postgres --clear-groups"; chown postgres: .; fi
         $as "$2/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync >initdb.log 2>&1
-        $as "$2/postgres" -D data -k "$1" -c listen_addresses= -c fsync=off -c full_page_writes=off \\
-            -c max_connections=200 -c shared_buffers=64MB >>log 2>&1 &
-        server=$!
-        cat >/dev/null
-        kill -QUIT $server 2>/dev/null || true
-        wait
+        start() {
+            $as "$2/postgres" -D data -k "$1" -c listen_addresses= -c fsync=off -c full_page_writes=off \\
+                -c max_connections=200 -c shared_buffers=64MB >>log 2>&1 &
+            server=$!
+        }
+        end() {
+            kill -QUIT $server 2>/dev/null || true
+            wait $server || true
+        }
+        start "$@"
+        while read -r word; do
+            case $word in
+            end) end ;;
+            start) start "$@" ;;
+            esac
+        done
+        end
         cd /
         rm -rf "$1"
         """
@@ -66,6 +77,12 @@ package final class PostgresServer: Sendable {
         }
         try life.fileHandleForReading.close()
     }
+
+    /// Ends it at once, as a power failure would, but for the disk (`pg_ctl stop -m immediate`).
+    package func end() throws { try life.fileHandleForWriting.write(contentsOf: Data("end\n".utf8)) }
+
+    /// Starts it again.
+    package func start() throws { try life.fileHandleForWriting.write(contentsOf: Data("start\n".utf8)) }
 
     struct Missing: Error, CustomStringConvertible {
         let description = "PostgreSQL is not installed: Scripts/test does that (Debian's package postgresql)"

@@ -61,7 +61,7 @@ struct PostgresTests {
     func missingDatabase() async throws {
         let address = database.server.address(of: "nobody-made-this")
         let error = try await #require(throws: OutboxError.self) { try await Outbox(postgres: address) }
-        guard case .cannotOpen(let words) = error else { throw error }
+        guard case .connection(let words) = error else { throw error }
         #expect(words.contains("does not exist"))
     }
 
@@ -180,6 +180,43 @@ struct PostgresTests {
         _ = try await run.value
         #expect(Set(transport.delivered.all.map(\.apnsID)).count == expected)
         #expect(try await outbox.status().outcomes == ["accepted": expected])
+    }
+
+    @Test("a server that is stopped at once, again and again, loses nothing and doubles nothing")
+    func stopped() async throws {
+        let server = try await PostgresServer()
+        let database = try await server.database()
+        let outbox = try await Outbox(postgres: database.address, patience: .seconds(300))
+        for number in 0..<5 {
+            let device = try await fixture.addDevice("d\(number)")
+            try await outbox.register(device)
+        }
+        let transport = ScriptedTransport()
+        let courier = Courier(for: outbox, through: transport, limits: CourierLimits(pollInterval: .milliseconds(5)))
+        let run = Task { try await courier.run() }
+        let (sealer, count) = (fixture.sealer, 40)
+        for number in 0..<count {
+            if number % 10 == 5 {
+                try server.end()
+                try server.start()
+            }
+            try await outbox.enqueue(
+                Content(body: "\(number)"), to: .everyone, from: sealer, includingUnverified: true)
+        }
+        try await eventually("all is delivered") {
+            try await outbox.status().waitingCount == 0
+                && Set(transport.delivered.all.map(\.apnsID)).count == 5 * count
+        }
+        await courier.stop()
+        _ = try await run.value
+        #expect(try await outbox.status().outcomes == ["accepted": 5 * count])
+        // In order, for each device: the first time that each came.
+        for number in 0..<5 {
+            var seen: Set<String> = []
+            let sent = transport.delivered.all.filter { $0.address == Fixture.address("d\(number)") }
+                .map(\.apnsID).filter { seen.insert($0).inserted }
+            #expect(sent.count == count)
+        }
     }
 
     // MARK: SQL

@@ -151,7 +151,8 @@ struct ReceiptTests {
         #expect(report.total.shownCount == most + 2)
     }
 
-    @Test("come into a file of each version before, which is brought up to date", .inFile, arguments: 1..<Schema.version)
+    @Test(
+        "come into a file of each version before, which is brought up to date", .inFile, arguments: 1..<Schema.version)
     func migration(version: Int) async throws {
         let folder = try TemporaryFolder()
         let path = folder.appending("old.db").path

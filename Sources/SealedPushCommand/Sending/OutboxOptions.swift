@@ -41,7 +41,7 @@ struct OutboxOptions: ParsableArguments {
             #if Postgres
                 return try await Outbox(postgres: outbox)
             #else
-                throw OutboxError.cannotOpen("this program was built without PostgreSQL (the trait Postgres)")
+                throw OutboxError.connection("this program was built without PostgreSQL (the trait Postgres)")
             #endif
         } catch {
             var failure = Failure.outbox(error)

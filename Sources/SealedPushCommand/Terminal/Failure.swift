@@ -15,7 +15,7 @@ extension Failure {
                 .challenge, .seal,
                 .keyUsedForOthers, .damaged, .foreign, .tooNew:
                 65
-            case .cannotOpen, .readOnly, .diskFull, .database, .server: 74
+            case .cannotOpen, .readOnly, .diskFull, .database, .server, .connection: 74
             case .busy, .unreachable: 75
             case .exposed, .notPermitted: 77
             }
