@@ -6,7 +6,7 @@ let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "sealed-push", path: "..", traits: ["Server"]),
+        .package(name: "sealed-push", path: "..", traits: ["Postgres"]),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
     targets: [
@@ -20,6 +20,7 @@ let package = Package(
             name: "outbox-benchmark",
             dependencies: [
                 .product(name: "PushOutbox", package: "sealed-push"),
+                .product(name: "PushPostgres", package: "sealed-push"),
                 .product(name: "PushSender", package: "sealed-push"),
             ],
             path: "Sources/OutboxBenchmark"),

@@ -40,26 +40,14 @@
         }
 
         func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
-            try await timeUntilDue(by: carrier, above: [.min, .min])
-        }
-
-        /// The same, as far as the last look for due queues knows: a moment's work however many rows are dead.
-        func timeUntilKnownDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
-            try await timeUntilDue(
-                by: carrier,
-                above: floors.withLock { floors in [10, 5].map { floors["\($0) \(carrier)"]?.lowest() ?? .min } })
-        }
-
-        private func timeUntilDue(by carrier: Carrier, above lowest: [Int64]) async throws(OutboxError) -> Duration? {
             try await read { db, now throws(OutboxError) in
                 let rows = try db.rows(
                     """
                     SELECT least(
-                        (SELECT due FROM sealed_push.queues WHERE carrier = $1 AND priority = 10 AND due > $2
-                            ORDER BY due LIMIT 1),
-                        (SELECT due FROM sealed_push.queues WHERE carrier = $1 AND priority = 5 AND due > $3
-                            ORDER BY due LIMIT 1)) AS due
-                    """, [.text(carrier.description), .int(lowest[0]), .int(lowest[1])])
+                        (SELECT due FROM sealed_push.queues WHERE carrier = $1 AND priority = 10 ORDER BY due LIMIT 1),
+                        (SELECT due FROM sealed_push.queues WHERE carrier = $1 AND priority = 5 ORDER BY due LIMIT 1)
+                    ) AS due
+                    """, [.text(carrier.description)])
                 return try rows.first?.optionalInt("due").map { .milliseconds($0 - now) }
             }
         }

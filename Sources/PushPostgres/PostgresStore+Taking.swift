@@ -13,9 +13,6 @@
         var due: Int64 = .min
         var nextWhole: ContinuousClock.Instant = .now
 
-        /// Where the next look begins.
-        func lowest() -> Int64 { ContinuousClock.now >= nextWhole ? .min : due }
-
         /// Milliseconds.
         static let margin: Int64 = 1_000
     }
@@ -55,7 +52,7 @@
             let floor = floors.withLock { $0[lane] } ?? Floor()
             let start = ContinuousClock.now
             // A clock that was set back, too, makes all of it uncertain.
-            let lowest = floor.due > now ? .min : floor.lowest()
+            let lowest = floor.due > now || ContinuousClock.now >= floor.nextWhole ? .min : floor.due
             var devices = try due(
                 "due > $3 AND due <= $4", carrier, priority, [.int(lowest), .int(now)], limit, db)
             var next = floor

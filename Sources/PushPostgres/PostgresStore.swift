@@ -51,10 +51,17 @@
 
         func rest(for duration: Duration, by carrier: Carrier) async {
             guard !isTimeGiven else { return await clock.sleep(duration) }
-            let wasWoken = await waker.rest(for: duration) { try? await self.timeUntilKnownDue(by: carrier) }
-            // Somebody has committed, perhaps what was enqueued long before that.
-            if wasWoken { floors.withLock { $0 = [:] } }
+            let wasWoken = await waker.rest(for: duration) {
+                let time: Duration?
+                do throws(OutboxError) { time = try await self.timeUntilDue(by: carrier) } catch { return .zero }
+                // What was enqueued long before its transaction ended may be due below the floors.
+                if let time, time <= .zero { self.forgetFloors() }
+                return time
+            }
+            if wasWoken { forgetFloors() }
         }
+
+        private func forgetFloors() { floors.withLock { $0 = [:] } }
     }
 
     extension Outbox {

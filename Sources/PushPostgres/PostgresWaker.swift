@@ -23,7 +23,7 @@
         ///   - shortest: what a courier sleeps that can't be woken.
         ///   - timeUntilDue: nil where nothing waits.
         /// - Returns: whether it was woken.
-        func rest(for shortest: Duration, timeUntilDue: @Sendable () async -> Duration??) async -> Bool {
+        func rest(for shortest: Duration, timeUntilDue: @Sendable () async -> Duration?) async -> Bool {
             guard let connection = await claim(within: shortest) else { return false }
             let isAsleep = try? await connection.run { connection throws(OutboxError) in
                 let rows = try connection.rows(
@@ -31,14 +31,10 @@
                 return try rows.first?.bool("is_mine") ?? false
             }
             // Only now, since what was committed before nobody has told; and what waits in a transaction keeps the lock away.
-            // Where nothing is known of what is due, or something is, the courier has its own reason to pause.
             let due = await timeUntilDue()
-            let limit: Duration
-            switch due {
-            case .some(.some(let time)) where time > .zero: limit = min(time, max(shortest, Self.longest))
-            case .some(.none): limit = max(shortest, Self.longest)
-            default: limit = shortest
-            }
+            let limit =
+                due.map { $0 > .zero ? min($0, max(shortest, Self.longest)) : min(shortest, Self.shortest) }
+                ?? max(shortest, Self.longest)
             let time = isAsleep == true ? max(limit, .milliseconds(1)) : min(limit, shortest, .seconds(1))
             let wasWoken = await withTaskCancellationHandler {
                 try? await connection.run { connection throws(OutboxError) in
@@ -97,6 +93,8 @@
 
         private static func sleep(_ duration: Duration) async { try? await Task.sleep(for: duration) }
 
+        /// Where something is due that was not taken.
+        private static let shortest = Duration.milliseconds(250)
         /// Others' clocks and retries are looked at this often, whatever was heard.
         private static let longest = Duration.seconds(5)
     }

@@ -23,7 +23,8 @@ struct DocumentTests {
     }
 
     @Test("every command in them runs, in a fresh folder, in order", arguments: documents)
-    func commands(document: String) throws {
+    func commands(document: String) async throws {
+        let database = document == "Docs/Operations.md" ? try await PostgresServer.shared.value.database() : nil
         // The programs are built; building them again from a test would only wait for this one.
         let lines = Self.blocks("sh", in: try Self.text(document)).joined(separator: "\n").split(separator: "\n")
             .filter { !$0.hasPrefix("Scripts/build") && !$0.hasPrefix("export PATH=") }
@@ -32,6 +33,7 @@ struct DocumentTests {
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
         let script = try folder.write(
             "set -euo pipefail\nexport PATH=\"\(programs):$PATH\"\nexport TMPDIR=\"\(folder.url.path)\"\n"
+                + "export OUTBOX='\(database?.address ?? "")'\n"
                 + "export XDG_STATE_HOME=\"\(folder.url.path)/state\"\n"
                 + lines.joined(separator: "\n") + "\n",
             to: "script")

@@ -1,46 +1,95 @@
 import Foundation
 import PushOutbox
+import PushPostgres
 import PushSender
 
-/// A registry of many devices: how fast a message to all of them is sealed and stored, how much memory and disk that takes, and
-/// how fast leases are taken and completed by a transport that answers at once.
+/// An outbox's rates over SQLite and over PostgreSQL, in one run: registering, a message to all devices whose keys are new to
+/// the sealer and once more when they are known, single messages from 16 tasks at once, leasing and settling with 1, 2 and 4
+/// couriers whose transport answers at once, and how long a push waits for a courier that sleeps.
+///
+/// Usage: outbox-benchmark COUNT [POSTGRES-URL [held]]. With `held`, a transaction that saw the tables is open all the time, and
+/// messages go in and out in rounds: the rates of the rounds are to stay what they were.
 @main
 struct OutboxBenchmark {
     static func main() async throws {
-        let count = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000_000
+        let words = CommandLine.arguments.dropFirst()
+        let count = words.first.flatMap { Int($0) } ?? 100_000
         let folder = FileManager.default.temporaryDirectory.appending(path: "outbox-benchmark-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
+        let address = words.dropFirst().first
+        if words.last == "held", let address {
+            return try await rounds(Run("PostgreSQL", count) { try await Outbox(postgres: address) })
+        }
         let path = folder.appending(path: "outbox.db").path
-        let outbox = try Outbox(at: path)
-        let progress = Task { await Self.reportProgress(of: path) }
-        defer { progress.cancel() }
-
-        let fill = try await measure("register, in one process", count) {
-            try await register(count, in: outbox)
-        }
-        print("  of that, the file: \(fill.fileByteCount(path)) bytes, \(fill.fileByteCount(path) / count) a device")
-
-        let sealer = Sealer(sender: SenderKey(), topic: "com.example.app", safeDefault: "You have a new message!")
-        let content = Content(title: "Nina", body: String(repeating: "b", count: 80))
-        let before = fill.fileByteCount(path)
-        let first = try await measure("seal and enqueue for everyone, new recipients", count) {
-            try await outbox.enqueue(
-                content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey("benchmark"))
-        }
-        print("  the file has grown by \((first.fileByteCount(path) - before) / count) bytes a message")
-
-        let delivered = Counter()
-        try await measure("lease, deliver at once, complete", count) {
-            try await Courier(for: outbox, through: delivered).run(until: .empty)
-        }
-        _ = try await measure("status", 1) { _ = try await outbox.status() }
+        try await all(Run("SQLite", count) { try Outbox(at: path) })
+        if let address { try await all(Run("PostgreSQL", count) { try await Outbox(postgres: address) }) }
         print("highest memory of the process: \(peakMemoryByteCount() / 1_000_000) MB (floor: under 300 MB)")
     }
 
+    private static func all(_ run: Run) async throws {
+        let outbox = try await run.open()
+        try await run.measure("register", run.count) { try await run.register(in: outbox) }
+        let empty = try await outbox.status().fileByteCount
+        for recipients in ["new", "known"] {
+            try await run.measure("seal and enqueue for everyone, \(recipients) recipients", run.count) {
+                try await run.enqueueForEveryone(in: outbox)
+            }
+        }
+        let full = try await outbox.status().fileByteCount
+        print("  \(run.name): \(empty / run.count) bytes a device, \((full - empty) / run.count / 2) bytes a message")
+        try await run.deliver(couriers: 1, of: 2 * run.count)
+        for couriers in [2, 4] {
+            try await run.enqueueForEveryone(in: outbox)
+            try await run.deliver(couriers: couriers, of: run.count)
+        }
+        let single = min(run.count, 10_000)
+        try await run.measure("enqueue single messages from 16 tasks", single) { try await run.enqueueSingle(single) }
+        try await run.deliver(couriers: 1, of: single)
+        try await run.measureWaking()
+        _ = try await run.measure("status", 1) { _ = try await outbox.status() }
+    }
+
+    /// Goes on until it is stopped, or a hundred times.
+    private static func rounds(_ run: Run) async throws {
+        let outbox = try await run.open()
+        try await run.register(in: outbox)
+        for round in 1...100 {
+            try await run.measure("round \(round): enqueue", run.count) { try await run.enqueueForEveryone(in: outbox) }
+            try await run.deliver(couriers: 2, of: run.count)
+            print("  \(try await outbox.status().fileByteCount / 1_000_000) MB of tables")
+        }
+    }
+
+    static func peakMemoryByteCount() -> Int { kilobytes(of: "VmHWM:") * 1_000 }
+
+    static func memoryByteCount() -> Int { kilobytes(of: "VmRSS:") * 1_000 }
+
+    private static func kilobytes(of key: String) -> Int {
+        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix(key) }
+        return line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0
+    }
+}
+
+/// One store, with a sealer.
+private struct Run: Sendable {
+    let name: String
+    let count: Int
+    /// Each has connections of its own.
+    let open: @Sendable () async throws -> Outbox
+    private let sealer = Sealer(sender: SenderKey(), topic: "com.example.app", safeDefault: "You have a new message!")
+    private let content = Content(title: "Nina", body: String(repeating: "b", count: 80))
+
+    init(_ name: String, _ count: Int, open: @escaping @Sendable () async throws -> Outbox) {
+        self.name = name
+        self.count = count
+        self.open = open
+    }
+
     /// Each device has keys of its own; making them is part of the time.
-    private static func register(_ count: Int, in outbox: Outbox) async throws {
+    func register(in outbox: Outbox) async throws {
         var batch: [RegisteredDevice] = []
         for number in 0..<count {
             let hex = String(number, radix: 16)
@@ -60,57 +109,90 @@ struct OutboxBenchmark {
         }
     }
 
-    @discardableResult
-    private static func measure(
-        _ name: String, _ count: Int, _ work: @Sendable () async throws -> Void
-    ) async throws -> Measured {
-        let start = ContinuousClock.now
-        let processor = processorSeconds()
-        try await work()
-        let time = ContinuousClock.now - start
-        let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
-        let used = processorSeconds() - processor
-        print(
-            String(
-                format: "%@: %.1f s, %.0f a second, %.1f µs of a core each; memory %d MB", name, seconds,
-                Double(count) / seconds, used * 1e6 / Double(count), memoryByteCount() / 1_000_000))
-        return Measured()
+    func enqueueForEveryone(in outbox: Outbox) async throws {
+        try await outbox.enqueue(
+            content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey(UUID().uuidString))
     }
 
-    /// On standard error, where the process stands: its memory is to stay flat while the file grows.
-    private static func reportProgress(of path: String) async {
-        let start = ContinuousClock.now
-        while (try? await Task.sleep(for: .seconds(10))) != nil {
-            let seconds = Int((ContinuousClock.now - start) / .seconds(1))
-            let fileSize = Measured().fileByteCount(path) / 1_000_000
-            let text = "  after \(seconds) s: file \(fileSize) MB, memory \(memoryByteCount() / 1_000_000) MB\n"
-            FileHandle.standardError.write(Data(text.utf8))
+    func enqueueSingle(_ total: Int) async throws {
+        let outbox = try await open()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<16 {
+                group.addTask {
+                    for number in stride(from: task, to: total, by: 16) {
+                        guard let name = DeviceName(parsing: "device-\(number % count)") else { continue }
+                        try await outbox.enqueue(content, to: .device(name), from: sealer, includingUnverified: true)
+                    }
+                }
+            }
+            try await group.waitForAll()
         }
     }
 
-    private struct Measured {
-        func fileByteCount(_ path: String) -> Int {
-            ["", "-wal"].reduce(0) { sum, suffix in
-                let size = try? FileManager.default.attributesOfItem(atPath: path + suffix)[.size] as? Int
-                return sum + (size ?? 0)
+    func deliver(couriers: Int, of total: Int) async throws {
+        let outboxes = try await [Outbox](repeating: open(), count: 1) + others(couriers - 1)
+        try await measure("lease, deliver at once, settle: \(couriers) courier(s)", total) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for outbox in outboxes {
+                    group.addTask { try await Courier(for: outbox, through: Taker()).run(until: .empty) }
+                }
+                try await group.waitForAll()
             }
         }
     }
 
-    private static func processorSeconds() -> Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
+    private func others(_ count: Int) async throws -> [Outbox] {
+        var outboxes: [Outbox] = []
+        for _ in 0..<count { outboxes.append(try await open()) }
+        return outboxes
+    }
 
-    private static func memoryByteCount() -> Int { kilobytes(of: "VmRSS:") * 1_000 }
+    /// From the return of `enqueue` to the transport, of a courier that had nothing to do.
+    func measureWaking() async throws {
+        let (outbox, times) = (try await open(), AsyncStream<ContinuousClock.Instant>.makeStream())
+        let courier = Courier(for: try await open(), through: Taker(times.continuation))
+        let run = Task { try await courier.run() }
+        var waits: [Double] = []
+        var iterator = times.stream.makeAsyncIterator()
+        for number in 0..<40 {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 300...700)))
+            guard let name = DeviceName(parsing: "device-\(number % count)") else { continue }
+            try await outbox.enqueue(content, to: .device(name), from: sealer, includingUnverified: true)
+            let start = ContinuousClock.now
+            if let end = await iterator.next() { waits.append(max(0, (end - start) / .milliseconds(1))) }
+        }
+        await courier.stop()
+        _ = try await run.value
+        waits.sort()
+        print(
+            String(
+                format: "%@: idle, a push waits %.1f ms (median), %.1f ms (the longest of 40)", name,
+                waits[waits.count / 2],
+                waits.last ?? 0))
+    }
 
-    private static func peakMemoryByteCount() -> Int { kilobytes(of: "VmHWM:") * 1_000 }
-
-    private static func kilobytes(of key: String) -> Int {
-        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = text.split(separator: "\n").first { $0.hasPrefix(key) }
-        return line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0
+    func measure(_ what: String, _ count: Int, _ work: @Sendable () async throws -> Void) async throws {
+        let start = ContinuousClock.now
+        let processor = clock()
+        try await work()
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        let used = Double(clock() - processor) / Double(CLOCKS_PER_SEC)
+        print(
+            String(
+                format: "%@: %@: %.1f s, %.0f a second, %.1f µs of our cores each; memory %d MB", name, what, seconds,
+                Double(count) / seconds, used * 1e6 / Double(count), OutboxBenchmark.memoryByteCount() / 1_000_000))
+        fflush(nil)
     }
 }
 
 /// A transport that takes everything.
-private struct Counter: PushTransport {
-    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome { .accepted(uniqueID: nil) }
+private struct Taker: PushTransport {
+    let times: AsyncStream<ContinuousClock.Instant>.Continuation?
+
+    init(_ times: AsyncStream<ContinuousClock.Instant>.Continuation? = nil) { self.times = times }
+
+    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
+        times?.yield(.now)
+        return .accepted(uniqueID: nil)
+    }
 }

@@ -21,6 +21,7 @@ public actor Courier {
     private var finished: [(lease: Lease, settlement: Settlement)] = []
     private var waiter: CheckedContinuation<Void, Never>?
     private var isStopping = false
+    private var isEndless = true
     private var failure: CourierError?
     private var pause: Pause?
     private var failuresInARow = 0
@@ -83,6 +84,7 @@ public actor Courier {
     }
 
     private func work(until goal: Goal) async throws(OutboxError) {
+        isEndless = goal == .stopped
         while !isStopping && !Task.isCancelled && failure == nil {
             purgeIfDue()
             let order = order()
@@ -268,10 +270,12 @@ public actor Courier {
     /// Sleeps until something has ended, `stop`, or the poll interval is over.
     private func rest() async {
         guard finished.isEmpty, !isStopping || !inFlight.isEmpty || !unsettled.isEmpty else { return }
-        let (store, carrier) = (outbox.store, carrier)
+        let (store, clock, carrier) = (outbox.store, outbox.clock, carrier)
+        // Who is to end when nothing is due looks for that, too: what others deliver wakes nobody.
+        let sleepsUntilWoken = isEndless && !isStopping
         let interval = unsettled.isEmpty ? limits.pollInterval : min(limits.pollInterval, Self.unsettledPause)
         let alarm = Task {
-            await store.rest(for: interval, by: carrier)
+            if sleepsUntilWoken { await store.rest(for: interval, by: carrier) } else { await clock.sleep(interval) }
             if !Task.isCancelled { wake() }
         }
         await withCheckedContinuation { waiter = $0 }
