@@ -4,7 +4,8 @@ import TestSupport
 import TestThreads
 import Testing
 
-/// A second implementation, in another language, made from the specification alone: Clients/Python, by the tools of Tests/Interop.
+/// Implementations in other languages, made from the specification alone: Clients/Python and Clients/Node, by the tools of
+/// Tests/Interop.
 @Suite("Another implementation", .serialized, .blocking)
 struct InteropTests {
     private let folder: TemporaryFolder
@@ -78,13 +79,15 @@ struct InteropTests {
         }
     }
 
-    @Test("a device enrols with a server in another language, which seals to it, and then to its next key")
-    func server() throws {
+    @Test(
+        "a device enrols with a server in another language, which seals to it, and then to its next key",
+        arguments: [["python3", "server.py"], ["node", "server.mjs"]])
+    func server(language: [String]) throws {
         let keys = Program("sealedpush", in: folder.url)
         func server(_ words: String...) throws -> Program.Result {
-            let script = Checkout.folder.appending(path: "Tests/Interop/server.py").path
+            let script = Checkout.folder.appending(path: "Tests/Interop/\(language[1])").path
             let setting = [script, "device.json", "K/private/newsroom.txt", "com.example.app"]
-            return try Program(at: "/usr/bin/python3", in: folder.url).run(setting + words)
+            return try Program(at: "/usr/bin/\(language[0])", in: folder.url).run(setting + words)
         }
         func record() throws -> String {
             try keys.run("keys", "export", "tablet", "--record", "--keyring", "K").trimmed
@@ -125,5 +128,32 @@ struct InteropTests {
         #expect(opened["outcome"] as? String == "opened" && opened["title"] as? String == "Nina")
         let older = try server("update", first)
         #expect(older.status == 65 && older.errors == "rolled-back\n")
+    }
+
+    @Test("each server in another language goes on with what the other has stored of a device")
+    func stored() throws {
+        let keys = Program("sealedpush", in: folder.url)
+        func server(_ language: String, _ script: String, _ words: String...) throws -> Program.Result {
+            let path = Checkout.folder.appending(path: "Tests/Interop/\(script)").path
+            let setting = [path, "device.json", "K/private/newsroom.txt", "com.example.app"]
+            return try Program(at: "/usr/bin/\(language)", in: folder.url).run(setting + words)
+        }
+        _ = try keys.run("keys", "generate", "device", "tablet", "--topic", "com.example.app", "--keyring", "K")
+        let record = try keys.run("keys", "export", "tablet", "--record", "--keyring", "K").trimmed
+        #expect(try server("python3", "server.py", "enrol", record).status == 0)
+        let question = try server("node", "server.mjs", "challenge").trimmed
+        let answer = try keys.run(
+            "keys", "confirm", "tablet", "--challenge", question, "--trust", "newsroom", "--keyring", "K")
+        #expect(try server("python3", "server.py", "check", answer.trimmed).status == 0)
+        // With one message's ID, both name the push to Apple alike.
+        let content = try folder.write(
+            #"{"id":"5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09","alert":{"title":"Nina"}}"#, to: "c.json")
+        let headers = try [("python3", "server.py"), ("node", "server.mjs")].map {
+            let sealed = try server($0.0, $0.1, "seal", content)
+            #expect(sealed.status == 0, "\(sealed.errors)")
+            let line = String(sealed.output.split(separator: "\n").last ?? "")
+            return try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+        }
+        #expect(headers[0] != nil && headers[0] == headers[1])
     }
 }

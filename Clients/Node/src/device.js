@@ -1,0 +1,151 @@
+// What a server knows of one device of one account (Specification 11.4, 11.5).
+
+import { timingSafeEqual } from 'node:crypto'
+import { inspect } from 'node:util'
+import { ChallengeError, RecordError, SettingError } from './errors.js'
+import { decode, encode, ENROLMENT, RECIPIENT } from './protocol/key-text.js'
+import { checkRecord, DEVICE, readRecord } from './protocol/records.js'
+import { decodeBase64, encodeBase64, isTopic, options, seconds, unarmour } from './protocol/text.js'
+import { hashOfAnswer, isSender, makeChallenge } from './sender.js'
+
+const LIFETIME = 600
+const MOST_CHALLENGES = 16
+
+export let isDevice
+
+/** Whose records are believed, the newest of them, and which of its keys are proven. Its members are told in index.d.ts. */
+export class Device {
+  #enrolment
+  #record
+  #text
+  #proven
+  #challenges
+
+  static {
+    isDevice = (value) => typeof value === 'object' && value !== null && #enrolment in value
+  }
+
+  constructor(state) {
+    if (typeof state !== 'object' || state === null) throw new RecordError('malformed-state')
+    const { enrolment, record, proven = [], challenges = [] } = state
+    if (!Array.isArray(proven) || !Array.isArray(challenges)) throw new RecordError('malformed-state')
+    this.#enrolment = decode(ENROLMENT, enrolment)
+    this.#record = readRecord(DEVICE, record)
+    this.#text = record
+    if (!this.#record.signer.equals(this.#enrolment)) throw new RecordError('foreign-signer')
+    const found = proven.map((each) => encode(RECIPIENT, decode(RECIPIENT, each)))
+    this.#proven = new Set(this.recipients.filter((each) => found.includes(each)))
+    this.#challenges = challenges.map(readChallenge)
+  }
+
+  static fromJSON(state) {
+    return new Device(state)
+  }
+
+  static enrol(record, settings) {
+    const { topic, now } = options(settings)
+    const read = readRecord(DEVICE, record)
+    if (!isTopic(topic)) throw new SettingError('topic')
+    checkRecord(read, read.signer, topic, undefined, seconds(now))
+    return new Device({ enrolment: encode(ENROLMENT, read.signer), record })
+  }
+
+  update(record, settings) {
+    const now = seconds(options(settings).now)
+    const newer = readRecord(DEVICE, record)
+    checkRecord(newer, this.#enrolment, this.#record.topic, this.#record, now)
+    const before = this.recipients
+    this.#record = newer
+    this.#text = record
+    const left = this.recipients
+    this.#proven = new Set(left.filter((each) => this.#proven.has(each)))
+    return before.filter((each) => !left.includes(each))
+  }
+
+  challenge(sender, settings) {
+    const { recipient = this.unproven[0], now } = options(settings)
+    const at = seconds(now)
+    if (!isSender(sender)) throw new SettingError('sender')
+    if (sender.topic !== this.topic) throw new SettingError('other-topic')
+    if (recipient === undefined) throw new ChallengeError('nothing-to-ask')
+    const key = decode(RECIPIENT, recipient)
+    if (!this.#record.keys.some((each) => each.equals(key))) throw new ChallengeError('not-in-record')
+    const { text, answer } = makeChallenge(sender, key, this.#enrolment)
+    const hash = hashOfAnswer(sender, answer)
+    answer.fill(0)
+    const waiting = this.#challenges.filter((each) => each.expires >= at).slice(1 - MOST_CHALLENGES)
+    this.#challenges = [...waiting, { recipient: encode(RECIPIENT, key), expires: at + LIFETIME, hash }]
+    return text
+  }
+
+  check(answer, sender, settings) {
+    const at = seconds(options(settings).now)
+    if (!isSender(sender)) throw new SettingError('sender')
+    const bytes = unarmour('pushanswer.', answer, 32, 32)
+    if (bytes === null) throw new ChallengeError('malformed')
+    const hash = hashOfAnswer(sender, bytes)
+    const found = this.#challenges.filter((each) => timingSafeEqual(each.hash, hash))[0]
+    if (found === undefined) throw new ChallengeError('wrong-answer')
+    if (!this.recipients.includes(found.recipient)) throw new ChallengeError('not-in-record')
+    if (at > found.expires) throw new ChallengeError('late')
+    this.#proven.add(found.recipient)
+    return found.recipient
+  }
+
+  recipient(settings) {
+    checkRecord(this.#record, this.#enrolment, this.topic, undefined, seconds(options(settings).now))
+    const [newest] = this.proven
+    if (newest === undefined) throw new RecordError('unproven')
+    return newest
+  }
+
+  get enrolment() {
+    return encode(ENROLMENT, this.#enrolment)
+  }
+
+  get record() {
+    return this.#text
+  }
+
+  get topic() {
+    return this.#record.topic
+  }
+
+  get counter() {
+    return this.#record.counter
+  }
+
+  get expires() {
+    return this.#record.expires
+  }
+
+  get recipients() {
+    return this.#record.keys.map((key) => encode(RECIPIENT, key))
+  }
+
+  get proven() {
+    return this.recipients.filter((each) => this.#proven.has(each))
+  }
+
+  get unproven() {
+    return this.recipients.filter((each) => !this.#proven.has(each))
+  }
+
+  toJSON() {
+    const challenges = this.#challenges.map((each) => ({ ...each, hash: encodeBase64(each.hash) }))
+    return { enrolment: this.enrolment, record: this.record, proven: this.proven, challenges }
+  }
+
+  [inspect.custom]() {
+    return `Device(${this.enrolment}, counter ${this.counter}, ${this.#proven.size} of ${this.recipients.length} proven)`
+  }
+}
+
+/** What waits for an answer. It can't answer itself: of the answer it holds the hash (11.5.7). */
+function readChallenge(value) {
+  if (typeof value !== 'object' || value === null) throw new RecordError('malformed-state')
+  const { recipient, expires, hash } = value
+  const bytes = decodeBase64(hash)
+  if (bytes === null || bytes.length !== 32 || !Number.isInteger(expires)) throw new RecordError('malformed-state')
+  return { recipient: encode(RECIPIENT, decode(RECIPIENT, recipient)), expires, hash: bytes }
+}

@@ -1,0 +1,150 @@
+// The content of a message: its rules, its JSON and its padding (Specification, sections 4 and 15).
+
+import { ContentError, SealedPushError, TooLargeError } from '../errors.js'
+import { byteCount, isSeconds, isTopic, toJSON } from './text.js'
+
+export const PADDINGS = ['buckets', 'full', 'none']
+const BUCKETS = [256, 512, 1024, 2048]
+const DEEPEST = 16
+const LEVELS = ['passive', 'active', 'time-sensitive', 'critical']
+const MESSAGE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u
+const LONE_SURROGATE = /\p{Surrogate}/u
+const COLOR = /^#[0-9a-fA-F]{6}$/
+
+/** Content, 0x80 and zeros (4.1, 4.2). `largest` is P of 5.3. */
+export function pad(content, policy, largest) {
+  const needed = content.length + 1
+  if (needed > largest) throw new TooLargeError(needed - largest)
+  const bucket = BUCKETS.find((size) => needed <= size && size <= largest) ?? largest
+  const plaintext = Buffer.alloc({ none: needed, full: largest, buckets: bucket }[policy])
+  content.copy(plaintext)
+  plaintext[content.length] = 0x80
+  return plaintext
+}
+
+/** Whether a text holds something to see (4.7). */
+export const isVisible = (text) => VISIBLE.test(text)
+
+/** A copy of what JSON can hold, which no getter or other code can change any more; a ContentError for the rest. */
+export function plain(value) {
+  try {
+    return copied(value, DEEPEST)
+  } catch (error) {
+    // A getter's or a proxy's own error may hold anything.
+    throw error instanceof SealedPushError ? error : new ContentError("a value that can't be read")
+  }
+}
+
+/** A copy of content, as `plain` makes it. */
+export function plainObject(value) {
+  const made = plain(value)
+  check(isObject(made), 'it is no object')
+  return made
+}
+
+/** The JSON of content that a sender may emit: what a receiver takes (4.4 to 4.8), and by 4.5, 15.3 and 17.1 no more. `content` is plain. */
+export function forSealing(content, topic) {
+  for (const name of ['id', 'topic', 'sent', 'alert']) check(name in content, `no ${name}`)
+  for (const [name, rule] of Object.entries(RULES)) check(!(name in content) || rule(content[name]), name)
+  check(content.topic === topic, 'topic')
+  return toJSON(content)
+}
+
+function copied(value, levels) {
+  switch (typeof value) {
+    case 'string':
+      check(!LONE_SURROGATE.test(value), 'half of a surrogate pair')
+      return value
+    case 'number':
+      check(Number.isFinite(value), 'a number that JSON does not have')
+      return value
+    case 'boolean':
+      return value
+    case 'object':
+      break
+    default:
+      throw new ContentError("a value that JSON can't hold")
+  }
+  if (value === null) return null
+  check(levels > 0, 'nested more than 16 levels deep')
+  if (Array.isArray(value)) return Array.from(value, (each) => copied(each, levels - 1))
+  const prototype = Object.getPrototypeOf(value)
+  // Neither a Date nor a Buffer nor a Map, nor an object of the app's own classes.
+  check(prototype === null || Object.getPrototypeOf(prototype) === null, "an object that JSON can't hold")
+  const made = Object.create(null)
+  const names = new Set()
+  for (const [name, each] of Object.entries(value)) {
+    if (each === undefined) continue
+    check(!LONE_SURROGATE.test(name), 'half of a surrogate pair')
+    names.add(name.normalize('NFC'))
+    made[name] = copied(each, levels - 1)
+  }
+  check(names.size === Object.keys(made).length, 'a name twice in one object')
+  return made
+}
+
+function check(condition, what) {
+  if (!condition) throw new ContentError(what)
+}
+
+const isText = (value) => typeof value === 'string'
+const isShort = (value, longest) => isText(value) && byteCount(value) <= longest
+const isNumber = (value, least = -Number.MAX_VALUE, most = Number.MAX_VALUE) =>
+  typeof value === 'number' && value >= least && value <= most
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function isAlert(value) {
+  if (!isObject(value)) return false
+  const texts = ['title', 'subtitle', 'body'].filter((name) => name in value).map((name) => value[name])
+  return texts.every(isText) && texts.some(isVisible)
+}
+
+function isSound(value) {
+  if (!isObject(value)) return isText(value) && value !== ''
+  const { critical = 0, name = 'default', volume = 1 } = value
+  return (critical === 0 || critical === 1) && isNumber(volume, 0, 1) && isText(name) && name !== ''
+}
+
+/** 15.1 */
+export function isChart(value) {
+  if (!isObject(value)) return false
+  const { kind, points, labels = [], prefix = '', suffix = '', color = 'accent', axes = true } = value
+  return (
+    ['line', 'area', 'bar', 'sparkline'].includes(kind) &&
+    Array.isArray(points) &&
+    points.length <= 1024 &&
+    points.every((point) => point === null || isNumber(point)) &&
+    points.some((point) => point !== null) &&
+    Array.isArray(labels) &&
+    labels.length <= 16 &&
+    labels.every((label) => isShort(label, 48)) &&
+    isShort(prefix, 16) &&
+    isShort(suffix, 16) &&
+    isText(color) &&
+    (['accent', 'trend'].includes(color) || COLOR.test(color)) &&
+    typeof axes === 'boolean'
+  )
+}
+
+// Attachments, overflow and receipts are not made here, and what can't be checked is not sent.
+const RULES = {
+  id: (value) => isText(value) && MESSAGE_ID.test(value),
+  topic: isTopic,
+  sent: isSeconds,
+  expires: isSeconds,
+  'collapse-id': (value) => isShort(value, 64) && value !== '',
+  alert: isAlert,
+  badge: (value) => Number.isInteger(value) && isNumber(value, 0, 2147483647),
+  sound: isSound,
+  'thread-id': isText,
+  category: isText,
+  'interruption-level': (value) => LEVELS.includes(value),
+  'relevance-score': (value) => isNumber(value, 0, 1),
+  data: (value) => value !== null,
+  chart: isChart,
+  template: (value) => value === true,
+  attachments: () => false,
+  overflow: () => false,
+  receipt: () => false,
+}

@@ -1,0 +1,96 @@
+// Keys as text (Specification, section 8), and the rules of 3.2 and 3.3 for public keys.
+
+import { createHash } from 'node:crypto'
+import { KeyTextError } from '../errors.js'
+import { isSigningKey } from './points.js'
+
+export const RECIPIENT = 'push'
+export const SENDER = 'pushsender'
+export const ENROLMENT = 'pushenrolment'
+export const AUTHORITY = 'pushauthority'
+export const IDENTITY = 'push-secret-key-'
+export const SENDER_SECRET = 'push-sender-secret-key-'
+export const ENROLMENT_SECRET = 'push-enrolment-secret-key-'
+export const AUTHORITY_SECRET = 'push-authority-secret-key-'
+
+const SECRETS = [IDENTITY, SENDER_SECRET, ENROLMENT_SECRET, AUTHORITY_SECRET]
+const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
+const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
+const PRIME = Buffer.from('7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed', 'hex')
+const LOW_ORDER = new Set([
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  'e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800',
+  '5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+])
+
+/** Whether 3.3.1 lets this X25519 public key pass. */
+export function isPublicKey(key) {
+  const number = Buffer.from(key).reverse()
+  return key.length === 32 && Buffer.compare(number, PRIME) < 0 && !LOW_ORDER.has(key.toString('hex'))
+}
+
+export const keyID = (publicKey) => createHash('sha256').update(publicKey).digest().subarray(0, 4)
+
+export function encode(kind, key) {
+  if (key.length !== 32 || !mayBe(kind, key)) throw new KeyTextError('refused-key')
+  const values = []
+  let [bits, count] = [0, 0]
+  for (const byte of key) {
+    bits = ((bits << 8) | byte) & 0xfff
+    for (count += 8; count >= 5; count -= 5) values.push((bits >> (count - 5)) & 31)
+  }
+  values.push((bits << (5 - count)) & 31)
+  const checksum = polymod([...expanded(kind), ...values, 0, 0, 0, 0, 0, 0]) ^ 1
+  for (let shift = 25; shift >= 0; shift -= 5) values.push((checksum >> shift) & 31)
+  const text = kind + '1' + values.map((value) => ALPHABET[value]).join('')
+  values.fill(0)
+  return SECRETS.includes(kind) ? text.toUpperCase() : text
+}
+
+/** The 32 bytes of a key of this kind. The error never repeats the text (8.5). */
+export function decode(kind, text) {
+  if (typeof text !== 'string' || text.length > 90 || !/^[\x21-\x7e]*$/.test(text)) throw new KeyTextError('not-a-key')
+  const [lower, upper] = [text.toLowerCase(), text.toUpperCase()]
+  if ((text !== lower && text !== upper) || (SECRETS.includes(kind) && text !== upper)) throw new KeyTextError('wrong-case')
+  const end = lower.lastIndexOf('1')
+  const values = Array.from(lower.slice(end + 1), (character) => ALPHABET.indexOf(character))
+  if (end < 0 || values.includes(-1)) throw new KeyTextError('not-a-key')
+  if (lower.slice(0, end) !== kind) throw new KeyTextError('wrong-kind')
+  if (polymod([...expanded(kind), ...values]) !== 1) throw new KeyTextError('wrong-checksum')
+  if (values.length !== 58 || values[51] & 15) throw new KeyTextError('not-a-key')
+  const key = Buffer.alloc(32)
+  let [bits, count, at] = [0, 0, 0]
+  for (const value of values.slice(0, 52)) {
+    bits = ((bits << 5) | value) & 0xfff
+    count += 5
+    if (count >= 8) key[at++] = (bits >> (count -= 8)) & 255
+  }
+  values.fill(0)
+  if (!mayBe(kind, key)) throw new KeyTextError('refused-key')
+  return key
+}
+
+/** Whether 32 bytes may be a key of this kind; any may be a secret. */
+function mayBe(kind, key) {
+  if (kind === RECIPIENT || kind === SENDER) return isPublicKey(key)
+  return SECRETS.includes(kind) || isSigningKey(key)
+}
+
+function expanded(kind) {
+  const codes = Array.from(kind, (character) => character.charCodeAt(0))
+  return [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31)]
+}
+
+function polymod(values) {
+  let checksum = 1
+  for (const value of values) {
+    const top = checksum >>> 25
+    checksum = ((checksum & 0x1ffffff) << 5) ^ value
+    GENERATOR.forEach((constant, index) => {
+      if ((top >> index) & 1) checksum ^= constant
+    })
+  }
+  return checksum
+}

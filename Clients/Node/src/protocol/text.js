@@ -1,0 +1,40 @@
+// base64url and JSON, as strictly as the Specification takes them (2.4, 2.5, 4.4), and arguments.
+
+import { SettingError } from '../errors.js'
+
+export const LATEST = 253402300799
+export const isTopic = (text) => typeof text === 'string' && /^[A-Za-z0-9.-]{1,155}$/.test(text)
+export const isSeconds = (value) => Number.isInteger(value) && value >= 0 && value <= LATEST
+export const byteCount = (text) => Buffer.byteLength(text, 'utf8')
+export const toJSON = (value) => Buffer.from(JSON.stringify(value), 'utf8')
+export const encodeBase64 = (bytes) => Buffer.from(bytes).toString('base64url')
+
+/** The bytes of 1 to 4,096 characters, by the strict rules of 2.5; null for anything else. */
+export function decodeBase64(text) {
+  if (typeof text !== 'string' || !/^[A-Za-z0-9_-]{1,4096}$/.test(text) || text.length % 4 === 1) return null
+  const bytes = Buffer.from(text, 'base64url')
+  return encodeBase64(bytes) === text ? bytes : null
+}
+
+export const armour = (prefix, bytes) => prefix + encodeBase64(bytes)
+
+/** The bytes of a text, where they are from `least` to `most`; null for anything else (11.1.4, 11.5). */
+export function unarmour(prefix, text, least, most) {
+  if (typeof text !== 'string' || !text.startsWith(prefix)) return null
+  const bytes = decodeBase64(text.slice(prefix.length))
+  return bytes !== null && bytes.length >= least && bytes.length <= most ? bytes : null
+}
+
+/** The options of a call: none given are none set. */
+export function options(value) {
+  if (value === undefined) return {}
+  if (typeof value !== 'object' || value === null) throw new SettingError('options')
+  return value
+}
+
+/** Unix seconds: the clock's for undefined. */
+export function seconds(now) {
+  if (now === undefined) return Math.floor(Date.now() / 1000)
+  if (!isSeconds(now)) throw new SettingError('now')
+  return now
+}

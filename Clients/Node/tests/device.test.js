@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Device, generateSenderSecret, Sender } from 'sealed-push'
+import { encode, ENROLMENT, isPublicKey, RECIPIENT } from '../src/protocol/key-text.js'
+import { isOfLowOrder, isSigningKey } from '../src/protocol/points.js'
+import { checksum } from '../src/protocol/records.js'
+import { armour, decodeBase64 } from '../src/protocol/text.js'
+import { blake2b, codeOf, enrolled, enrolmentOf, isThorough, NINA, now, Phone, seeded, signRecord, TOPIC } from './support.js'
+
+const sender = new Sender(generateSenderSecret(), { topic: TOPIC, blake2b })
+const at = now()
+
+/** Through JSON, as an app keeps it. */
+function stored(device) {
+  const again = Device.fromJSON(JSON.parse(JSON.stringify(device)))
+  assert.deepEqual(again.toJSON(), device.toJSON())
+  return again
+}
+
+describe('Device', () => {
+  it('enrols, proves its key, rotates, and forgets what is gone', () => {
+    const phone = new Phone()
+    let device = stored(Device.enrol(phone.record(), { topic: TOPIC }))
+    assert.equal(device.enrolment, enrolmentOf(phone))
+    assert.deepEqual([device.unproven, device.proven], [phone.recipients, []])
+    const question = device.challenge(sender)
+    device = stored(device)
+    const answer = phone.answer(question, sender.publicKey)
+    assert.equal(device.check(answer, sender), phone.recipients[0])
+    assert.equal(device.check(answer, sender), phone.recipients[0])
+    device = stored(device)
+    assert.equal(codeOf(() => device.challenge(sender)), 'nothing-to-ask')
+
+    // A rotation: the new key counts once it is proven, and the old goes with the next record.
+    const [first] = phone.recipients
+    phone.rotate()
+    assert.deepEqual(device.update(phone.record()), [])
+    device = stored(device)
+    assert.equal(device.recipient(), first)
+    assert.deepEqual(device.unproven, [phone.recipients[0]])
+    device.check(phone.answer(device.challenge(sender), sender.publicKey), sender)
+    assert.equal(device.recipient(), phone.recipients[0])
+    phone.identities.pop()
+    assert.deepEqual(device.update(phone.record()), [first])
+    device = stored(device)
+    assert.ok(phone.open(sender.seal(NINA, device), sender.publicKey))
+
+    // A key that comes back has to prove itself again.
+    const [gone] = phone.identities
+    phone.identities = new Phone().identities
+    device.update(phone.record())
+    phone.identities.unshift(gone)
+    device.update(phone.record())
+    assert.deepEqual(device.proven, [])
+    assert.equal(codeOf(() => device.recipient()), 'unproven')
+  })
+
+  it('is changed by no record that it refuses', () => {
+    const phone = new Phone()
+    const device = Device.enrol(phone.record({ counter: 7 }), { topic: TOPIC })
+    const before = device.toJSON()
+    const refused = (code, call) => assert.equal(codeOf(call), code)
+    assert.deepEqual(device.update(before.record), [])
+    refused('rolled-back', () => device.update(phone.record({ counter: 6 })))
+    refused('conflicting', () => device.update(phone.record({ counter: 7, lifetime: 99 })))
+    refused('foreign-signer', () => device.update(new Phone().record({ counter: 8 })))
+    refused('expired', () => device.update(phone.record({ counter: 8, created: at - 100, lifetime: 50 })))
+    refused('not-yet-valid', () => device.update(phone.record({ counter: 8, created: at + 100000 })))
+    refused('malformed', () => device.update(undefined))
+    const keys = phone.keys
+    refused('wrong-type', () => device.update(signRecord(phone.secret, { type: 2, counter: 9, created: at, expires: at + 9, topic: TOPIC, keys })))
+    phone.topic = 'com.example.other'
+    refused('other-topic', () => device.update(phone.record({ counter: 8 })))
+    refused('other-topic', () => Device.enrol(phone.record(), { topic: TOPIC }))
+    refused('topic', () => Device.enrol(phone.record()))
+    assert.deepEqual(device.toJSON(), before)
+  })
+
+  it('takes a challenge back once, in time, and for a key that it still has', () => {
+    const phone = new Phone()
+    const device = Device.enrol(phone.record(), { topic: TOPIC })
+    const question = device.challenge(sender, { now: at })
+    const answer = phone.answer(question, sender.publicKey)
+    assert.equal(codeOf(() => device.check(answer, sender, { now: at + 601 })), 'late')
+    for (const wrong of [answer.slice(0, -1), answer + 'A', question, '', undefined, 7, answer.replace('push', 'Push')]) {
+      assert.equal(codeOf(() => device.check(wrong, sender)), 'malformed')
+    }
+    assert.equal(codeOf(() => device.check('pushanswer.' + 'A'.repeat(43), sender, { now: at })), 'wrong-answer')
+    assert.equal(codeOf(() => device.check(answer)), 'sender')
+    assert.deepEqual(device.proven, [])
+    // What is stored answers nothing.
+    assert.ok(!JSON.stringify(device).includes(answer.slice('pushanswer.'.length)))
+    device.check(answer, sender, { now: at + 600 })
+
+    phone.rotate()
+    device.update(phone.record())
+    const late = phone.answer(device.challenge(sender), sender.publicKey)
+    phone.identities.shift()
+    device.update(phone.record())
+    assert.equal(codeOf(() => device.check(late, sender)), 'not-in-record')
+    assert.equal(codeOf(() => device.challenge(sender, { recipient: new Phone().recipients[0] })), 'not-in-record')
+    assert.equal(codeOf(() => device.challenge(new Sender(generateSenderSecret(), { topic: 'a.b' }))), 'other-topic')
+    assert.equal(codeOf(() => device.challenge(undefined)), 'sender')
+  })
+
+  it("enrols nobody's key as another's (11.5.4)", () => {
+    const [alice, mallory] = [new Phone(), new Phone()]
+    const device = Device.enrol(mallory.record({ keys: alice.keys }), { topic: TOPIC })
+    const question = device.challenge(sender)
+    assert.equal(alice.answer(question, sender.publicKey), 'foreign-enrolment')
+    assert.equal(mallory.answer(question, sender.publicKey), undefined)
+  })
+
+  it('keeps sixteen challenges, and drops those that are late', () => {
+    const phone = new Phone()
+    const device = Device.enrol(phone.record(), { topic: TOPIC })
+    const questions = Array.from({ length: 17 }, () => device.challenge(sender, { now: at }))
+    assert.equal(device.toJSON().challenges.length, 16)
+    assert.equal(codeOf(() => device.check(phone.answer(questions[0], sender.publicKey), sender, { now: at })), 'wrong-answer')
+    device.check(phone.answer(questions[1], sender.publicKey), sender, { now: at })
+    device.challenge(sender, { recipient: phone.recipients[0], now: at + 601 })
+    assert.equal(device.toJSON().challenges.length, 1)
+  })
+
+  it('loads what was stored, and nothing else', () => {
+    const { phone, device } = enrolled(sender)
+    const state = device.toJSON()
+    const stranger = new Phone()
+    const loaded = Device.fromJSON({ ...state, proven: [...state.proven, ...stranger.recipients] })
+    assert.deepEqual(loaded.proven, device.proven)
+    const refused = (code, change) => assert.equal(codeOf(() => Device.fromJSON({ ...state, ...change })), code)
+    refused('foreign-signer', { enrolment: enrolmentOf(stranger) })
+    refused('malformed-state', { proven: state.proven[0] })
+    refused('malformed-state', { challenges: [1] })
+    refused('malformed-state', { challenges: [{ recipient: state.proven[0], expires: '1', hash: 'A'.repeat(43) }] })
+    refused('not-a-key', { enrolment: undefined })
+    for (const wrong of [undefined, null, 7, 'x', JSON.stringify(state)]) {
+      assert.ok(['malformed-state', 'not-a-key'].includes(codeOf(() => Device.fromJSON(wrong))))
+    }
+    const ended = Device.fromJSON({ ...state, record: phone.record({ created: at - 100, lifetime: 50 }) })
+    assert.equal(codeOf(() => ended.recipient()), 'expired')
+  })
+})
+
+describe('A record', () => {
+  it('is refused with any of its bits changed, also where the checksum is right, and cut at any length', () => {
+    const phone = new Phone()
+    const record = phone.record()
+    const bytes = decodeBase64(record.slice('pushrecord.'.length)).subarray(0, -4)
+    const again = (changed) => armour('pushrecord.', Buffer.concat([changed, checksum(changed)]))
+    assert.equal(again(bytes), record)
+    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+      const changed = Buffer.from(bytes)
+      changed[bit >> 3] ^= 1 << (bit & 7)
+      assert.ok(['malformed', 'wrong-type', 'bad-signature'].includes(codeOf(() => Device.enrol(again(changed), { topic: TOPIC }))), `bit ${bit}`)
+    }
+    for (let length = 0; length < record.length; length += 1) {
+      assert.ok(codeOf(() => Device.enrol(record.slice(0, length), { topic: TOPIC })), `cut at ${length}`)
+      const flipped = record.slice(0, length) + (record[length] === 'A' ? 'B' : 'A') + record.slice(length + 1)
+      assert.ok(codeOf(() => Device.enrol(flipped, { topic: TOPIC })), `character ${length}`)
+    }
+  })
+})
+
+describe('Public keys', () => {
+  it('are refused where Specification 3.3 and 8.6 say so', () => {
+    const hex = (text) => Buffer.from(text, 'hex')
+    assert.ok(isPublicKey(new Phone().keys[0]))
+    for (const wrong of ['ed' + 'ff'.repeat(30) + '7f', 'ee' + 'ff'.repeat(30) + '7f', '09' + '00'.repeat(30) + '80', '00'.repeat(32), '01' + '00'.repeat(31), '09']) {
+      assert.ok(!isPublicKey(hex(wrong)), wrong)
+    }
+    // The eight points of low order, and encodings that are not canonical.
+    const low = [
+      '01' + '00'.repeat(31), 'ec' + 'ff'.repeat(30) + '7f', '00'.repeat(32), '00'.repeat(31) + '80',
+      '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85',
+      'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a', 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
+    ]
+    for (const point of low) assert.ok(!isSigningKey(hex(point)) && isOfLowOrder(hex(point)), point)
+    for (const wrong of ['ee' + 'ff'.repeat(30) + '7f', '02' + '00'.repeat(31), '01' + '00'.repeat(30) + '80']) assert.ok(!isSigningKey(hex(wrong)), wrong)
+    const good = new Phone().enrolment
+    assert.ok(isSigningKey(good) && isSigningKey(good) && !isOfLowOrder(good))
+    assert.equal(encode(ENROLMENT, good).length, 72)
+    assert.equal(codeOf(() => encode(ENROLMENT, hex(low[4]))), 'refused-key')
+    assert.equal(codeOf(() => encode(RECIPIENT, hex('00'.repeat(32)))), 'refused-key')
+  })
+})
+
+describe('Hostile input', () => {
+  const leaves = [
+    undefined, null, true, 0, -1, 1.5, 2 ** 53, NaN, 1n, '', 'x', '\ud800', 'é'.repeat(5000), Symbol('a'), () => 7, Buffer.alloc(3), new Date(), [], {},
+    Object.create(null), 'pushrecord.', 'push1', TOPIC,
+  ]
+
+  it('ends in an error of this package, or in nothing', (context) => {
+    const { phone, device } = enrolled(sender)
+    const { next, pick } = seeded(context)
+    const state = device.toJSON()
+    const quick = new Sender(generateSenderSecret(), { topic: TOPIC })
+    const record = phone.record()
+    const mutated = (text) => {
+      const place = next(text.length + 1)
+      return pick([
+        () => text.slice(0, place), () => text.slice(0, place) + pick([...'Aa1.-_ \0é٣']) + text.slice(place),
+        () => text.slice(0, place) + pick([...'AaBb1qQ2é-']) + text.slice(place + 1), () => text.slice(place) + text.slice(0, place),
+      ])()
+    }
+    for (let turn = 0; turn < (isThorough ? 20_000 : 1_000); turn += 1) {
+      const [one, other] = [pick(leaves), pick(leaves)]
+      const name = pick(['enrolment', 'record', 'proven', 'challenges'])
+      const calls = [
+        () => Device.enrol(mutated(record), { topic: TOPIC }), () => Device.enrol(one, { topic: other }), () => Device.fromJSON({ ...state, [name]: one }),
+        () => Device.fromJSON({ ...state, [name]: [one] }), () => Device.fromJSON({ ...state, enrolment: mutated(state.enrolment) }),
+        () => device.update(one, { now: other }), () => device.challenge(one, { recipient: other }), () => device.challenge(quick, { recipient: one, now: other }),
+        () => quick.seal({ ...NINA, [pick(['id', 'sent', 'badge', 'sound', 'data', 'chart', 'alert'])]: one }, device),
+        () => quick.seal(NINA, device, { priority: one }), () => quick.sealUnverified(NINA, one), () => quick.sealUnverified(NINA, mutated(device.recipient())),
+        () => quick.seal(NINA, device, { expiration: one, now: other }),
+      ]
+      pick(calls.map((call) => () => codeOf(call)))()
+    }
+    assert.deepEqual(device.toJSON().proven, state.proven)
+  })
+})

@@ -1,0 +1,84 @@
+// What the README shows works as it stands there.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import http2 from 'node:http2'
+import { describe, it } from 'node:test'
+import * as sealedPush from 'sealed-push'
+import { blake2b, enrolled, Phone, TOPIC } from './support.js'
+
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const blocks = [...readme.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1])
+const secret = sealedPush.generateSenderSecret()
+const { phone, device } = enrolled(new sealedPush.Sender(secret, { topic: TOPIC, blake2b }))
+
+const code = blocks.join('\n').replace(/^import .*$/gm, '')
+const names = 'sender, push, send, connect, enrolling, enrol, answered, updated'
+const shown = new Function('Device', 'Sender', 'http2', 'stored', 'blake2b', 'process', `${code}; return { ${names} }`)(
+  sealedPush.Device, sealedPush.Sender, http2, device.toJSON(), blake2b, { env: { SENDER_SECRET: secret } })
+
+describe('README.md', () => {
+  it('seals in ten lines', () => {
+    assert.equal(blocks.length, 3)
+    assert.ok(blocks[0].split('\n').length <= 10)
+    assert.equal(phone.open(shown.push, shown.sender.publicKey).alert.body, 'Lunch at one?')
+  })
+
+  it('sends, and learns what the answer was', async () => {
+    const server = http2.createServer()
+    const seen = []
+    server.on('stream', async (stream, headers) => {
+      const chunks = []
+      for await (const chunk of stream) chunks.push(chunk)
+      seen.push([headers, Buffer.concat(chunks)])
+      const status = headers[':path'].endsWith('/00ff') ? 200 : 400
+      stream.respond({ ':status': status })
+      stream.end(status === 200 ? '' : '{"reason":"BadDeviceToken"}')
+    })
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const apple = http2.connect(`http://127.0.0.1:${server.address().port}`)
+    assert.deepEqual(await shown.send(apple, '00ff', 'token', shown.push), { status: 200, reason: '' })
+    assert.deepEqual(await shown.send(apple, '11', 'token', shown.push), { status: 400, reason: 'BadDeviceToken' })
+    const [[headers, body]] = seen
+    assert.ok(body.equals(shown.push.payload))
+    assert.equal(JSON.stringify(shown.push.message), shown.push.payload.toString())
+    assert.equal(headers.authorization, 'bearer token')
+    for (const [name, value] of Object.entries(shown.push.headers)) assert.equal(headers[name], value)
+    apple.close()
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  it('enrols and rotates', () => {
+    const other = new Phone()
+    const from = shown.enrolling.publicKey
+    let [stored, question] = shown.enrol(other.record())
+    stored = shown.answered(stored, other.answer(question, from))
+    other.rotate()
+    ;[stored, question] = shown.updated(stored, other.record())
+    stored = shown.answered(stored, other.answer(question, from))
+    ;[stored, question] = shown.updated(stored, other.record())
+    assert.equal(question, undefined)
+    assert.equal(sealedPush.Device.fromJSON(JSON.parse(stored)).recipient(), other.recipients[0])
+  })
+
+  it('lends BLAKE2b from the libraries that it names, by functions of their shape', () => {
+    const cells = [...readme.matchAll(/^\| (libsodium|sodium-native|@noble).*\| `(.*)` \|$/gm)].map((match) => match[2])
+    assert.equal(cells.length, 3)
+    const sodium = [
+      { crypto_generichash: blake2b },
+      { crypto_generichash: (out, message, key) => Buffer.from(blake2b(out.length, message, key)).copy(out) },
+      undefined,
+    ]
+    const hashes = { blake2b: (message, { key, dkLen }) => blake2b(dkLen, message, key) }
+    cells.forEach((cell, index) => {
+      const lent = new Function('sodium', 'hashes', `return ${cell}`)(sodium[index], hashes)
+      assert.ok(new sealedPush.Sender(secret, { topic: TOPIC, blake2b: lent }))
+    })
+  })
+
+  it('has every error in its table', () => {
+    for (const [name, type] of Object.entries(sealedPush)) {
+      if (name !== 'SealedPushError' && type.prototype instanceof sealedPush.SealedPushError) assert.ok(readme.includes(`| \`${name}\` |`), name)
+    }
+  })
+})

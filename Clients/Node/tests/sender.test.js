@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { inspect } from 'node:util'
+import * as sealedPush from 'sealed-push'
+import { Device, generateSenderSecret, Sender } from 'sealed-push'
+import * as keyText from '../src/protocol/key-text.js'
+import { decodeBase64 } from '../src/protocol/text.js'
+import { blake2b, codeOf, enrolled, NINA, now, openEnvelope, Phone, TOPIC } from './support.js'
+
+const secret = generateSenderSecret()
+const sender = new Sender(secret, { topic: TOPIC, blake2b })
+const { phone, device } = enrolled(sender)
+const quick = new Sender(secret, { topic: TOPIC })
+
+describe('Sender', () => {
+  it('seals what opens, with what was left out filled in', () => {
+    const push = sender.seal(NINA, device, { now: 1795375241 })
+    assert.deepEqual(phone.open(push, sender.publicKey), { id: push.messageID, topic: TOPIC, sent: 1795375241, ...NINA })
+    assert.equal(push.recipient, device.recipient())
+    assert.deepEqual(Object.keys(push.message), ['aps', 'custom-encrypted-message'])
+    assert.deepEqual(push.message.aps, { alert: 'You have a new message!', 'mutable-content': 1 })
+    assert.equal(push.payload.length, 516)
+  })
+
+  it('uses a new ephemeral key for each message, and number 0', () => {
+    const envelopes = [1, 2, 3].map(() => decodeBase64(quick.seal(NINA, device).message['custom-encrypted-message']))
+    assert.equal(new Set(envelopes.map((each) => each.toString('hex', 9, 41))).size, 3)
+    assert.ok(envelopes.every((each) => each.readUInt32BE(41) === 0))
+  })
+
+  it('makes headers that stay the same for one message, and tell others nothing', () => {
+    const content = { ...NINA, id: '5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09', expires: 1995375999 }
+    for (const each of [sender, quick]) {
+      const [first, again] = [each.seal(content, device), each.seal(content, device, { priority: 5 })]
+      assert.deepEqual({ ...first.headers, 'apns-priority': '5' }, again.headers)
+      assert.deepEqual(Object.keys(first.headers).sort(), [
+        'apns-collapse-id', 'apns-expiration', 'apns-id', 'apns-priority', 'apns-push-type', 'apns-topic',
+      ])
+      assert.match(first.headers['apns-id'], /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      assert.match(first.headers['apns-collapse-id'], /^[A-Za-z0-9_-]{22}$/)
+      const match = each.seal({ ...NINA, 'collapse-id': 'match-7' }, device)
+      const goal = each.seal({ ...NINA, 'collapse-id': 'match-7' }, device)
+      assert.equal(match.headers['apns-collapse-id'], goal.headers['apns-collapse-id'])
+      assert.notEqual(match.headers['apns-id'], goal.headers['apns-id'])
+      const other = each.sealUnverified({ ...NINA, 'collapse-id': 'match-7' }, new Phone().recipients[0])
+      assert.notEqual(match.headers['apns-collapse-id'], other.headers['apns-collapse-id'])
+    }
+    assert.notEqual(quick.seal(content, device).headers['apns-id'], new Sender(generateSenderSecret(), { topic: TOPIC }).seal(content, device).headers['apns-id'])
+    assert.equal(quick.seal(content, device, { expiration: 0 }).headers['apns-expiration'], '0')
+  })
+
+  it('fits each length, or says by how much it does not', () => {
+    for (const padding of ['buckets', 'full', 'none']) {
+      const made = new Sender(secret, { topic: TOPIC, padding })
+      const base = { id: '5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09', topic: TOPIC, sent: 1795375241, alert: { body: '' } }
+      const room = made.mostContentBytes - Buffer.byteLength(JSON.stringify(base))
+      for (const length of [1, 100, 1000, room]) {
+        const push = made.seal({ ...base, alert: { body: 'x'.repeat(length) } }, device)
+        assert.ok(push.payload.length <= 4096)
+        assert.equal(phone.open(push, made.publicKey).alert.body.length, length)
+      }
+      assert.throws(
+        () => made.seal({ ...base, alert: { body: 'x'.repeat(room + 17) } }, device),
+        (error) => error instanceof sealedPush.TooLargeError && error.excess === 17 && error.message.includes('17 bytes'))
+    }
+    assert.equal(quick.mostContentBytes, 2940)
+  })
+
+  it('seals to nothing but what is proven and in time', () => {
+    const fresh = new Phone()
+    const unproven = Device.enrol(fresh.record(), { topic: TOPIC })
+    assert.equal(codeOf(() => quick.seal(NINA, unproven)), 'unproven')
+    assert.equal(codeOf(() => quick.seal(NINA, device, { now: device.expires + 1 })), 'expired')
+    assert.equal(codeOf(() => new Sender(secret, { topic: 'com.example.other' }).seal(NINA, device)), 'other-topic')
+    assert.ok(fresh.open(quick.sealUnverified(NINA, fresh.recipients[0]), quick.publicKey))
+  })
+
+  it('opens under no other sender, topic or key, and not with any bit changed', () => {
+    const push = quick.seal(NINA, device)
+    assert.equal(new Phone().open(push, quick.publicKey), undefined)
+    assert.equal(phone.open(push, new Sender(generateSenderSecret(), { topic: TOPIC }).publicKey), undefined)
+    const envelope = decodeBase64(push.message['custom-encrypted-message'])
+    assert.equal(openEnvelope(envelope, phone.identities, quick.publicKey, 'com.example.other'), undefined)
+    for (let bit = 8; bit < envelope.length * 8; bit += 1) {
+      // The byte of the suite is the receiver's to look at; bit 255 of enc is masked by X25519, and refused by the receiver (3.3).
+      envelope[bit >> 3] ^= 1 << (bit & 7)
+      assert.equal(openEnvelope(envelope, phone.identities, quick.publicKey, TOPIC), undefined, `bit ${bit}`)
+      envelope[bit >> 3] ^= 1 << (bit & 7)
+    }
+  })
+
+  it('refuses wrong settings, each with its code', () => {
+    const make = (settings) => codeOf(() => new Sender(secret, { topic: TOPIC, ...settings }))
+    for (const topic of ['', 'a b', 'x'.repeat(156), null, 3, 'a\n']) assert.equal(make({ topic }), 'topic')
+    for (const padding of ['most', null, []]) assert.equal(make({ padding }), 'padding')
+    for (const safeDefault of ['', ' \u200b', null, 7, {}, [], { body: 1 }, { 'loc-args': ['a'] }, { other: 'x' }, 'x'.repeat(1023), '\ud800a']) {
+      assert.equal(make({ safeDefault }), 'safe-default')
+    }
+    for (const wrong of [7, {}, () => 7, async () => Buffer.alloc(32), () => Buffer.alloc(32), (length) => Buffer.alloc(length, 1)]) {
+      assert.equal(make({ blake2b: wrong }), 'wrong-blake2b')
+    }
+    // As other libraries have it: message, key, length; and one that forgets the key.
+    assert.equal(make({ blake2b: (message, key, length) => blake2b(length, message, key) }), 'wrong-blake2b')
+    assert.equal(make({ blake2b: (length, message) => blake2b(length, message) }), 'wrong-blake2b')
+    assert.equal(codeOf(() => new Sender(secret)), 'topic')
+    assert.equal(codeOf(() => new Sender(secret, 'com.example.app')), 'options')
+    for (const [name, value] of [['priority', 9], ['priority', null], ['expiration', '0'], ['expiration', -1], ['now', 1.5], ['now', Date.now()]]) {
+      assert.equal(codeOf(() => quick.seal(NINA, device, { [name]: value })), name)
+    }
+    assert.equal(codeOf(() => quick.seal(NINA, { topic: TOPIC })), 'device')
+    assert.equal(codeOf(() => quick.seal(NINA, Object.create(Device.prototype))), 'device')
+    assert.equal(codeOf(() => device.challenge(quick, { recipient: device.recipient() })), 'blake2b')
+  })
+
+  it('refuses content that no device would take, and names what', () => {
+    const member = (content) => {
+      try {
+        quick.seal(content, device)
+      } catch (error) {
+        assert.ok(error instanceof sealedPush.ContentError, error)
+        return error.member
+      }
+    }
+    const wrong = {
+      id: ['', 'x', 7, '5B0F6C1E-8d3a-4f57-9a61-2f4c8e7d1b09'], sent: [1.5, -1, '1'], expires: [true, 253402300800],
+      'collapse-id': ['', 'é'.repeat(33)], alert: [{}, [], 'x', { body: 7 }, { title: ' \u200b\u2800' }, null], badge: [-1, 2147483648, 1.5, '1'],
+      sound: ['', { critical: 2 }, { volume: 1.1 }, { name: '' }, 7], 'thread-id': [7], category: [null],
+      'interruption-level': ['loud', 7], 'relevance-score': [1.1, '1'], data: [null], chart: [{}, { kind: 'line', points: [null] }],
+      template: [false, 1], attachments: [[]], overflow: [{}], receipt: [{}],
+    }
+    for (const [name, values] of Object.entries(wrong)) {
+      for (const value of values) assert.equal(member({ ...NINA, [name]: value }), name, `${name}: ${inspect(value)}`)
+    }
+    for (const data of [NaN, Infinity, 1n, () => 1, Symbol('a'), '\ud800', new Date(), Buffer.alloc(1), new Map(), [undefined], { 'é': 1, 'e\u0301': 2 }, { '\udfff': 1 }]) {
+      assert.notEqual(member({ ...NINA, data: { data } }), undefined, inspect(data))
+    }
+    let nested = 1
+    for (let level = 0; level < 15; level += 1) nested = [nested]
+    assert.equal(member({ ...NINA, data: nested }), undefined)
+    assert.match(member({ ...NINA, data: [nested] }), /16 levels/)
+    const circular = { ...NINA }
+    circular.data = circular
+    assert.match(member(circular), /16 levels/)
+    assert.equal(member(undefined), "a value that JSON can't hold")
+    for (const content of [null, 7, 'x', []]) assert.equal(member(content), 'it is no object')
+    assert.equal(codeOf(() => quick.seal({ ...NINA, topic: 'com.example.other' }, device)), 'other-topic')
+    // What JavaScript takes for absent is absent; names of Object.prototype are names.
+    const odd = JSON.parse('{"__proto__": {"toString": 1}, "constructor": 2}')
+    const opened = phone.open(quick.seal({ ...NINA, badge: undefined, data: odd }, device), quick.publicKey)
+    assert.ok(!('badge' in opened))
+    assert.equal(JSON.stringify(opened.data), JSON.stringify(odd))
+  })
+})
+
+describe('Secrets', () => {
+  it('are in nothing that is shown, and in no error', () => {
+    const bytes = keyText.decode(keyText.SENDER_SECRET, secret)
+    const body = 'nobody-else-reads-this'
+    const push = sender.seal({ alert: { body } }, device)
+    const shown = [inspect(sender, { depth: 9, showHidden: true }), JSON.stringify(sender), String(sender), inspect(push, { showHidden: true }), inspect({ push, sender, device })]
+    for (const error of errorsOf(body)) shown.push(inspect(error, { depth: 9, showHidden: true }), error.stack, JSON.stringify(error))
+    for (const text of shown) {
+      for (const hidden of [secret, secret.toLowerCase(), bytes.toString('hex'), bytes.toString('base64'), bytes.toString('base64url'), body]) {
+        assert.ok(!text.includes(hidden), text)
+      }
+    }
+    assert.match(inspect(sender), /^Sender\(pushsender1[a-z0-9]+, com\.example\.app\)$/)
+    assert.throws(() => structuredClone(sender).seal(NINA, device), TypeError)
+  })
+
+  function errorsOf(body) {
+    const leaking = new Proxy({}, { ownKeys() { throw new Error(body) } })
+    const calls = [
+      () => new Sender(secret.slice(0, -1) + 'Q', { topic: TOPIC }),
+      () => new Sender(secret.toLowerCase(), { topic: TOPIC }),
+      () => new Sender(secret, { topic: body + ' ' }),
+      () => quick.seal({ alert: { body }, [body]: () => body }, device),
+      () => quick.seal({ alert: { body: body.repeat(200) } }, device),
+      () => quick.seal({ alert: { body }, data: leaking }, device),
+      () => quick.sealUnverified({ alert: { body } }, body),
+      () => new Sender(secret, { topic: TOPIC, blake2b: (length, message) => { throw new Error(body + message) } }),
+      () => Device.enrol(body, { topic: TOPIC }),
+      () => device.update(body),
+      () => device.check(body, sender),
+    ]
+    return calls.map((call) => {
+      try {
+        call()
+      } catch (error) {
+        assert.ok(error instanceof sealedPush.SealedPushError, error)
+        return error
+      }
+      assert.fail('it was taken')
+    })
+  }
+})
+
+describe('index.d.ts', () => {
+  it('declares what is exported, and each member of the classes', () => {
+    const types = readFileSync(new URL('../src/index.d.ts', import.meta.url), 'utf8')
+    const declared = [...types.matchAll(/^export (?:class|function) (\w+)/gm)].map((match) => match[1])
+    assert.deepEqual(declared.sort(), Object.keys(sealedPush).sort())
+    for (const type of [Sender, Device]) {
+      const block = types.split(`export class ${type.name} {`)[1].split('\n}')[0]
+      const names = [...Object.getOwnPropertyNames(type.prototype), ...Object.getOwnPropertyNames(type)]
+      for (const name of names.filter((each) => !['constructor', 'length', 'name', 'prototype'].includes(each))) {
+        assert.match(block, new RegExp(`\\b${name}\\b`), `${type.name}.${name}`)
+      }
+    }
+  })
+})

@@ -1,0 +1,160 @@
+// What several tests share: the vectors' form, BLAKE2b, chance, and a phone.
+
+import { spawnSync } from 'node:child_process'
+import { createDecipheriv, randomBytes, randomInt, sign } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { Device, SealedPushError } from 'sealed-push'
+import * as hpke from '../src/protocol/hpke.js'
+import { decode, encode, ENROLMENT, keyID, RECIPIENT, SENDER } from '../src/protocol/key-text.js'
+import { checksum, DEVICE, signedMessage } from '../src/protocol/records.js'
+import { armour, decodeBase64 } from '../src/protocol/text.js'
+
+export const TOPIC = 'com.example.app'
+export const NINA = { alert: { title: 'Nina', body: 'Lunch at one?' } }
+export const isThorough = process.env.THOROUGH === '1'
+export const now = () => Math.floor(Date.now() / 1000)
+
+const FOLDER = new URL('../../../Tests/Vectors/', import.meta.url)
+
+/** The values of each vector by its name (Specification, Appendix B). */
+export function readVectors(folder) {
+  const url = new URL(folder, FOLDER)
+  const names = readdirSync(url).filter((name) => name.endsWith('.txt'))
+  return names.map((name) => {
+    const lines = readFileSync(new URL(name, url), 'utf8').split('\n').filter((line) => line && !line.startsWith('#'))
+    const pairs = lines.map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)])
+    return [name.slice(0, -4), Object.fromEntries(pairs)]
+  })
+}
+
+export const valuesOf = (values, name) =>
+  Object.entries(values).filter(([each]) => each.replace(/\d+$/, '') === name).map(([, value]) => value)
+
+/** BLAKE2b of Python's standard library: what this package lacks, from somebody else. */
+export function blake2b(length, message, key = Buffer.alloc(0)) {
+  const script = 'import hashlib, sys; d = sys.stdin.buffer.read(); n = d[0]; sys.stdout.buffer.write(hashlib.blake2b(d[1 + n:], digest_size=int(sys.argv[1]), key=d[1:1 + n]).digest())'
+  const input = Buffer.concat([Buffer.of(key.length), key, message])
+  const { status, stdout } = spawnSync('/usr/bin/python3', ['-I', '-S', '-c', script, String(length)], { input })
+  if (status !== 0) throw new Error('python3 failed')
+  return stdout
+}
+
+/** Chance whose seed a failure names; SEED=... in the environment takes it back. (mulberry32) */
+export function seeded(context) {
+  const seed = Number(process.env.SEED ?? randomInt(2 ** 32))
+  context.diagnostic(`SEED=${seed}`)
+  let state = seed
+  const next = (limit) => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit)
+  }
+  return { next, pick: (list) => list[next(list.length)] }
+}
+
+/** The code of the error that a call throws; anything but an error of this package fails the test. */
+export function codeOf(call) {
+  try {
+    call()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof SealedPushError) || !error.code || !error.hint || !error.message) throw error
+    return error.code
+  }
+}
+
+/** A device that has made its own keys, as the app's half does. */
+export class Phone {
+  counter = 0
+  identities = []
+
+  constructor(topic = TOPIC) {
+    this.topic = topic
+    this.secret = hpke.privateKey(randomBytes(32), 'ed25519')
+    this.rotate()
+  }
+
+  get enrolment() {
+    return hpke.publicBytes(this.secret)
+  }
+
+  get keys() {
+    return this.identities.map((each) => hpke.publicBytes(each))
+  }
+
+  get recipients() {
+    return this.keys.map((each) => encode(RECIPIENT, each))
+  }
+
+  /** A new key, beside those that there are: the newest first. */
+  rotate() {
+    this.identities.unshift(hpke.privateKey(randomBytes(32)))
+  }
+
+  record({ counter = ++this.counter, created = now(), lifetime = 34560000, keys = this.keys } = {}) {
+    this.counter = Math.max(this.counter, counter)
+    return signRecord(this.secret, { counter, created, expires: created + lifetime, topic: this.topic, keys })
+  }
+
+  answer(challenge, sender) {
+    const envelope = decodeBase64(challenge.slice('pushchallenge.'.length))
+    const opened = openEnvelope(envelope, this.identities, sender, this.topic, hpke.CHALLENGE)
+    if (opened === undefined) return undefined
+    if (!opened.plaintext.subarray(32).equals(this.enrolment)) return 'foreign-enrolment'
+    const message = Buffer.concat([Buffer.from('sealedpush/v1 answer\0'), opened.recipient, this.enrolment])
+    return armour('pushanswer.', blake2b(32, message, opened.plaintext.subarray(0, 32)))
+  }
+
+  /** The content of a push; undefined where it does not open. */
+  open(push, sender) {
+    const { aps, 'custom-encrypted-message': field } = JSON.parse(push.payload)
+    if (aps['mutable-content'] !== 1) return undefined
+    const plaintext = openEnvelope(decodeBase64(field), this.identities, sender, this.topic)?.plaintext
+    return plaintext && JSON.parse(plaintext.toString('utf8', 0, plaintext.lastIndexOf(0x80)))
+  }
+}
+
+export function signRecord(secret, { type = DEVICE, counter, created, expires, topic, keys }) {
+  const numbers = [counter, created, expires].map((number) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigUInt64BE(BigInt(number))
+    return bytes
+  })
+  const unsigned = Buffer.concat([
+    Buffer.of(type, 1), hpke.publicBytes(secret), ...numbers, Buffer.of(topic.length), Buffer.from(topic), Buffer.of(keys.length), ...keys,
+  ])
+  const bytes = Buffer.concat([unsigned, sign(null, signedMessage(unsigned), secret)])
+  return armour('pushrecord.', Buffer.concat([bytes, checksum(bytes)]))
+}
+
+/** What opens under one of the identities (3.4): the plaintext, and for whom. */
+export function openEnvelope(envelope, identities, sender, topic, purpose = hpke.MESSAGE) {
+  const from = decode(SENDER, sender)
+  const [header, enc] = [envelope.subarray(0, 45), envelope.subarray(9, 41)]
+  for (const identity of identities) {
+    const recipient = hpke.publicBytes(identity)
+    if (!keyID(recipient).equals(header.subarray(1, 5)) || !keyID(from).equals(header.subarray(5, 9))) continue
+    const dh = hpke.agreed([identity, hpke.publicKey(enc)], [identity, hpke.publicKey(from)])
+    const { key, baseNonce } = hpke.keySchedule(dh, enc, recipient, from, topic, purpose)
+    const nonce = hpke.nonce(baseNonce, header.readUInt32BE(41))
+    const cipher = createDecipheriv('chacha20-poly1305', key, nonce, { authTagLength: 16 })
+    cipher.setAAD(header, { plaintextLength: envelope.length - 61 })
+    cipher.setAuthTag(envelope.subarray(-16))
+    try {
+      return { plaintext: Buffer.concat([cipher.update(envelope.subarray(45, -16)), cipher.final()]), recipient }
+    } catch {
+      continue
+    }
+  }
+  return undefined
+}
+
+/** A phone, and what the server has of it once it is proven. */
+export function enrolled(sender, phone = new Phone()) {
+  const device = Device.enrol(phone.record(), { topic: phone.topic })
+  device.check(phone.answer(device.challenge(sender), sender.publicKey), sender)
+  return { phone, device }
+}
+
+export const enrolmentOf = (phone) => encode(ENROLMENT, phone.enrolment)

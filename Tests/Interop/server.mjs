@@ -1,0 +1,38 @@
+#!/usr/bin/env node
+// A server in Node, one step a run, with the words of server.py beside it: what it knows of its device is in the file STATE.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { Device, SealedPushError, Sender } from '../../Clients/Node/src/index.js'
+import { blake2b } from '../../Clients/Node/tests/support.js'
+
+const [state, secretFile, topic, command, value] = process.argv.slice(2)
+
+/** The device as it is now, and what is printed. */
+function run(sender) {
+  if (command === 'enrol') return [Device.enrol(value, { topic })]
+  const device = Device.fromJSON(JSON.parse(readFileSync(state, 'utf8')))
+  switch (command) {
+    case 'update':
+      return [device, device.update(value).join('\n')]
+    case 'challenge':
+      return [device, device.challenge(sender)]
+    case 'check':
+      return [device, device.check(value, sender)]
+    default: {
+      const push = sender.seal(JSON.parse(readFileSync(value, 'utf8')), device)
+      return [device, `${push.payload}\n${JSON.stringify(push.headers)}`]
+    }
+  }
+}
+
+try {
+  // A keyring's private file has lines `kind: ...`, `created: ...`, `secret: PUSH-...`.
+  const secret = readFileSync(secretFile, 'utf8').split('secret: ')[1].split(/\s/)[0]
+  const [device, said] = run(new Sender(secret, { topic, blake2b }))
+  writeFileSync(state, JSON.stringify(device))
+  if (said) console.log(said)
+} catch (error) {
+  if (!(error instanceof SealedPushError)) throw error
+  console.error(error.code)
+  process.exitCode = 65
+}
