@@ -1,0 +1,39 @@
+-- Who is logged in: here a bearer token's SHA-256; an app of yours has something of its own in this place.
+CREATE TABLE IF NOT EXISTS login (
+    bearer bytea PRIMARY KEY,
+    account text NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS device (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    account text NOT NULL,
+    enrolment text NOT NULL,
+    state jsonb NOT NULL,
+    proven boolean NOT NULL DEFAULT false,
+    token text,
+    token_since timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (account, enrolment)
+);
+-- No key is proven for two accounts (Specification 11.5.8).
+CREATE UNIQUE INDEX IF NOT EXISTS device_proven ON device (enrolment) WHERE proven;
+
+CREATE TABLE IF NOT EXISTS message (
+    id uuid PRIMARY KEY,
+    author text NOT NULL,
+    reader text NOT NULL,
+    body text NOT NULL,
+    sent timestamptz NOT NULL DEFAULT now()
+);
+
+-- What is still to be sent, sealed once. A row goes when Apple has taken it.
+CREATE TABLE IF NOT EXISTS push (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message uuid NOT NULL REFERENCES message,
+    device bigint NOT NULL REFERENCES device ON DELETE CASCADE,
+    payload bytea NOT NULL,
+    headers jsonb NOT NULL,
+    attempts integer NOT NULL DEFAULT 0,
+    due timestamptz NOT NULL DEFAULT now(),
+    refused text
+);
+CREATE INDEX IF NOT EXISTS push_due ON push (due) WHERE refused IS NULL;

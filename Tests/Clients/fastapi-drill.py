@@ -1,0 +1,283 @@
+"""Examples/FastAPI with a real PostgreSQL, a local APNs and simulated phones: the service and the database are killed while
+people write. Prints what became of it as one line of JSON.
+
+Usage: fastapi-drill.py PROGRAMS MESSAGES PHONES
+PROGRAMS is the folder of sealedpush and device-simulator. Exit status: 0 all is well; 1 otherwise.
+"""
+
+import collections
+import contextlib
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+
+sys.dont_write_bytecode = True
+CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
+POSTGRES = pathlib.Path("/usr/lib/postgresql/15/bin")
+TOPIC = "com.example.app"
+# The last resort against a test that hangs.
+PATIENCE = 900
+# PostgreSQL refuses to run as root.
+AS_USER = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"] if os.getuid() == 0 else []
+
+
+def until(what, condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        time.sleep(0.05)
+
+
+class Drill:
+    def __init__(self, programs, folder, phones):
+        self.programs, self.folder = pathlib.Path(programs).resolve(), folder
+        self.names = [f"phone-{number + 1}" for number in range(phones)]
+        self.running = {}
+
+    # Programs
+
+    def start(self, name, words, **options):
+        log = open(self.folder / f"{name}.log", "ab")
+        self.running[name] = subprocess.Popen(
+            [str(word) for word in words], stdin=subprocess.DEVNULL, stdout=options.pop("stdout", log), stderr=log,
+            cwd=options.pop("cwd", self.folder), start_new_session=True, **options)
+
+    def kill(self, name):
+        self.running[name].kill()
+        self.running.pop(name).wait()
+
+    def stop_all(self):
+        for name in reversed(list(self.running)):
+            # A terminated PostgreSQL waits for its clients.
+            self.running[name].send_signal(signal.SIGINT if name == "postgres" else signal.SIGTERM)
+            try:
+                self.running[name].wait(60)
+            except subprocess.TimeoutExpired:
+                self.kill(name)
+
+    def keys(self, *words):
+        words = [self.programs / "sealedpush", "keys", *words, "--keyring", "Keys"]
+        return subprocess.run(words, cwd=self.folder, check=True, capture_output=True, text=True).stdout.strip()
+
+    # PostgreSQL
+
+    def make_database(self):
+        self.data, self.socket = self.folder / "data", self.folder / "socket"
+        for made in (self.data, self.socket):
+            made.mkdir()
+            if AS_USER:
+                shutil.chown(made, "postgres", "postgres")
+        words = [*AS_USER, POSTGRES / "initdb", "-D", self.data, "-U", "chat", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL, cwd="/")
+        self.start_database()
+        self.sql("--file", CHECKOUT / "Examples/FastAPI/schema.sql")
+
+    def start_database(self):
+        def answers():
+            words = [POSTGRES / "pg_isready", "-q", "-h", self.socket, "-U", "chat", "-d", "postgres"]
+            return subprocess.run(words, cwd="/").returncode == 0
+
+        def started():
+            # What the killed one has left behind may hold its memory for a moment.
+            if "postgres" not in self.running or self.running["postgres"].poll() is not None:
+                words = ["-D", self.data, "-k", self.socket, "-c", "listen_addresses=", "-c", "max_connections=40"]
+                self.start("postgres", [*AS_USER, POSTGRES / "postgres", *words], cwd="/")
+            return answers()
+
+        until("the database", started)
+
+    def sql(self, *words):
+        words = [POSTGRES / "psql", "-h", self.socket, "-U", "chat", "-d", "postgres", "-qtAX", "-v", "ON_ERROR_STOP=1", *words]
+        return subprocess.run(words, check=True, capture_output=True, text=True, cwd="/").stdout.strip()
+
+    # The service
+
+    def start_service(self):
+        with contextlib.suppress(FileNotFoundError):
+            (self.folder / "chat.sock").unlink()
+        environment = os.environ | {
+            "DATABASE_URL": f"host={self.socket} user=chat dbname=postgres", "SENDER_SECRET": self.secret, "LEASE_SECONDS": "10",
+            "LOCAL_APNS": str(self.folder / "APNs/address.json"), "PYTHONPATH": str(CHECKOUT / "Clients/Python/src"),
+            "PYTHONDONTWRITEBYTECODE": "1"}
+        words = [sys.executable, "-m", "uvicorn", "chat:app", "--uds", self.folder / "chat.sock", "--no-access-log"]
+        self.start("service", words, cwd=CHECKOUT / "Examples/FastAPI", env=environment)
+
+    def request(self, path, body, account, method="POST"):
+        """Status and answer; status 0 where there was none."""
+        connection = http.client.HTTPConnection("localhost", timeout=60)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        try:
+            connection.sock.settimeout(60)
+            connection.sock.connect(str(self.folder / "chat.sock"))
+            headers = {"content-type": "application/json", "authorization": f"Bearer {account}"}
+            connection.request(method, path, json.dumps(body), headers)
+            answer = connection.getresponse()
+            text = answer.read()
+            return answer.status, json.loads(text) if text.startswith(b"{") else None
+        except (OSError, http.client.HTTPException):
+            return 0, None
+        finally:
+            connection.close()
+
+    def insist(self, path, body, account="nina", method="POST"):
+        """As an app does: the same again, until there is an answer."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            status, answer = self.request(path, body, account, method)
+            if status not in (0, 503):
+                return status, answer
+            time.sleep(0.05)
+        raise TimeoutError(path)
+
+    # Phones
+
+    def start_phones(self):
+        (self.folder / "APNs").mkdir(mode=0o700)
+        # aioapns 4.0 waits for ever once the number of streams is lowered after an error.
+        words = ["apns", "--folder", "APNs", "--stream-limit-after-error", "1000"]
+        self.start("apns", [self.programs / "device-simulator", *words])
+        until("the local APNs", (self.folder / "APNs/address.json").exists)
+        self.keys("generate", "sender", "newsroom")
+        self.secret = (self.folder / "Keys/private/newsroom.txt").read_text().split("secret: ", 1)[1].split()[0]
+        for name in self.names:
+            self.keys("generate", "device", name, "--topic", TOPIC)
+        words = ["run", "--device", "phone", "--count", len(self.names), "--apns", "APNs", "--topic", TOPIC, "--keyring", "Keys",
+                 "--trust", "newsroom", "--state", "State", "--json"]  # fmt: skip
+        with open(self.folder / "phones.jsonl", "wb") as lines:
+            self.start("phones", [self.programs / "device-simulator", *words], stdout=lines)
+        until("the phones", lambda: len(self.events("online")) >= len(self.names))
+        self.tokens = {event["device"]: event["token"] for event in self.events("online")}
+
+    def events(self, kind):
+        lines = (self.folder / "phones.jsonl").read_text().split("\n")[:-1]
+        return [event for event in map(json.loads, lines) if event.get("event") == kind]
+
+    def enrol(self, name, account):
+        record = self.keys("export", name, "--record")
+        status, said = self.insist("/devices", {"token": self.tokens[name], "record": record}, account)
+        if status != 200 or said["challenge"] is None:
+            return status, said
+        answer = self.keys("confirm", name, "--challenge", said["challenge"], "--trust", "newsroom")
+        return self.insist("/devices/answer", {"enrolment": said["enrolment"], "answer": answer}, account)
+
+
+def enrolments(drill):
+    """Phones of alice's, and who else tries what with them. What is not as it should be."""
+    wrong = []
+
+    def expect(what, found, *wanted):
+        if found not in wanted:
+            wrong.append(f"{what}: {found}")
+
+    record = drill.keys("export", "phone-1", "--record")
+    registration = {"token": drill.tokens["phone-1"], "record": record}
+    expect("nobody", drill.insist("/devices", registration, "mallory's guess")[0], 401)
+    # Mallory is first with Alice's record, and can't answer.
+    expect("mallory first", drill.insist("/devices", registration, "mallory")[0], 200)
+    for name in drill.names:
+        expect(f"enrol {name}", drill.enrol(name, "alice")[0], 200)
+    expect("mallory later", drill.insist("/devices", registration, "mallory")[0], 409)
+    # The phone is handed on, and comes back.
+    own = drill.insist("/devices", registration, "alice")[1]["enrolment"]
+    for before, after in (("alice", "mallory"), ("mallory", "alice")):
+        expect("logout", drill.insist(f"/devices/{own}", {}, before, "DELETE")[0], 204)
+        expect("login", drill.enrol("phone-1", after)[0], 200)
+    expect("again", drill.insist("/devices", registration, "alice")[1].get("challenge"), None)
+    expect("altered", drill.insist("/devices", registration | {"record": record[:-1]}, "alice")[0], 422)
+    # A rotation: the new key is asked for, and the record of before is answered with the newest.
+    drill.keys("rotate", "phone-1")
+    expect("rotate", drill.enrol("phone-1", "alice")[0], 200)
+    status, said = drill.insist("/devices", registration, "alice")
+    expect("older", (status, said["code"], said["record"] != record), (409, "rolled-back", True))
+    message = {"id": str(uuid.uuid4()), "to": "nobody", "text": "x"}
+    expect("message", drill.insist("/messages", message)[0], 201)
+    expect("message again", drill.insist("/messages", message)[0], 201)
+    expect("another under its id", drill.insist("/messages", message | {"text": "y"})[0], 409)
+    expect("too long", drill.insist("/messages", message | {"id": str(uuid.uuid4()), "to": "alice", "text": "x" * 3000})[0], 413)
+    expect("devices", drill.sql("-c", "SELECT count(*) FROM device"), str(len(drill.names)))
+    return wrong
+
+
+def main(programs, messages, phones):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="chat"))
+    folder.chmod(0o711)
+    drill = Drill(programs, folder, int(phones))
+    count = int(messages)
+    texts = [f"message {number + 1} of {count}" for number in range(count)]
+    good = False
+    try:
+        drill.make_database()
+        drill.start_phones()
+        drill.sql("-c", "".join(
+            f"INSERT INTO login VALUES ('\\x{hashlib.sha256(name.encode()).hexdigest()}', '{name}');"
+            for name in ("nina", "alice", "mallory")))  # fmt: skip
+        drill.start_service()
+        wrong = enrolments(drill)
+
+        written = []
+
+        def write(own):
+            for text in own:
+                body = {"id": str(uuid.uuid4()), "to": "alice", "text": text}
+                written.append(drill.insist("/messages", body)[0])
+
+        writers = [threading.Thread(target=write, args=(texts[number::4],)) for number in range(4)]
+        for writer in writers:
+            writer.start()
+        kills = collections.Counter()
+        for part in range(1, 7):
+            # By what was written, not by the clock; while the service sends.
+            until("messages", lambda part=part: len(written) >= count * part // 7)
+            if part % 2:
+                drill.kill("service")
+                drill.start_service()
+                kills["service"] += 1
+            else:
+                os.killpg(drill.running["postgres"].pid, signal.SIGKILL)
+                drill.running.pop("postgres").wait()
+                drill.start_database()
+                kills["database"] += 1
+        for writer in writers:
+            writer.join()
+
+        def all_shown():
+            return len({(event["device"], event["body"]) for event in drill.events("notification")}) >= count * len(drill.names)
+
+        until("the phones' notifications", all_shown)
+        until("the table to be empty", lambda: drill.sql("-c", "SELECT count(*) FROM push") == "0")
+        shown = collections.Counter(
+            (event["device"], event["body"]) for event in drill.events("notification") if not event["replaced"])
+        again = sum(1 for event in drill.events("notification") if event["replaced"])
+        missing = sum(1 for name in drill.names for text in texts if shown[name, text] == 0)
+        twice = sum(1 for times in shown.values() if times > 1)
+        failed = [event for event in drill.events("notification") if event["outcome"] != "opened"]
+        stored = int(drill.sql("-c", "SELECT count(*) FROM message WHERE reader = 'alice'"))
+        good = not wrong and not failed and missing == twice == 0 and stored == count and written == [201] * count
+        print(json.dumps({
+            "good": good, "messages": count, "phones": len(drill.names), "missing": missing, "twice": twice,
+            "again": again, "stored": stored, "failed": len(failed), "kills": dict(kills), "wrong": wrong}))  # fmt: skip
+    finally:
+        drill.stop_all()
+        if good:
+            shutil.rmtree(folder)
+        else:
+            for log in sorted(folder.glob("*.log")):
+                print(f"== {log}\n{log.read_text(errors='replace')[-3000:]}", file=sys.stderr)
+            print(f"all of it is in {folder}", file=sys.stderr)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
