@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { createHash, randomBytes, verify } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { Device, generateSenderSecret, Sender } from 'sealed-push'
-import { encode, ENROLMENT, isPublicKey, RECIPIENT } from '../src/protocol/key-text.js'
+import { decode, encode, ENROLMENT, isPublicKey, RECIPIENT, SENDER, SENDER_SECRET } from '../src/protocol/key-text.js'
+import { privateKey, publicBytes, publicKey } from '../src/protocol/hpke.js'
 import { isOfLowOrder, isSigningKey } from '../src/protocol/points.js'
-import { checksum } from '../src/protocol/records.js'
+import { checksum, signedMessage } from '../src/protocol/records.js'
 import { armour, decodeBase64 } from '../src/protocol/text.js'
 import { blake2b, codeOf, enrolled, enrolmentOf, isThorough, NINA, now, Phone, seeded, signRecord, TOPIC } from './support.js'
 
@@ -128,6 +130,9 @@ describe('Device', () => {
     const stranger = new Phone()
     const loaded = Device.fromJSON({ ...state, proven: [...state.proven, ...stranger.recipients] })
     assert.deepEqual(loaded.proven, device.proven)
+    // Nor does it count when a record names it later.
+    loaded.update(phone.record({ keys: [...stranger.keys, ...phone.keys] }))
+    assert.deepEqual(loaded.unproven, stranger.recipients)
     const refused = (code, change) => assert.equal(codeOf(() => Device.fromJSON({ ...state, ...change })), code)
     refused('foreign-signer', { enrolment: enrolmentOf(stranger) })
     refused('malformed-state', { proven: state.proven[0] })
@@ -143,6 +148,29 @@ describe('Device', () => {
 })
 
 describe('A record', () => {
+  it('is refused when R of its signature is of low order, though the equation holds (11.2.3)', () => {
+    const seed = randomBytes(32)
+    const secret = privateKey(seed, 'ed25519')
+    const keys = new Phone().keys
+    const text = signRecord(secret, { counter: 1, created: at, expires: at + 9, topic: TOPIC, keys })
+    const unsigned = decodeBase64(text.slice('pushrecord.'.length)).subarray(0, -68)
+    // r is 0, so R is the identity, and S is k times the secret scalar (RFC 8032, 5.1.6).
+    const number = (bytes) => BigInt('0x' + Buffer.from(bytes).reverse().toString('hex'))
+    const hash = (...parts) => createHash('sha512').update(Buffer.concat(parts)).digest()
+    const scalar = hash(seed).subarray(0, 32)
+    scalar[0] &= 248
+    scalar[31] = (scalar[31] & 127) | 64
+    const R = Buffer.concat([Buffer.of(1), Buffer.alloc(31)])
+    const message = signedMessage(unsigned)
+    const S = (number(hash(R, publicBytes(secret), message)) * number(scalar)) % (2n ** 252n + 27742317777372353535851937790883648493n)
+    const signature = Buffer.concat([R, Buffer.from(S.toString(16).padStart(64, '0'), 'hex').reverse()])
+    assert.ok(verify(null, message, publicKey(publicBytes(secret), 'ed25519'), signature), 'OpenSSL takes it')
+    const bytes = Buffer.concat([unsigned, signature])
+    const forged = armour('pushrecord.', Buffer.concat([bytes, checksum(bytes)]))
+    assert.equal(codeOf(() => Device.enrol(forged, { topic: TOPIC })), 'bad-signature')
+    assert.equal(codeOf(() => Device.enrol(text, { topic: TOPIC })), undefined)
+  })
+
   it('is refused with any of its bits changed, also where the checksum is right, and cut at any length', () => {
     const phone = new Phone()
     const record = phone.record()
@@ -182,6 +210,49 @@ describe('Public keys', () => {
     assert.equal(encode(ENROLMENT, good).length, 72)
     assert.equal(codeOf(() => encode(ENROLMENT, hex(low[4]))), 'refused-key')
     assert.equal(codeOf(() => encode(RECIPIENT, hex('00'.repeat(32)))), 'refused-key')
+  })
+})
+
+describe('The text of a key', () => {
+  const alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
+
+  /** Bech32 (BIP 173) of any values, with its checksum. */
+  function bech32(kind, values) {
+    const codes = Array.from(kind, (each) => each.charCodeAt(0))
+    const all = [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31), ...values, 0, 0, 0, 0, 0, 0]
+    const generator = [0x3b6a57b2n, 0x26508e6dn, 0x1ea119fan, 0x3d4233ddn, 0x2a1462b3n]
+    let sum = 1n
+    for (const value of all) {
+      const top = sum >> 25n
+      sum = ((sum & 0x1ffffffn) << 5n) ^ BigInt(value)
+      generator.forEach((each, index) => { if ((top >> BigInt(index)) & 1n) sum ^= each })
+    }
+    const checksum = [25n, 20n, 15n, 10n, 5n, 0n].map((shift) => Number(((sum ^ 1n) >> shift) & 31n))
+    return kind + '1' + [...values, ...checksum].map((value) => alphabet[value]).join('')
+  }
+
+  it('is refused in each of the ways of Specification 8.4', () => {
+    const [text] = new Phone().recipients
+    const values = Array.from(text.slice(5, -6), (each) => alphabet.indexOf(each))
+    const code = (other, kind = RECIPIENT) => codeOf(() => decode(kind, other))
+    assert.equal(bech32('push', values), text)
+    assert.equal(code(text), undefined)
+    assert.equal(code(text.toUpperCase()), undefined)
+    assert.equal(code(bech32('push', [...values.slice(0, -1), values[51] ^ 1])), 'not-a-key')
+    assert.equal(code(bech32('push', values.slice(0, -1))), 'not-a-key')
+    assert.equal(code(bech32('push', [...values, 0])), 'not-a-key')
+    assert.equal(code(bech32('pushsender', values)), 'wrong-kind')
+    assert.equal(code(bech32('pushsender', values), SENDER), undefined)
+    assert.equal(code(text.slice(0, -1) + text.slice(-1).toUpperCase().replace(/[0-9]/, 'Q')), 'wrong-case')
+    assert.equal(code(generateSenderSecret().toLowerCase(), SENDER_SECRET), 'wrong-case')
+    for (const wrong of [text + ' ', ' ' + text, text + '\n', text.replace('push1', 'push'), 'push1' + 'q'.repeat(90), '', 7, undefined, 'é' + text]) {
+      assert.equal(code(wrong), 'not-a-key')
+    }
+    for (let index = 5; index < text.length; index += 1) {
+      for (const other of alphabet) {
+        if (other !== text[index]) assert.equal(code(text.slice(0, index) + other + text.slice(index + 1)), 'wrong-checksum')
+      }
+    }
   })
 })
 

@@ -103,6 +103,13 @@ describe('Sender', () => {
     // As other libraries have it: message, key, length; and one that forgets the key.
     assert.equal(make({ blake2b: (message, key, length) => blake2b(length, message, key) }), 'wrong-blake2b')
     assert.equal(make({ blake2b: (length, message) => blake2b(length, message) }), 'wrong-blake2b')
+    // One that is right at first.
+    for (const later of [() => Buffer.alloc(31), () => { throw new RangeError() }]) {
+      let left = 2
+      const failing = new Sender(secret, { topic: TOPIC, blake2b: (...words) => (left-- > 0 ? blake2b(...words) : later()) })
+      assert.equal(codeOf(() => failing.seal(NINA, device)), 'wrong-blake2b')
+      assert.equal(codeOf(() => device.challenge(failing, { recipient: device.recipient() })), 'wrong-blake2b')
+    }
     assert.equal(codeOf(() => new Sender(secret)), 'topic')
     assert.equal(codeOf(() => new Sender(secret, 'com.example.app')), 'options')
     for (const [name, value] of [['priority', 9], ['priority', null], ['expiration', '0'], ['expiration', -1], ['now', 1.5], ['now', Date.now()]]) {
