@@ -77,7 +77,7 @@ async def _settle(db, id: int, attempts: int, device: int, status: str, reason: 
         )
     elif status in ("0", "403", "429", "500", "503"):
         # Later, and ever more seldom. 403 is this server's own fault, such as a revoked key: somebody mends it.
-        wait = min(2 ** min(attempts, 10), 600)
+        wait = 900 * attempts if status in ("500", "503") else min(2 ** min(attempts, 10), 600)
         await db.execute("UPDATE push SET due = now() + make_interval(secs => %s) WHERE id = %s", [wait, id])
         log.warning("push %d waits %d seconds: %s %s", id, wait, status, reason)
     else:
