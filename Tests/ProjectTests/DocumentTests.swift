@@ -8,7 +8,8 @@ import Testing
 struct DocumentTests {
     /// Those with commands to run.
     private static let documents = [
-        "Docs/Integration.md", "Docs/KeyManagement.md", "Docs/Operations.md", "Docs/Tutorial.md", "Keys/README.md",
+        "Docs/Integration.md", "Docs/KeyManagement.md", "Docs/Operations.md", "Docs/OtherLanguages.md",
+        "Docs/Tutorial.md", "Keys/README.md",
     ]
 
     /// The fenced blocks of one language, joined.
@@ -53,6 +54,13 @@ struct DocumentTests {
             // What the server has sealed, on the phone.
             #expect(result.output.contains("apns-collapse-id: "))
             #expect(result.output.split(separator: "apns-collapse-id: ").last?.contains("\n  opened, ") == true)
+        }
+        if document == "Docs/OtherLanguages.md" {
+            // From each language, on the phone; and what the command seals.
+            for body in ["From Python", "From Node"] {
+                #expect(result.output.contains("│ \(body) "), "\(result.output)")
+            }
+            #expect(result.objects.last?["apnsID"] is String)
         }
         if document == "Docs/Operations.md" {
             #expect(result.output.contains("APNs took 1."))
