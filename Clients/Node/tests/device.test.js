@@ -152,7 +152,7 @@ describe('A record', () => {
     const seed = randomBytes(32)
     const secret = privateKey(seed, 'ed25519')
     const keys = new Phone().keys
-    const text = signRecord(secret, { counter: 1, created: at, expires: at + 9, topic: TOPIC, keys })
+    const text = signRecord(secret, { counter: 1, created: at, expires: at + 86400, topic: TOPIC, keys })
     const unsigned = decodeBase64(text.slice('pushrecord.'.length)).subarray(0, -68)
     // r is 0, so R is the identity, and S is k times the secret scalar (RFC 8032, 5.1.6).
     const number = (bytes) => BigInt('0x' + Buffer.from(bytes).reverse().toString('hex'))
