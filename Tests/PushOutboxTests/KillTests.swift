@@ -31,7 +31,7 @@ struct KillTests {
     func random() async throws {
         var generator = SeededGenerator()
         let given = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) }
-        let count = given ?? Thoroughness.count(20, thorough: 120)
+        let count = given ?? Thoroughness.count(StoreKind.current == .sqlite ? 20 : 8, thorough: 120)
         for _ in 0..<count {
             let first = try acknowledgedNumbers().last ?? 0
             let sending = try Self.worker.start(enqueueing(from: first))
@@ -54,12 +54,12 @@ struct KillTests {
         arguments: ["pwrite64", "fdatasync", "fcntl", "write", "sendto", "recvfrom"])
     func exact(call: String) async throws {
         let isOfNetworks = ["sendto", "recvfrom"].contains(call)
-        guard isOfNetworks == (StoreKind.current == .postgres) || call == "write" else { return }
+        guard isOfNetworks == (StoreKind.current == .postgres) else { return }
         let strace = Program(at: "/usr/bin/strace")
         var killCount = 0
         var random = SeededGenerator()
         // The first few, at which something is always killed, and some of those at which messages were acknowledged before.
-        for occurrence in Array(1...6) + Thoroughness.sample(6, of: Array(7...60), using: &random) {
+        for occurrence in Array(1...6) + Thoroughness.sample(isOfNetworks ? 3 : 6, of: Array(7...60), using: &random) {
             let inject = [
                 "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
                 "inject=\(call):signal=KILL:when=\(occurrence)",
