@@ -33,11 +33,20 @@ package struct FetchRequest: Sendable {
     package var wantsBody: @Sendable (FetchAnswer) throws(MediaError) -> Bool = { _ in false }
     /// Takes the body, piece by piece, in order, one at a time.
     package var take: @Sendable (UnsafeRawBufferPointer) throws(MediaError) -> Void = { _ in }
+    /// Nil for GET, and POST where there is a body.
+    var verb: String?
+    var contentType = "application/octet-stream"
+    /// For ``PushServerClient`` alone: nothing that is fetched for a message says who fetches it.
+    var authorization: String?
+
+    package var method: String { verb ?? (body == nil ? "GET" : "POST") }
 
     /// Without a word about app, system or language. What is hashed is what is stored: nothing may be packed on the way.
     package var headers: [(name: String, value: String)] {
-        let headers = [("User-Agent", "sealed-push"), ("Accept-Language", "*"), ("Accept-Encoding", "identity")]
-        return body == nil ? headers : headers + [("Content-Type", "application/octet-stream")]
+        var headers = [("User-Agent", "sealed-push"), ("Accept-Language", "*"), ("Accept-Encoding", "identity")]
+        if body != nil { headers.append(("Content-Type", contentType)) }
+        if let authorization { headers.append(("Authorization", authorization)) }
+        return headers
     }
 }
 

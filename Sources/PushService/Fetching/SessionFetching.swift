@@ -59,10 +59,8 @@ private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable 
         var urlRequest = URLRequest(url: request.url, cachePolicy: .reloadIgnoringLocalCacheData)
         urlRequest.httpShouldHandleCookies = false
         for (name, value) in request.headers { urlRequest.setValue(value, forHTTPHeaderField: name) }
-        if let body = request.body {
-            urlRequest.httpMethod = "POST"
-            urlRequest.httpBody = Data(body)
-        }
+        urlRequest.httpMethod = request.method
+        if let body = request.body { urlRequest.httpBody = Data(body) }
         return urlRequest
     }
 

@@ -128,6 +128,7 @@ private final class CurlTransfer: @unchecked Sendable {
         sp_curl_long(handle, CURLOPT_LOW_SPEED_TIME, Self.idleSeconds)
         sp_curl_long(handle, CURLOPT_BUFFERSIZE, 65_536)
         sp_curl_pointer(handle, CURLOPT_HTTPHEADER, headers)
+        sp_curl_text(handle, CURLOPT_CUSTOMREQUEST, request.method)
         if let body = request.body {
             sp_curl_long(handle, CURLOPT_POST, 1)
             sp_curl_long(handle, CURLOPT_POSTFIELDSIZE, body.count)
