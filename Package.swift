@@ -45,6 +45,12 @@ let database = server("GRDB", "GRDB.swift")
 let logging = server("Logging", "swift-log")
 let metrics = server("Metrics", "swift-metrics")
 let lifecycle = server("ServiceLifecycle", "swift-service-lifecycle")
+/// The service's HTTP/1.1, and the words in which it speaks of requests.
+let hummingbird = [
+    server("Hummingbird", "hummingbird"), server("HummingbirdCore", "hummingbird"),
+    server("HummingbirdTLS", "hummingbird"),
+    server("HTTPTypes", "swift-http-types"), server("NIOHTTPTypes", "swift-nio-extras"),
+]
 let nioCore = [server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio")]
 let http1 = server("NIOHTTP1", "swift-nio")
 /// For servers; the transport has framing of its own.
@@ -116,6 +122,13 @@ let serverTargets: [Target] = [
         dependencies: ["PushOutbox", "PushSender", "SealedPush", "PushCrypto", "_PushBase", http1] + nioCore,
         swiftSettings: settings),
     .target(
+        name: "PushServer",
+        dependencies: [
+            "ServerTrait", "PushOutbox", "PushSender", "SealedPush", "PushCrypto", "_PushBase", logging, lifecycle,
+            server("CoreMetrics", "swift-metrics"), server("NIOSSL", "swift-nio-ssl"),
+        ] + hummingbird + nioCore,
+        swiftSettings: settings),
+    .target(
         name: "CommandSupport",
         dependencies: ["ServerTrait", "PushKeyring", "SealedPush", "PushCrypto", "_PushBase", argumentParser],
         swiftSettings: settings),
@@ -125,8 +138,8 @@ let serverTargets: [Target] = [
     .executableTarget(
         name: "SealedPushCommand",
         dependencies: [
-            "CommandSupport", "PushAPNS", "PushReceipts", "PushOutbox", "PushKeyring", "PushSender", "SealedPush",
-            "PushCrypto", "_PushBase", "Clibqrencode", argumentParser, logging,
+            "CommandSupport", "PushAPNS", "PushReceipts", "PushServer", "PushOutbox", "PushKeyring", "PushSender",
+            "SealedPush", "PushCrypto", "_PushBase", "Clibqrencode", argumentParser, logging, metrics,
             .target(name: "PushPostgres", condition: .when(traits: ["Postgres"])),
         ],
         swiftSettings: settings),
@@ -291,6 +304,13 @@ let testedOnLinux: [Target] = [
         ],
         swiftSettings: settings),
     .testTarget(
+        name: "PushServerTests",
+        dependencies: [
+            "PushServer", "PushOutbox", "PushSender", "PushService", "PushSimulator", "SealedPush", "PushCrypto",
+            "_PushBase", "TestSupport", "TestPrograms", "TestThreads", logging,
+        ],
+        swiftSettings: settings),
+    .testTarget(
         name: "PushSimulatorTests",
         dependencies: [
             "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushService", "TestSupport", "TestPrograms",
@@ -411,6 +431,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // Without its readers of configuration, and without the whole of Foundation.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
     ],

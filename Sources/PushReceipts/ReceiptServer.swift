@@ -98,17 +98,3 @@ package enum ReceiptServerError: Error, Equatable, CustomStringConvertible {
         }
     }
 }
-
-/// What the system lets this process have open.
-enum Descriptors {
-    /// Files and connections at once: `ulimit -n`.
-    static var limit: Int {
-        var limits = rlimit()
-        #if canImport(Darwin)
-            let status = getrlimit(RLIMIT_NOFILE, &limits)
-        #else
-            let status = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
-        #endif
-        return status == 0 ? Int(clamping: limits.rlim_cur) : 1_024
-    }
-}

@@ -1,4 +1,4 @@
-internal import PushCrypto
+package import PushCrypto
 import SealedPush
 
 /// Makes the identifiers that travel in the clear, so that they repeat where they must and tell nothing.
@@ -40,7 +40,7 @@ struct ClearIdentifiers: ~Copyable, Sendable {
 
 extension SenderKey {
     /// 32 bytes for one purpose: HKDF-SHA256(sender secret, no salt, `info`). Nothing about the sender's secret follows from them.
-    func derived(_ info: StaticString) -> GuardedSecret {
+    package func derived(_ info: StaticString) -> GuardedSecret {
         let zeros = [UInt8](repeating: 0, count: HKDF.pseudorandomKeyByteCount)
         let extracted = WipedBytes(count: HKDF.pseudorandomKeyByteCount) { output in
             withBytes { secret in

@@ -87,21 +87,31 @@ public final class Sealer: Sendable {
     /// `id`, `topic` and `sent` are filled in where the content has none. About 5 µs for a recipient already seen, 120 µs
     /// for a new one.
     ///
+    /// - Parameter reserve: how many of the 4,096 bytes are left free, 0 to ``maximumReserve``: for a client that encodes the
+    ///   payload again, with spaces, say.
     /// - Throws: ``SealError``; nothing is then sealed, and no number of a context is used up.
-    public func seal(_ content: Content, to recipient: VerifiedRecipient) throws(SealError) -> SealedPayload {
-        try seal(content, toUnverified: recipient.recipient)
+    public func seal(
+        _ content: Content, to recipient: VerifiedRecipient, reserve: Int = 0
+    ) throws(SealError) -> SealedPayload {
+        try seal(content, toUnverified: recipient.recipient, reserve: reserve)
     }
 
     /// Seals content for a key that nobody vouches for: whoever put it into the server's list reads the message.
     ///
     /// For devices without signed records, where the app's login alone guards that list. Otherwise as the other one.
-    public func seal(_ content: Content, toUnverified recipient: Recipient) throws(SealError) -> SealedPayload {
-        seal(try prepare(content), toUnverified: recipient)
+    public func seal(
+        _ content: Content, toUnverified recipient: Recipient, reserve: Int = 0
+    ) throws(SealError) -> SealedPayload {
+        seal(try prepare(content, reserve: reserve), toUnverified: recipient)
     }
+
+    /// A quarter of the payload: the most that may be left free.
+    public static let maximumReserve = 1_024
 
     /// Checks content, fills in `id`, `topic` and `sent`, cuts it where the policy says so, and writes it: once for all of
     /// its devices, each of which then costs no more than the sealing.
-    package func prepare(_ content: Content) throws(SealError) -> PreparedContent {
+    package func prepare(_ content: Content, reserve: Int = 0) throws(SealError) -> PreparedContent {
+        let sizePlan = reserve == 0 ? sizePlan : sizePlan.leavingFree(reserve)
         var content = try completed(content)
         guard let id = content.id else { throw .content(.missing("id")) }
         let receiptByteCount = content.receipt == nil ? receiptByteCount : 0

@@ -24,7 +24,7 @@ struct SealedPushCommand: ParsableCommand {
         subcommands: [
             KeysCommand.self, TrustCommand.self, AuthorityCommand.self, AttachCommand.self, SealCommand.self,
             OpenCommand.self, InspectCommand.self, DoctorCommand.self, DeviceCommand.self, SendCommand.self,
-            WorkCommand.self,
+            WorkCommand.self, ServeCommand.self,
             OutboxCommand.self, ReceiptsCommand.self,
         ])
 
@@ -59,8 +59,8 @@ struct SealedPushCommand: ParsableCommand {
     func run() throws {
         throw ValidationError(
             """
-            Say what to do: keys, trust, authority, attach, seal, open, inspect, doctor, device, send, work, outbox or \
-            receipts.
+            Say what to do: keys, trust, authority, attach, seal, open, inspect, doctor, device, send, work, serve, outbox \
+            or receipts.
             """)
     }
 }

@@ -3,10 +3,10 @@ import Foundation
 import Glibc
 
 /// A connection to a port of this machine that writes and reads bytes, well-formed or not.
-final class RawClient: Sendable {
+package final class RawClient: Sendable {
     private let descriptor: Int32
 
-    init(port: Int) throws {
+    package init(port: Int) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -22,24 +22,24 @@ final class RawClient: Sendable {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    func write(_ text: String, _ body: [UInt8] = []) {
+    package func write(_ text: String, _ body: [UInt8] = []) {
         let bytes = Array(text.utf8) + body
         _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 
     /// Writes this again and again, and reads nothing, until the other side closes or takes nothing for so many seconds.
-    func flood(_ text: String, atMost limit: Int, patience: Int) async -> (byteCount: Int, isClosed: Bool) {
+    package func flood(_ text: String, atMost limit: Int, patience: Int) async -> (byteCount: Int, isClosed: Bool) {
         await waiting { self.writeFlood(Array(text.utf8), atMost: limit, patience: patience) }
     }
 
     /// Up to the end of the next head; nil where the connection is closed before.
-    func head() async -> String? { await waiting { self.readHead() } }
+    package func head() async -> String? { await waiting { self.readHead() } }
 
     /// The status of the next answer, without its body.
-    func status() async -> Int? { await head().flatMap { Int($0.split(separator: " ")[1]) } }
+    package func status() async -> Int? { await head().flatMap { Int($0.split(separator: " ")[1]) } }
 
     /// Everything until the other side closes.
-    func rest() async -> String { await waiting { self.readRest() } }
+    package func rest() async -> String { await waiting { self.readRest() } }
 
     /// On a thread that may block: those of tasks are few, and the server needs them.
     private func waiting<Answer: Sendable>(_ body: @escaping @Sendable () -> Answer) async -> Answer {

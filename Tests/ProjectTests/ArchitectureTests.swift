@@ -22,6 +22,11 @@ struct ArchitectureTests {
         "PushReceipts": [
             "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushOutbox", "NIOCore", "NIOPosix", "NIOHTTP1",
         ],
+        "PushServer": [
+            "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushOutbox", "Hummingbird", "HummingbirdCore",
+            "HummingbirdTLS", "HTTPTypes", "NIOCore", "NIOHTTPTypes", "NIOSSL", "Logging", "CoreMetrics",
+            "ServiceLifecycle",
+        ],
         "PushService": [
             "_PushBase", "PushCrypto", "SealedPush", "UserNotifications", "Security", "Dispatch",
             "FoundationNetworking",
@@ -41,9 +46,9 @@ struct ArchitectureTests {
         "SealedPushCommand": [
             "CommandSupport", "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushOutbox",
             "PushAPNS",
-            "PushReceipts", "PushPostgres",
+            "PushReceipts", "PushServer", "PushPostgres",
             "ArgumentParser",
-            "Clibqrencode", "Logging", "Dispatch",
+            "Clibqrencode", "Logging", "Metrics", "Dispatch",
         ],
         "device-simulator": [
             "CommandSupport", "_PushBase", "PushCrypto", "SealedPush", "PushKeyring", "PushService", "PushSimulator",

@@ -10,6 +10,7 @@ public struct SizePlan: Hashable, Sendable {
     public let padding: PaddingPolicy
     /// The most bytes that can be sealed, content and padding together: the same for all devices, whichever suite they have.
     public let maximumPlaintextByteCount: Int
+    private let overheadByteCount: Int
 
     /// The most bytes of content JSON: one byte less, since padding has at least one.
     public var maximumContentByteCount: Int { maximumPlaintextByteCount - 1 }
@@ -22,6 +23,14 @@ public struct SizePlan: Hashable, Sendable {
         self.padding = padding
         let envelopeByteCount = Base64URL.byteCount(fitting: Self.maximumPayloadByteCount - clearByteCount)
         maximumPlaintextByteCount = envelopeByteCount - overheadByteCount
+        self.overheadByteCount = overheadByteCount
+    }
+
+    /// The plan of a payload that is so many bytes shorter.
+    func leavingFree(_ reserve: Int) -> SizePlan {
+        precondition((0...Sealer.maximumReserve).contains(reserve), "a reserve is 0 to 1024 bytes")
+        return SizePlan(
+            clearByteCount: clearByteCount + reserve, overheadByteCount: overheadByteCount, padding: padding)
     }
 
     /// How many bytes are sealed for this much content; nil where it does not fit.

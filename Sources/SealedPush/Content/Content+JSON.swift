@@ -20,6 +20,14 @@ extension Content {
     private init(_ bytes: [UInt8], maximumByteCount: Int, isLenient: Bool) throws(ContentError) {
         guard bytes.count <= maximumByteCount else { throw .tooLong(maximumByteCount: maximumByteCount) }
         guard let members = JSONReader.object(bytes, maximumByteCount: maximumByteCount) else { throw .notJSON }
+        try self.init(members, isLenient: isLenient)
+    }
+
+    /// Reads content that is to be sealed out of JSON that was read before, no deeper than
+    /// ``JSONReader/maximumDepth``.
+    package init(members: [String: JSONValue]) throws(ContentError) { try self.init(members, isLenient: false) }
+
+    private init(_ members: [String: JSONValue], isLenient: Bool) throws(ContentError) {
         var object = MemberReader(members)
         alert = try object.required("alert", Alert.init)
         guard alert.isVisible else { throw .noVisibleText }

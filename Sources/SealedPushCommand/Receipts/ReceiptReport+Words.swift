@@ -1,4 +1,5 @@
 internal import PushOutbox
+internal import PushServer
 internal import SealedPush
 
 extension ReceiptReport {
@@ -23,14 +24,7 @@ extension ReceiptReport {
         return lines
     }
 
-    var json: JSONValue {
-        [
-            "devices": .integer(Int64(deviceCount)), "failingDevices": .integer(Int64(failingDeviceCount)),
-            "failingDevicesByReason": .counts(failingDevices),
-            "registeredDevices": .integer(Int64(registeredDeviceCount)), "total": total.json,
-            "days": .array(days.map(\.json)), "hints": .array(hints.map { .string($0) }),
-        ]
-    }
+    var jsonWithHints: JSONValue { .object(json.merging(["hints": .array(hints.map { .string($0) })]) { $1 }) }
 
     /// What to do about what stands out in the last seven days.
     var hints: [String] {
@@ -69,19 +63,5 @@ extension ReceiptDay {
             "\(100 * shownWithin[limit, default: 0] / shownCount) % within \(limit.components.seconds) s"
         }
         return "; \(parts.joined(separator: ", "))"
-    }
-
-    fileprivate var json: JSONValue {
-        [
-            "start": .integer(start.secondsSince1970), "accepted": .integer(Int64(acceptedCount)),
-            "shown": .integer(Int64(shownCount)), "repeated": .integer(Int64(repeatedCount)),
-            "failures": .counts(failures), "refused": .counts(refusals),
-            "shownWithinMilliseconds": .counts(
-                Dictionary(
-                    uniqueKeysWithValues: shownWithin.map { limit, count in
-                        let (seconds, attoseconds) = limit.components
-                        return (String(seconds * 1_000 + attoseconds / 1_000_000_000_000_000), count)
-                    })),
-        ]
     }
 }

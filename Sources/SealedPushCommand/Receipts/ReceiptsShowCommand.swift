@@ -49,7 +49,11 @@ struct ReceiptsShowCommand: AsyncParsableCommand {
             }
             let outbox = try await options.opened()
             let report = try await outbox.receipts(days: days)
-            if json { try Output.json(report.json) } else { for line in report.lines(days) { try Output.line(line) } }
+            if json {
+                try Output.json(report.jsonWithHints)
+            } else {
+                for line in report.lines(days) { try Output.line(line) }
+            }
             if let key { try await listDevices(in: outbox, key) }
         }
     }

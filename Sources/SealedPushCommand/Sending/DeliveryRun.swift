@@ -1,7 +1,9 @@
 internal import PushAPNS
 internal import PushOutbox
 internal import PushSender
+internal import PushServer
 internal import SealedPush
+internal import _PushBase
 
 /// Delivers what waits in an outbox until a goal is reached, or until Ctrl-C: then what is on its way is waited for.
 struct DeliveryRun {
@@ -12,6 +14,7 @@ struct DeliveryRun {
     let interrupt: Interrupt
     /// Given up after this long in which APNs took nothing.
     var patience: Duration?
+    var observation: Observation?
 
     struct Result {
         var report: CourierReport
@@ -20,9 +23,10 @@ struct DeliveryRun {
     }
 
     func run() async throws -> Result {
-        let (transport, environment) = try provider.transport()
+        let (transport, environment) = try provider.transport(metrics: observation?.metrics)
         let start = ContinuousClock.now
         let courier = Courier(for: outbox, through: transport, carrier: .apns(environment), limits: limits)
+        observation?.courier.withLock { $0 = courier }
         interrupt.whenCome { Task { await courier.stop() } }
         let watching = Task { await watch(courier) }
         let outcome: Swift.Result<CourierReport, CourierError>

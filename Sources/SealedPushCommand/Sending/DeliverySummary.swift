@@ -1,5 +1,6 @@
 internal import PushOutbox
 internal import PushSender
+internal import PushServer
 internal import SealedPush
 internal import _PushBase
 
@@ -76,8 +77,4 @@ extension [String: Int] {
             "\(Progress.number($0.value)) \(TerminalText.printable($0.key))"
         }.joined(separator: ", ")
     }
-}
-
-extension JSONValue {
-    static func counts(_ counts: [String: Int]) -> JSONValue { .object(counts.mapValues { .integer(Int64($0)) }) }
 }

@@ -4,6 +4,7 @@ internal import Foundation
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
+internal import PushServer
 internal import SealedPush
 internal import _PushBase
 
@@ -234,23 +235,7 @@ extension OutboxStatus {
     }
 
     fileprivate func json(_ names: [String: String]) -> JSONValue {
-        [
-            "senders": senders(names),
-            "devices": .integer(Int64(deviceCount)), "reachableDevices": .integer(Int64(reachableDeviceCount)),
-            "waiting": .integer(Int64(waitingCount)), "dueDevices": .integer(Int64(queues.due)),
-            "leasedDevices": .integer(Int64(queues.leased)), "putOffDevices": .integer(Int64(queues.delayed)),
-            "waitingDevices": .counts(
-                Dictionary(waitingDevices.map { ($0.key.shown, $0.value) }, uniquingKeysWith: +)),
-            "waitingByAge": .array(
-                waitingByAge.map { age in
-                    [
-                        "olderThanSeconds": .integer(age.olderThan.components.seconds),
-                        "count": .integer(Int64(age.count)),
-                    ]
-                }),
-            "nextDue": nextDue.map { .integer($0.secondsSince1970) } ?? .null, "refused": .counts(deadLetters),
-            "outcomes": .counts(outcomes), "fileBytes": .integer(Int64(fileByteCount)),
-        ]
+        .object(json.merging(["senders": senders(names)]) { $1 })
     }
 }
 

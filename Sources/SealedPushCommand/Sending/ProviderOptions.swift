@@ -2,9 +2,11 @@ public import ArgumentParser
 internal import CommandSupport
 internal import Foundation
 internal import Logging
+internal import Metrics
 public import PushAPNS
 internal import PushKeyring
 internal import PushSender
+internal import PushServer
 internal import SealedPush
 
 /// How APNs is reached, and as whom: Apple's with a key from the developer account, or a local one by its folder.
@@ -46,13 +48,24 @@ struct ProviderOptions: ParsableArguments {
     }
 
     /// A transport, and the environment whose devices it delivers to.
-    func transport() throws -> (transport: APNSTransport, environment: PushEnvironment) {
+    func transport(
+        metrics: PrometheusMetrics? = nil
+    ) throws -> (transport: APNSTransport, environment: PushEnvironment) {
         let provider = try provider()
         do {
-            var log = Logger(label: "sealedpush") { label in StreamLogHandler.standardError(label: label) }
-            log.logLevel = verbose ? .debug : .error
-            return (try APNSTransport(provider.configuration, logger: log), provider.environment)
+            return (
+                try APNSTransport(
+                    provider.configuration, logger: logger, metrics: metrics ?? MetricsSystem.factory),
+                provider.environment
+            )
         } catch { throw Self.failure(error, key: provider.keyFile) }
+    }
+
+    /// To standard error; public IDs only.
+    var logger: Logger {
+        var log = Logger(label: "sealedpush") { label in StreamLogHandler.standardError(label: label) }
+        log.logLevel = verbose ? .debug : .error
+        return log
     }
 
     private struct Provider {

@@ -4,6 +4,7 @@ internal import PushAPNS
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
+internal import PushServer
 internal import SealedPush
 
 /// `sealedpush send`

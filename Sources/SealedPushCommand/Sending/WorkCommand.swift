@@ -14,7 +14,7 @@ struct WorkCommand: AsyncParsableCommand {
 
             Examples:
               sealedpush work --provider-key AuthKey_ABCDE12345.p8 --key-id ABCDE12345 --team-id FGHIJ67890
-              sealedpush work --apns APNs --until-empty
+              sealedpush work --apns APNs --until-empty --metrics 127.0.0.1:9102
 
             Exit status: 0 stopped, or nothing waits; 64 wrong use, 65 unusable input, 69 wrong clock, 74 files, 75 busy; with \
             --until-empty 65 something was refused for good, 75 something waits for the other environment. 77 APNs refuses the key, the team or the topic.
@@ -29,15 +29,19 @@ struct WorkCommand: AsyncParsableCommand {
     @OptionGroup var options: OutboxOptions
     @OptionGroup var provider: ProviderOptions
     @OptionGroup var delays: DelayOptions
+    @OptionGroup var observing: ObservationOptions
 
     func run() async throws {
         try await Failure.reportingAsync {
             let interrupt = Interrupt()
             let outbox = try await options.opened()
-            let result = try await DeliveryRun(
+            let observation = Observation()
+            let delivery = DeliveryRun(
                 outbox: outbox, provider: provider, goal: untilEmpty ? .empty : .stopped, limits: delays.limits,
-                interrupt: interrupt
-            ).run()
+                interrupt: interrupt, observation: observation)
+            let result = try await observing.serving(observation, of: outbox, provider.logger, interrupt) {
+                try await delivery.run()
+            }
             let summary = try await DeliverySummary(result, in: outbox)
             if json { try Output.json(.object(summary.json)) } else { try summary.print() }
             if untilEmpty, summary.exitStatus != 0 { throw ExitCode(summary.exitStatus) }

@@ -10,7 +10,7 @@ final class Interrupt: @unchecked Sendable {
 
     private struct State {
         var hasCome = false
-        var handler: (@Sendable () -> Void)?
+        var handlers: [@Sendable () -> Void] = []
     }
 
     init() {
@@ -22,13 +22,9 @@ final class Interrupt: @unchecked Sendable {
             source.setEventHandler { [state] in
                 // Somebody is asked for a passphrase: nothing is on its way yet.
                 if SilentTerminal.end() { _exit(128 + number) }
-                let (isSecond, handler) = state.withLock { state in
-                    defer { state.hasCome = true }
-                    return (state.hasCome, state.handler)
-                }
-                if isSecond { _exit(130) }
+                guard let handlers = Self.handlers(of: state) else { _exit(130) }
                 Failure.report("stopping: what is on its way is waited for; once more to stop at once")
-                handler?()
+                for handler in handlers { handler() }
             }
             source.resumeListening()
         }
@@ -36,13 +32,24 @@ final class Interrupt: @unchecked Sendable {
 
     var hasCome: Bool { state.withLock { $0.hasCome } }
 
-    /// Calls `handler` when the first signal comes; at once where it has come already.
+    /// Calls `handler`, too, when the first signal comes; at once where it has come already.
     func whenCome(_ handler: @escaping @Sendable () -> Void) {
         let hasCome = state.withLock { state in
-            state.handler = handler
+            state.handlers.append(handler)
             return state.hasCome
         }
         if hasCome { handler() }
+    }
+
+    /// Ends the program's other parts in the same order, where one of them has ended by itself.
+    func come() { for handler in Self.handlers(of: state) ?? [] { handler() } }
+
+    /// Nil the second time.
+    private static func handlers(of state: Locked<State>) -> [@Sendable () -> Void]? {
+        state.withLock { state in
+            defer { state.hasCome = true }
+            return state.hasCome ? nil : state.handlers
+        }
     }
 }
 

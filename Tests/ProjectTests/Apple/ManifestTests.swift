@@ -6,7 +6,8 @@ import Testing
 struct ManifestTests {
     private static let server: Set<String> = [
         "swift-argument-parser", "grdb.swift", "swift-crypto", "swift-nio", "swift-nio-ssl", "swift-nio-http2",
-        "jwt-kit", "swift-log", "swift-metrics", "swift-service-lifecycle", "swift-certificates", "swift-asn1",
+        "hummingbird", "swift-http-types", "swift-nio-extras", "jwt-kit", "swift-log", "swift-metrics",
+        "swift-service-lifecycle", "swift-certificates", "swift-asn1",
     ]
 
     @Test("no two paths differ only in case or in how a letter is composed")

@@ -121,10 +121,11 @@ private struct StandInPackages: Sendable {
             let libraries = names.map { ".library(name: \"\($0)\", targets: [\"\($0)\"])" }
             let targets = names.map { ".target(name: \"\($0)\")" }
             let text = """
-                // swift-tools-version: 5.9
+                // swift-tools-version: 6.2
                 import PackageDescription
                 let package = Package(
                     name: "\(identity)", products: [\(libraries.joined(separator: ", "))],
+                    traits: [.trait(name: "Own"), .default(enabledTraits: ["Own"])],
                     targets: [\(targets.joined(separator: ", "))])
                 """
             for name in names {

@@ -1,0 +1,223 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import PushCrypto
+internal import PushOutbox
+internal import PushSender
+internal import SealedPush
+internal import _PushBase
+
+/// What apps ask for inside the login of an account: to enrol their device, to prove its keys, and to leave.
+///
+/// A device is known by its enrolment key, and each account has devices of its own: whose login it is comes from the token,
+/// never from the body. Nothing is kept between a challenge and its answer but what the phone brings back under a MAC, so
+/// any process that has the sender's key takes the answer. Source: Specification 18.
+struct PhoneRoutes: Sendable {
+    let outbox: Outbox
+    let state: @Sendable () -> ServerState
+    private let turns = Turns()
+
+    init(_ outbox: Outbox, state: @escaping @Sendable () -> ServerState) {
+        self.outbox = outbox
+        self.state = state
+    }
+
+    // MARK: Logging in
+
+    /// For a back end, inside the account's login: what the app shows here.
+    func logIn(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let members = try await request.members()
+        guard let user = members["user"]?.string.flatMap(UserName.init(parsing:)),
+            members.count == (members["seconds"] == nil ? 1 : 2)
+        else { throw Problem.malformed("a login has a user, of 1 to 128 bytes of visible text, and may have seconds") }
+        let seconds = members["seconds"].map(\.integer) ?? 600
+        guard let seconds, (1...2_592_000).contains(seconds) else {
+            throw Problem.malformed("seconds is 1 to 2592000, which is 30 days")
+        }
+        let end = Timestamp.now().advanced(bySeconds: seconds)
+        return .json([
+            "token": .string(state().logins.token(user, until: end)), "expires": .integer(end.secondsSince1970),
+        ])
+    }
+
+    // MARK: Record and token
+
+    func register(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let (user, enrolment) = try caller(context)
+        let order = try Registration(try await request.members())
+        guard order.record.enrolment == enrolment else {
+            throw Problem.malformed("the record is signed by another key than the path names")
+        }
+        let state = state()
+        guard order.record.topic == state.sealer.topic else { throw RecordError.otherTopic }
+        let name = Self.name(of: enrolment, user)
+        // A phone that has lost an answer asks again, maybe while its first request is still being carried out.
+        let known = try await turns.take(name) { try await take(order, of: name, user, at: .now()) }
+        return .json(["device": .string(name.description), "challenges": challenges(known, name, state)])
+    }
+
+    private func take(
+        _ order: Registration, of name: DeviceName, _ user: UserName, at now: Timestamp
+    ) async throws -> EnrolledDevice {
+        guard case .enrolled(let before)? = try await outbox.device(name)?.keys else {
+            let enrolled = try EnrolledDevice(pinning: order.record, topic: order.record.topic, at: now)
+            try await outbox.register(
+                RegisteredDevice(
+                    name: name, user: user, topic: order.record.topic, keys: .enrolled(enrolled),
+                    address: .active(order.address, registered: now)))
+            return enrolled
+        }
+        // The address first: it is good whatever becomes of the record.
+        try await outbox.setAddress(order.address, of: name, at: now)
+        do throws(OutboxError) { try await outbox.accept(order.record, of: name, at: now) } catch {
+            var problem = Problem(error)
+            if case .record(let reason) = error, reason == .rolledBack || reason == .conflicting {
+                problem.more = ["record": .string(before.record.description)]
+            }
+            throw problem
+        }
+        guard case .enrolled(let enrolled)? = try await outbox.device(name)?.keys else {
+            throw OutboxError.unknownDevice
+        }
+        let sealer = state().sealer
+        for gone in before.record.recipients where !enrolled.record.recipients.contains(gone) { sealer.forget(gone) }
+        return enrolled
+    }
+
+    private func challenges(_ device: EnrolledDevice, _ name: DeviceName, _ state: ServerState) -> JSONValue {
+        .array(
+            device.unproven.map { recipient in
+                let challenge = PendingChallenge(
+                    to: recipient, of: device.enrolment, topic: state.sealer.topic, from: state.sender, at: .now())
+                return ["challenge": .string(challenge.text), "state": .string(state.challenges.seal(challenge, name))]
+            })
+    }
+
+    // MARK: Answers
+
+    func answer(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let (user, enrolment) = try caller(context)
+        let members = try await request.members()
+        guard let answer = members["answer"]?.string, let text = members["state"]?.string, members.count == 2 else {
+            throw Problem.malformed("an answer has two members, answer and state, both text")
+        }
+        let name = Self.name(of: enrolment, user)
+        guard let challenge = state().challenges.open(text, name) else {
+            throw Problem(
+                .conflict, "unknown-challenge", "this service has not asked this, or not lately",
+                hint: "Hand over the record again: the answer has a new challenge.")
+        }
+        try await outbox.prove(challenge, answer: answer, of: name, at: .now())
+        return Response(status: .noContent)
+    }
+
+    // MARK: Leaving, and sender sets
+
+    func unregister(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let (user, enrolment) = try caller(context)
+        do throws(OutboxError) { try await outbox.remove(Self.name(of: enrolment, user)) } catch {
+            guard error == .unknownDevice else { throw error }
+        }
+        return Response(status: .noContent)
+    }
+
+    func senderSet(_ request: Request, _ context: ServerContext) async throws -> Response {
+        guard let set = state().senderSet else { return Response(status: .noContent) }
+        return .json(["senderSet": .string(set.description)])
+    }
+
+    private func caller(_ context: ServerContext) throws -> (UserName, Enrolment) {
+        guard let user = context.user else { throw Problem(.badRequest, "no-user", "nobody is logged in") }
+        guard let text = context.part("enrolment"), let enrolment = try? Enrolment(parsing: text) else {
+            throw Problem.malformed("the path has no enrolment key: pushenrolment1…")
+        }
+        return (user, enrolment)
+    }
+
+    /// One for each pair of account and enrolment key: so nobody takes a device's name by handing in its record first.
+    static func name(of enrolment: Enrolment, _ user: UserName) -> DeviceName {
+        let bytes = Array("sealedpush/v1 device".utf8) + [0] + enrolment.bytes + Array(user.description.utf8)
+        guard let name = DeviceName(parsing: Base64URL.encode(BLAKE2b.hash(bytes, byteCount: 16))) else {
+            preconditionFailure("base64url is visible text")
+        }
+        return name
+    }
+}
+
+/// What a phone hands over.
+private struct Registration {
+    let record: DeviceRecord
+    let address: Address
+
+    init(_ members: [String: JSONValue]) throws {
+        guard let text = members["record"]?.string, let token = members["token"]?.string, members.count == 3,
+            let environment = members["environment"]?.string.flatMap(PushEnvironment.init(rawValue:))
+        else {
+            throw Problem.malformed(
+                "a registration has three members: record, token, and environment, which is production or sandbox")
+        }
+        guard let token = DeviceToken(parsing: token) else {
+            throw Problem.malformed("the token is no even number of 2 to 200 hexadecimal digits")
+        }
+        record = try DeviceRecord(parsing: text)
+        address = .apns(token, environment)
+    }
+}
+
+/// Challenges on their way to phones and back: what the server must know to take the answer, bound to the device that it was
+/// made for. Nobody but who has the sender's key can make or change one.
+final class ChallengeStates: Sendable {
+    private let key: GuardedSecret
+
+    init(of sender: SenderKey) { key = sender.derived("sealedpush/v1 challenge states") }
+
+    func seal(_ challenge: PendingChallenge, _ name: DeviceName) -> String {
+        let text = challenge.storedText
+        return "\(text).\(Base64URL.encode(mac(text, name)))"
+    }
+
+    /// Nil for what this service has not made for this device.
+    func open(_ state: String, _ name: DeviceName) -> PendingChallenge? {
+        guard state.utf8.count <= 1_024, let dot = state.lastIndex(of: "."),
+            let mac = Base64URL.decode(state[state.index(after: dot)...].utf8)
+        else { return nil }
+        let text = String(state[..<dot])
+        guard ConstantTime.areEqual(mac, self.mac(text, name)) else { return nil }
+        return try? PendingChallenge(parsing: text)
+    }
+
+    private func mac(_ text: String, _ name: DeviceName) -> [UInt8] {
+        let message = Array(name.description.utf8) + [0] + Array(text.utf8)
+        return key.withBytes { BLAKE2b.hash(message, key: $0, byteCount: 32) }
+    }
+}
+
+/// One at a time under each name, in the order of coming.
+private final class Turns: Sendable {
+    private let waiting = Locked<[DeviceName: [CheckedContinuation<Void, Never>]]>([:])
+
+    func take<Answer>(_ name: DeviceName, _ work: () async throws -> Answer) async throws -> Answer {
+        await withCheckedContinuation { continuation in
+            let isFirst = waiting.withLock { waiting in
+                guard waiting[name] != nil else {
+                    waiting[name] = []
+                    return true
+                }
+                waiting[name]?.append(continuation)
+                return false
+            }
+            if isFirst { continuation.resume() }
+        }
+        defer {
+            let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
+                guard let first = waiting[name]?.first else {
+                    waiting[name] = nil
+                    return nil
+                }
+                waiting[name]?.removeFirst()
+                return first
+            }
+            next?.resume()
+        }
+        return try await work()
+    }
+}

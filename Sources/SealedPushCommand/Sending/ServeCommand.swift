@@ -1,0 +1,190 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import Foundation
+internal import Logging
+internal import PushAPNS
+internal import PushKeyring
+internal import PushOutbox
+internal import PushSender
+internal import PushServer
+internal import SealedPush
+internal import _PushBase
+
+/// `sealedpush serve`
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serves phones and a back end in any language by HTTP, until it is stopped.",
+        discussion: """
+            Phones enrol under /v1/phones (Docs/Specification.md, 18), with a token that your back end gets for an account \
+            from POST /v1/logins. It sends with POST /v1/messages, or has payloads sealed with POST /v1/seal \
+            (Docs/openapi.yaml has all paths). What is answered is on the disk; `sealedpush work` delivers it, or this \
+            command with --deliver.
+
+            It listens at a socket that only this user can open, unless --listen names an address: then the back end must \
+            show a token, and beyond this machine there must be TLS. The token is a line of 32 characters or more in a file \
+            of yours alone; two lines while callers change.
+
+            Keys, tokens and the sender set are read again on SIGUSR1. Ctrl-C and SIGTERM end it in good order.
+
+            Examples:
+              sealedpush serve --from newsroom --topic com.example.app --keyring Keys --deliver --apns APNs
+              sealedpush serve --from newsroom --topic com.example.app --listen 127.0.0.1:8480 --token-file token \
+                --metrics 127.0.0.1:9102
+              curl --unix-socket sealedpush.sock http://localhost/v1/messages --json \
+                '{"user":"alice","content":{"alert":{"title":"Nina","body":"Lunch at one?"}}}'
+
+            Exit status: 0 stopped, 64 wrong use, 65 unusable input, 69 wrong clock, 74 files or port, 75 busy, 77 keys, or \
+            APNs refuses the key, the team or the topic.
+            """)
+
+    @Option(help: "The socket to listen at, made anew.")
+    var socket: String?
+
+    @Option(help: "An address to listen at in place of a socket, as HOST:PORT; port 0 for any that is free.")
+    var listen: ListeningAddress?
+
+    @Option(help: "A file with the token for the back end's paths.")
+    var tokenFile: String?
+
+    @Option(help: "A PEM file with the certificate and those that vouch for it.")
+    var tlsCertificate: String?
+
+    @Option(help: "A PEM file with the certificate's key.")
+    var tlsKey: String?
+
+    @Option(help: "A file with the sender set that phones are to take (`sealedpush authority sign`).")
+    var senderSet: String?
+
+    @Flag(help: "Deliver, too; with the options for APNs.")
+    var deliver = false
+
+    @Flag(help: "Print one JSON object when it listens.")
+    var json = false
+
+    @OptionGroup var sealing: SealingOptions
+    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup var options: OutboxOptions
+    @OptionGroup var provider: ProviderOptions
+    @OptionGroup var delays: DelayOptions
+    @OptionGroup var observing: ObservationOptions
+
+    func validate() throws {
+        guard socket == nil || listen == nil else { throw ValidationError("Give either --socket or --listen.") }
+        guard (tlsCertificate == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key go together.")
+        }
+        guard tlsCertificate == nil || listen != nil else { throw ValidationError("TLS is for --listen.") }
+        guard !sealing.anonymous else {
+            throw ValidationError("serve needs a sender (--from): phones prove their keys to one that they trust.")
+        }
+        guard !provider.isGiven || deliver else { throw ValidationError("The options for APNs go with --deliver.") }
+    }
+
+    func run() async throws {
+        try await Failure.reportingAsync {
+            let interrupt = Interrupt()
+            let observation = Observation()
+            let outbox = try options.openedOrMade()
+            let keys = try keyring.keys("serve")
+            // Looked at before anything listens.
+            if deliver { try await provider.transport().transport.shutDown() }
+            let server = try server(keys, outbox, observation)
+            let rereading = Rereading {
+                do {
+                    server.use(try state(keys))
+                    Failure.report("keys, tokens and the sender set were read again")
+                } catch {
+                    Failure.report("they could not be read again, and stay as they were: \(Failure.words(of: error))")
+                }
+            }
+            defer { withExtendedLifetime(rereading) {} }
+            interrupt.whenCome { Task { await server.stop() } }
+            try await observing.serving(observation, of: outbox, provider.logger, interrupt) {
+                async let delivered: Void = deliverIfWanted(outbox, observation, interrupt)
+                async let served: Void = serve(server, interrupt)
+                _ = try await (served, delivered)
+            }
+        }
+    }
+
+    /// Until the server is stopped, by a signal or because delivering has failed.
+    private func serve(_ server: PushServer, _ interrupt: Interrupt) async throws {
+        defer { interrupt.come() }
+        do throws(ServingError) {
+            try await server.run { port in
+                // Where nobody reads it, it serves all the same.
+                try? json ? Output.json(announcement(port)) : Output.line("Serving at \(place(port)), until Ctrl-C.")
+            }
+        } catch { throw Failure.server(error, place()) }
+    }
+
+    private func deliverIfWanted(_ outbox: Outbox, _ observation: Observation, _ interrupt: Interrupt) async throws {
+        guard deliver else { return }
+        defer { interrupt.come() }
+        _ = try await DeliveryRun(
+            outbox: outbox, provider: provider, goal: .stopped, limits: delays.limits, interrupt: interrupt,
+            observation: observation
+        ).run()
+    }
+
+    private func server(_ keys: Keyring, _ outbox: Outbox, _ observation: Observation) throws -> PushServer {
+        // Whatever is made from here on, the socket above all, is this user's alone.
+        umask(0o077)
+        let (state, certificate) = (try state(keys), try certificate())
+        do throws(ServingError) {
+            return try PushServer(
+                at: listen.map { .address($0.host, port: $0.port) } ?? .socket(socketPath), certificate: certificate,
+                outbox: outbox, state: state, metrics: observation.metrics, logger: provider.logger)
+        } catch { throw Failure.server(error, place()) }
+    }
+
+    private func state(_ keys: Keyring) throws -> ServerState {
+        guard let from = sealing.from else { throw Failure.usage("serve needs a sender: --from NAME") }
+        let sealer = try sealing.sealer(keys, keyring)
+        return ServerState(
+            sender: try keys.senderKey(named: from), sealer: sealer, senderSet: try readSenderSet(),
+            tokens: try tokenFile.map(Self.tokens))
+    }
+
+    private func readSenderSet() throws -> SenderSet? {
+        guard let senderSet else { return nil }
+        let text = String(decoding: try Input.read(senderSet, limit: 4_096), as: UTF8.self)
+        do throws(RecordError) {
+            let set = try SenderSet(parsing: text.trimmingCharacters(in: .whitespacesAndNewlines))
+            guard set.topic == sealing.topic else { throw .otherTopic }
+            return set
+        } catch { throw Failure.input("\(senderSet) holds no sender set for \(sealing.topic): \(error)") }
+    }
+
+    private static func tokens(_ file: String) throws -> BearerTokens {
+        var bytes = try SecretFile.read(file, limit: 4_096)
+        defer { wipeSecret(&bytes) }
+        do throws(TokenError) { return try BearerTokens(parsing: bytes) } catch {
+            throw Failure.input("\(file) holds no token: \(error)")
+        }
+    }
+
+    private func certificate() throws -> ServerCertificate? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        var key = try SecretFile.read(tlsKey, limit: 65_536)
+        defer { wipeSecret(&key) }
+        let chain = try Input.read(tlsCertificate, limit: 1_000_000)
+        do throws(ServingError) { return try ServerCertificate(chain: chain, key: key) } catch {
+            throw Failure.server(error, "")
+        }
+    }
+
+    private var socketPath: String { socket ?? "sealedpush.sock" }
+
+    private func place(_ port: Int? = nil) -> String {
+        guard let listen else { return socketPath }
+        let host = listen.host.contains(":") ? "[\(listen.host)]" : listen.host
+        return "\(tlsKey == nil ? "http" : "https")://\(host):\(port ?? listen.port)"
+    }
+
+    private func announcement(_ port: Int?) -> JSONValue {
+        guard let listen else { return ["socket": .string(socketPath)] }
+        return ["host": .string(listen.host), "port": .integer(Int64(port ?? listen.port))]
+    }
+}

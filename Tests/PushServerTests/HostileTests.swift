@@ -1,0 +1,79 @@
+import Foundation
+import PushServer
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+@Suite("Hostile callers", .blocking)
+struct HostileTests {
+    private static let authorized = "authorization: Bearer \(RunningServer.token)\r\n"
+
+    @Test("whatever is wrong with a request, it is refused, and others are answered")
+    func malformed() async throws {
+        try await RunningServer.with { server in
+            let huge = String(repeating: "x", count: 40_000)
+            let requests: [(String, ClosedRange<Int>)] = [
+                ("GARBAGE\r\n\r\n", 400...400),
+                ("GET / HTTP/1.1\r\nhost: a\r\nx: \(huge)\r\n\r\n", 400...431),
+                ("GET /\(huge) HTTP/1.1\r\nhost: a\r\n\r\n", 400...431),
+                ("POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-length: -1\r\n\r\n", 400...400),
+                ("POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-length: 2\r\n\r\n{}", 415...415),
+                ("PATCH /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)\r\n", 405...405),
+                ("BREW /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)\r\n", 400...405),
+                ("GET /v1/phones HTTP/1.1\r\nhost: a\r\n\(Self.authorized)\r\n", 404...404),
+                ("GET /v1/../v1/outbox HTTP/1.1\r\nhost: a\r\n\r\n", 401...404),
+                ("GET /v1/devices/%00%ff HTTP/1.1\r\nhost: a\r\n\r\n", 401...405),
+            ]
+            for (request, statuses) in requests {
+                let client = try RawClient(port: server.port)
+                client.write(request)
+                let status = await client.status()
+                #expect(status.map(statuses.contains) ?? true, "\(request.prefix(40)): \(String(describing: status))")
+            }
+            for body in ["", "[]", "null", "{", "{\"a\":1,\"a\":2}", "\u{0}", String(repeating: "[", count: 60_000)] {
+                let answer = try server.send("POST", "/v1/messages", body.isEmpty ? " " : body)
+                #expect(answer.status == 400 && answer.code == "malformed", "\(answer.body)")
+            }
+            let large = try server.send("POST", "/v1/messages", String(repeating: " ", count: 70_000))
+            #expect(large.status == 413 && large.code == "body-too-large")
+            #expect(try server.send("GET", "/healthz").status == 200)
+        }
+    }
+
+    @Test("who is slow, silent or endless is cut off, and who only waits keeps nobody from being answered")
+    func slow() async throws {
+        var limits = ServerLimits()
+        limits.requestTime = .seconds(1)
+        limits.idleTime = .seconds(1)
+        try await RunningServer.with(limits: limits) { server in
+            let idle = try (1...200).map { _ in try RawClient(port: server.port) }
+            #expect(try server.send("GET", "/healthz").status == 200)
+            // A head that never ends, a body that never comes, and one that is as long as it likes.
+            let head = try RawClient(port: server.port)
+            head.write("GET /healthz HTTP/1.1\r\nhost: ")
+            let body = try RawClient(port: server.port)
+            body.write(
+                "POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-type: application/json\r\ncontent-length: 100\r\n\r\n{"
+            )
+            let endless = try RawClient(port: server.port)
+            endless.write("POST /v1/messages HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n")
+            let flood = await endless.flood(
+                "1000\r\n\(String(repeating: "x", count: 4_096))\r\n", atMost: 64 << 20, patience: 60)
+            #expect(flood.isClosed && flood.byteCount < 64 << 20)
+            #expect(await head.rest().isEmpty)
+            #expect(await body.rest().isEmpty)
+            for client in idle { #expect(await client.rest().isEmpty) }
+            #expect(try server.send("GET", "/healthz").status == 200)
+        }
+    }
+
+    @Test("an address beyond this machine needs TLS, and each needs tokens")
+    func places() async throws {
+        for text in ["", "short", String(repeating: "t", count: 31), String(repeating: "t ", count: 20), "\n\n"] {
+            #expect(throws: TokenError.self) { try BearerTokens(parsing: Array(text.utf8)) }
+        }
+        let three = Array(repeating: RunningServer.token, count: 3).joined(separator: "\n")
+        #expect(throws: TokenError.count) { try BearerTokens(parsing: Array(three.utf8)) }
+    }
+}

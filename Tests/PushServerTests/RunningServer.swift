@@ -1,0 +1,136 @@
+import Foundation
+import Logging
+import PushOutbox
+import PushSender
+import PushServer
+import PushService
+import PushSimulator
+import SealedPush
+import TestPrograms
+import TestSupport
+
+/// A server in this process, its outbox, its sender and authority, and what phones and a back end need to reach it.
+struct RunningServer: Sendable {
+    static let topic: Topic = "com.example.app"
+    static let token = String(repeating: "t", count: 32)
+
+    let outbox: Outbox
+    let port: Int
+    let folder: TemporaryFolder
+    let sender: SenderKey
+    let authority: AuthorityKey
+    let server: PushServer
+
+    static func with(
+        limits: ServerLimits = ServerLimits(), tokens: String = token,
+        senderSet: ((Timestamp) throws -> SenderSet)? = nil,
+        _ body: (RunningServer) async throws -> Void
+    ) async throws {
+        let (sender, authority) = (SenderKey(), AuthorityKey())
+        let folder = try TemporaryFolder()
+        let outbox = try Outbox(at: folder.appending("outbox.db").path)
+        let now = Timestamp.now()
+        let set = try senderSet.map { try $0(now) } ?? Self.set(sender, authority, 1, at: now)
+        let server = try PushServer(
+            at: .address("127.0.0.1", port: 0), outbox: outbox,
+            state: ServerState(
+                sender: sender, sealer: Self.sealer(sender), senderSet: set,
+                tokens: BearerTokens(parsing: Array(tokens.utf8))),
+            limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let (ports, listening) = AsyncStream<Int>.makeStream()
+        let running = Task {
+            defer { listening.finish() }
+            do { try await server.run { listening.yield($0 ?? 0) } } catch { throw error }
+        }
+        var iterator = ports.makeAsyncIterator()
+        guard let port = await iterator.next() else { return try await running.value }
+        let result: Result<Void, any Error>
+        do {
+            let running = RunningServer(
+                outbox: outbox, port: port, folder: folder, sender: sender, authority: authority, server: server)
+            result = .success(try await body(running))
+        } catch { result = .failure(error) }
+        await server.stop()
+        try await running.value
+        try result.get()
+    }
+
+    static func sealer(_ sender: SenderKey) -> Sealer {
+        Sealer(sender: sender, topic: topic, safeDefault: "safe default")
+    }
+
+    static func set(
+        _ sender: SenderKey, _ authority: AuthorityKey, _ counter: UInt64, at now: Timestamp
+    ) throws -> SenderSet {
+        try SenderSet(
+            of: [sender.sender], topic: topic, counter: counter, created: now, expires: now.advanced(bySeconds: 86_400),
+            signedBy: authority)
+    }
+
+    var url: URL { URL(string: "http://127.0.0.1:\(port)")! }
+
+    /// A phone that trusts the authority alone, so that nothing works without the sender set.
+    func phone(_ name: String, senders: [String] = [], authorities: [String]? = nil) throws -> OwnDevice {
+        let standard = StandardConfiguration(
+            topic: Self.topic.description, senders: senders,
+            authorities: authorities ?? [authority.authority.description],
+            safeDefault: "safe default", allowsAnonymous: false)
+        guard let app = SimulatedDevice(container: folder.appending(name)).app(standard) else {
+            throw CocoaError(.featureUnsupported)
+        }
+        return app
+    }
+
+    /// What the phone's app has of its own server, inside the login.
+    func client(_ user: String) throws -> PushServerClient {
+        let login = try post("/v1/logins", ["user": user])
+        let token = login.json["token"] as? String ?? ""
+        return PushServerClient(url: url) { "Bearer \(token)" }
+    }
+
+    /// As at one launch after another, until the server was reached: how long that takes, the machine decides.
+    func update(_ phone: OwnDevice, as user: String, token: UInt8 = 1) async throws -> PushServerUpdate {
+        while true {
+            let update = try await client(user).update(
+                phone, token: [UInt8](repeating: token, count: 32), environment: .production, at: .now())
+            if !update.problems.contains(where: { $0.error == .unreachable }) { return update }
+        }
+    }
+
+    // MARK: As a back end, with curl
+
+    struct Answer {
+        let status: Int
+        let head: String
+        let body: String
+
+        var json: [String: Any] {
+            ((try? JSONSerialization.jsonObject(with: Data(body.utf8))) as? [String: Any]) ?? [:]
+        }
+        var code: String? { json["code"] as? String }
+        var lines: [[String: Any]] {
+            body.split(separator: "\n").compactMap {
+                (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
+            }
+        }
+    }
+
+    func post(_ path: String, _ object: [String: Any], token: String? = token) throws -> Answer {
+        let body = String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self)
+        return try send("POST", path, body, token: token)
+    }
+
+    func send(
+        _ method: String, _ path: String, _ body: String = "", type: String = "application/json",
+        token: String? = token, more: [String] = []
+    ) throws -> Answer {
+        var arguments = ["-sS", "-i", "-X", method, "http://127.0.0.1:\(port)\(path)", "-H", "Expect:"] + more
+        if let token { arguments += ["-H", "Authorization: Bearer \(token)"] }
+        if !body.isEmpty { arguments += ["-H", "Content-Type: \(type)", "--data-binary", "@-"] }
+        let result = try Program(at: "/usr/bin/curl").run(arguments, input: body)
+        let parts = result.output.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
+        let head = parts.first.map(String.init) ?? ""
+        let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        return Answer(status: status, head: head, body: parts.count > 1 ? String(parts[1]) : "")
+    }
+}
