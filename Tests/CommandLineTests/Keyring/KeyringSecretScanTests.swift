@@ -120,6 +120,9 @@ struct KeyringSecretScanTests {
                 ["receipts", "show", "--devices", "--from", "newsroom"],
                 // Where nobody can listen: with the keys read, it ends.
                 ["receipts", "listen", "--from", "newsroom", "--port", "0", "--host", "192.0.2.1"],
+                // Where nobody may listen without TLS.
+                ["serve", "--from", "newsroom", "--listen", "192.0.2.1:0", "--token-file", secret] + topic,
+                ["serve", "--from", "newsroom", "--sender-set", secret] + topic,
                 ["work", "--apns", secret],
                 ["work", "--provider-key", secret, "--key-id", "ABCDE12345", "--team-id", "FGHIJ67890"],
             ].map { $0 + outbox }

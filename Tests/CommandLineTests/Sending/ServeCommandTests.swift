@@ -1,0 +1,171 @@
+import Foundation
+import Glibc
+import PushSimulator
+import SealedPush
+import SimulatedAPNs
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+@Suite("sealedpush serve", .blocking)
+struct ServeCommandTests {
+    private static let token = String(repeating: "0123456789abcdef", count: 2)
+
+    /// A server in a process of its own.
+    private struct Served {
+        let process: ChildProcess
+        let folder: TemporaryFolder
+        /// What it has said that it listens at.
+        let place: [String: Any]
+
+        var errors: String { (try? Checkout.text(folder.appending("errors"))) ?? "" }
+
+        func curl(_ arguments: String...) throws -> (status: String, body: String) {
+            let result = try Program(at: "/usr/bin/curl", in: folder.url).run(
+                ["-sS", "-w", "\n%{http_code}"] + arguments)
+            let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            return (lines.last ?? "", lines.dropLast().joined(separator: "\n"))
+        }
+
+        func stop() -> ChildProcess.Ending {
+            Glibc.kill(process.identifier, SIGTERM)
+            return process.wait()
+        }
+    }
+
+    private func serve(_ fixture: SendingFixture, _ arguments: [String]) async throws -> Served {
+        for name in ["output", "errors"] { try Data().write(to: fixture.folder.appending(name)) }
+        let words = ["serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys", "--json"]
+        let process = try Program("sealedpush", in: fixture.folder.url).start(
+            words + arguments, output: FileHandle(forWritingTo: fixture.folder.appending("output")),
+            errors: FileHandle(forWritingTo: fixture.folder.appending("errors")))
+        while !process.hasEnded {
+            let output = try Data(contentsOf: fixture.folder.appending("output"))
+            if let place = (try? JSONSerialization.jsonObject(with: output)) as? [String: Any] {
+                return Served(process: process, folder: fixture.folder, place: place)
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        _ = process.wait()
+        throw Failed(description: try Checkout.text(fixture.folder.appending("errors")))
+    }
+
+    private struct Failed: Error, CustomStringConvertible { let description: String }
+
+    @Test("takes a message at its socket, delivers it, counts it, and ends in good order")
+    func delivers() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("alice-phone", user: "alice")
+        let deliver = ["--deliver", "--apns", "APNs", "--delays", "0.0001", "--metrics", "127.0.0.1:0"]
+        let served = try await serve(fixture, deliver + ["--socket", "own.sock"])
+        defer { served.process.kill() }
+        #expect(served.place["socket"] as? String == "own.sock")
+        let attributes = try FileManager.default.attributesOfItem(atPath: fixture.folder.appending("own.sock").path)
+        #expect((attributes[.posixPermissions] as? Int).map { $0 & 0o077 } == 0)
+        let message = #"{"user":"alice","content":{"alert":{"title":"Nina","body":"kumquat"}},"key":"k"}"#
+        let sent = try served.curl("--unix-socket", "own.sock", "http://x/v1/messages", "--json", message)
+        #expect(sent.status == "202" && sent.body.contains(#""enqueued":1"#), "\(sent.body)")
+        while try !served.curl("--unix-socket", "own.sock", "http://x/v1/outbox").body.contains(#""accepted":1"#) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        let address = try #require(served.errors.firstMatch(of: /figures are at (http:[^ \n]+)/)?.1)
+        let figures = try served.curl(String(address))
+        #expect(figures.status == "200")
+        for line in [
+            #"push_deliveries_total{outcome="accepted",reason=""} 1"#, "push_outbox_waiting 0", "push_outbox_devices 1",
+            #"push_requests_total{outcome="accepted"} 1"#, "push_request_duration_seconds_count 1",
+            #"push_server_requests_total{route="/v1/messages",method="POST",status="202"} 1"#,
+        ] { #expect(figures.body.contains("\n\(line)\n"), "\(line)\n\(figures.body)") }
+        #expect(!figures.body.contains("alice") && !figures.body.contains("kumquat"))
+        let rules = try Checkout.text(Checkout.folder.appending(path: "Docs/alerts.yml"))
+        let named = Set(rules.matches(of: /push_[a-z_]+/).map { String($0.0) })
+        #expect(named.count == 5)
+        for name in named { #expect(figures.body.contains("\n\(name)"), "\(name) is no figure") }
+        #expect(served.stop() == .exited(0), "\(served.errors)")
+        #expect(!FileManager.default.fileExists(atPath: fixture.folder.appending("own.sock").path))
+        #expect(!served.errors.contains("kumquat") && !served.errors.contains("alice"))
+        await fixture.apns.stop()
+    }
+
+    @Test("speaks TLS at an address, and reads tokens again when it is told")
+    func secure() async throws {
+        let fixture = try await SendingFixture()
+        let made = try Program(at: "/usr/bin/openssl", in: fixture.folder.url).run(
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+            "-subj",
+            "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", "key.pem", "-out",
+            "cert.pem")
+        #expect(made.status == 0, "\(made.errors)")
+        try write("\(Self.token)\n", to: "token", fixture)
+        let tls = ["--tls-certificate", "cert.pem", "--tls-key", "key.pem", "--token-file", "token"]
+        let served = try await serve(fixture, tls + ["--listen", "0.0.0.0:0"])
+        defer { served.process.kill() }
+        let port = try #require(served.place["port"] as? Int)
+        let outbox = "https://localhost:\(port)/v1/outbox"
+        let header = "Authorization: Bearer "
+        #expect(try served.curl("--cacert", "cert.pem", outbox, "-H", header + Self.token).status == "200")
+        #expect(try served.curl("--cacert", "cert.pem", outbox).status == "401")
+        #expect(try served.curl("http://localhost:\(port)/v1/outbox", "-H", header + Self.token).status == "000")
+        #expect(
+            try served.curl("--cacert", "cert.pem", "--tls-max", "1.1", outbox, "-H", header + Self.token).status
+                == "000")
+        let new = String(Self.token.reversed())
+        try write("\(Self.token)\n\(new)\n", to: "token", fixture)
+        Glibc.kill(served.process.identifier, SIGUSR1)
+        while try served.curl("--cacert", "cert.pem", outbox, "-H", header + new).status != "200" {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(try served.curl("--cacert", "cert.pem", outbox, "-H", header + Self.token).status == "200")
+        // What can't be read again changes nothing.
+        try write("short\n", to: "token", fixture)
+        Glibc.kill(served.process.identifier, SIGUSR1)
+        while !served.errors.contains("could not be read again") { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try served.curl("--cacert", "cert.pem", outbox, "-H", header + new).status == "200")
+        #expect(served.stop() == .exited(0))
+        #expect(!served.errors.contains(Self.token) && !served.errors.contains(new))
+        await fixture.apns.stop()
+    }
+
+    @Test("does not listen where it must not, and says what to do")
+    func unusable() async throws {
+        let fixture = try await SendingFixture()
+        let words = ["serve", "--topic", SendingFixture.topic, "--keyring", "Keys"]
+        try write("\(Self.token)\n", to: "token", fixture)
+        try write("short\n", to: "short", fixture)
+        try write("\(Self.token)\n", to: "exposed", fixture, mode: 0o644)
+        let listen = ["--from", "newsroom", "--listen"]
+        let cases: [([String], Int32, String)] = [
+            (["--anonymous"], 64, "serve needs a sender"), ([], 64, "--from"),
+            (listen + ["127.0.0.1:0"], 64, "--token-file"),
+            (listen + ["0.0.0.0:0", "--token-file", "token"], 64, "--tls-certificate"),
+            (listen + ["localhost"], 64, "HOST:PORT"),
+            (listen + ["127.0.0.1:0", "--socket", "s"], 64, "either --socket or --listen"),
+            (listen + ["127.0.0.1:0", "--token-file", "short"], 65, "32 to 256 visible"),
+            (listen + ["127.0.0.1:0", "--token-file", "exposed"], 77, "chmod 600"),
+            (
+                listen + ["127.0.0.1:0", "--token-file", "token", "--tls-certificate", "token", "--tls-key", "token"],
+                65,
+                "the certificate or its key"
+            ),
+            (["--from", "nobody", "--socket", "s"], 65, "nobody"),
+            (["--from", "newsroom", "--socket", "none/s"], 74, "can't listen there"),
+            (["--from", "newsroom", "--socket", "s", "--sender-set", "token"], 65, "no sender set"),
+            (["--from", "newsroom", "--apns", "APNs"], 64, "--deliver"),
+            (["--from", "newsroom", "--socket", "s", "--metrics", "192.0.2.1:0"], 74, "Cannot assign"),
+            (["--from", "newsroom", "--socket", "s", "--deliver", "--apns", "Nowhere"], 74, "no local APNs"),
+        ]
+        for (arguments, status, text) in cases {
+            let result = try fixture.run(words + arguments)
+            #expect(result.status == status && result.errors.contains(text), "\(arguments): \(result.errors)")
+            #expect(!result.errors.contains(Self.token))
+        }
+        await fixture.apns.stop()
+    }
+
+    private func write(_ text: String, to name: String, _ fixture: SendingFixture, mode: Int = 0o600) throws {
+        let file = fixture.folder.appending(name)
+        try Data(text.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+    }
+}
