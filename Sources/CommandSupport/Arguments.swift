@@ -46,20 +46,32 @@ package enum KeyReference: ExpressibleByArgument, Sendable {
     }
 }
 
-/// What begins like a key, well-formed or not.
+/// What begins like a key or a record, well-formed or not.
 package struct KeyText: Sendable {
     private let text: String
     private let prefix: String
 
     fileprivate init?(_ text: String) {
         prefix = String(text.lowercased().prefix { $0 != "1" })
-        guard ["push", "pushsender", "pushauthority"].contains(prefix), text.contains("1") else { return nil }
+        guard ["push", "pushsender", "pushauthority"].contains(prefix) && text.contains("1") || Self.isRecord(text)
+        else { return nil }
         self.text = text
     }
 
     package func parsed<Key>(_ parse: (String) throws(KeyTextError) -> Key) throws(Failure) -> Key {
+        guard !Self.isRecord(text) else {
+            throw .usage(
+                """
+                pushrecord.… is a record, and a key or a name is wanted: bring it into a keyring with `sealedpush keys \
+                import`, and give its name there; `sealedpush seal --batch` takes records as they are
+                """)
+        }
         do { return try parse(text) } catch { throw .input("\(prefix)1…: \(error)") }
     }
+}
+
+extension KeyText {
+    fileprivate static func isRecord(_ text: String) -> Bool { text.hasPrefix("pushrecord.") }
 }
 
 /// Secrets come from files: who types one has shown it to others.

@@ -40,12 +40,13 @@ struct Problem: Error {
 }
 
 extension Problem {
-    /// - Parameter requestID: what the operator's log calls the request.
-    func json(requestID: String) -> JSONValue {
+    /// - Parameter requestID: what the operator's log calls the request; nil for a line of a batch.
+    func json(requestID: String? = nil) -> JSONValue {
         var members: [String: JSONValue] = [
             "type": "about:blank", "title": .string(status.reasonPhrase), "status": .integer(Int64(status.code)),
-            "code": .string(code), "detail": .string(detail), "request": .string(requestID),
+            "code": .string(code), "detail": .string(detail),
         ]
+        if let requestID { members["request"] = .string(requestID) }
         if let hint { members["hint"] = .string(hint) }
         return .object(members.merging(more) { first, _ in first })
     }

@@ -3,7 +3,9 @@ internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import PushSender
+internal import PushServer
 internal import SealedPush
+internal import _PushBase
 
 /// `sealedpush seal`
 struct SealCommand: ParsableCommand {
@@ -14,7 +16,13 @@ struct SealCommand: ParsableCommand {
             CONTENT is JSON such as {"alert":{"title":"Nina","body":"Lunch at one?"}}; `id`, `topic` and `sent` are filled
             in where it has none (Docs/Specification.md, section 4).
 
+            With --batch, CONTENT has a message in each line, {"recipient":"push1…","content":{…}}, or with "record", \
+            "enrolment" and "proven" out of your own database in place of "recipient"; a line may have "reserve", "priority" \
+            and "expiration", too. Each has its own line in the answer, in the same order: payload and headers, or what is \
+            wrong (Docs/openapi.yaml, Sealing and Sealed).
+
             Examples:
+              sealedpush seal --batch - --from newsroom --topic com.example.app --reserve 6 < messages > pushes
               sealedpush seal content.json --from newsroom --to alice-phone --topic com.example.app --keyring Keys
               sealedpush seal - --anonymous --unverified --to push1... --topic com.example.app --output push.apns < content.json
             """)
@@ -23,7 +31,13 @@ struct SealCommand: ParsableCommand {
     var file: String
 
     @Option(help: "The device: a name in the keyring; with --unverified also push1…")
-    var to: KeyReference
+    var to: KeyReference?
+
+    @Flag(help: "Seal a message for each line. Exit status 65 where one was not sealed.")
+    var batch = false
+
+    @Option(help: "Bytes of the payload to leave free, 0 to 1024: 6 where aioapns writes it again.")
+    var reserve = 0
 
     @Flag(help: "Seal to a key that no signed record vouches for.")
     var unverified = false
@@ -52,18 +66,28 @@ struct SealCommand: ParsableCommand {
         guard (overflow == nil) == (overflowOutput == nil) else {
             throw ValidationError("--overflow and --overflow-output go together.")
         }
+        guard (0...Sealer.maximumReserve).contains(reserve) else { throw ValidationError("--reserve is 0 to 1024.") }
+        guard reserve == 0 || overflow == nil else { throw ValidationError("Give either --reserve or --overflow.") }
+        guard batch == (to == nil) else {
+            throw ValidationError(
+                batch ? "With --batch, each line says to whom." : "Say to whom with --to, or seal many with --batch.")
+        }
+        guard !batch || (overflow == nil && output == nil && !json) else {
+            throw ValidationError("With --batch, lines of JSON are printed: leave out --overflow, --output and --json.")
+        }
     }
 
     func run() throws {
         try Failure.reporting {
             let keys = try keyring.newKeys("seal")
-            let recipient = try recipient(in: keys)
+            guard let to else { return try sealLines(keys) }
+            let recipient = try recipient(to, in: keys)
             // One message and the program ends: nothing to keep a context for.
             let sealer = try sealing.sealer(keys, keyring, contexts: .perMessage)
             let content = try moved(ContentFile.read(file), sealer)
             let payload: SealedPayload
             do throws(SealError) {
-                payload = try sealer.seal(content, toUnverified: recipient)
+                payload = try sealer.seal(content, toUnverified: recipient, reserve: reserve)
             } catch {
                 throw Failure.input("\(error)\(hint(error))")
             }
@@ -71,6 +95,35 @@ struct SealCommand: ParsableCommand {
             if let output { try Output.write(payload.json, to: output) }
             if json { return try Output.json(payload.facts) }
             if output == nil { try Output.write(payload.json + [UInt8(ascii: "\n")], to: nil) }
+        }
+    }
+
+    /// In memory that does not grow with the lines; of contexts, as many as a sealer keeps.
+    private func sealLines(_ keys: Keyring) throws {
+        let sealing = SealBatch(
+            from: try sealing.sealer(keys, keyring), reserve: reserve, isUnverifiedAllowed: unverified)
+        var failedCount = 0
+        var answers: [UInt8] = []
+        do throws(DurableFiles.Failure) {
+            var reader = try LineReader(
+                URL(filePath: file == "-" ? "/dev/stdin" : file), limit: SealBatch.maximumLineByteCount, anyKind: true)
+            defer { reader.close() }
+            while let line = try reader.next() {
+                guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x0d }) else { continue }
+                let (json, isSealed) = sealing.answer(line)
+                if !isSealed { failedCount += 1 }
+                answers += json + [0x0a]
+                guard answers.count > 65_536 else { continue }
+                do { try Output.write(answers, to: nil) } catch { throw DurableFiles.Failure(code: EPIPE) }
+                answers.removeAll(keepingCapacity: true)
+            }
+        } catch {
+            guard error.code != EPIPE else { throw Failure.file("standard output can't be written") }
+            throw Failure.file("\(file): \(error.message)")
+        }
+        try Output.write(answers, to: nil)
+        guard failedCount == 0 else {
+            throw Failure.input("not sealed: \(Progress.number(failedCount)); their lines say why")
         }
     }
 
@@ -92,7 +145,7 @@ struct SealCommand: ParsableCommand {
     }
 
     /// A name whose key a record vouches for, or, said by name, any key.
-    private func recipient(in keys: Keyring) throws -> Recipient {
+    private func recipient(_ to: KeyReference, in keys: Keyring) throws -> Recipient {
         let name: KeyName
         switch to {
         case .text(let text):

@@ -71,6 +71,27 @@ struct PhoneTests {
         }
     }
 
+    @Test("an old record is refused with the newest, and the token that came with it is good all the same")
+    func replayed() async throws {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            let old = try phone.enrol()
+            #expect(try await server.update(phone, as: "alice").isRegistered)
+            _ = try phone.rotate()
+            #expect(try await server.update(phone, as: "alice").isRegistered)
+            let login = try server.post("/v1/logins", ["user": "alice"]).json["token"] as? String
+            let body = ["record": old.description, "token": "abcd", "environment": "sandbox"]
+            let path = "/v1/phones/\(old.enrolment)"
+            let answer = try server.send("PUT", path, Self.json(body), token: login)
+            #expect(answer.status == 409 && answer.code == "rolled-back")
+            let device = try #require(try await server.outbox.devices(of: "alice").first)
+            #expect(answer.json["record"] as? String == device.enrolled?.record.description)
+            #expect(device.address.address == Address.apns(try #require(DeviceToken(parsing: "abcd")), .sandbox))
+            let other = "/v1/phones/\(EnrolmentKey().enrolment)"
+            #expect(try server.send("PUT", other, Self.json(body), token: login).code == "malformed")
+        }
+    }
+
     @Test("two phones of one account, and one phone after another in one login, have each their own place")
     func several() async throws {
         try await RunningServer.with { server in

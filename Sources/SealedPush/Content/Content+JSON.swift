@@ -166,6 +166,8 @@ extension ContentError: CustomStringConvertible {
         case .notJSON:
             "the content is not one JSON object in UTF-8, has a name twice, or lies more than \(JSONReader.maximumDepth) levels deep"
         case .missing(let key): "the content has no \"\(key)\""
+        case .invalid("alert"):
+            "the content's \"alert\" must be an object of texts, such as {\"title\":\"…\",\"body\":\"…\"}"
         case .invalid(let key): "the content's \"\(key)\" has the wrong type or is out of range"
         case .noVisibleText: "the content's \"alert\" has no title, subtitle or body that a person could see"
         }

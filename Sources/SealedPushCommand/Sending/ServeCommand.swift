@@ -85,7 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await Failure.reportingAsync {
             let interrupt = Interrupt()
             let observation = Observation()
-            let outbox = try options.openedOrMade()
+            let outbox = try await options.openedOrMade()
             let keys = try keyring.keys("serve")
             // Looked at before anything listens.
             if deliver { try await provider.transport().transport.shutDown() }
@@ -131,6 +131,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func server(_ keys: Keyring, _ outbox: Outbox, _ observation: Observation) throws -> PushServer {
         // Whatever is made from here on, the socket above all, is this user's alone.
         umask(0o077)
+        Descriptors.raise(to: 8_192)
         let (state, certificate) = (try state(keys), try certificate())
         do throws(ServingError) {
             return try PushServer(

@@ -127,6 +127,39 @@ struct ServeCommandTests {
         await fixture.apns.stop()
     }
 
+    @Test("answers while two thousand callers hold connections and say nothing, and remembers none of them")
+    func crowd() async throws {
+        let fixture = try await SendingFixture()
+        try write("\(Self.token)\n", to: "token", fixture)
+        let served = try await serve(fixture, ["--listen", "127.0.0.1:0", "--token-file", "token"])
+        defer { served.process.kill() }
+        let port = String(try #require(served.place["port"] as? Int))
+        let result = try Program(at: "/usr/bin/python3").run("-c", Self.callers, port)
+        #expect(result.status == 0 && result.trimmed == "200 200 200", "\(result.output) \(result.errors)")
+        #expect(served.stop() == .exited(0))
+        await fixture.apns.stop()
+    }
+
+    private static let callers = """
+        import http.client, resource, socket, sys
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+        port = int(sys.argv[1])
+        def ask():
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status
+        first = ask()
+        held = []
+        for index in range(2000):
+            one = socket.create_connection(("127.0.0.1", port), 300)
+            if index % 2: one.send(b"POST /v1/messages HTTP/1.1\\r\\nHost: ")
+            held.append(one)
+        second = ask()
+        for one in held: one.close()
+        print(first, second, ask())
+        """
+
     @Test("does not listen where it must not, and says what to do")
     func unusable() async throws {
         let fixture = try await SendingFixture()

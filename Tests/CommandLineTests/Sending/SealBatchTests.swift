@@ -1,0 +1,98 @@
+import Foundation
+import PushSender
+import SealedPush
+import SimulatedAPNs
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+@Suite("sealedpush seal --batch", .blocking)
+struct SealBatchTests {
+    private let content: [String: [String: String]] = ["alert": ["title": "Nina", "body": "kumquat"]]
+    private let batch = [
+        "seal", "--batch", "-", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys",
+    ]
+
+    private func line(_ members: [String: Any]) throws -> String {
+        String(decoding: try JSONSerialization.data(withJSONObject: members), as: UTF8.self)
+    }
+
+    @Test(
+        "seals a line each for a key, or for a record out of a database, and tells of each that is wrong in its place")
+    func lines() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("alice-phone")
+        let shown = { (words: String...) in
+            try fixture.run(["keys", "export", "alice-phone", "--keyring", "Keys"] + words).trimmed
+        }
+        let (key, record) = (try shown(), try shown("--record"))
+        let enrolment = try DeviceRecord(parsing: record).enrolment.description
+        let database: [String: Any] = ["record": record, "enrolment": enrolment, "content": content]
+        let lines: [([String: Any], Int, String)] = [
+            (["recipient": key, "unverified": true, "content": content], 200, "kept"),
+            (database.merging(["proven": [key]]) { $1 }, 200, "kept"),
+            (database.merging(["proven": [String]()]) { $1 }, 409, "unproven"),
+            (["recipient": key, "content": content], 409, "unverified"),
+            (["device": "alice-phone", "content": content], 400, "malformed"),
+            (["recipient": key, "unverified": true, "content": ["alert": "kumquat"]], 422, "invalid-content"),
+        ]
+        let input = try lines.map { try line($0.0) }.joined(separator: "\n") + "\n\nno JSON\n"
+        let result = try fixture.run(batch, input: input)
+        #expect(result.status == 65 && result.errors.contains("not sealed: 5"), "\(result.errors)")
+        #expect(result.objects.map { $0["status"] as? Int } == lines.map { $0.1 } + [400])
+        for (answer, line) in zip(result.objects, lines) where line.1 != 200 {
+            #expect(answer["code"] as? String == line.2, "\(answer)")
+        }
+        #expect(result.objects[0]["recipient"] as? String == key && result.objects[1]["recipient"] as? String == key)
+        #expect((result.objects[5]["detail"] as? String)?.contains(#"such as {"title":"#) == true)
+        #expect(!result.output.contains("kumquat"))
+        let payload = try #require(result.objects[1]["payload"] as? String)
+        let push = try fixture.folder.write(payload, to: "push.apns")
+        let open = ["open", push, "--device", "alice-phone", "--trust", "newsroom", "--topic", SendingFixture.topic]
+        let opened = try fixture.run(open + ["--keyring", "Keys"])
+        #expect(opened.output.contains("kumquat"), "\(opened.errors)")
+        let good = try fixture.run(batch + ["--unverified"], input: line(["recipient": key, "content": content]))
+        #expect(good.status == 0 && good.objects.count == 1)
+        await fixture.apns.stop()
+    }
+
+    @Test("leaves bytes of the payload free where that is asked for, for one message and for many")
+    func reserve() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("alice-phone")
+        let long = try line(["alert": ["body": String(repeating: "x", count: 8_000)]])
+        let file = try fixture.folder.write(long, to: "long.json")
+        let to = ["--to", "alice-phone", "--unverified", "--from", "newsroom", "--topic", SendingFixture.topic]
+        let one = ["seal", file, "--keyring", "Keys", "--json", "--fit", "truncate"] + to
+        for reserve in [0, 6, 1_024] {
+            let sealed = try fixture.run(one + ["--reserve", String(reserve)])
+            let byteCount = sealed.objects.first?["payloadBytes"] as? Int ?? 0
+            #expect((4_096 - reserve - 4...4_096 - reserve).contains(byteCount), "\(byteCount) \(sealed.errors)")
+            let key = Identity().recipient.description
+            let many = try fixture.run(
+                batch + ["--reserve", String(reserve), "--fit", "truncate"],
+                input: #"{"recipient":"\#(key)","unverified":true,"content":\#(long)}"#)
+            #expect(many.objects.first?["payloadBytes"] as? Int == byteCount, "\(many.output.prefix(300))")
+        }
+        for words in [["--reserve", "1025"], ["--reserve", "-1"], ["--batch"], ["--output", "x", "--batch"]] {
+            #expect(try fixture.run(one + words).status == 64)
+        }
+        #expect(try fixture.run(Array(one.dropLast(5))).status == 64)
+        await fixture.apns.stop()
+    }
+
+    @Test("says what to do with a record where a name is wanted")
+    func record() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("alice-phone")
+        let record = try fixture.run(["keys", "export", "alice-phone", "--record", "--keyring", "Keys"]).trimmed
+        let words = [
+            "seal", fixture.content, "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys",
+        ]
+        let result = try fixture.run(words + ["--to", record])
+        #expect(result.status == 64 && result.errors.contains("`sealedpush keys import`"), "\(result.errors)")
+        #expect(!result.errors.contains(record))
+        await fixture.apns.stop()
+    }
+}
