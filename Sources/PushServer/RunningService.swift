@@ -44,7 +44,8 @@ final class RunningService: Sendable {
         let application = Application(
             router: router, server: server,
             configuration: .init(
-                address: address, availableConnectionsDelegate: MaximumAvailableConnections(most, logger: logger)),
+                address: address, backlog: limits.connectionCount,
+                availableConnectionsDelegate: MaximumAvailableConnections(most, logger: logger)),
             onServerRunning: { channel in onRunning.withLock { $0 }(channel.localAddress?.port) }, logger: logger)
         group = ServiceGroup(configuration: .init(services: [.init(service: application)], logger: logger))
     }
