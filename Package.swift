@@ -125,7 +125,7 @@ let serverTargets: [Target] = [
         name: "PushServer",
         dependencies: [
             "ServerTrait", "PushOutbox", "PushSender", "SealedPush", "PushCrypto", "_PushBase", logging, lifecycle,
-            server("CoreMetrics", "swift-metrics"), server("NIOSSL", "swift-nio-ssl"),
+            server("CoreMetrics", "swift-metrics"), server("NIOSSL", "swift-nio-ssl"), http1,
         ] + hummingbird + nioCore,
         swiftSettings: settings),
     .target(
@@ -379,9 +379,9 @@ let testedOnLinux: [Target] = [
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
-            "CommandSupport", "SimulatedAPNs", "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushCrypto",
-            "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "SealedPushCommand", "device-simulator",
-            argumentParser,
+            "CommandSupport", "SimulatedAPNs", "PushSimulator", "PushService", "PushKeyring", "PushSender",
+            "SealedPush", "PushCrypto", "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "SealedPushCommand",
+            "device-simulator", argumentParser,
         ],
         swiftSettings: settings),
     .testTarget(

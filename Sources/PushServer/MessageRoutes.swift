@@ -56,7 +56,7 @@ struct MessageRoutes: Sendable {
             }
             return .json(.object(try await work(try await request.members())), status: status)
         }
-        let body = try await request.body.collect(upTo: ServerLimits.batchByteCount)
+        let body = try await request.wholeBody(upTo: ServerLimits.batchByteCount)
         let lines = body.readableBytesView.split(separator: 0x0a).filter { !$0.allSatisfy { $0 == 0x0d || $0 == 0x20 } }
         guard lines.count <= ServerLimits.batchLineCount else {
             throw Problem(

@@ -1,6 +1,5 @@
 internal import HTTPTypes
 internal import Hummingbird
-internal import NIOCore
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
@@ -72,8 +71,6 @@ extension Problem {
         case let error as RecordError: self.init(error)
         case let error as ChallengeError: self.init(error)
         case let error as HTTPError: self.init(error)
-        case is NIOTooManyBytesError:
-            self.init(.contentTooLarge, "body-too-large", "the request's body is too large")
         default: self = .unavailable("the request failed")
         }
     }

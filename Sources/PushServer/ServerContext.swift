@@ -4,6 +4,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
+internal import NIOHTTP1
 internal import PushOutbox
 internal import SealedPush
 
@@ -37,7 +38,10 @@ struct Reporting: RouterMiddleware {
     ) async throws -> Response {
         let start = ContinuousClock.now
         var response: Response
-        do { response = try await next(request, context) } catch {
+        do { response = try await next(request, context) } catch let error as HTTPParserError {
+            // Hummingbird answers 400 and closes.
+            throw error
+        } catch {
             let problem = Problem(error)
             if problem.status.code >= 500 {
                 context.logger.error("\(context.requestID): \(problem.detail): \(Self.kind(of: error))")
@@ -46,6 +50,7 @@ struct Reporting: RouterMiddleware {
         }
         if let name = HTTPField.Name("X-Request-ID") { response.headers[name] = context.requestID }
         response.headers[.cacheControl] = "no-store"
+        if request.method == .head { response = response.createHeadResponse() }
         let labels = [
             ("route", context.endpointPath ?? "none"), ("method", Self.known(request.method)),
             ("status", String(response.status.code)),
@@ -84,8 +89,14 @@ extension Request {
     /// The members of the body's one object.
     func members(upTo limit: Int = ServerLimits.bodyByteCount) async throws -> [String: JSONValue] {
         guard mediaType == "application/json" else { throw Self.wrongType("application/json") }
-        let bytes = try await body.collect(upTo: limit)
-        return try Self.members(Array(bytes.readableBytesView))
+        return try Self.members(Array(try await wholeBody(upTo: limit).readableBytesView))
+    }
+
+    func wholeBody(upTo limit: Int) async throws -> ByteBuffer {
+        do { return try await body.collect(upTo: limit) } catch let error as HTTPParserError { throw error } catch {
+            guard error is NIOTooManyBytesError else { throw Problem.malformed("the request's body was cut off") }
+            throw Problem(.contentTooLarge, "body-too-large", "the request's body is too large")
+        }
     }
 
     /// Deep enough for a content in an object.

@@ -24,7 +24,7 @@ struct ArchitectureTests {
         ],
         "PushServer": [
             "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushOutbox", "Hummingbird", "HummingbirdCore",
-            "HummingbirdTLS", "HTTPTypes", "NIOCore", "NIOHTTPTypes", "NIOSSL", "Logging", "CoreMetrics",
+            "HummingbirdTLS", "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOSSL", "Logging", "CoreMetrics",
             "ServiceLifecycle",
         ],
         "PushService": [

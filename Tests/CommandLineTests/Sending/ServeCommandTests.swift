@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import PushKeyring
+import PushService
 import PushSimulator
 import SealedPush
 import SimulatedAPNs
@@ -85,6 +87,50 @@ struct ServeCommandTests {
         #expect(served.stop() == .exited(0), "\(served.errors)")
         #expect(!FileManager.default.fileExists(atPath: fixture.folder.appending("own.sock").path))
         #expect(!served.errors.contains("kumquat") && !served.errors.contains("alice"))
+        await fixture.apns.stop()
+    }
+
+    @Test("a phone enrols with it by its app's one call, and shows what it has sealed")
+    func phone() async throws {
+        let fixture = try await SendingFixture()
+        let served = try await serve(fixture, ["--socket", "own.sock"])
+        defer { served.process.kill() }
+        // The phone has no sockets of this machine's: a proxy, as in front of any service.
+        try write("\(Self.token)\n", to: "token", fixture)
+        let port = try await serve(fixture, ["--listen", "127.0.0.1:0", "--token-file", "token"])
+        defer { port.process.kill() }
+        let number = try #require(port.place["port"] as? Int)
+        let login = try served.curl("--unix-socket", "own.sock", "http://x/v1/logins", "--json", #"{"user":"alice"}"#)
+        let token = try #require(
+            try (JSONSerialization.jsonObject(with: Data(login.body.utf8)) as? [String: Any])?["token"] as? String)
+        let newsroom = try fixture.keyring.senderKey(named: "newsroom").sender.description
+        let phone = SimulatedDevice(container: fixture.folder.appending("Phone"))
+        let standard = StandardConfiguration(
+            topic: SendingFixture.topic, senders: [newsroom], safeDefault: "safe default", allowsAnonymous: false)
+        let app = try #require(phone.app(standard))
+        // Another process than the one that made the login: what it needs to know of it lies in the token.
+        let client = PushServerClient(url: try #require(URL(string: "http://127.0.0.1:\(number)"))) {
+            "Bearer \(token)"
+        }
+        var update: PushServerUpdate
+        repeat {
+            update = await client.update(app, token: [1, 2, 3], environment: .production, at: .now())
+        } while update.problems.contains { $0.error == .unreachable }
+        #expect(update.isRegistered && update.problems.isEmpty, "\(update.problems)")
+        let device = try #require(update.device)
+        let message = #"{"device":"\#(device)","content":{"alert":{"title":"Nina","body":"kumquat"}}}"#
+        let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", message)
+        let answer = try JSONSerialization.jsonObject(with: Data(sealed.body.utf8)) as? [String: Any]
+        let push = try fixture.folder.write(try #require(answer?["payload"] as? String), to: "push.apns")
+        let shown = try Program("device-simulator", in: fixture.folder.url).run(
+            [
+                "deliver", push, "--device", "any", "--trust", newsroom, "--topic", SendingFixture.topic, "--state",
+                "Phone",
+            ]
+                + ["--json", "--keyring", "Keys"])
+        #expect(shown.objects.first?["body"] as? String == "kumquat", "\(shown.output) \(shown.errors)")
+        #expect(served.stop() == .exited(0))
+        #expect(port.stop() == .exited(0))
         await fixture.apns.stop()
     }
 
