@@ -91,9 +91,10 @@ extension Problem {
             self.init(
                 .conflict, "key-used", error.description,
                 hint: "Give each message a key of its own, and repeat it as it was.")
-        case .busy: self = .unavailable("the outbox is busy")
+        case .busy, .unreachable: self = .unavailable("the outbox is busy, or away")
         case .diskFull: self = .unavailable("the disk is full")
-        case .damaged, .foreign, .tooNew, .cannotOpen, .exposed, .readOnly, .database:
+        case .damaged, .foreign, .tooNew, .cannotOpen, .exposed, .readOnly, .database, .connection, .notPermitted,
+            .server:
             self = .unavailable("the outbox can't be used")
         }
     }
