@@ -27,6 +27,33 @@ struct JSONReaderTests {
         #expect(read(String(repeating: #"{"a":"#, count: 500)) == nil)
     }
 
+    @Test("of a payload may be 64 levels deep and not 65")
+    func payloadDepth() {
+        for (levels, isRead) in [(64, true), (65, false)] {
+            let text = Array(objects(levels, around: "1").utf8)
+            let members = JSONReader.object(
+                text, maximumByteCount: 4_096, maximumDepth: JSONReader.maximumPayloadDepth)
+            #expect((members != nil) == isRead, "\(levels)")
+        }
+    }
+
+    @Test("of which nothing is made has the same form, but for its names and its text")
+    func walkedOver() {
+        func isWalkedOver(_ text: String) -> Bool {
+            Array(text.utf8).withUnsafeBufferPointer { bytes in
+                var reader = JSONReader(bytes, maximumDepth: 3)
+                return reader.skip() && reader.isAtEnd
+            }
+        }
+        for text in [
+            "0", "-0.5e+1", "1e400", #""\ud800\n""#, "null", "[]", #"{"a":[{}],"a":true}"#, "[ [ [ ] , 1 ] ]",
+        ] { #expect(isWalkedOver(text), "\(text)") }
+        for text in [
+            "", "01", "1.", "1e", "1e-", "-", "+1", "nul", #""\x""#, #""\u12""#, #""a"#, "[1,]", "[[[[]]]]", "{1:2}",
+            #"{"a":{"a":[{}]}}"#,
+        ] { #expect(!isWalkedOver(text), "\(text)") }
+    }
+
     @Test("counts no brackets inside strings, also behind escaped quotes and backslashes")
     func brackets() {
         let many = String(repeating: "[{", count: 50)
@@ -62,6 +89,7 @@ struct JSONReaderTests {
         arguments: [
             "", " ", "1", "null", "true", #""a""#, "[]", "[{}]", "{", "}", "{]", "{}}", "{}{}", "{} x", "{},", "{a:1}",
             "{'a':1}", #"{"a"}"#, #"{"a":}"#, #"{"a":1 "b":2}"#, #"{"a":+1}"#, #"{"a":.5}"#, #"{"a":1.}"#,
+            #"{"a":01}"#, #"{"a":-00}"#, #"{"a":-}"#, #"{"a":1e}"#, #"{"a":1E+}"#, #"{"a":1.e2}"#,
             #"{"a":NaN}"#, #"{"a":Infinity}"#, #"{"a":"b}"#, #"{"a":"\x"}"#, #"{"a":tru}"#, "{} // a",
             "{\"a\":\"line\nend\"}", "{\"a\":\"\u{1}\"}",
         ])
@@ -92,7 +120,10 @@ struct JSONReaderTests {
             [0xff], [0xc0, 0x80], [0xc3], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82], [0x80],
         ]
         for wrong in wrongs {
-            for (front, back) in [(#"{"a":""#, #""}"#), (#"{""#, #"":1}"#), ("{", "}"), ("{}", "")] {
+            for (front, back) in [
+                (#"{"a":""#, #""}"#), (#"{""#, #"":1}"#), ("{", "}"), ("{}", ""), (#"{"a":"\n"#, #""}"#),
+                (#"{"\u0041"#, #"":1}"#),
+            ] {
                 #expect(JSONReader.object(Array(front.utf8) + wrong + Array(back.utf8), maximumByteCount: 4_096) == nil)
             }
         }
@@ -121,7 +152,8 @@ struct JSONReaderTests {
     @Test("with a lone surrogate, a name twice, or names that are canonically equal is refused")
     func notInterchangeable() {
         for text in [
-            #"{"a":"\ud800"}"#, #"{"a":"\udc00\ud800"}"#, #"{"\ud800":1}"#, #"{"a":"\ud800\u0041"}"#,
+            #"{"a":"\ud800"}"#, #"{"a":"\udc00"}"#, #"{"a":"x\udfffx"}"#, #"{"a":"\udc00\ud800"}"#, #"{"\ud800":1}"#,
+            #"{"a":"\ud800\u0041"}"#,
             #"{"a":1,"a":2}"#, #"{"a":{"b":1,"b":{}}}"#, "{\"\u{e9}\":1,\"e\u{301}\":2}", #"{"\u0061":1,"a":2}"#,
         ] {
             #expect(read(text) == nil, "\(text)")
