@@ -52,6 +52,20 @@ struct HeldConnectionTests {
         await apns.server.stop()
     }
 
+    @Test("a frame that is never finished is told of once, however long the client takes to close")
+    func slowToClose() async throws {
+        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(100) }
+        let client = try await RawClient(port: apns.address.port, root: apns.address.root)
+        client.send(RawClient.preface + RawClient.settings)
+        #expect(await client.wait { !$0.text.isEmpty })
+        try await client.stopReading()
+        client.send(Self.openBlock)
+        try await eventually("it is closed") { try await !apns.events("connection-closed").isEmpty }
+        #expect(try await apns.events("frame-timeout").count == 1)
+        await client.close()
+        await apns.server.stop()
+    }
+
     @Test("a header block that goes on and on, without an end, is not waited for either")
     func drippingBlock() async throws {
         let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }

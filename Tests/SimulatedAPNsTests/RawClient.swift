@@ -53,6 +53,9 @@ final class RawClient: Sendable {
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var text: String { state.withLock { String(decoding: $0.received, as: UTF8.self) } }
 
+    /// Takes nothing more from the server, not even its farewell.
+    func stopReading() async throws { try await channel.setOption(.autoRead, value: false).get() }
+
     func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
     /// Whether `condition` holds before five minutes are over.

@@ -14,6 +14,8 @@ extension ProviderConnection {
         }
         if let since = frames.unfinishedSince, now - since > timeout {
             core.note("frame-timeout", connection: number)
+            // TLS waits for the client's farewell.
+            ticking?.cancel()
             context.close(promise: nil)
             return
         }

@@ -29,7 +29,7 @@ final class ProviderConnection: ChannelInboundHandler {
     let frames: FrameWatch
     /// Until the first frame has come.
     private var opening: Scheduled<Void>?
-    private var ticking: RepeatedTask?
+    var ticking: RepeatedTask?
 
     /// - Parameter opening: what closes the connection unless it is cancelled.
     init(core: LocalAPNsCore, number: Int, frames: FrameWatch, opening: Scheduled<Void>) {
