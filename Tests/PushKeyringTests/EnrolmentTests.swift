@@ -136,6 +136,19 @@ struct EnrolmentTests {
         try server.add(record, named: phone, at: day(3))
     }
 
+    @Test("an answer that comes after the key was revoked proves nothing")
+    func revokedMeanwhile() throws {
+        try server.add(record, named: phone, at: start)
+        let challenge = try server.challenge(phone, from: newsroom, at: start)
+        let senders = try device.trustList().senders(for: topic, at: start)
+        let answer = try device.answer(challenge.text, for: phone, trusting: senders)
+        try server.revoke(phone, at: start)
+        #expect(throws: KeyringError.notUsable(phone, .revoked)) {
+            try server.acceptAnswer(answer, of: phone, at: start)
+        }
+        #expect(throws: KeyringError.self) { try server.recipient(named: phone, at: start) }
+    }
+
     @Test("a wrong, late or repeated answer proves nothing, and a challenge is answered for one's own enrolment only")
     func answers() throws {
         try server.add(record, named: phone, at: start)

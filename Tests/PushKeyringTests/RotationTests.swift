@@ -115,6 +115,7 @@ struct RotationTests {
         #expect(try keyring.entry(named: phone).record == nil)
         #expect(try keyring.deviceKeys(named: phone).isEmpty)
         #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.recipient(named: phone, at: day(1)) }
+        #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.unverifiedRecipient(named: phone) }
         #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.retire(phone, at: day(1)) }
         #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.revoke(phone, at: day(1)) }
         let second = try keyring.rotate(phone, at: day(1))
@@ -122,6 +123,36 @@ struct RotationTests {
         let record = try #require(try keyring.entry(named: phone).record)
         #expect(!record.recipients.contains(first) && record.counter > counter)
         #expect(try .device(keyring.recipient(named: phone, at: day(1)).recipient) == second)
+    }
+
+    @Test("a sender that is revoked seals nothing more, and an authority signs nothing more")
+    func stolenSecrets() throws {
+        let sender = try keyring.generateSender(named: "newsroom", at: day(0))
+        try keyring.generateAuthority(named: "editors", at: day(0))
+        try keyring.revoke("newsroom", at: day(1))
+        try keyring.revoke("editors", at: day(1))
+        #expect(throws: KeyringError.notUsable("newsroom", .revoked)) { _ = try keyring.senderKey(named: "newsroom") }
+        #expect(throws: KeyringError.notUsable("newsroom", .revoked)) { try keyring.sender(named: "newsroom") }
+        #expect(throws: KeyringError.notUsable("editors", .revoked)) {
+            try keyring.signSenderSet(
+                of: [sender], topic: "com.example.app", by: "editors", lifetime: 86_400, at: day(1))
+        }
+    }
+
+    @Test("a device without a record is enrolled once, and not after theft")
+    func lateEnrolment() throws {
+        let topic: Topic = "com.example.app"
+        let key = try keyring.generateDevice(named: phone, at: day(0))
+        let record = try keyring.enrol(phone, topic: topic, at: day(1))
+        #expect(record.recipients == [key])
+        #expect(try keyring.entry(named: phone).record == record)
+        #expect(throws: KeyringError.self) { try keyring.enrol(phone, topic: topic, at: day(2)) }
+        #expect(try keyring.entry(named: phone).record == record)
+        try keyring.generateDevice(named: "stolen", at: day(0))
+        try keyring.revoke("stolen", at: day(1))
+        #expect(throws: KeyringError.notUsable("stolen", .revoked)) {
+            try keyring.enrol("stolen", topic: topic, at: day(1))
+        }
     }
 
     @Test("a key that waits is not the one that retire means; revoke means all that open")

@@ -103,8 +103,10 @@ struct DeliveryTests {
         #expect(try await fixture.enqueue("more", to: .device("phone")).skipped == [.noToken: 1])
     }
 
-    @Test("leaves a new token alone when APNs refuses the old one")
-    func newToken() async throws {
+    @Test(
+        "leaves a new token alone when APNs refuses the old one, or says that it is gone",
+        arguments: [(400, "BadDeviceToken"), (410, "Unregistered")])
+    func newToken(status: Int, reason: String) async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
         let fixture = fixture
@@ -112,7 +114,7 @@ struct DeliveryTests {
         let transport = ChangingTransport { request in
             guard request.address != new else { return .accepted(uniqueID: nil) }
             try? await fixture.outbox.setAddress(new, of: "phone", at: fixture.now)
-            return .apns(400, "BadDeviceToken")
+            return .apns(status, reason, timestamp: status == 410 ? fixture.now.advanced(bySeconds: 60) : nil)
         }
         let report = try await Courier(for: fixture.outbox, through: transport, limits: Fixture.limits())
             .run(until: .empty)
@@ -121,6 +123,16 @@ struct DeliveryTests {
             Issue.record("the new token was not left alone")
             return
         }
+    }
+
+    @Test("sends what was put off as soon as an operator says so")
+    func putOff() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.deliver(ScriptedTransport(refusing: 503, "ServiceUnavailable"))
+        #expect(try await fixture.deliver(ScriptedTransport()).acceptedCount == 0)
+        try await fixture.outbox.retryNow()
+        #expect(try await fixture.deliver(ScriptedTransport()).acceptedCount == 1)
     }
 
     @Test("disables a refused token and keeps what waited, sealed, until an operator retries")

@@ -173,6 +173,17 @@ struct FileTests {
         #expect(result.errors.contains("can't be written to"), "\(result.errors)")
     }
 
+    @Test("a full disk and a place that is read-only are told apart by what SQLite says of its own index, too")
+    func codes() {
+        for (code, expected) in [
+            (.SQLITE_FULL, .diskFull), (.SQLITE_IOERR_SHMSIZE, .diskFull), (.SQLITE_READONLY, .readOnly),
+            (.SQLITE_IOERR_SHMOPEN, .readOnly), (.SQLITE_IOERR_LOCK, .readOnly), (.SQLITE_CORRUPT, .damaged),
+            (.SQLITE_BUSY, .busy),
+        ] as [(ResultCode, OutboxError)] {
+            #expect(OutboxError(DatabaseError(resultCode: code)) == expected)
+        }
+    }
+
     @Test("a full disk gives an error that says so, and loses nothing", .enabled(if: canMount))
     func full() async throws {
         // Fills the disk by enqueueing, delivers with the disk still full, makes room, delivers the rest.

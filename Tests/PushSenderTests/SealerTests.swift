@@ -30,6 +30,18 @@ struct SealerTests {
         return try opener(allowsAnonymous: allowsAnonymous).open(try Envelope(parsing: field), at: .now())
     }
 
+    @Test("what is moved into a file has 65,536 bytes at most, and says by how much it is too long")
+    func longestOverflow() throws {
+        let url = URL(string: "https://files.example.com/a")!
+        let tooLong = String(repeating: "x", count: 70_000)
+        let error = #expect(throws: SealError.self) { try sealer().moveOverflow(of: Content(body: tooLong), at: url) }
+        guard case .tooLarge(let excess)? = error else { throw try #require(error) }
+        for (cut, isMoved) in [(excess - 1, false), (excess, true)] {
+            let content = Content(body: String(tooLong.dropLast(cut)))
+            #expect((try? sealer().moveOverflow(of: content, at: url) != nil) == (isMoved ? true : nil))
+        }
+    }
+
     @Test("what is sealed opens, with id, topic and sent filled in")
     func roundTrip() throws {
         let payload = try sealer().seal(Content(title: "Nina", body: "Lunch at one?"), toUnverified: phone.recipient)

@@ -101,6 +101,21 @@ struct ReceiptStageTests {
         #expect(server.heads.isEmpty)
     }
 
+    @Test("lets a receipt go that waits for a host which is the app's no more")
+    func hostOfOld() async throws {
+        server.behave(.answers(500))
+        await show(try field())
+        #expect(queue.waiting().count == 1)
+        server.behave(.answers(204))
+        let (container, keys) = (fixture.folder.url, fixture.keys)
+        // No simulator: loopback is a host like any other.
+        let device = DeviceEnvironment(
+            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: fixture.scratchRoot)
+        await ReceiptStage(hosts: ["push.example.com"]).postWaiting(in: .folder(container), environment: device)
+        #expect(queue.waiting().isEmpty)
+        #expect(server.heads.count == 1)
+    }
+
     @Test("counts failures while no message asks for receipts, and costs nothing else")
     func noRequest() async throws {
         await show("garbage")

@@ -230,6 +230,12 @@ struct ChallengeTests {
         for flipped in text.bitFlips() {
             #expect(throws: ChallengeError.malformed) { try PendingChallenge(parsing: flipped) }
         }
+        // Of another length, with a checksum that is right.
+        let body = try #require(ArmouredText.removingChecksum(from: bytes))
+        for other in [[], Array(body.dropLast()), body + [0], body + body] {
+            let text = "pushpending." + Base64URL.encode(ArmouredText.appendingChecksum(to: other))
+            #expect(throws: ChallengeError.malformed) { try PendingChallenge(parsing: text) }
+        }
         for count in 0..<text.count {
             #expect(throws: ChallengeError.malformed) { try PendingChallenge(parsing: String(text.prefix(count))) }
         }
