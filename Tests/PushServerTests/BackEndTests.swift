@@ -29,14 +29,24 @@ struct BackEndTests {
                 #expect(answer.head.lowercased().contains("www-authenticate: bearer"))
             }
             let path = "/v1/phones/\(EnrolmentKey().enrolment)"
-            let altered = String(login.dropLast(4)) + "AAAA"
-            for token in [nil, RunningServer.token, altered, "pushlogin.", login + "A"] {
+            // The end, a day later; the MAC; the name of another account.
+            let altered = try [0x05, 0x14, -1].map { try Self.altering(login, at: $0) }
+            for token in altered + [nil, RunningServer.token, "pushlogin.", login + "A"] {
                 #expect(try server.send("DELETE", path, token: token).status == 401)
             }
             #expect(try server.send("DELETE", path, token: login).status == 204)
             #expect(try server.send("GET", "/healthz", token: nil).status == 200)
             #expect(try server.send("GET", "/readyz", token: nil).status == 200)
         }
+    }
+
+    /// A login in which one bit is another: of a byte from the front, or of the last.
+    private static func altering(_ login: String, at place: Int) throws -> String {
+        let text = login.dropFirst("pushlogin.".count).replacing("-", with: "+").replacing("_", with: "/")
+        var bytes = try #require(Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4)))
+        bytes[place < 0 ? bytes.count + place : place] ^= 1
+        let altered = bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        return "pushlogin." + altered.replacing("=", with: "")
     }
 
     @Test("a login ends when it should, and tokens are replaced without a restart")
