@@ -60,7 +60,7 @@ struct DocumentTests {
             for body in ["From Python", "From Node"] {
                 #expect(result.output.contains("│ \(body) "), "\(result.output)")
             }
-            #expect(result.objects.last?["apnsID"] is String)
+            #expect(result.objects.contains { $0["apnsID"] is String })
         }
         if document == "Docs/Operations.md" {
             #expect(result.output.contains("APNs took 1."))
