@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import PushCrypto
 import SealedPush
@@ -92,7 +91,7 @@ struct KeyringFileTests {
         let url = files.url
         let first = try FolderLock.exclusive(url)
         let waiting = Locked<FolderLock?>(nil)
-        DispatchQueue.global().async {
+        Thread.detachNewThread {
             let lock = isChange ? try? FolderLock.exclusive(url) : try? FolderLock.shared(url)
             waiting.withLock { $0 = lock }
         }
