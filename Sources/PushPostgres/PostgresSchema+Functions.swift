@@ -15,6 +15,8 @@
                 known text;
                 found_device record;
                 sender_id integer;
+                newest bigint;
+                queue record;
             BEGIN
                 IF body IS NULL OR octet_length(body) NOT BETWEEN 2 AND 4096 THEN
                     RAISE EXCEPTION 'sealed_push.enqueue: a payload has 2 to 4096 bytes' USING ERRCODE = '22023';
@@ -48,7 +50,7 @@
                 END IF;
 
                 SELECT d.id, d.carrier, d.recipient, d.token IS NOT NULL AND d.token_refusal IS NULL AS has_token
-                INTO found_device FROM sealed_push.devices d WHERE d.name = enqueue.device FOR SHARE;
+                INTO found_device FROM sealed_push.devices d WHERE d.name = enqueue.device FOR NO KEY UPDATE;
                 IF NOT FOUND OR NOT found_device.has_token OR found_device.recipient IS DISTINCT FROM enqueue.recipient THEN
                     DELETE FROM sealed_push.requests r
                     WHERE r.key = sha256(convert_to('sealed_push.enqueue ' || enqueue.key, 'UTF8'));
@@ -61,11 +63,17 @@
                     ON CONFLICT ON CONSTRAINT senders_key_key DO NOTHING;
                     SELECT s.id INTO sender_id FROM sealed_push.senders s WHERE s.key = enqueue.sender;
                 END IF;
-                INSERT INTO sealed_push.queues AS q(device, carrier, priority, due, head)
-                SELECT found_device.id, found_device.carrier, enqueue.priority, now, s.last_value
-                FROM sealed_push.entries_id_seq s
-                ON CONFLICT ON CONSTRAINT queues_pkey DO UPDATE SET priority = excluded.priority
-                    WHERE q.priority < excluded.priority;
+                newest := sealed_push.generation();
+                SELECT q.priority INTO queue FROM sealed_push.queues q
+                WHERE q.generation IN (newest - 1, newest) AND q.device = found_device.id FOR UPDATE;
+                IF NOT FOUND THEN
+                    INSERT INTO sealed_push.queues(generation, device, carrier, priority, due, head)
+                    SELECT newest, found_device.id, found_device.carrier, enqueue.priority, now, s.last_value
+                    FROM sealed_push.entries_id_seq s;
+                ELSIF queue.priority < enqueue.priority THEN
+                    UPDATE sealed_push.queues q SET priority = enqueue.priority
+                    WHERE q.generation IN (newest - 1, newest) AND q.device = found_device.id;
+                END IF;
                 INSERT INTO sealed_push.entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body,
                     sender)
                 VALUES (found_device.id, enqueue.priority, now,
@@ -96,7 +104,7 @@
                 END LOOP;
 
                 GRANT USAGE ON SCHEMA sealed_push TO sealed_push_enqueue, sealed_push_deliver, sealed_push_register;
-                GRANT SELECT ON sealed_push.meta TO sealed_push_enqueue, sealed_push_deliver, sealed_push_register;
+                GRANT SELECT ON sealed_push.meta, sealed_push.generations TO sealed_push_enqueue, sealed_push_deliver, sealed_push_register;
 
                 -- Seals and enqueues: reads to whom is sealed, and nothing of what waits.
                 GRANT EXECUTE ON FUNCTION
@@ -111,6 +119,7 @@
                 GRANT SELECT, USAGE ON SEQUENCE sealed_push.entries_id_seq TO sealed_push_enqueue;
 
                 -- Delivers: takes what waits and notes what became of it.
+                GRANT UPDATE ON sealed_push.generations TO sealed_push_deliver;
                 GRANT SELECT ON sealed_push.devices, sealed_push.senders TO sealed_push_deliver;
                 GRANT UPDATE (token, token_refusal, is_proven, revision) ON sealed_push.devices TO sealed_push_deliver;
                 -- To pass over entries that others remove, it locks them, which wants a column; enqueued is of no use to a thief.

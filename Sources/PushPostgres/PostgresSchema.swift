@@ -38,8 +38,9 @@
         }
 
         /// "SPUB": of the advisory locks. 1 is held by a courier that sleeps, and shared by who enqueues; 2 by who migrates; 3
-        /// by who registers many devices at once, and shared by who registers one.
+        /// by who registers many devices at once, and shared by who registers one. "SPUG" counts generations.
         static let advisoryClass = 0x5350_5542
+        static let generationClass = 0x5350_5547
         static let channel = "sealed_push"
 
         static let migrations = [
@@ -115,8 +116,14 @@
             -- One row for each device for which something waits: when its oldest entry may be taken. While it is leased, due
             -- is the lease's end, so what a dead process held comes due again by itself. No entry of the device that
             -- waits has a number below head: a scan begins there, and not among what was deleted and not vacuumed yet.
+            --
+            -- A device has one row; who makes it holds the device's row in devices. Its key begins with a generation: the one
+            -- that was current when it was made, or was moved. Whatever lives is of the current generation or the one before,
+            -- so who looks for a device's row walks through what was deleted in these two, not in all the time since a
+            -- vacuum, which any long transaction holds up.
             CREATE TABLE sealed_push.queues(
-                device bigint PRIMARY KEY,
+                generation bigint NOT NULL,
+                device bigint NOT NULL,
                 carrier text COLLATE "C" NOT NULL,
                 priority smallint NOT NULL,
                 due bigint NOT NULL,
@@ -127,7 +134,25 @@
                 attempts bigint NOT NULL DEFAULT 0
             ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
                 autovacuum_vacuum_cost_delay = 0);
+            CREATE INDEX queues_by_device ON sealed_push.queues(generation, device);
             CREATE INDEX queues_by_due ON sealed_push.queues(carrier, priority, due);
+
+            -- The current one, for who makes rows: until the transaction's end nobody makes this the last but two.
+            CREATE TABLE sealed_push.generations(current bigint NOT NULL);
+            INSERT INTO sealed_push.generations(current) VALUES (1);
+            CREATE FUNCTION sealed_push.generation() RETURNS bigint LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog AS $$
+            DECLARE
+                found bigint;
+                held bigint;
+            BEGIN
+                LOOP
+                    SELECT current INTO found FROM sealed_push.generations;
+                    EXIT WHEN found = held;
+                    PERFORM pg_advisory_xact_lock_shared(\(generationClass), (found % 2147483647)::integer);
+                    held := found;
+                END LOOP;
+                RETURN found;
+            END $$;
 
             CREATE TABLE sealed_push.dead_letters(
                 id bigint PRIMARY KEY,

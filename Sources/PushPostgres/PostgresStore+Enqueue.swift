@@ -63,15 +63,18 @@
             guard !sealed.isEmpty else { return true }
             let sealed = sealed.sorted { $0.device < $1.device }
             let devices = PostgresValue.ints(sealed.map(\.device))
-            // Shared, and until the end: a change of user or key comes before this, or finds what is enqueued, and discards it.
+            // Until the end: a change of user or key comes before this, or finds what is enqueued, and discards it.
             let held = try db.rows(
                 """
                 SELECT d.carrier FROM unnest($1::bigint[], $2::bigint[]) AS x(id, revision)
-                JOIN sealed_push.devices d ON d.id = x.id AND d.revision = x.revision ORDER BY d.id FOR SHARE OF d
+                JOIN sealed_push.devices d ON d.id = x.id AND d.revision = x.revision ORDER BY d.id FOR NO KEY UPDATE OF d
                 """, [devices, .ints(sealed.map(\.revision))])
             guard held.count == sealed.count else { return false }
-            let carriers = try held.map { row throws(OutboxError) in try row.optionalText("carrier") }
-            try queue(devices, carriers, priority: order.priority.rawValue, due: now, db)
+            let carriers = try held.map { row throws(OutboxError) in try row.text("carrier") }
+            try queue(
+                zip(sealed, carriers).map {
+                    NewQueue(device: $0.device, carrier: $1, priority: Int64(order.priority.rawValue))
+                }, due: now, db)
             let payloads = sealed.map(\.payload)
             let ends = payloads.map { min(order.end(of: $0) ?? .max, now + EnqueueOrder.lifetime) }
             try db.rows(
@@ -92,22 +95,64 @@
             return true
         }
 
-        /// Lets what waits for devices be taken, in the better of the lanes; a back-off or lease goes on.
+        struct NewQueue {
+            let device: Int64
+            let carrier: String
+            let priority: Int64
+            /// No entry that waits has a lower number; nil where none was numbered yet.
+            var head: Int64?
+        }
+
+        /// Lets what waits for devices be taken, in the better of the lanes; a back-off or lease goes on. The devices' rows are
+        /// ours.
         ///
-        /// Their rows are held until the transaction's end, so that the entries of one device are numbered in the order in which
-        /// they become visible. What is made now begins behind all numbers that were given before.
-        private static func queue(
-            _ devices: PostgresValue, _ carriers: [String?], priority: Int, due: Int64, _ db: PostgresConnection
-        ) throws(OutboxError) {
+        /// The queues' rows are held until the transaction's end, so that the entries of one device are numbered in the order
+        /// in which they become visible. What is made now begins behind all numbers that were given before.
+        static func queue(_ queues: [NewQueue], due: Int64, _ db: PostgresConnection) throws(OutboxError) {
+            let generation = try db.rows("SELECT sealed_push.generation()").first?.int("generation") ?? 0
+            let rows = try db.rows(
+                """
+                SELECT q.device, q.priority, q.head, q.ctid AS place
+                FROM unnest($1::bigint[]) AS x(device), LATERAL (
+                    SELECT *, ctid FROM sealed_push.queues WHERE generation IN ($2 - 1, $2) AND device = x.device
+                    FOR UPDATE) AS q
+                """, [.ints(queues.map(\.device)), .int(generation)])
+            var found: [Int64: (priority: Int64, head: Int64, place: Int64)] = [:]
+            for (device, queue) in try rows.map({ row throws(OutboxError) in
+                (
+                    try row.int("device"),
+                    (priority: try row.int("priority"), head: try row.int("head"), place: try row.int("place"))
+                )
+            }) {
+                found[device] = queue
+            }
+            var changed: [(place: Int64, priority: Int64, head: Int64)] = []
+            for queue in queues {
+                guard let old = found[queue.device] else { continue }
+                let (priority, head) = (max(old.priority, queue.priority), min(old.head, queue.head ?? old.head))
+                if (priority, head) != (old.priority, old.head) { changed.append((old.place, priority, head)) }
+            }
+            if !changed.isEmpty {
+                try db.rows(
+                    """
+                    UPDATE sealed_push.queues q SET priority = x.priority, head = x.head
+                    FROM unnest($1::tid[], $2::bigint[], $3::bigint[]) AS x(place, priority, head) WHERE q.ctid = x.place
+                    """,
+                    [.places(changed.map(\.place)), .ints(changed.map(\.priority)), .ints(changed.map(\.head))])
+            }
+            let new = queues.filter { found[$0.device] == nil }
+            guard !new.isEmpty else { return }
             try db.rows(
                 """
-                INSERT INTO sealed_push.queues(device, carrier, priority, due, head)
-                SELECT x.device, x.carrier, $3, $4, s.last_value
-                FROM unnest($1::bigint[], $2::text[]) AS x(device, carrier), sealed_push.entries_id_seq s
-                ORDER BY x.device
-                ON CONFLICT (device) DO UPDATE SET priority = excluded.priority
-                    WHERE queues.priority < excluded.priority
-                """, [devices, .texts(carriers), .int(Int64(priority)), .int(due)])
+                INSERT INTO sealed_push.queues(generation, device, carrier, priority, due, head)
+                SELECT $1, x.device, x.carrier, x.priority, $2, coalesce(x.head, s.last_value)
+                FROM unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[]) AS x(device, carrier, priority, head),
+                    sealed_push.entries_id_seq s
+                """,
+                [
+                    .int(generation), .int(due), .ints(new.map(\.device)), .texts(new.map(\.carrier)),
+                    .ints(new.map(\.priority)), .ints(new.map(\.head)),
+                ])
         }
 
         // MARK: Idempotency keys

@@ -28,27 +28,31 @@
                 default: ordinary.append((lease, settlement))
                 }
             }
-            let (settled, floors) = (ordinary, self.floors)
+            let (settled, floors, places) = (ordinary, self.floors, self.places)
             guard !settled.isEmpty || !exchange.extended.isEmpty || exchange.order != nil else { return LeaseAnswer() }
-            return try await write { db, now throws(OutboxError) in
+            let answer = try await write { db, now throws(OutboxError) in
                 var answer = LeaseAnswer()
                 answer.unsettled = try Self.settle(
-                    settled, extending: exchange.extended, by: exchange.hold, at: now, db)
-                if let order = exchange.order { answer.leases = try Self.take(order, at: now, floors, db) }
+                    settled, extending: exchange.extended, by: exchange.hold, at: now, places, db)
+                if let order = exchange.order { answer.leases = try Self.take(order, at: now, floors, places, db) }
                 return answer
             }
+            await turnIfDue(after: answer.leases.count)
+            return answer
         }
 
         func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
+            try await timeUntilDue(by: carrier, above: { _ in .min })
+        }
+
+        /// - Parameter floor: below which nothing is looked for, in each lane.
+        func timeUntilDue(
+            by carrier: Carrier, above floor: @escaping @Sendable (Int) -> Int64
+        ) async throws(OutboxError) -> Duration? {
             try await read { db, now throws(OutboxError) in
-                let rows = try db.rows(
-                    """
-                    SELECT least(
-                        (SELECT due FROM sealed_push.queues WHERE carrier = $1 AND priority = 10 ORDER BY due LIMIT 1),
-                        (SELECT due FROM sealed_push.queues WHERE carrier = $1 AND priority = 5 ORDER BY due LIMIT 1)
-                    ) AS due
-                    """, [.text(carrier.description)])
-                return try rows.first?.optionalInt("due").map { .milliseconds($0 - now) }
+                let immediate = try Self.first(carrier, 10, above: floor(10), db)
+                let considerate = try Self.first(carrier, 5, above: floor(5), db)
+                return [immediate, considerate].compactMap(\.self).min().map { .milliseconds($0 - now) }
             }
         }
 
@@ -57,28 +61,36 @@
         /// Returns what could not be noted, since somebody is enqueueing to the device.
         private static func settle(
             _ settled: [(lease: Lease, settlement: Settlement)], extending extended: [Lease], by hold: Duration,
-            at now: Int64, _ db: PostgresConnection
+            at now: Int64, _ places: Locked<[Int64: Int64]>, _ db: PostgresConnection
         ) throws(OutboxError) -> [(lease: Lease, settlement: Settlement)] {
             guard !settled.isEmpty || !extended.isEmpty else { return [] }
             try removeEntries(settled, at: now, db)
-            let free = try lockQueues((settled.map(\.lease) + extended), db)
-            try prolong(extended.filter { free.contains($0.device) }, until: now + hold.milliseconds, db)
-            var (ended, released): ([Lease], [(lease: Lease, due: Int64, isAttempt: Bool)]) = ([], [])
+            let found = try lockQueues((settled.map(\.lease) + extended), places, db)
+            let held = extended.compactMap { lease in found[lease.device].map { Found(lease: lease, place: $0) } }
+            try prolong(held, until: now + hold.milliseconds, places, db)
+            var (ended, released): ([Found], [(found: Found, due: Int64, isAttempt: Bool)]) = ([], [])
             var unsettled: [(lease: Lease, settlement: Settlement)] = []
             for (lease, settlement) in settled {
-                guard free.contains(lease.device) else {
+                guard let place = found[lease.device] else {
                     unsettled.append((lease, settlement))
                     continue
                 }
+                let found = Found(lease: lease, place: place)
                 switch settlement {
-                case .accepted, .dead: ended.append(lease)
-                case .later(let delay): released.append((lease, now + delay.milliseconds, true))
-                case .returned, .addressGone, .addressRefused: released.append((lease, now, false))
+                case .accepted, .dead: ended.append(found)
+                case .later(let delay): released.append((found, now + delay.milliseconds, true))
+                case .returned, .addressGone, .addressRefused: released.append((found, now, false))
                 }
             }
             try release(released, db)
             try advance(ended, at: now, db)
-            return try held(unsettled, db)
+            return try stillHeld(unsettled, db)
+        }
+
+        /// A lease, and where its device's row lies, which is ours until the transaction's end.
+        private struct Found {
+            let lease: Lease
+            let place: Int64
         }
 
         /// What was taken is removed, what is dead buried: whoever holds the lease now, and without a look at the queue.
@@ -112,81 +124,97 @@
                 """, [.ints(leases.map(\.device)), .byteArrays(leases.map { $0.request.address.bytes })])
         }
 
-        /// Devices whose row is ours until the transaction's end. What follows sees all that was enqueued to them before.
-        private static func lockQueues(_ leases: [Lease], _ db: PostgresConnection) throws(OutboxError) -> Set<Int64> {
-            let rows = try db.rows(
-                """
-                SELECT device FROM sealed_push.queues WHERE device = ANY($1) ORDER BY device FOR UPDATE SKIP LOCKED
-                """, [.ints(leases.map(\.device))])
-            return Set(try rows.map { row throws(OutboxError) in try row.int("device") })
+        /// Where the devices' rows lie that are ours until the transaction's end. What follows sees all that was enqueued to
+        /// them before.
+        ///
+        /// A row is looked for where its lease was noted: by its key, all that was deleted and not vacuumed is walked through.
+        /// One that was written meanwhile is found by its key.
+        private static func lockQueues(
+            _ leases: [Lease], _ places: Locked<[Int64: Int64]>, _ db: PostgresConnection
+        ) throws(OutboxError) -> [Int64: Int64] {
+            let known = places.withLock { places in
+                leases.compactMap { lease in places.removeValue(forKey: lease.device).map { (lease.device, $0) } }
+            }
+            var found = try Self.places(
+                db.rows(
+                    """
+                    SELECT q.device, q.ctid AS place FROM unnest($1::bigint[], $2::tid[]) AS x(device, place)
+                    JOIN sealed_push.queues q ON q.ctid = x.place AND q.device = x.device FOR UPDATE OF q SKIP LOCKED
+                    """, [.ints(known.map(\.0)), .places(known.map(\.1))]))
+            let others = leases.map(\.device).filter { found[$0] == nil }
+            found.merge(try lockQueues(of: others, skipsLocked: true, db)) { $1 }
+            return found
+        }
+
+        /// Notes where rows lie that were written.
+        static func remember(_ rows: PostgresRows, _ places: Locked<[Int64: Int64]>) throws(OutboxError) {
+            let written = try Self.places(rows)
+            places.withLock { $0.merge(written) { $1 } }
         }
 
         /// Those whose lease is still there: the others have nothing to say about the queue any more.
-        private static func held(
+        private static func stillHeld(
             _ unsettled: [(lease: Lease, settlement: Settlement)], _ db: PostgresConnection
         ) throws(OutboxError) -> [(lease: Lease, settlement: Settlement)] {
             guard !unsettled.isEmpty else { return [] }
-            let rows = try db.rows(
-                """
-                SELECT lease FROM sealed_push.queues q JOIN unnest($1::bigint[], $2::bigint[]) AS x(device, number)
-                    ON q.device = x.device AND q.lease = x.number
-                """, [.ints(unsettled.map(\.lease.device)), .ints(unsettled.map(\.lease.number))])
-            let numbers = Set(try rows.map { row throws(OutboxError) in try row.int("lease") })
+            let rows = try db.rows(Self.living("lease"), [.ints(unsettled.map(\.lease.device))])
+            let numbers = Set(try rows.map { row throws(OutboxError) in try row.optionalInt("lease") })
             return unsettled.filter { numbers.contains($0.lease.number) }
         }
 
         private static func prolong(
-            _ leases: [Lease], until due: Int64, _ db: PostgresConnection
+            _ found: [Found], until due: Int64, _ places: Locked<[Int64: Int64]>, _ db: PostgresConnection
         ) throws(OutboxError) {
-            guard !leases.isEmpty else { return }
-            try db.rows(
+            guard !found.isEmpty else { return }
+            let rows = try db.rows(
                 """
-                UPDATE sealed_push.queues q SET due = $3 FROM unnest($1::bigint[], $2::bigint[]) AS x(device, number)
-                WHERE q.device = x.device AND q.lease = x.number
-                """, [.ints(leases.map(\.device)), .ints(leases.map(\.number)), .int(due)])
+                UPDATE sealed_push.queues q SET due = $3 FROM unnest($1::tid[], $2::bigint[]) AS x(place, number)
+                WHERE q.ctid = x.place AND q.lease = x.number RETURNING q.device, q.ctid AS place
+                """, [.places(found.map(\.place)), .ints(found.map(\.lease.number)), .int(due)])
+            try remember(rows, places)
         }
 
         private static func release(
-            _ released: [(lease: Lease, due: Int64, isAttempt: Bool)], _ db: PostgresConnection
+            _ released: [(found: Found, due: Int64, isAttempt: Bool)], _ db: PostgresConnection
         ) throws(OutboxError) {
             guard !released.isEmpty else { return }
             try db.rows(
                 """
                 UPDATE sealed_push.queues q
                 SET due = x.due, lease = NULL, holder = NULL, attempts = q.attempts - x.returned
-                FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS x(device, number, due, returned)
-                WHERE q.device = x.device AND q.lease = x.number
+                FROM unnest($1::tid[], $2::bigint[], $3::bigint[], $4::bigint[]) AS x(place, number, due, returned)
+                WHERE q.ctid = x.place AND q.lease = x.number
                 """,
                 [
-                    .ints(released.map(\.lease.device)), .ints(released.map(\.lease.number)),
+                    .places(released.map(\.found.place)), .ints(released.map(\.found.lease.number)),
                     .ints(released.map(\.due)), .ints(released.map { $0.isAttempt ? 0 : 1 }),
                 ])
         }
 
         /// Goes on to devices' next entries, once their heads are gone.
-        private static func advance(_ leases: [Lease], at now: Int64, _ db: PostgresConnection) throws(OutboxError) {
-            guard !leases.isEmpty else { return }
-            try removeEmpty(leases.map(\.device), db)
+        private static func advance(_ found: [Found], at now: Int64, _ db: PostgresConnection) throws(OutboxError) {
+            guard !found.isEmpty else { return }
+            try removeEmpty(found.map(\.place), db)
             try db.rows(
                 """
                 UPDATE sealed_push.queues q SET due = $3, lease = NULL, holder = NULL, entry = NULL, attempts = 0,
                     head = least(h.immediate, h.considerate),
                     priority = CASE WHEN h.immediate IS NULL THEN 5 ELSE 10 END
-                FROM unnest($1::bigint[], $2::bigint[]) AS x(device, number)
-                    JOIN sealed_push.queues o ON o.device = x.device AND o.lease = x.number,
+                FROM unnest($1::tid[], $2::bigint[]) AS x(place, number)
+                    JOIN sealed_push.queues o ON o.ctid = x.place AND o.lease = x.number,
                     LATERAL (SELECT \(heads("o"))) AS h
-                WHERE q.device = o.device
-                """, [.ints(leases.map(\.device)), .ints(leases.map(\.number)), .int(now)])
+                WHERE q.ctid = o.ctid
+                """, [.places(found.map(\.place)), .ints(found.map(\.lease.number)), .int(now)])
         }
 
-        /// Removes the queues for which nothing waits; their rows are ours.
-        static func removeEmpty(_ devices: [Int64], _ db: PostgresConnection) throws(OutboxError) {
+        /// Removes the queues for which nothing waits; their rows, at these places, are ours.
+        static func removeEmpty(_ places: [Int64], _ db: PostgresConnection) throws(OutboxError) {
             try db.rows(
                 """
-                DELETE FROM sealed_push.queues q USING unnest($1::bigint[]) AS x(device), LATERAL (
-                    SELECT \(heads("o")) FROM sealed_push.queues o WHERE o.device = x.device) AS h
-                WHERE q.device = x.device AND h.immediate IS NULL AND h.considerate IS NULL
-                """, [.ints(devices)])
+                DELETE FROM sealed_push.queues q USING unnest($1::tid[]) AS x(place)
+                    JOIN sealed_push.queues o ON o.ctid = x.place, LATERAL (SELECT \(heads("o"))) AS h
+                WHERE q.ctid = o.ctid AND h.immediate IS NULL AND h.considerate IS NULL
+                """, [.places(places)])
         }
 
         /// The oldest that waits in each lane: one step into the index, however many wait, and however many are gone.

@@ -72,9 +72,12 @@
                 id = try insert(device, db)
             }
             try saveEnrolment(of: id, DeviceRow(device).enrolment, db)
-            try db.rows(
-                "UPDATE sealed_push.queues SET carrier = $1 WHERE device = $2 AND carrier <> $1",
-                [.text(device.address.carrier.description), .int(id)])
+            if let known, known.device.address.carrier != device.address.carrier {
+                let queues = try lockQueues(of: [id], db).values
+                try db.rows(
+                    "UPDATE sealed_push.queues SET carrier = $1 WHERE ctid = ANY($2)",
+                    [.text(device.address.carrier.description), .places(Array(queues))])
+            }
             return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, addressTakenFrom: loser)
         }
 
@@ -196,17 +199,19 @@
         /// Removes all that waits for a device, dead letters included; returns how many that were. The device's row is locked, so
         /// that nobody enqueues to it meanwhile.
         static func discardAll(of id: Int64, _ db: PostgresConnection) throws(OutboxError) -> Int {
-            try db.rows("DELETE FROM sealed_push.queues WHERE device = $1", [.int(id)])
+            try removeQueue(of: id, db)
             return try db.rows("DELETE FROM sealed_push.entries WHERE device = $1", [.int(id)]).changedCount
                 + db.rows("DELETE FROM sealed_push.dead_letters WHERE device = $1", [.int(id)]).changedCount
         }
 
         /// Lets what was put off be taken at once: a new address has nothing to do with why the old one failed.
         private static func hurry(_ id: Int64, due: Int64, _ db: PostgresConnection) throws(OutboxError) {
+            let queues = try lockQueues(of: [id], db).values
             let hurried = try db.rows(
                 """
-                UPDATE sealed_push.queues SET due = $1, attempts = 0 WHERE device = $2 AND due > $1 AND lease IS NULL
-                """, [.int(due), .int(id)])
+                UPDATE sealed_push.queues SET due = $1, attempts = 0
+                WHERE ctid = ANY($2) AND due > $1 AND lease IS NULL
+                """, [.int(due), .places(Array(queues))])
             if hurried.changedCount > 0 { try db.rows("SELECT sealed_push.wake()") }
         }
 

@@ -12,14 +12,20 @@
     struct Floor: Sendable {
         var due: Int64 = .min
         var nextWhole: ContinuousClock.Instant = .now
+        /// When a whole look costs little of all the time, if there is cause for one.
+        var earliestWhole: ContinuousClock.Instant = .now
+        var nextRise: ContinuousClock.Instant = .now
 
         /// Milliseconds.
         static let margin: Int64 = 1_000
+        static func lane(_ priority: Int, _ carrier: Carrier) -> String { "\(priority) \(carrier)" }
+        static let interval = Duration.milliseconds(200)
     }
 
     extension PostgresStore {
         static func take(
-            _ order: LeaseOrder, at now: Int64, _ floors: Locked<[String: Floor]>, _ db: PostgresConnection
+            _ order: LeaseOrder, at now: Int64, _ floors: Locked<[String: Floor]>, _ places: Locked<[Int64: Int64]>,
+            _ db: PostgresConnection
         ) throws(OutboxError) -> [Lease] {
             var taken = Taken()
             // A share for the considerate lane, the rest for the immediate one, and what that leaves for the other again.
@@ -27,14 +33,22 @@
             for (priority, limit) in lanes {
                 let free = min(limit, order.count - taken.leases.count)
                 guard free > 0 else { continue }
-                let devices = try due(order.carrier, priority: priority, limit: free, at: now, floors, db)
+                let queues = try due(order.carrier, priority: priority, limit: free, at: now, floors, db)
                 let count = taken.leases.count
-                try take(devices, order, at: now, into: &taken, db)
+                try take(queues, order, at: now, into: &taken, db)
                 // Before the next lane, which may be the same: what is locked by ourselves is passed over by nobody.
-                try note(taken.leases[count...], of: order, until: now + order.duration.milliseconds, db)
+                try note(
+                    taken.leases[count...], at: queues, of: order, until: now + order.duration.milliseconds, places, db)
             }
             try tally(Tally.expired, taken.expiredCount, at: now, db)
             return taken.leases
+        }
+
+        /// A row of `queues` that is ours until the transaction's end.
+        private struct DueQueue {
+            let device: Int64
+            let due: Int64
+            let place: Int64
         }
 
         private struct Taken {
@@ -47,29 +61,36 @@
         private static func due(
             _ carrier: Carrier, priority: Int, limit: Int, at now: Int64, _ floors: Locked<[String: Floor]>,
             _ db: PostgresConnection
-        ) throws(OutboxError) -> [Int64] {
-            let lane = "\(priority) \(carrier)"
+        ) throws(OutboxError) -> [DueQueue] {
+            let lane = Floor.lane(priority, carrier)
             let floor = floors.withLock { $0[lane] } ?? Floor()
             let start = ContinuousClock.now
             // A clock that was set back, too, makes all of it uncertain.
             let lowest = floor.due > now || ContinuousClock.now >= floor.nextWhole ? .min : floor.due
-            var devices = try due(
+            var queues = try due(
                 "due > $3 AND due <= $4", carrier, priority, [.int(lowest), .int(now)], limit, db)
             var next = floor
-            next.due =
-                min(devices.first?.due ?? now, try first(carrier, priority, above: lowest, db) ?? now) - Floor.margin
-            if lowest == .min { next.nextWhole = .now + max(Self.wholeInterval, (ContinuousClock.now - start) * 20) }
+            if lowest == .min || start >= floor.nextRise {
+                next.due =
+                    min(queues.first?.due ?? now, try first(carrier, priority, above: lowest, db) ?? now)
+                    - Floor.margin
+                next.nextRise = .now + Floor.interval
+            }
+            if lowest == .min {
+                next.earliestWhole = .now + (ContinuousClock.now - start) * 20
+                next.nextWhole = max(next.earliestWhole, .now + Self.wholeInterval)
+            }
             floors.withLock { $0[lane] = next }
-            if devices.isEmpty {
-                devices = try due(
+            if queues.isEmpty {
+                queues = try due(
                     "due > $3 AND due <= $4", carrier, priority, [.int(now + Lease.longestDelay), .int(.max)], limit, db
                 )
             }
-            return devices.map(\.device)
+            return queues
         }
 
         /// The first queue of all, those included that others hold: they are looked for again.
-        private static func first(
+        static func first(
             _ carrier: Carrier, _ priority: Int, above lowest: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int64? {
             try db.rows(
@@ -82,33 +103,35 @@
         private static func due(
             _ condition: String, _ carrier: Carrier, _ priority: Int, _ bounds: [PostgresValue], _ limit: Int,
             _ db: PostgresConnection
-        ) throws(OutboxError) -> [(device: Int64, due: Int64)] {
+        ) throws(OutboxError) -> [DueQueue] {
             let rows = try db.rows(
                 """
-                SELECT device, due FROM sealed_push.queues
+                SELECT device, due, ctid AS place FROM sealed_push.queues
                 WHERE carrier = $1 AND priority = $2 AND \(condition) ORDER BY due LIMIT $5 FOR UPDATE SKIP LOCKED
                 """,
                 [.text(carrier.description), .int(Int64(priority))] + bounds + [.int(Int64(limit))])
-            return try rows.map { row throws(OutboxError) in (try row.int("device"), try row.int("due")) }
+            return try rows.map { row throws(OutboxError) in
+                DueQueue(device: try row.int("device"), due: try row.int("due"), place: try row.int("place"))
+            }
         }
 
         /// Takes devices' oldest entries, dropping those before them that are stale; their queues' rows are ours.
         private static func take(
-            _ devices: [Int64], _ order: LeaseOrder, at now: Int64, into taken: inout Taken, _ db: PostgresConnection
+            _ queues: [DueQueue], _ order: LeaseOrder, at now: Int64, into taken: inout Taken, _ db: PostgresConnection
         ) throws(OutboxError) {
-            var left = devices
+            var left = queues.map(\.place)
             while !left.isEmpty {
-                let rows = try db.rows(heads, [.ints(left)])
+                let rows = try db.rows(heads, [.places(left)])
                 var (again, stale, empty): ([Int64], [Int64], [Int64]) = ([], [], [])
                 for row in try rows.map({ row throws(OutboxError) in row }) {
-                    let device = try row.int("device")
+                    let (device, place) = (try row.int("device"), try row.int("place"))
                     guard let head = try row.optionalInt("id") else {
-                        empty.append(device)
+                        empty.append(place)
                         continue
                     }
                     if now >= (try row.int("stale")) {
                         stale.append(head)
-                        again.append(device)
+                        again.append(place)
                         continue
                     }
                     let refusal = try row.optionalText("token_refusal")
@@ -129,7 +152,7 @@
                         // Somebody has been in the database: it costs this one, not all others.
                         try tally(
                             Tally.dead("malformed"), buryOne(head, reason: "malformed", at: now, db), at: now, db)
-                        again.append(device)
+                        again.append(place)
                     }
                 }
                 if !empty.isEmpty { try removeEmpty(empty, db) }
@@ -142,27 +165,30 @@
         }
 
         private static func note(
-            _ leases: ArraySlice<Lease>, of order: LeaseOrder, until end: Int64, _ db: PostgresConnection
+            _ leases: ArraySlice<Lease>, at queues: [DueQueue], of order: LeaseOrder, until end: Int64,
+            _ places: Locked<[Int64: Int64]>, _ db: PostgresConnection
         ) throws(OutboxError) {
             guard !leases.isEmpty else { return }
-            try db.rows(
+            let found = Dictionary(queues.map { ($0.device, $0.place) }, uniquingKeysWith: { first, _ in first })
+            let rows = try db.rows(
                 """
                 UPDATE sealed_push.queues q
                 SET due = $5, lease = x.number, holder = $6, entry = x.entry, head = x.entry, attempts = x.attempts
-                FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS x(device, number, entry, attempts)
-                WHERE q.device = x.device
+                FROM unnest($1::tid[], $2::bigint[], $3::bigint[], $4::bigint[]) AS x(place, number, entry, attempts)
+                WHERE q.ctid = x.place RETURNING q.device, q.ctid AS place
                 """,
                 [
-                    .ints(leases.map(\.device)), .ints(leases.map(\.number)), .ints(leases.map(\.entry)),
-                    .ints(leases.map { Int64($0.attempts) }), .int(end), .text(hostName),
+                    .places(leases.compactMap { found[$0.device] }), .ints(leases.map(\.number)),
+                    .ints(leases.map(\.entry)), .ints(leases.map { Int64($0.attempts) }), .int(end), .text(hostName),
                 ])
+            try remember(rows, places)
         }
 
         private static let heads = """
-            SELECT x.device, q.entry, q.attempts, e.id, e.priority, e.stale, e.expiration, e.apns_id, e.collapse_id, e.body,
+            SELECT q.device, x.place, q.entry, q.attempts, e.id, e.priority, e.stale, e.expiration, e.apns_id, e.collapse_id, e.body,
                 d.topic, d.token, d.token_refusal, d.is_proven
-            FROM unnest($1::bigint[]) WITH ORDINALITY AS x(device, n)
-            JOIN sealed_push.queues q ON q.device = x.device
+            FROM unnest($1::tid[]) WITH ORDINALITY AS x(place, n)
+            JOIN sealed_push.queues q ON q.ctid = x.place
             LEFT JOIN LATERAL (
                 SELECT * FROM (
                     (SELECT * FROM sealed_push.entries WHERE device = q.device AND priority = 10 AND id >= q.head

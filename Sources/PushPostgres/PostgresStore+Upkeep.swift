@@ -100,12 +100,9 @@
                             FOR UPDATE SKIP LOCKED) RETURNING device
                         """, [argument])
                     let devices = Set(try removed.map { row throws(OutboxError) in try row.int("device") })
-                    let free = try db.rows(
-                        """
-                        SELECT device FROM sealed_push.queues WHERE device = ANY($1) AND (lease IS NULL OR due <= $2)
-                        ORDER BY device FOR UPDATE SKIP LOCKED
-                        """, [.ints(devices.sorted()), .int(now)])
-                    try Self.removeEmpty(free.map { row throws(OutboxError) in try row.int("device") }, db)
+                    let free = try Self.lockQueues(
+                        of: Array(devices), where: "(lease IS NULL OR due <= \(now))", skipsLocked: true, db)
+                    try Self.removeEmpty(Array(free.values), db)
                     try Self.tally(outcome, removed.count, at: now, db)
                     return removed.count
                 }
@@ -129,20 +126,26 @@
                 FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
                 WHERE ($1::text IS NULL OR l.reason = $1) AND l.stale > $2 AND d.token IS NOT NULL
                     AND d.token_refusal IS NULL
-                ORDER BY l.device, l.id LIMIT \(batchCount) FOR UPDATE OF l SKIP LOCKED
+                ORDER BY l.device, l.id LIMIT \(batchCount) FOR UPDATE OF l SKIP LOCKED FOR NO KEY UPDATE OF d
                 """, [.text(reason), .int(now)])
             guard !rows.isEmpty else { return 0 }
             let ids = try rows.map { row throws(OutboxError) in try row.int("id") }
             // They are older than what has come since: the scans begin with them.
-            try db.rows(
-                """
-                INSERT INTO sealed_push.queues(device, carrier, priority, due, head)
-                SELECT l.device, min(d.carrier), max(l.priority), $2, min(l.id)
-                FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
-                WHERE l.id = ANY($1) GROUP BY l.device ORDER BY l.device
-                ON CONFLICT (device) DO UPDATE SET priority = greatest(queues.priority, excluded.priority),
-                    head = least(queues.head, excluded.head)
-                """, [.ints(ids), .int(now)])
+            var queues: [NewQueue] = []
+            for queue in try rows.map({ row throws(OutboxError) in
+                NewQueue(
+                    device: try row.int("device"), carrier: try row.text("carrier"), priority: try row.int("priority"),
+                    head: try row.int("id"))
+            }) {
+                guard let last = queues.last, last.device == queue.device else {
+                    queues.append(queue)
+                    continue
+                }
+                queues[queues.count - 1] = NewQueue(
+                    device: last.device, carrier: last.carrier, priority: max(last.priority, queue.priority),
+                    head: last.head)
+            }
+            try queue(queues, due: now, db)
             try db.rows(
                 """
                 WITH back AS (DELETE FROM sealed_push.dead_letters WHERE id = ANY($1) RETURNING \(entryColumns))
@@ -176,8 +179,13 @@
             of device: Int64, reason: String, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int {
             let count = try bury("device = $4", device, reason: reason, attempts: 0, at: now, db)
-            try db.rows("DELETE FROM sealed_push.queues WHERE device = $1", [.int(device)])
+            try removeQueue(of: device, db)
             return count
+        }
+
+        static func removeQueue(of device: Int64, _ db: PostgresConnection) throws(OutboxError) {
+            let places = try lockQueues(of: [device], db).values
+            try db.rows("DELETE FROM sealed_push.queues WHERE ctid = ANY($1)", [.places(Array(places))])
         }
 
         static func buryOne(_ id: Int64, reason: String, at now: Int64, _ db: PostgresConnection) throws(OutboxError)

@@ -15,6 +15,12 @@
         private let waker: PostgresWaker
         /// Below these times, by carrier and lane, no queue's row was found of late.
         let floors = Locked<[String: Floor]>([:])
+        /// When all may be walked through again, before a sleep, for what is due first.
+        private let earliestWhole = Locked(ContinuousClock.Instant.now)
+        /// Where the rows of leased devices lay when they were written last; a hint, as a row that is written moves.
+        let places = Locked<[Int64: Int64]>([:])
+        /// How many leases were taken since the last turn of generations.
+        let takenSinceTurn = Locked(0)
 
         /// - Parameters:
         ///   - clock: for tests, in place of the database's.
@@ -52,16 +58,33 @@
         func rest(for duration: Duration, by carrier: Carrier) async {
             guard !isTimeGiven else { return await clock.sleep(duration) }
             let wasWoken = await waker.rest(for: duration) {
-                let time: Duration?
-                do throws(OutboxError) { time = try await self.timeUntilDue(by: carrier) } catch { return .zero }
-                // What was enqueued long before its transaction ended may be due below the floors.
-                if let time, time <= .zero { self.forgetFloors() }
-                return time
+                do throws(OutboxError) { return try await self.timeUntilNextDue(by: carrier) } catch { return .zero }
             }
-            if wasWoken { forgetFloors() }
+            // What was enqueued long before its transaction ended is due below the floors.
+            if wasWoken { lookBelowFloors() }
         }
 
-        private func forgetFloors() { floors.withLock { $0 = [:] } }
+        /// The same as ``timeUntilDue(by:)``, with a look below the floors as seldom as that is slow.
+        private func timeUntilNextDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
+            let start = ContinuousClock.now
+            let isWhole = start >= earliestWhole.withLock { $0 }
+            let floors = isWhole ? [:] : self.floors.withLock { $0 }
+            let time = try await timeUntilDue(by: carrier) { floors[Floor.lane($0, carrier)]?.due ?? .min }
+            guard isWhole else { return min(time ?? .seconds(1), .seconds(1)) }
+            earliestWhole.withLock { $0 = .now + (.now - start) * 20 }
+            if let time, time <= .zero { lookBelowFloors() }
+            return time
+        }
+
+        private func lookBelowFloors() {
+            floors.withLock { floors in
+                floors = floors.mapValues { floor in
+                    var floor = floor
+                    floor.nextWhole = floor.earliestWhole
+                    return floor
+                }
+            }
+        }
     }
 
     extension Outbox {

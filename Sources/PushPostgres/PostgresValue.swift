@@ -12,6 +12,8 @@
         case bools([Bool])
         case texts([String?])
         case byteArrays([[UInt8]?])
+        /// Where rows lie: their ctid.
+        case places([Int64])
 
         /// The type's number in pg_type.
         var oid: UInt32 {
@@ -24,6 +26,7 @@
             case .bools: 1_000
             case .texts: 1_009
             case .byteArrays: 1_001
+            case .places: 1_010
             }
         }
 
@@ -38,6 +41,7 @@
             case .bools(let values): Self.array(values.map { [$0 ? 1 : 0] }, of: Self.bool)
             case .texts(let values): Self.array(values.map { $0.map { Array($0.utf8) } }, of: Self.text)
             case .byteArrays(let values): Self.array(values, of: Self.bytea)
+            case .places(let values): Self.array(values.map { Array(Self.encode($0).suffix(6)) }, of: Self.tid)
             }
         }
 
@@ -66,6 +70,8 @@
         static let bytea: UInt32 = 17
         static let int8: UInt32 = 20
         static let text: UInt32 = 25
+        /// Four bytes of the page, two of the row in it.
+        static let tid: UInt32 = 27
     }
 
     /// What a statement answered: rows of named columns, in the binary format.
@@ -107,9 +113,9 @@
 
             func optionalInt(_ column: String) throws(OutboxError) -> Int64? {
                 let (type, bytes) = try cell(column)
-                guard [20, 21, 23].contains(type), bytes.map({ $0.count <= 8 && !$0.isEmpty }) ?? true else {
-                    throw .damaged
-                }
+                guard [20, 21, 23, PostgresValue.tid].contains(type),
+                    bytes.map({ $0.count <= 8 && !$0.isEmpty }) ?? true
+                else { throw .damaged }
                 return bytes.map { bytes in
                     bytes.dropFirst().reduce(Int64(Int8(bitPattern: bytes[0]))) { $0 << 8 | Int64($1) }
                 }

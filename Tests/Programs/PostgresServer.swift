@@ -110,7 +110,7 @@ package final class PostgresServer: Sendable {
             let pool = PostgresPool(try PostgresAddress(parsing: address(of: name)), patience: .seconds(300))
             try await pool.connected { connection throws(OutboxError) in
                 let tables = try connection.script(
-                    "SELECT string_agg('sealed_push.' || tablename, ', ') FROM pg_tables WHERE schemaname = 'sealed_push' AND tablename <> 'meta'"
+                    "SELECT string_agg('sealed_push.' || tablename, ', ') FROM pg_tables WHERE schemaname = 'sealed_push' AND tablename NOT IN ('meta', 'generations')"
                 )
                 guard let names = tables.first?.first ?? nil else { return }
                 try connection.script("TRUNCATE \(names) RESTART IDENTITY")

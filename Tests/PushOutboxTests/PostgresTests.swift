@@ -121,6 +121,58 @@ struct PostgresTests {
         #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
     }
 
+    @Test("generations turn beside all others' work: a device never has two rows, and each push is delivered once")
+    func generations() async throws {
+        var recipients: [String] = []
+        for number in 0..<3 {
+            try await fixture.addDevice("d\(number)")
+            recipients.append(try await recipient(DeviceName(parsing: "d\(number)")!))
+        }
+        let outbox = try await fixture.reopened(nil)
+        let store = try #require(outbox.store as? PostgresStore)
+        let transport = ScriptedTransport()
+        let courier = Courier(for: outbox, through: transport, limits: CourierLimits(pollInterval: .milliseconds(5)))
+        let run = Task { try await courier.run() }
+        let turning = Task {
+            while !Task.isCancelled {
+                _ = try await store.write { db, _ throws(OutboxError) in try PostgresStore.turn(db) }
+                let doubled = try await fixture.number(
+                    "SELECT count(*) FROM (SELECT 1 FROM queues GROUP BY device HAVING count(*) > 1) AS doubled")
+                try #require(doubled == 0)
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        let (sealer, database, calls) = (fixture.sealer, database, recipients)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for number in 0..<40 {
+                    try await outbox.enqueue(
+                        Content(body: "\(number)"), to: .everyone, from: sealer, includingUnverified: true)
+                }
+            }
+            for (number, recipient) in calls.enumerated() {
+                group.addTask {
+                    for round in 0..<20 {
+                        // One at a time, and a transaction that lasts: a generation or two turn meanwhile.
+                        let call = Self.call(device: "d\(number)", recipient: recipient)
+                        try await database.run("BEGIN; \(call); SELECT pg_sleep(\(round % 4 == 0 ? 0.03 : 0)); COMMIT")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let expected = 40 * 3 + 20 * 3
+        try await eventually("all is delivered") { try await outbox.status().outcomes == ["accepted": expected] }
+        turning.cancel()
+        _ = await turning.result
+        await courier.stop()
+        _ = try await run.value
+        #expect(transport.delivered.all.count == expected)
+        #expect(Set(transport.delivered.all.map(\.apnsID)).count == expected)
+        #expect(try await fixture.number("SELECT current FROM generations") ?? 0 > 10)
+        #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
+    }
+
     @Test("a sleeping courier is woken by whoever enqueues, through the library or in SQL", arguments: [true, false])
     func woken(inSQL: Bool) async throws {
         try await fixture.addDevice("phone")

@@ -7,8 +7,8 @@ import PushSender
 /// the sealer and once more when they are known, single messages from 16 tasks at once, leasing and settling with 1, 2 and 4
 /// couriers whose transport answers at once, and how long a push waits for a courier that sleeps.
 ///
-/// Usage: outbox-benchmark COUNT [POSTGRES-URL [held]]. With `held`, a transaction that saw the tables is open all the time, and
-/// messages go in and out in rounds: the rates of the rounds are to stay what they were.
+/// Usage: outbox-benchmark COUNT [POSTGRES-URL [rounds|held [ROUNDS]]]. In rounds, messages go in and out while the couriers work
+/// on: the rates are to stay what they were; with `held`, a transaction that saw the tables is open all the time.
 @main
 struct OutboxBenchmark {
     static func main() async throws {
@@ -19,8 +19,9 @@ struct OutboxBenchmark {
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
         let address = words.dropFirst().first
-        if words.last == "held", let address {
-            return try await rounds(Run("PostgreSQL", count) { try await Outbox(postgres: address) })
+        if words.contains("held") || words.contains("rounds"), let address {
+            let rounds = words.dropFirst(2).compactMap { Int($0) }.first ?? 100
+            return try await Self.rounds(Run("PostgreSQL", count) { try await Outbox(postgres: address) }, rounds)
         }
         let path = folder.appending(path: "outbox.db").path
         try await all(Run("SQLite", count) { try Outbox(at: path) })
@@ -51,15 +52,22 @@ struct OutboxBenchmark {
         _ = try await run.measure("status", 1) { _ = try await outbox.status() }
     }
 
-    /// Goes on until it is stopped, or a hundred times.
-    private static func rounds(_ run: Run) async throws {
+    /// Two couriers work all the time. A round is a message to everyone, while the carrier does not answer, and the time until
+    /// all are delivered once it does. Goes on until it is stopped, or so many times.
+    private static func rounds(_ run: Run, _ count: Int) async throws {
         let outbox = try await run.open()
         try await run.register(in: outbox)
-        for round in 1...100 {
+        let gate = Gate()
+        let couriers = try await run.others(2).map { Courier(for: $0, through: Taker(gate: gate)) }
+        for courier in couriers { Task { try await courier.run() } }
+        for round in 1...count {
             try await run.measure("round \(round): enqueue", run.count) { try await run.enqueueForEveryone(in: outbox) }
-            try await run.deliver(couriers: 2, of: run.count)
+            try await run.measure("round \(round): lease, deliver at once, settle", run.count) {
+                await gate.open(for: run.count)
+            }
             print("  \(try await outbox.status().fileByteCount / 1_000_000) MB of tables")
         }
+        for courier in couriers { await courier.stop() }
     }
 
     static func peakMemoryByteCount() -> Int { kilobytes(of: "VmHWM:") * 1_000 }
@@ -141,7 +149,7 @@ private struct Run: Sendable {
         }
     }
 
-    private func others(_ count: Int) async throws -> [Outbox] {
+    func others(_ count: Int) async throws -> [Outbox] {
         var outboxes: [Outbox] = []
         for _ in 0..<count { outboxes.append(try await open()) }
         return outboxes
@@ -188,11 +196,39 @@ private struct Run: Sendable {
 /// A transport that takes everything.
 private struct Taker: PushTransport {
     let times: AsyncStream<ContinuousClock.Instant>.Continuation?
+    let gate: Gate?
 
-    init(_ times: AsyncStream<ContinuousClock.Instant>.Continuation? = nil) { self.times = times }
+    init(_ times: AsyncStream<ContinuousClock.Instant>.Continuation? = nil, gate: Gate? = nil) {
+        self.times = times
+        self.gate = gate
+    }
 
     func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
         times?.yield(.now)
+        await gate?.pass()
         return .accepted(uniqueID: nil)
+    }
+}
+
+/// Lets nobody pass, or so many at once.
+private actor Gate {
+    private var left = 0
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var opener: CheckedContinuation<Void, Never>?
+
+    func pass() async {
+        if left == 0 { await withCheckedContinuation { waiters.append($0) } }
+        left -= 1
+        guard left == 0 else { return }
+        opener?.resume()
+        opener = nil
+    }
+
+    /// Returns when they have passed.
+    func open(for count: Int) async {
+        left = count
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+        if left > 0 { await withCheckedContinuation { opener = $0 } }
     }
 }

@@ -1,0 +1,82 @@
+#if Postgres
+    import PushOutbox
+    import _PushBase
+
+    extension PostgresStore {
+        /// Where the rows of devices in `queues` lie, by device, which are ours from now until the transaction's end.
+        ///
+        /// - Parameters:
+        ///   - condition: of those that are wanted.
+        ///   - skipsLocked: passes over what others hold, rather than waiting for it.
+        static func lockQueues(
+            of devices: [Int64], where condition: String = "true", skipsLocked: Bool = false, _ db: PostgresConnection
+        ) throws(OutboxError) -> [Int64: Int64] {
+            guard !devices.isEmpty else { return [:] }
+            let lock = "FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")"
+            return try places(
+                db.rows(living("ctid AS place", where: condition, lock), [.ints(devices.sorted())]))
+        }
+
+        /// Asks for the rows of the devices `$1`. Each is looked for in the index, however many they are; both generations in one
+        /// condition, which still holds for a row that is moved from one to the other while its lock is waited for.
+        static func living(_ column: String, where condition: String = "true", _ lock: String = "") -> String {
+            """
+            SELECT q.* FROM unnest($1::bigint[]) AS x(device), sealed_push.generations AS n, LATERAL (
+                SELECT device, \(column) FROM sealed_push.queues
+                WHERE generation IN (n.current - 1, n.current) AND device = x.device AND \(condition) \(lock)) AS q
+            """
+        }
+
+        static func places(_ rows: PostgresRows) throws(OutboxError) -> [Int64: Int64] {
+            let places = try rows.map { row throws(OutboxError) in (try row.int("device"), try row.int("place")) }
+            return Dictionary(places, uniquingKeysWith: { first, _ in first })
+        }
+
+        /// Begins another generation of rows in `queues`, once in a while; whatever is the matter with the server, the sending finds
+        /// it, too.
+        func turnIfDue(after leaseCount: Int) async {
+            let isDue = takenSinceTurn.withLock { count in
+                count += leaseCount
+                guard count >= Self.turnInterval else { return false }
+                count = 0
+                return true
+            }
+            guard isDue else { return }
+            _ = try? await write { db, _ throws(OutboxError) in try Self.turn(db) }
+        }
+
+        /// Whether another generation has begun. It does where nothing lives that is older than this one and nobody is under way
+        /// who may still make such rows: few that live are moved, and where there are many, time will show.
+        ///
+        /// Source of what each promises the others: Docs/Decisions/0038-the-outbox-in-postgresql.md.
+        static func turn(_ db: PostgresConnection) throws(OutboxError) -> Bool {
+            guard let current = try db.rows("SELECT current FROM sealed_push.generations").first?.int("current")
+            else { throw .damaged }
+            let previous = current - 1
+            let lock = try db.rows(
+                "SELECT pg_try_advisory_xact_lock(\(PostgresSchema.generationClass), ($1::bigint % 2147483647)::integer) AS is_ours",
+                [.int(previous)])
+            guard try lock.first?.bool("is_ours") ?? false else { return false }
+            let count = try db.rows(
+                """
+                SELECT count(*) AS count FROM (
+                    SELECT 1 FROM sealed_push.queues WHERE generation = $1 LIMIT \(movedCount + 1)) AS old
+                """, [.int(previous)]
+            ).first?.count("count")
+            guard let count, count <= movedCount else { return false }
+            let moved = try db.rows(
+                """
+                UPDATE sealed_push.queues SET generation = $2 WHERE ctid = ANY(ARRAY(
+                    SELECT ctid FROM sealed_push.queues WHERE generation = $1 FOR UPDATE SKIP LOCKED))
+                """, [.int(previous), .int(current)])
+            // Some are held by whoever enqueues or settles.
+            guard moved.changedCount == count else { return false }
+            return try db.rows(
+                "UPDATE sealed_push.generations SET current = current + 1 WHERE current = $1", [.int(current)]
+            ).changedCount == 1
+        }
+
+        private static let turnInterval = 10_000
+        private static let movedCount = 2_000
+    }
+#endif
