@@ -102,7 +102,8 @@ let core: [Target] = [
 let serverTargets: [Target] = [
     .target(name: "ServerTrait"),
     .target(
-        name: "PushOutbox", dependencies: ["ServerTrait", "PushSender", "SealedPush", "_PushBase", database],
+        name: "PushOutbox",
+        dependencies: ["ServerTrait", "PushSender", "SealedPush", "PushCrypto", "_PushBase", database],
         swiftSettings: settings),
     // Empty without the trait, so that who stays with SQLite needs no libpq.
     .systemLibrary(name: "Clibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),

@@ -1,5 +1,6 @@
 public import PushSender
 public import SealedPush
+internal import _PushBase
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -18,6 +19,8 @@ public import SealedPush
 /// the number of devices or pushes: about 20 MB. Why SQLite: Docs/Decisions/0019-an-outbox-in-sqlite.md.
 public final class Outbox: Sendable {
     let store: any OutboxStore
+    let key: OutboxKey?
+    private let isKeyRight = Locked(false)
     var clock: OutboxClock { store.clock }
 
     /// Opens a file, or makes it.
@@ -26,16 +29,94 @@ public final class Outbox: Sendable {
     /// (`-wal`, `-shm`, `-journal`) and their folder must be the caller's (the folder may be root's) and nobody else's to
     /// write, sticky bit or not: who may make files there decides what is sent to whom. Only their owner can read them.
     ///
+    /// - Parameter key: what vouches for the rows, which an empty outbox has from then on; nil for one without.
     /// - Throws: `exposed`, `damaged`, `foreign`, `tooNew`, `cannotOpen`, `readOnly`, `diskFull`, `busy`.
-    public convenience init(at path: String) throws(OutboxError) { try self.init(at: path, clock: .system) }
+    public convenience init(at path: String, key: OutboxKey? = nil) throws(OutboxError) {
+        try self.init(at: path, clock: .system, key: key)
+    }
 
     /// - Parameter busyLimit: seconds to wait for another process that writes.
-    package convenience init(at path: String, clock: OutboxClock, busyLimit: Double = 30) throws(OutboxError) {
-        self.init(try SQLiteStore(at: path, clock: clock, busyLimit: busyLimit))
+    package convenience init(
+        at path: String, clock: OutboxClock, busyLimit: Double = 30, key: OutboxKey? = nil
+    ) throws(OutboxError) {
+        self.init(try SQLiteStore(at: path, clock: clock, busyLimit: busyLimit), key: key)
     }
 
     /// Over another database.
-    package init(_ store: some OutboxStore) { self.store = store }
+    package init(_ store: some OutboxStore, key: OutboxKey? = nil) {
+        self.store = store
+        self.key = key
+    }
+
+    // MARK: Codes
+
+    /// Lets operators' mistakes fail early. What is checked is checked by who has a key, whatever the database says.
+    ///
+    /// - Throws: `keyNeeded`, `notProtected`.
+    func requireKey(toDeliver isDelivering: Bool = false) async throws(OutboxError) {
+        if isKeyRight.withLock({ $0 }) { return }
+        let isProtected = try await store.isProtected()
+        if let key {
+            guard key.isWhole || isDelivering else { throw .keyNeeded }
+            if !isProtected {
+                let status = try await store.status()
+                guard status.deviceCount + status.waitingCount + status.deadLetters.count == 0 else {
+                    throw .notProtected
+                }
+                try await store.setProtected()
+            }
+        } else if isProtected {
+            throw .keyNeeded
+        }
+        isKeyRight.withLock { $0 = true }
+    }
+
+    /// Vouches for all that is in the outbox, as it is: looks at nothing. Nothing else may write meanwhile, and who has it open
+    /// must open it anew, with the key. May be repeated.
+    ///
+    /// - Returns: how many devices and pushes that were.
+    /// - Throws: `keyNeeded` without the whole key.
+    public func protect() async throws(OutboxError) -> (deviceCount: Int, pushCount: Int) {
+        guard let key, key.isWhole else { throw .keyNeeded }
+        var (deviceCount, pushCount) = (0, 0)
+        var lastName: DeviceName?
+        while true {
+            let page = try await store.devices(.page(after: lastName, limit: Self.pageCount)).map(\.device)
+            _ = try await store.register(
+                page.map { device in DeviceChange(device.name, key: key, isVouchedFor: true) { $0 ?? device } })
+            deviceCount += page.count
+            lastName = page.last?.name
+            if page.count < Self.pageCount { break }
+        }
+        for dead in [false, true] {
+            var last: Int64 = .min
+            while true {
+                let page = try await store.entries(after: last, dead: dead, limit: Self.pageCount)
+                try await store.setCodes(page.map { ($0.id, key.code($0.row)) }, dead: dead)
+                pushCount += page.count
+                last = page.last?.id ?? last
+                if page.count < Self.pageCount { break }
+            }
+        }
+        try await store.setProtected()
+        return (deviceCount, pushCount)
+    }
+
+    /// Devices that a send to them leaves out as `forged`. Reads them all: about a minute for a million.
+    ///
+    /// - Throws: `keyNeeded` without the whole key.
+    public func forgedDevices() async throws(OutboxError) -> [DeviceName] {
+        guard let key, key.isWhole else { throw .keyNeeded }
+        var (names, last): ([DeviceName], DeviceName?) = ([], nil)
+        while true {
+            let page = try await store.devices(.page(after: last, limit: Self.pageCount))
+            names += page.filter { !key.accepts($0) }.map(\.device.name)
+            last = page.last?.device.name
+            if page.count < Self.pageCount { return names }
+        }
+    }
+
+    private static let pageCount = 1_000
 
     // MARK: Upkeep
 

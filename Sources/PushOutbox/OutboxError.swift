@@ -55,6 +55,14 @@ public enum OutboxError: Error, Equatable, Sendable {
     case seal(SealError)
     /// The idempotency key was used before, for others than these.
     case keyUsedForOthers
+    /// A text is no ``OutboxKey``.
+    case keyText
+    /// The outbox is protected by a key, and none was given, or a delivering one for more than that.
+    case keyNeeded
+    /// A key was given for an outbox that has rows without codes.
+    case notProtected
+    /// What is registered of the device was not written by who has the outbox's key. Remove it, and let it enrol again.
+    case forged(DeviceName)
 }
 
 extension OutboxError: CustomStringConvertible {
@@ -85,6 +93,10 @@ extension OutboxError: CustomStringConvertible {
         case .challenge(let error): error.description
         case .seal(let error): error.description
         case .keyUsedForOthers: "this idempotency key was used before, for other devices"
+        case .keyText: "this is no outbox key"
+        case .keyNeeded: "the outbox is protected by a key, which this needs"
+        case .notProtected: "the outbox has rows that no key vouches for"
+        case .forged(let name): "what is registered of \(name) was changed by somebody without the outbox's key"
         }
     }
 }

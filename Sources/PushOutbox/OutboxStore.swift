@@ -18,7 +18,7 @@ package protocol OutboxStore: Sendable {
     /// Forgets a device and what waits for it; returns how many pushes that were. Throws `unknownDevice`.
     func remove(_ name: DeviceName) async throws(OutboxError) -> Int
     /// Devices by name, ascending.
-    func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [RegisteredDevice]
+    func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [StoredDevice]
 
     // MARK: Messages
 
@@ -56,6 +56,15 @@ package protocol OutboxStore: Sendable {
     func status() async throws(OutboxError) -> OutboxStatus
     func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter]
 
+    // MARK: Codes
+
+    /// Whether somebody has said that all rows have codes.
+    func isProtected() async throws(OutboxError) -> Bool
+    func setProtected() async throws(OutboxError)
+    /// Entries, or dead letters, by number.
+    func entries(after id: Int64, dead: Bool, limit: Int) async throws(OutboxError) -> [(id: Int64, row: EntryRow)]
+    func setCodes(_ codes: [(id: Int64, code: [UInt8])], dead: Bool) async throws(OutboxError)
+
     // MARK: Receipts
 
     /// Counts receipts, and what was refused; returns what became of each, in their order.
@@ -72,16 +81,27 @@ package struct DeviceChange: Sendable {
     package let name: DeviceName
     /// Who was logged in there before, where that was another.
     package let previous: UserName?
-    /// The new state, made of the old one, which nobody else changes meanwhile; may be called more than once.
-    package let apply: @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
+    private let key: OutboxKey?
+    /// Whether what is there is taken as it is.
+    private let isVouchedFor: Bool
+    private let apply: @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
 
-    package init(
-        _ name: DeviceName, movingFrom previous: UserName? = nil,
+    init(
+        _ name: DeviceName, movingFrom previous: UserName? = nil, key: OutboxKey?, isVouchedFor: Bool = false,
         _ apply: @escaping @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
     ) {
         self.name = name
         self.previous = previous
+        self.key = key
+        self.isVouchedFor = isVouchedFor
         self.apply = apply
+    }
+
+    /// The new state, made of the old one, which nobody else changes meanwhile; may be called more than once.
+    package func next(_ known: StoredDevice?) throws(OutboxError) -> StoredDevice {
+        if let key, let known, !isVouchedFor, !key.accepts(known) { throw .forged(name) }
+        let device = try apply(known?.device)
+        return StoredDevice(device, key?.codes(of: device) ?? DeviceCodes())
     }
 }
 

@@ -6,7 +6,8 @@
         static let enqueueFunction = """
             CREATE FUNCTION sealed_push.enqueue(
                 device text, recipient text, payload text, apns_id text, collapse_id text, priority integer DEFAULT 10,
-                expiration bigint DEFAULT NULL, sender text DEFAULT NULL, key text DEFAULT NULL
+                expiration bigint DEFAULT NULL, sender text DEFAULT NULL, key text DEFAULT NULL,
+                code bytea DEFAULT NULL
             ) RETURNS text LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog AS $$
             DECLARE
                 body bytea := convert_to(enqueue.payload, 'UTF8');
@@ -75,10 +76,10 @@
                     WHERE q.generation IN (newest - 1, newest) AND q.device = found_device.id;
                 END IF;
                 INSERT INTO sealed_push.entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body,
-                    sender)
+                    sender, code)
                 VALUES (found_device.id, enqueue.priority, now,
                     least(now + \(EnqueueOrder.lifetime), (nullif(enqueue.expiration, 0) + 1) * 1000), enqueue.expiration,
-                    enqueue.apns_id, enqueue.collapse_id, body, sender_id);
+                    enqueue.apns_id, enqueue.collapse_id, body, sender_id, enqueue.code);
                 PERFORM sealed_push.wake();
                 RETURN 'enqueued';
             END $$;
@@ -88,7 +89,7 @@
         /// What a host can do that is broken into, and no more. A role that may not make roles leaves them out: then whoever may
         /// makes them, and grants as is written here.
         static let roles = """
-            REVOKE ALL ON FUNCTION sealed_push.enqueue(text, text, text, text, text, integer, bigint, text, text) FROM PUBLIC;
+            REVOKE ALL ON FUNCTION sealed_push.enqueue(text, text, text, text, text, integer, bigint, text, text, bytea) FROM PUBLIC;
             DO $$
             DECLARE
                 name text;
@@ -104,11 +105,11 @@
                 END LOOP;
 
                 GRANT USAGE ON SCHEMA sealed_push TO sealed_push_enqueue, sealed_push_deliver, sealed_push_register;
-                GRANT SELECT ON sealed_push.meta, sealed_push.generations TO sealed_push_enqueue, sealed_push_deliver, sealed_push_register;
+                GRANT SELECT ON sealed_push.meta, sealed_push.generations, sealed_push.protection TO sealed_push_enqueue, sealed_push_deliver, sealed_push_register;
 
                 -- Seals and enqueues: reads to whom is sealed, and nothing of what waits.
                 GRANT EXECUTE ON FUNCTION
-                    sealed_push.enqueue(text, text, text, text, text, integer, bigint, text, text) TO sealed_push_enqueue;
+                    sealed_push.enqueue(text, text, text, text, text, integer, bigint, text, text, bytea) TO sealed_push_enqueue;
                 GRANT SELECT ON sealed_push.devices TO sealed_push_enqueue;
                 -- To lock a row, a role must be able to write something of it.
                 GRANT UPDATE (is_proven) ON sealed_push.devices TO sealed_push_enqueue;
@@ -134,6 +135,7 @@
 
                 -- Registers devices, and alone changes what is pinned of them; discards what waits, and reads none of it.
                 GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.devices, sealed_push.enrolments TO sealed_push_register;
+                GRANT INSERT ON sealed_push.protection TO sealed_push_register;
                 GRANT SELECT (id, device), DELETE ON sealed_push.entries, sealed_push.dead_letters TO sealed_push_register;
                 GRANT SELECT, UPDATE, DELETE ON sealed_push.queues TO sealed_push_register;
             END $$;

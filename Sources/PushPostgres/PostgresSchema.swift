@@ -50,6 +50,7 @@
             CREATE SCHEMA sealed_push;
             CREATE TABLE sealed_push.meta(version integer NOT NULL);
             INSERT INTO sealed_push.meta(version) VALUES (1);
+            CREATE TABLE sealed_push.protection(since bigint NOT NULL);
 
             CREATE FUNCTION sealed_push.milliseconds() RETURNS bigint LANGUAGE sql VOLATILE
             AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
@@ -76,7 +77,10 @@
                 is_verified boolean NOT NULL,
                 valid_from bigint NOT NULL,
                 valid_until bigint NOT NULL,
-                revision bigint NOT NULL DEFAULT 1
+                revision bigint NOT NULL DEFAULT 1,
+                -- Codes by a key that is not in the database, here and below; NULL where there is none.
+                pin_code bytea,
+                address_code bytea
             );
             CREATE INDEX devices_by_user ON sealed_push.devices(user_name, name);
             CREATE INDEX devices_by_topic ON sealed_push.devices(topic, id);
@@ -85,7 +89,8 @@
                 device bigint PRIMARY KEY REFERENCES sealed_push.devices(id) ON DELETE CASCADE,
                 enrolment text COLLATE "C" NOT NULL,
                 record text COLLATE "C" NOT NULL,
-                proven text COLLATE "C" NOT NULL
+                proven text COLLATE "C" NOT NULL,
+                code bytea
             );
             CREATE INDEX enrolments_by_key ON sealed_push.enrolments(enrolment);
 
@@ -106,7 +111,8 @@
                 apns_id text COLLATE "C" NOT NULL,
                 collapse_id text COLLATE "C" NOT NULL,
                 body bytea NOT NULL,
-                sender integer
+                sender integer,
+                code bytea
             ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
                 autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0);
             ALTER TABLE sealed_push.entries ALTER COLUMN body SET STORAGE EXTERNAL;
@@ -165,6 +171,7 @@
                 collapse_id text COLLATE "C" NOT NULL,
                 body bytea NOT NULL,
                 sender integer,
+                code bytea,
                 reason text COLLATE "C" NOT NULL,
                 attempts bigint NOT NULL,
                 died bigint NOT NULL

@@ -80,16 +80,16 @@
             try db.rows(
                 """
                 INSERT INTO sealed_push.entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body,
-                    sender)
-                SELECT x.device, $2, $3, x.stale, x.expiration, x.apns_id, x.collapse_id, x.body, $4
-                FROM unnest($1::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::bytea[])
-                    AS x(device, stale, expiration, apns_id, collapse_id, body)
+                    sender, code)
+                SELECT x.device, $2, $3, x.stale, x.expiration, x.apns_id, x.collapse_id, x.body, $4, x.code
+                FROM unnest($1::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::bytea[], $10::bytea[])
+                    AS x(device, stale, expiration, apns_id, collapse_id, body, code)
                 """,
                 [
                     devices, .int(Int64(order.priority.rawValue)), .int(now), .int(try sender(order.sealedBy, db)),
-                    .ints(ends), .ints(payloads.map { (order.expiration ?? $0.expires)?.secondsSince1970 }),
+                    .ints(ends), .ints(payloads.map { order.expiration(of: $0)?.secondsSince1970 }),
                     .texts(payloads.map(\.apnsID)), .texts(payloads.map(\.collapseID)),
-                    .byteArrays(payloads.map { Array($0.json) }),
+                    .byteArrays(payloads.map { Array($0.json) }), .byteArrays(sealed.map(\.code)),
                 ])
             try db.rows("SELECT sealed_push.wake()")
             return true
@@ -214,8 +214,8 @@
         }
 
         private static let candidates = """
-            SELECT id, revision, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token, recipient, is_verified,
-                valid_from, valid_until
+            SELECT id, revision, name, user_name, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
+                recipient, is_verified, valid_from, valid_until, pin_code
             FROM sealed_push.devices
             """
 
@@ -228,11 +228,12 @@
                 recipient = nil
             }
             return EnqueueBatch.Candidate(
-                device: try row.int("id"), revision: try row.int("revision"), topic: topic,
-                hasToken: try row.bool("has_token"),
+                device: try row.int("id"), revision: try row.int("revision"), name: try row.text("name"),
+                user: try row.text("user_name"), topic: topic, hasToken: try row.bool("has_token"),
                 key: SealingKey(
                     recipient: recipient, isVerified: try row.bool("is_verified"),
-                    validFrom: try row.int("valid_from"), validUntil: try row.int("valid_until")))
+                    validFrom: try row.int("valid_from"), validUntil: try row.int("valid_until")),
+                code: try row.optionalBytes("pin_code"))
         }
     }
 #endif

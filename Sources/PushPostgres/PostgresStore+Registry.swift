@@ -24,7 +24,7 @@
             }
         }
 
-        func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [RegisteredDevice] {
+        func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [StoredDevice] {
             try await read { db, _ throws(OutboxError) in
                 let rows =
                     switch selection {
@@ -47,11 +47,12 @@
         ) throws(OutboxError) -> RegistrationChange {
             try lock(["name \(change.name)"], db)
             let known = try load(change.name, isLocked: true, db)
-            let device = try change.apply(known?.device)
+            let new = try change.next(known?.stored)
+            let device = new.device
             try lock(shared(device), db)
-            if let known { try RegistryRules.requireOwn(known.device, device, movingFrom: change.previous) }
+            if let known { try RegistryRules.requireOwn(known.stored.device, device, movingFrom: change.previous) }
             var discardedCount = 0
-            for id in try RegistryRules.claim(device, knownAs: known?.device, others: others(device, db)) {
+            for id in try RegistryRules.claim(device, knownAs: known?.stored.device, others: others(device, db)) {
                 discardedCount += try remove(id, db)
             }
             var loser: DeviceName?
@@ -63,16 +64,18 @@
             let id: Int64
             if let known {
                 id = known.id
-                if !device.isSamePlace(as: known.device) { discardedCount += try discardAll(of: id, db) }
-                try update(id, device, db)
-                if case .active(let address, let registered) = device.address, known.device.address.address != address {
+                if !device.isSamePlace(as: known.stored.device) { discardedCount += try discardAll(of: id, db) }
+                try update(id, new, db)
+                if case .active(let address, let registered) = device.address,
+                    known.stored.device.address.address != address
+                {
                     try hurry(id, due: registered.secondsSince1970 * 1_000, db)
                 }
             } else {
-                id = try insert(device, db)
+                id = try insert(new, db)
             }
-            try saveEnrolment(of: id, DeviceRow(device).enrolment, db)
-            if let known, known.device.address.carrier != device.address.carrier {
+            try saveEnrolment(of: id, DeviceRow(device).enrolment, new.codes.enrolment, db)
+            if let known, known.stored.device.address.carrier != device.address.carrier {
                 let queues = try lockQueues(of: [id], db).values
                 try db.rows(
                     "UPDATE sealed_push.queues SET carrier = $1 WHERE ctid = ANY($2)",
@@ -131,42 +134,43 @@
             return (DeviceName(parsing: try row.text("name")), try discardAll(of: row.int("id"), db))
         }
 
-        private static func insert(_ device: RegisteredDevice, _ db: PostgresConnection) throws(OutboxError) -> Int64 {
+        private static func insert(_ new: StoredDevice, _ db: PostgresConnection) throws(OutboxError) -> Int64 {
             let rows = try db.rows(
                 """
                 INSERT INTO sealed_push.devices(user_name, topic, carrier, token, token_registered, token_refusal,
-                    recipient, is_verified, valid_from, valid_until, name)
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING id
-                """, columns(of: device) + [.text(device.name.description)])
+                    recipient, is_verified, valid_from, valid_until, pin_code, address_code, name)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id
+                """, columns(of: new) + [.text(new.device.name.description)])
             guard let row = rows.first else { throw .damaged }
             return try row.int("id")
         }
 
         private static func update(
-            _ id: Int64, _ device: RegisteredDevice, _ db: PostgresConnection
+            _ id: Int64, _ new: StoredDevice, _ db: PostgresConnection
         ) throws(OutboxError) {
             try db.rows(
                 """
                 UPDATE sealed_push.devices SET
                     is_proven = is_proven AND token IS NOT DISTINCT FROM $4 AND topic = $2 AND carrier = $3,
                     user_name = $1, topic = $2, carrier = $3, token = $4, token_registered = $5, token_refusal = $6,
-                    recipient = $7, is_verified = $8, valid_from = $9, valid_until = $10, revision = revision + 1
-                WHERE id = $11
-                """, columns(of: device) + [.int(id)])
+                    recipient = $7, is_verified = $8, valid_from = $9, valid_until = $10, pin_code = $11,
+                    address_code = $12, revision = revision + 1
+                WHERE id = $13
+                """, columns(of: new) + [.int(id)])
         }
 
         /// All but the name.
-        private static func columns(of device: RegisteredDevice) -> [PostgresValue] {
-            let (row, keys) = (DeviceRow(device), SealingKey(device.keys))
+        private static func columns(of new: StoredDevice) -> [PostgresValue] {
+            let (row, keys) = (DeviceRow(new.device), SealingKey(new.device.keys))
             return [
                 .text(row.user), .text(row.topic), .text(row.carrier), .bytes(row.address), .int(row.registered),
                 .text(row.refusal), .text(row.recipient), .bool(keys.isVerified), .int(keys.validFrom),
-                .int(keys.validUntil),
+                .int(keys.validUntil), .bytes(new.codes.pin), .bytes(new.codes.address),
             ]
         }
 
         private static func saveEnrolment(
-            of id: Int64, _ keys: DeviceRow.Enrolment?, _ db: PostgresConnection
+            of id: Int64, _ keys: DeviceRow.Enrolment?, _ code: [UInt8]?, _ db: PostgresConnection
         ) throws(OutboxError) {
             guard let keys else {
                 try db.rows("DELETE FROM sealed_push.enrolments WHERE device = $1", [.int(id)])
@@ -174,14 +178,14 @@
             }
             try db.rows(
                 """
-                INSERT INTO sealed_push.enrolments(device, enrolment, record, proven) VALUES ($1, $2, $3, $4)
-                ON CONFLICT (device) DO UPDATE SET enrolment = $2, record = $3, proven = $4
-                """, [.int(id), .text(keys.key), .text(keys.record), .text(keys.proven)])
+                INSERT INTO sealed_push.enrolments(device, enrolment, record, proven, code) VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT (device) DO UPDATE SET enrolment = $2, record = $3, proven = $4, code = $5
+                """, [.int(id), .text(keys.key), .text(keys.record), .text(keys.proven), .bytes(code)])
         }
 
         static func load(
             _ name: DeviceName, isLocked: Bool, _ db: PostgresConnection
-        ) throws(OutboxError) -> (id: Int64, device: RegisteredDevice)? {
+        ) throws(OutboxError) -> (id: Int64, stored: StoredDevice)? {
             let rows = try db.rows(
                 "\(selection) WHERE d.name = $1 \(isLocked ? "FOR UPDATE OF d" : "")", [.text(name.description)])
             guard let row = rows.first else { return nil }
@@ -217,21 +221,26 @@
 
         private static let selection = """
             SELECT d.id, d.name, d.user_name, d.topic, d.carrier, d.token, d.token_registered, d.token_refusal, d.recipient,
-                e.enrolment, e.record, e.proven
+                e.enrolment, e.record, e.proven, d.pin_code, d.address_code, e.code
             FROM sealed_push.devices d LEFT JOIN sealed_push.enrolments e ON e.device = d.id
             """
 
-        private static func device(_ row: PostgresRows.Row) throws(OutboxError) -> RegisteredDevice {
+        private static func device(_ row: PostgresRows.Row) throws(OutboxError) -> StoredDevice {
             var enrolment: DeviceRow.Enrolment?
             if let key = try row.optionalText("enrolment") {
                 enrolment = .init(key: key, record: try row.text("record"), proven: try row.text("proven"))
             }
-            return try DeviceRow(
+            let device = try DeviceRow(
                 name: row.text("name"), user: row.text("user_name"), topic: row.text("topic"),
                 carrier: row.text("carrier"), address: row.optionalBytes("token"),
                 registered: row.int("token_registered"), refusal: row.optionalText("token_refusal"),
                 recipient: row.optionalText("recipient"), enrolment: enrolment
             ).device()
+            return StoredDevice(
+                device,
+                DeviceCodes(
+                    pin: try row.optionalBytes("pin_code"), address: try row.optionalBytes("address_code"),
+                    enrolment: try row.optionalBytes("code")))
         }
     }
 #endif

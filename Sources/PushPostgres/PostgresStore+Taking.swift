@@ -141,13 +141,13 @@
                         let reason = refusal ?? SkipReason.noToken.rawValue
                         try tally(
                             Tally.dead(reason), buryAll(of: device, reason: reason, at: now, db), at: now, db)
-                    } else if let request = try request(row, of: order.carrier) {
+                    } else if let entry = try? entryRow(row), let request = entry.request(of: order.carrier) {
                         let isSame = try row.optionalInt("entry") == head
                         let attempts = isSame ? min(try row.count("attempts"), Lease.countedAttempts) + 1 : 1
                         taken.leases.append(
                             Lease(
                                 device: device, entry: head, number: order.firstNumber + Int64(taken.leases.count),
-                                attempts: attempts, request: request))
+                                attempts: attempts, request: request, entryRow: entry))
                     } else {
                         // Somebody has been in the database: it costs this one, not all others.
                         try tally(
@@ -185,8 +185,7 @@
         }
 
         private static let heads = """
-            SELECT q.device, x.place, q.entry, q.attempts, e.id, e.priority, e.stale, e.expiration, e.apns_id, e.collapse_id, e.body,
-                d.topic, d.token, d.token_refusal, d.is_proven
+            SELECT q.device, x.place, q.entry, q.attempts, e.id, e.stale, d.token_refusal, \(rowColumns)
             FROM unnest($1::tid[]) WITH ORDINALITY AS x(place, n)
             JOIN sealed_push.queues q ON q.ctid = x.place
             LEFT JOIN LATERAL (
@@ -196,18 +195,24 @@
                     UNION ALL
                     (SELECT * FROM sealed_push.entries WHERE device = q.device AND priority = 5 AND id >= q.head
                         ORDER BY id LIMIT 1)) AS lanes ORDER BY id LIMIT 1) AS e ON true
-            LEFT JOIN sealed_push.devices d ON d.id = q.device
+            LEFT JOIN sealed_push.devices d ON d.id = q.device LEFT JOIN sealed_push.senders s ON s.id = e.sender
             ORDER BY x.n
             """
 
-        /// Nil for what is no push, as where a value is not of the type that it must be.
-        private static func request(_ row: PostgresRows.Row, of carrier: Carrier) throws(OutboxError) -> PushRequest? {
+        static let rowColumns = """
+            e.priority, e.expiration, e.apns_id, e.collapse_id, e.body, e.code, d.name, d.topic, d.token, d.is_proven,
+            d.address_code, s.key
+            """
+
+        /// Throws where a value is not of the type that it must be.
+        static func entryRow(_ row: PostgresRows.Row) throws(OutboxError) -> EntryRow {
             EntryRow(
                 priority: try row.count("priority"), expiration: try row.optionalInt("expiration"),
                 apnsID: try row.text("apns_id"), collapseID: try row.text("collapse_id"), body: try row.bytes("body"),
                 topic: try row.optionalText("topic"), address: try row.optionalBytes("token"),
-                isProven: try row.optionalBool("is_proven") ?? false
-            ).request(of: carrier)
+                isProven: try row.optionalBool("is_proven") ?? false, device: try row.optionalText("name"),
+                sender: try row.optionalText("key"), code: try row.optionalBytes("code"),
+                addressCode: try row.optionalBytes("address_code"))
         }
 
         /// By which `outbox status` tells hosts apart.

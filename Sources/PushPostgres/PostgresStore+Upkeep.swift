@@ -204,6 +204,6 @@
         }
 
         static let entryColumns =
-            "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender"
+            "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code"
     }
 #endif

@@ -95,16 +95,20 @@
         ///     password: that comes from `PGPASSWORD` or a file that `PGPASSFILE` names.
         ///   - patience: how long a call goes on trying where the server is away. A restart takes seconds, a failover up to a
         ///     minute.
+        ///   - key: what vouches for the rows, which an empty outbox has from then on; nil for one without.
         /// - Throws: `connection`, `unreachable`, `foreign`, `tooNew`, `notPermitted`.
-        public convenience init(postgres address: String, patience: Duration = .seconds(60)) async throws(OutboxError) {
-            self.init(try await PostgresStore(PostgresAddress(parsing: address), patience: patience))
+        public convenience init(
+            postgres address: String, patience: Duration = .seconds(60), key: OutboxKey? = nil
+        ) async throws(OutboxError) {
+            self.init(try await PostgresStore(PostgresAddress(parsing: address), patience: patience), key: key)
         }
 
         /// - Parameter clock: for tests, in place of the database's.
         package convenience init(
-            postgres address: String, clock: OutboxClock?, patience: Duration = .seconds(60)
+            postgres address: String, clock: OutboxClock?, patience: Duration = .seconds(60), key: OutboxKey? = nil
         ) async throws(OutboxError) {
-            self.init(try await PostgresStore(PostgresAddress(parsing: address), clock: clock, patience: patience))
+            self.init(
+                try await PostgresStore(PostgresAddress(parsing: address), clock: clock, patience: patience), key: key)
         }
     }
 #endif

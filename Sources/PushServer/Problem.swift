@@ -94,7 +94,7 @@ extension Problem {
         case .busy, .unreachable: self = .unavailable("the outbox is busy, or away")
         case .diskFull: self = .unavailable("the disk is full")
         case .damaged, .foreign, .tooNew, .cannotOpen, .exposed, .readOnly, .database, .connection, .notPermitted,
-            .server:
+            .server, .keyText, .keyNeeded, .notProtected, .forged:
             self = .unavailable("the outbox can't be used")
         }
     }

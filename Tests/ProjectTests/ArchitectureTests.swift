@@ -12,7 +12,7 @@ struct ArchitectureTests {
         "SealedPush": ["_PushBase", "PushCrypto"],
         "PushKeyring": ["_PushBase", "PushCrypto", "SealedPush"],
         "PushSender": ["_PushBase", "PushCrypto", "SealedPush"],
-        "PushOutbox": ["_PushBase", "SealedPush", "PushSender", "GRDB"],
+        "PushOutbox": ["_PushBase", "PushCrypto", "SealedPush", "PushSender", "GRDB"],
         "PushPostgres": ["_PushBase", "SealedPush", "PushSender", "PushOutbox", "Clibpq", "Dispatch"],
         "PushAPNS": [
             "_PushBase", "PushCrypto", "SealedPush", "PushSender", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL",

@@ -166,7 +166,13 @@ struct OtherCarrierTests {
         try await fixture.addDevice("test phone", environment: .sandbox)
         try await fixture.enqueue("Hello", to: .everyone)
         try await DatabaseQueue(path: fixture.path).write { db in
-            try db.execute(sql: "DROP TABLE carriers; PRAGMA user_version = 6")
+            try db.execute(
+                sql: """
+                    DROP TABLE carriers; DROP TABLE protection; PRAGMA user_version = 6;
+                    ALTER TABLE entries DROP COLUMN code; ALTER TABLE dead_letters DROP COLUMN code;
+                    ALTER TABLE enrolments DROP COLUMN code; ALTER TABLE devices DROP COLUMN pin_code;
+                    ALTER TABLE devices DROP COLUMN address_code
+                    """)
         }
         let outbox = try await fixture.reopened()
         #expect(try await outbox.devices().map { $0.address.carrier } == [.apns(), .apns(.sandbox)])

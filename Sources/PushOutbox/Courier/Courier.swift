@@ -84,6 +84,7 @@ public actor Courier {
     }
 
     private func work(until goal: Goal) async throws(OutboxError) {
+        try await outbox.requireKey(toDeliver: true)
         isEndless = goal == .stopped
         while !isStopping && !Task.isCancelled && failure == nil {
             purgeIfDue()
@@ -104,8 +105,7 @@ public actor Courier {
         }
     }
 
-    /// Once an hour: what can't be sent any more need not be kept until its turn comes. Beside the sending, which it must not
-    /// hold up.
+    /// Once an hour, beside the sending: what can't be sent any more need not be kept until its turn comes.
     private func purgeIfDue() {
         // A clock that is far ahead makes all look stale. That the service takes this run's pushes says that it is not.
         guard report.acceptedCount > 0 else { return }
@@ -166,8 +166,12 @@ public actor Courier {
 
     /// Not a child task: cancelling the courier must not cut off what is on its way.
     private func send(_ lease: Lease, until end: Int64) {
-        let transport = transport
-        let clock = outbox.clock
+        if let fault = outbox.key?.fault(of: lease) {
+            // Somebody has been in the database: it costs this one, not all others.
+            report.add(.dead(reason: fault), name: fault)
+            return finished.append((lease, .dead(reason: fault)))
+        }
+        let (transport, clock) = (transport, outbox.clock)
         let task = Task {
             let result: Result<PushOutcome, PushTransportError>
             do throws(PushTransportError) {

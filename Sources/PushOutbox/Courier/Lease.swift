@@ -11,13 +11,18 @@ package struct Lease: Sendable {
     /// How often the entry was taken, this time included.
     package let attempts: Int
     package let request: PushRequest
+    /// The entry as it was read.
+    package let entryRow: EntryRow
 
-    package init(device: Int64, entry: Int64, number: Int64, attempts: Int, request: PushRequest) {
+    package init(
+        device: Int64, entry: Int64, number: Int64, attempts: Int, request: PushRequest, entryRow: EntryRow
+    ) {
         self.device = device
         self.entry = entry
         self.number = number
         self.attempts = attempts
         self.request = request
+        self.entryRow = entryRow
     }
 
     /// No delay grows beyond this many attempts.
@@ -75,10 +80,18 @@ package struct EntryRow: Sendable {
     package var topic: String?
     package var address: [UInt8]?
     package var isProven: Bool
+    /// The device's name.
+    package var device: String?
+    /// By whose key it was sealed; nil where that is not known.
+    package var sender: String?
+    /// By an ``OutboxKey``: of the entry, and of the address.
+    package var code: [UInt8]?
+    package var addressCode: [UInt8]?
 
     package init(
         priority: Int, expiration: Int64?, apnsID: String, collapseID: String, body: [UInt8], topic: String?,
-        address: [UInt8]?, isProven: Bool
+        address: [UInt8]? = nil, isProven: Bool = false, device: String?, sender: String?, code: [UInt8]? = nil,
+        addressCode: [UInt8]? = nil
     ) {
         self.priority = priority
         self.expiration = expiration
@@ -88,6 +101,10 @@ package struct EntryRow: Sendable {
         self.topic = topic
         self.address = address
         self.isProven = isProven
+        self.device = device
+        self.sender = sender
+        self.code = code
+        self.addressCode = addressCode
     }
 
     /// Nil for what is no push: somebody has been in the database.

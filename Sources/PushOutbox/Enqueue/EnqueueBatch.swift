@@ -27,13 +27,23 @@ package struct EnqueueBatch: Sendable {
     package struct Candidate: Sendable {
         package let device: Int64
         package let revision: Int64
+        package let name: String
+        package let user: String
         package let topic: Topic
         package let hasToken: Bool
         package let key: SealingKey
+        /// By an ``OutboxKey``.
+        package let code: [UInt8]?
 
-        package init(device: Int64, revision: Int64, topic: Topic, hasToken: Bool, key: SealingKey) {
+        package init(
+            device: Int64, revision: Int64, name: String, user: String, topic: Topic, hasToken: Bool, key: SealingKey,
+            code: [UInt8]?
+        ) {
             self.device = device
             self.revision = revision
+            self.name = name
+            self.user = user
+            self.code = code
             self.topic = topic
             self.hasToken = hasToken
             self.key = key
@@ -45,6 +55,8 @@ package struct EnqueueBatch: Sendable {
         package let device: Int64
         package let revision: Int64
         package let payload: SealedPayload
+        /// By an ``OutboxKey``.
+        package let code: [UInt8]?
     }
 }
 
@@ -58,6 +70,9 @@ package struct EnqueueOrder: Sendable {
     package let includesUnverified: Bool
     package let key: IdempotencyKey?
     package let sealedBy: SealedBy
+    package let outboxKey: OutboxKey?
+
+    package func expiration(of payload: SealedPayload) -> Timestamp? { expiration ?? payload.expires }
 
     /// For telling whether a request is repeated for the same ones.
     package var audienceText: String { "\(audience.text) of \(topic)" }
@@ -93,11 +108,11 @@ extension EnqueueBatch {
         let share = max(Self.minimumShare, (usable.count + Self.coreCount - 1) / Self.coreCount)
         let parts = stride(from: 0, to: usable.count, by: share).map { usable[$0..<min($0 + share, usable.count)] }
         guard parts.count > 1 else {
-            return Self.seal(parts.first ?? [], content, with: sealer)
+            return Self.seal(parts.first ?? [], content, order, with: sealer)
         }
         let results = await withTaskGroup(of: (Int, [Sealed]).self) { group in
             for (index, part) in parts.enumerated() {
-                group.addTask { (index, Self.seal(part, content, with: sealer)) }
+                group.addTask { (index, Self.seal(part, content, order, with: sealer)) }
             }
             var results: [(Int, [Sealed])] = []
             for await result in group { results.append(result) }
@@ -107,12 +122,18 @@ extension EnqueueBatch {
     }
 
     private static func seal(
-        _ candidates: ArraySlice<Candidate>, _ content: PreparedContent, with sealer: Sealer
+        _ candidates: ArraySlice<Candidate>, _ content: PreparedContent, _ order: EnqueueOrder, with sealer: Sealer
     ) -> [Sealed] {
         candidates.compactMap { candidate in
             candidate.key.seal(content, with: sealer).map { payload in
-                Sealed(
-                    device: candidate.device, revision: candidate.revision, payload: payload)
+                let code = order.outboxKey?.code(
+                    EntryRow(
+                        priority: order.priority.rawValue,
+                        expiration: order.expiration(of: payload)?.secondsSince1970, apnsID: payload.apnsID,
+                        collapseID: payload.collapseID, body: payload.json, topic: candidate.topic.description,
+                        device: candidate.name, sender: order.sealedBy.description))
+                return Sealed(
+                    device: candidate.device, revision: candidate.revision, payload: payload, code: code)
             }
         }
     }
@@ -126,6 +147,7 @@ extension EnqueueBatch {
 
 extension EnqueueBatch.Candidate {
     fileprivate func obstacle(_ order: EnqueueOrder, topic: Topic, at now: Timestamp) -> SkipReason? {
+        guard order.outboxKey?.accepts(self) ?? true else { return .forged }
         guard self.topic == topic else { return .otherTopic }
         guard hasToken else { return .noToken }
         return key.obstacle(atSecond: now.secondsSince1970, includingUnverified: order.includesUnverified)

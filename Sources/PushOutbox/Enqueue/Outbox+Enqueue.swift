@@ -22,19 +22,21 @@ extension Outbox {
     ///   - includingUnverified: whether devices count whose recipient nobody vouches for.
     ///   - key: what makes a repeated call harmless, for 30 days. Strongly advised for everyone.
     ///   - progress: called after each transaction.
-    /// - Throws: `seal`, `unknownDevice`, `unknownUser`, `keyUsedForOthers`, or what the database says.
+    /// - Throws: `seal`, `unknownDevice`, `unknownUser`, `keyUsedForOthers`, `keyNeeded`, `notProtected`, or what the database
+    ///   says.
     @discardableResult
     public func enqueue(
         _ content: Content, to audience: Audience, from sealer: Sealer, priority: PushPriority = .immediate,
         expiration: Timestamp? = nil, includingUnverified: Bool = false, key: IdempotencyKey? = nil,
         progress: (@Sendable (EnqueueReport) -> Void)? = nil
     ) async throws(OutboxError) -> EnqueueReport {
+        try await requireKey()
         var content = content
         content.id = content.id ?? .random()
         let order = EnqueueOrder(
             content: content, topic: sealer.topic, audience: audience, priority: priority, expiration: expiration,
             includesUnverified: includingUnverified, key: key,
-            sealedBy: sealer.sender.map { .sender($0) } ?? .anonymous)
+            sealedBy: sealer.sender.map { .sender($0) } ?? .anonymous, outboxKey: self.key)
         var report = EnqueueReport()
         var position: Int64? = 0
         var isFirst = true
@@ -96,4 +98,6 @@ public enum SkipReason: String, Hashable, Sendable, CaseIterable {
     case recordNotYetValid = "record-not-yet-valid"
     /// It runs another app than the sealer's.
     case otherTopic = "other-topic"
+    /// Its row was not written by who has the outbox's key, or is of before: remove the device, and let it enrol again.
+    case forged
 }

@@ -18,7 +18,7 @@ extension Outbox {
     public func register(
         _ device: RegisteredDevice, movingFrom previous: UserName? = nil
     ) async throws(OutboxError) -> RegistrationChange {
-        try await store.register([DeviceChange(device.name, movingFrom: previous) { _ in device }])[0]
+        try await register([device], movingFrom: previous.map { [device.name: $0] } ?? [:])[0]
     }
 
     /// Registers many devices in one transaction: all or none. Well below 100 µs each; a thousand at a time are a good number.
@@ -29,8 +29,11 @@ extension Outbox {
     public func register(
         _ devices: [RegisteredDevice], movingFrom previous: [DeviceName: UserName] = [:]
     ) async throws(OutboxError) -> [RegistrationChange] {
-        try await store.register(
-            devices.map { device in DeviceChange(device.name, movingFrom: previous[device.name]) { _ in device } })
+        try await requireKey()
+        return try await store.register(
+            devices.map { device in
+                DeviceChange(device.name, movingFrom: previous[device.name], key: key) { _ in device }
+            })
     }
 
     /// Notes the address that the app has registered now, also where it is the same as before: the time counts when a carrier
@@ -80,19 +83,27 @@ extension Outbox {
     }
 
     /// Nil where no such device is registered.
+    ///
+    /// - Throws: `forged`, where the outbox has a key.
     public func device(_ name: DeviceName) async throws(OutboxError) -> RegisteredDevice? {
-        try await store.devices(.named(name)).first
+        guard let stored = try await store.devices(.named(name)).first else { return nil }
+        guard key?.isWhole != true || key?.accepts(stored) == true else { throw .forged(name) }
+        return stored.device
     }
 
-    /// A user's devices, by name; none is no error.
+    /// A user's devices, by name, but for those that are forged; none is no error.
     public func devices(of user: UserName) async throws(OutboxError) -> [RegisteredDevice] {
-        try await store.devices(.of(user))
+        try await genuine(.of(user))
     }
 
     /// One page of all devices, by name, for lists of any length: pass the last name of the page before.
     public func devices(after name: DeviceName? = nil, limit: Int = 100) async throws(OutboxError) -> [RegisteredDevice]
     {
-        try await store.devices(.page(after: name, limit: limit))
+        try await genuine(.page(after: name, limit: limit))
+    }
+
+    private func genuine(_ selection: DeviceSelection) async throws(OutboxError) -> [RegisteredDevice] {
+        try await store.devices(selection).filter { key?.isWhole != true || key?.accepts($0) == true }.map(\.device)
     }
 
     private func changeEnrolled(
@@ -110,7 +121,8 @@ extension Outbox {
     private func change(
         _ name: DeviceName, _ body: @escaping @Sendable (RegisteredDevice) throws(OutboxError) -> RegisteredDevice
     ) async throws(OutboxError) {
-        let change = DeviceChange(name) { device throws(OutboxError) in
+        try await requireKey()
+        let change = DeviceChange(name, key: key) { device throws(OutboxError) in
             guard let device else { throw .unknownDevice }
             return try body(device)
         }

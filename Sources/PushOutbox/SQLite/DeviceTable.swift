@@ -20,10 +20,10 @@ extension SQLiteStore {
         }
     }
 
-    func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [RegisteredDevice] {
+    func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [StoredDevice] {
         try await read { db in
             switch selection {
-            case .named(let name): try [DeviceTable.load(name, in: db)?.device].compactMap { $0 }
+            case .named(let name): try [DeviceTable.load(name, in: db)?.stored].compactMap { $0 }
             case .of(let user): try DeviceTable.loadAll(of: user, in: db)
             case .page(let name, let limit):
                 try DeviceTable.loadPage(after: name?.description ?? "", limit: limit, in: db)
@@ -37,10 +37,13 @@ enum DeviceTable {
     /// Inserts or updates by name.
     static func save(_ change: DeviceChange, in db: Database) throws -> RegistrationChange {
         let known = try load(change.name, in: db)
-        let device = try change.apply(known?.device)
-        if let known { try RegistryRules.requireOwn(known.device, device, movingFrom: change.previous) }
-        var discardedCount = try RegistryRules.claim(device, knownAs: known?.device, others: others(device, in: db))
-            .map { try remove($0, in: db) }.reduce(0, +)
+        let new = try change.next(known?.stored)
+        let device = new.device
+        if let known { try RegistryRules.requireOwn(known.stored.device, device, movingFrom: change.previous) }
+        var discardedCount = try RegistryRules.claim(
+            device, knownAs: known?.stored.device, others: others(device, in: db)
+        )
+        .map { try remove($0, in: db) }.reduce(0, +)
         var loser: DeviceName?
         if case .active(let address, _) = device.address {
             let taken = try take(address, for: device.name, in: db)
@@ -52,15 +55,19 @@ enum DeviceTable {
         let id: Int64
         if let known {
             id = known.id
-            if !device.isSamePlace(as: known.device) { discardedCount += try EntryTable.discardAll(of: id, in: db) }
-            try update(id, device, carrier: carrier, in: db)
-            if case .active(let address, let registered) = device.address, known.device.address.address != address {
+            if !device.isSamePlace(as: known.stored.device) {
+                discardedCount += try EntryTable.discardAll(of: id, in: db)
+            }
+            try update(id, new, carrier: carrier, in: db)
+            if case .active(let address, let registered) = device.address,
+                known.stored.device.address.address != address
+            {
                 try QueueTable.hurry(id, due: registered.secondsSince1970 * 1_000, in: db)
             }
         } else {
-            id = try insert(device, carrier: carrier, in: db)
+            id = try insert(new, carrier: carrier, in: db)
         }
-        try saveEnrolment(of: id, DeviceRow(device).enrolment, in: db)
+        try saveEnrolment(of: id, DeviceRow(device).enrolment, new.codes.enrolment, in: db)
         try QueueTable.move(id, to: carrier, in: db)
         return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, addressTakenFrom: loser)
     }
@@ -91,17 +98,17 @@ enum DeviceTable {
         try Int64.fetchOne(db, sql: "SELECT id FROM devices WHERE name = ?", arguments: [name.description])
     }
 
-    static func load(_ name: DeviceName, in db: Database) throws -> (id: Int64, device: RegisteredDevice)? {
+    static func load(_ name: DeviceName, in db: Database) throws -> (id: Int64, stored: StoredDevice)? {
         let row = try Row.fetchOne(db, sql: "\(selection) WHERE devices.name = ?", arguments: [name.description])
         return try row.map { (try $0.value("id"), try device($0)) }
     }
 
-    static func loadAll(of user: UserName, in db: Database) throws -> [RegisteredDevice] {
+    static func loadAll(of user: UserName, in db: Database) throws -> [StoredDevice] {
         try Row.fetchAll(db, sql: "\(selection) WHERE user = ? ORDER BY devices.name", arguments: [user.description])
             .map(device)
     }
 
-    static func loadPage(after name: String, limit: Int, in db: Database) throws -> [RegisteredDevice] {
+    static func loadPage(after name: String, limit: Int, in db: Database) throws -> [StoredDevice] {
         try Row.fetchAll(
             db, sql: "\(selection) WHERE devices.name > ? ORDER BY devices.name LIMIT ?", arguments: [name, limit]
         ).map(device)
@@ -125,65 +132,77 @@ enum DeviceTable {
         return (DeviceName(parsing: try row.value("name")), try EntryTable.discardAll(of: holder, in: db))
     }
 
-    private static func insert(_ device: RegisteredDevice, carrier: Int64, in db: Database) throws -> Int64 {
+    private static func insert(_ new: StoredDevice, carrier: Int64, in db: Database) throws -> Int64 {
         try db.cachedStatement(
             sql: """
                 INSERT INTO devices(name, user, topic, environment, token, token_registered, token_refusal, recipient,
-                    is_verified, valid_from, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    is_verified, valid_from, valid_until, pin_code, address_code)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
-        ).execute(arguments: StatementArguments([device.name.description]) + columns(of: device, carrier))
+        ).execute(arguments: StatementArguments([new.device.name.description]) + columns(of: new, carrier))
         return db.lastInsertedRowID
     }
 
     private static func update(
-        _ id: Int64, _ device: RegisteredDevice, carrier: Int64, in db: Database
+        _ id: Int64, _ new: StoredDevice, carrier: Int64, in db: Database
     ) throws {
         try db.cachedStatement(
             sql: """
                 UPDATE devices SET is_proven = is_proven AND token IS ?4 AND topic IS ?2 AND environment IS ?3,
                     user = ?1, topic = ?2, environment = ?3, token = ?4, token_registered = ?5, token_refusal = ?6,
-                    recipient = ?7, is_verified = ?8, valid_from = ?9, valid_until = ?10, revision = revision + 1
-                WHERE id = ?11
+                    recipient = ?7, is_verified = ?8, valid_from = ?9, valid_until = ?10, pin_code = ?11,
+                    address_code = ?12, revision = revision + 1
+                WHERE id = ?13
                 """
-        ).execute(arguments: columns(of: device, carrier) + [id])
+        ).execute(arguments: columns(of: new, carrier) + [id])
     }
 
     /// All but the name.
-    private static func columns(of device: RegisteredDevice, _ carrier: Int64) -> StatementArguments {
-        let (row, keys) = (DeviceRow(device), SealingKey(device.keys))
+    private static func columns(of new: StoredDevice, _ carrier: Int64) -> StatementArguments {
+        let (row, keys) = (DeviceRow(new.device), SealingKey(new.device.keys))
         return [
             row.user, row.topic, carrier, row.address.map { Data($0) }, row.registered, row.refusal, row.recipient,
-            keys.isVerified, keys.validFrom, keys.validUntil,
+            keys.isVerified, keys.validFrom, keys.validUntil, new.codes.pin.map { Data($0) },
+            new.codes.address.map { Data($0) },
         ]
     }
 
-    private static func saveEnrolment(of id: Int64, _ keys: DeviceRow.Enrolment?, in db: Database) throws {
+    private static func saveEnrolment(
+        of id: Int64, _ keys: DeviceRow.Enrolment?, _ code: [UInt8]?, in db: Database
+    ) throws {
         guard let keys else {
             return try db.cachedStatement(sql: "DELETE FROM enrolments WHERE device = ?").execute(arguments: [id])
         }
         try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO enrolments(device, enrolment, record, proven) VALUES (?, ?, ?, ?)"
-        ).execute(arguments: [id, keys.key, keys.record, keys.proven])
+            sql: "INSERT OR REPLACE INTO enrolments(device, enrolment, record, proven, code) VALUES (?, ?, ?, ?, ?)"
+        ).execute(arguments: [id, keys.key, keys.record, keys.proven, code.map { Data($0) }])
     }
 
     private static let selection = """
         SELECT devices.id, devices.name, user, topic, carriers.name AS carrier, token, token_registered, token_refusal,
-            recipient, enrolment, record, proven
+            recipient, enrolment, record, proven, pin_code, address_code, enrolments.code
         FROM devices LEFT JOIN carriers ON carriers.id = environment LEFT JOIN enrolments ON device = devices.id
         """
 
-    private static func device(_ row: Row) throws -> RegisteredDevice {
+    private static func device(_ row: Row) throws -> StoredDevice {
+        let (pin, place, code): (Data?, Data?, Data?) = try (
+            row.value("pin_code"), row.value("address_code"), row.value("code")
+        )
         let address: Data? = try row.value("token")
         var enrolment: DeviceRow.Enrolment?
         if let key: String = try row.value("enrolment") {
             enrolment = .init(key: key, record: try row.value("record"), proven: try row.value("proven"))
         }
-        return try DeviceRow(
+        let device = try DeviceRow(
             name: row.value("name"), user: row.value("user"), topic: row.value("topic"),
             carrier: row.value("carrier") ?? "", address: address.map { Array($0) },
             registered: row.value("token_registered"), refusal: row.value("token_refusal"),
             recipient: row.value("recipient"), enrolment: enrolment
         ).device()
+        return StoredDevice(
+            device,
+            DeviceCodes(pin: pin.map { Array($0) }, address: place.map { Array($0) }, enrolment: code.map { Array($0) })
+        )
     }
 }
 

@@ -129,5 +129,5 @@ enum EntryTable {
         return count
     }
 
-    static let columns = "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender"
+    static let columns = "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code"
 }

@@ -78,15 +78,16 @@ extension SQLiteStore {
         in db: Database
     ) throws {
         let payload = item.payload
-        let expiration = order.expiration ?? payload.expires
+        let expiration = order.expiration(of: payload)
         try db.cachedStatement(
             sql: """
-                INSERT INTO entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender,
+                    code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             item.device, order.priority.rawValue, now, min(order.end(of: payload) ?? .max, now + EnqueueOrder.lifetime),
             expiration?.secondsSince1970, payload.apnsID, payload.collapseID, Data(payload.json), sender,
+            item.code.map { Data($0) },
         ])
         try QueueTable.add(
             item.device, carrier: carrier, priority: order.priority.rawValue, due: now, in: db)
@@ -99,16 +100,17 @@ extension SQLiteStore {
             recipient = try (row.value("recipient") as String?).map(Recipient.init(parsing:))
         } catch { throw OutboxError.damaged }
         return EnqueueBatch.Candidate(
-            device: try row.value("id"), revision: try row.value("revision"), topic: topic,
-            hasToken: try row.value("has_token"),
+            device: try row.value("id"), revision: try row.value("revision"), name: try row.value("name"),
+            user: try row.value("user"), topic: topic, hasToken: try row.value("has_token"),
             key: SealingKey(
                 recipient: recipient, isVerified: try row.value("is_verified"), validFrom: try row.value("valid_from"),
-                validUntil: try row.value("valid_until")))
+                validUntil: try row.value("valid_until")),
+            code: (try row.value("pin_code") as Data?).map { Array($0) })
     }
 
     private static let selection = """
-        SELECT id, revision, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token, recipient,
-            is_verified, valid_from, valid_until
+        SELECT id, revision, name, user, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token, recipient,
+            is_verified, valid_from, valid_until, pin_code
         FROM devices
         """
 }

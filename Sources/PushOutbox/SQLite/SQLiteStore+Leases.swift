@@ -71,17 +71,15 @@ extension SQLiteStore {
 
     /// Takes a device's oldest entry, dropping those before it that are stale; nil where none is left.
     private static func take(
-        _ row: Row, of carrier: Carrier, number: Int64, end: Int64, at now: Int64, in db: Database
+        _ queue: Row, of carrier: Carrier, number: Int64, end: Int64, at now: Int64, in db: Database
     ) throws -> Lease? {
-        let device: Int64 = try row.value("device")
-        let lastEntry: Int64? = try row.value("entry")
+        let device: Int64 = try queue.value("device")
+        let lastEntry: Int64? = try queue.value("entry")
         while let head = try EntryTable.head(of: device, in: db) {
             let entry = try Row.fetchOne(
                 db.cachedStatement(
                     sql: """
-                        SELECT priority, enqueued, stale, expiration, apns_id, collapse_id, body, topic, token,
-                            token_refusal, is_proven
-                        FROM entries LEFT JOIN devices ON devices.id = entries.device WHERE entries.id = ?
+                        SELECT \(Self.entryColumns), stale, token_refusal FROM entries \(Self.joins) WHERE entries.id = ?
                         """), arguments: [head])
             guard let entry else { throw OutboxError.damaged }
             if now >= (try entry.value("stale")) {
@@ -98,8 +96,8 @@ extension SQLiteStore {
                 try Tally.add(Tally.dead(reason), count, at: now, in: db)
                 return nil
             }
-            let attempts = lastEntry == head ? min(try row.count("attempts"), Lease.countedAttempts) + 1 : 1
-            guard let request = (try? Self.entryRow(entry))?.request(of: carrier) else {
+            let attempts = lastEntry == head ? min(try queue.count("attempts"), Lease.countedAttempts) + 1 : 1
+            guard let row = try? Self.entryRow(entry), let request = row.request(of: carrier) else {
                 // Somebody has been in the file: it costs this one, not all others.
                 if try EntryTable.bury(head, reason: "malformed", attempts: 0, at: now, in: db) {
                     try Tally.add(Tally.dead("malformed"), at: now, in: db)
@@ -109,20 +107,30 @@ extension SQLiteStore {
             try db.cachedStatement(
                 sql: "UPDATE queues SET due = ?, lease = ?, entry = ?, attempts = ? WHERE device = ?"
             ).execute(arguments: [end, number, head, attempts, device])
-            return Lease(device: device, entry: head, number: number, attempts: attempts, request: request)
+            return Lease(
+                device: device, entry: head, number: number, attempts: attempts, request: request, entryRow: row)
         }
         try QueueTable.remove(device, in: db)
         return nil
     }
 
     /// Throws where a value is not of the type that it must be.
-    private static func entryRow(_ entry: Row) throws -> EntryRow {
-        let (address, body): (Data, Data) = (try entry.value("token"), try entry.value("body"))
+    static func entryRow(_ entry: Row) throws -> EntryRow {
+        let (address, body): (Data?, Data) = (try entry.value("token"), try entry.value("body"))
+        let (code, addressCode): (Data?, Data?) = (try entry.value("code"), try entry.value("address_code"))
         return try EntryRow(
             priority: entry.value("priority"), expiration: entry.value("expiration"), apnsID: entry.value("apns_id"),
             collapseID: entry.value("collapse_id"), body: Array(body), topic: entry.value("topic"),
-            address: Array(address), isProven: entry.value("is_proven"))
+            address: address.map { Array($0) }, isProven: entry.value("is_proven") ?? false,
+            device: entry.value("name"), sender: entry.value("key"), code: code.map { Array($0) },
+            addressCode: addressCode.map { Array($0) })
     }
+
+    static let entryColumns = """
+        priority, expiration, apns_id, collapse_id, body, topic, token, is_proven, devices.name, senders.key, code,
+        address_code
+        """
+    static let joins = "LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender"
 }
 
 // MARK: What became of a lease

@@ -190,6 +190,15 @@ enum Schema {
         ) STRICT;
         INSERT INTO carriers(id, name) VALUES (0, 'apns'), (1, 'apns-sandbox');
         """,
+        // 8. Codes by a key that is not in the file; NULL where there is none.
+        """
+        ALTER TABLE entries ADD COLUMN code BLOB;
+        ALTER TABLE dead_letters ADD COLUMN code BLOB;
+        ALTER TABLE devices ADD COLUMN pin_code BLOB;
+        ALTER TABLE devices ADD COLUMN address_code BLOB;
+        ALTER TABLE enrolments ADD COLUMN code BLOB;
+        CREATE TABLE protection(since INTEGER NOT NULL) STRICT;
+        """,
     ]
 }
 

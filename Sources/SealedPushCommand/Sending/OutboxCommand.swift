@@ -14,7 +14,10 @@ struct OutboxCommand: AsyncParsableCommand {
         commandName: "outbox",
         abstract: "What waits to be delivered, and what could not be.",
         discussion: "Example:\n  sealedpush outbox status --outbox outbox.sqlite",
-        subcommands: [OutboxStatusCommand.self, OutboxRetryCommand.self, OutboxPurgeCommand.self])
+        subcommands: [
+            OutboxStatusCommand.self, OutboxRetryCommand.self, OutboxPurgeCommand.self, OutboxKeyCommand.self,
+            OutboxProtectCommand.self,
+        ])
 }
 
 /// `sealedpush outbox status`
@@ -28,6 +31,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
             Examples:
               sealedpush outbox status --json
               sealedpush outbox status --keyring Keys
+              sealedpush outbox status --outbox-key outbox.key
             """)
 
     @Flag(help: "List the refused pushes, too: public IDs only.")
@@ -46,10 +50,12 @@ struct OutboxStatusCommand: AsyncParsableCommand {
             let outbox = try await options.opened()
             let status = try await outbox.status()
             let names = try keyring.map(Self.senderNames) ?? [:]
+            let forged = options.outboxKey == nil ? nil : try await outbox.forgedDevices()
             if json {
-                try Output.json(status.json(names))
+                try Output.json(status.json(names, forged))
             } else {
                 for line in status.lines(names) { try Output.line(line) }
+                for line in Self.lines(forged ?? []) { try Output.line(line) }
             }
             guard refused else { return }
             var offset = 0
@@ -64,6 +70,13 @@ struct OutboxStatusCommand: AsyncParsableCommand {
 }
 
 extension OutboxStatusCommand {
+    private static func lines(_ forged: [DeviceName]) -> [String] {
+        guard !forged.isEmpty else { return [] }
+        return [
+            "forged    \(Progress.number(forged.count)): somebody without the outbox's key has changed what is sealed to. Remove them, and let them enrol again."
+        ] + forged.map { "  \(TerminalText.printable($0.description))" }
+    }
+
     /// What the folder says, for people to read: no secret is asked for, and nothing hangs on it.
     private static func senderNames(_ folder: String) throws -> [String: String] {
         try KeyringOptions.mustBeThere(folder)
@@ -234,8 +247,11 @@ extension OutboxStatus {
             })
     }
 
-    fileprivate func json(_ names: [String: String]) -> JSONValue {
-        .object(json.merging(["senders": senders(names)]) { $1 })
+    /// - Parameter forged: nil where nobody has looked.
+    fileprivate func json(_ names: [String: String], _ forged: [DeviceName]?) -> JSONValue {
+        var members = json.merging(["senders": senders(names)]) { $1 }
+        if let forged { members["forged"] = .array(forged.map { .string($0.description) }) }
+        return .object(members)
     }
 }
 

@@ -3,6 +3,7 @@ internal import CommandSupport
 internal import Foundation
 public import PushOutbox
 public import PushSender
+internal import _PushBase
 
 #if Postgres
     internal import PushPostgres
@@ -17,29 +18,37 @@ struct OutboxOptions: ParsableArguments {
             """)
     var outbox = "outbox.sqlite"
 
+    @Option(
+        help: """
+            A file with the key that vouches for the outbox's rows, where it has one: `sealedpush outbox key` makes it. Couriers \
+            need the delivering one.
+            """)
+    var outboxKey: String?
+
     func validate() throws {
         guard !outbox.isEmpty else { throw ValidationError("--outbox is empty: name the outbox's file.") }
     }
 
     /// The outbox, which must be there.
-    func opened() async throws -> Outbox { try await Self.opened(outbox) }
+    func opened() async throws -> Outbox { try await Self.opened(outbox, key: outboxKey) }
 
     /// The same for a command that makes one where there is none.
-    func openedOrMade() async throws -> Outbox { try await Self.openedOrMade(outbox) }
+    func openedOrMade() async throws -> Outbox { try await Self.openedOrMade(outbox, key: outboxKey) }
 
-    static func opened(_ outbox: String) async throws -> Outbox {
+    static func opened(_ outbox: String, key: String? = nil) async throws -> Outbox {
         guard isInPostgres(outbox) || FileManager.default.fileExists(atPath: outbox) else {
             throw Failure.file(
                 "there is no outbox at \(outbox): name its file with --outbox; `sealedpush device enrol` makes one")
         }
-        return try await openedOrMade(outbox)
+        return try await openedOrMade(outbox, key: key)
     }
 
-    private static func openedOrMade(_ outbox: String) async throws -> Outbox {
+    private static func openedOrMade(_ outbox: String, key: String?) async throws -> Outbox {
+        let key = try key.map(Self.key)
         do throws(OutboxError) {
-            guard isInPostgres(outbox) else { return try Outbox(at: outbox) }
+            guard isInPostgres(outbox) else { return try Outbox(at: outbox, key: key) }
             #if Postgres
-                return try await Outbox(postgres: outbox)
+                return try await Outbox(postgres: outbox, key: key)
             #else
                 throw OutboxError.connection("this program was built without PostgreSQL (the trait Postgres)")
             #endif
@@ -52,6 +61,16 @@ struct OutboxOptions: ParsableArguments {
 
     private static func isInPostgres(_ outbox: String) -> Bool {
         outbox.hasPrefix("postgres://") || outbox.hasPrefix("postgresql://")
+    }
+
+    static func key(_ file: String) throws -> OutboxKey {
+        var bytes = try SecretFile.read(file, limit: 4_096)
+        defer { wipe(&bytes) }
+        do throws(OutboxError) { return try OutboxKey(parsing: bytes) } catch {
+            var failure = Failure.outbox(error)
+            failure.message = "\(file): \(failure.message)"
+            throw failure
+        }
     }
 
     /// Names in a file.

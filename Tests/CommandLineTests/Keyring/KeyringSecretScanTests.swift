@@ -116,7 +116,7 @@ struct KeyringSecretScanTests {
                 ["device", "enrol", "alice-phone", "--token", "ab"], ["device", "enrol", "--list", secret],
                 ["device", "enrol", "bob-phone", "--token", secret], ["device", "list"],
                 ["device", "remove", "bob-phone", "--yes"], ["outbox", "status", "--refused"], ["outbox", "retry"],
-                ["outbox", "purge"], ["receipts", "show"],
+                ["outbox", "purge"], ["outbox", "protect", "--yes", "--outbox-key", secret], ["receipts", "show"],
                 ["receipts", "show", "--devices", "--from", "newsroom"],
                 // Where nobody can listen: with the keys read, it ends.
                 ["receipts", "listen", "--from", "newsroom", "--port", "0", "--host", "192.0.2.1"],
@@ -126,6 +126,7 @@ struct KeyringSecretScanTests {
                 ["work", "--apns", secret],
                 ["work", "--provider-key", secret, "--key-id", "ABCDE12345", "--team-id", "FGHIJ67890"],
             ].map { $0 + outbox }
+            + [["outbox", "key", secret], ["outbox", "key", secret + "2", "--of", secret]]
             + [["send", secret, "--all"] + send, ["send", "/dev/null", "--user", "alice-phone"] + send]
         return sending + [
             ["attach", secret, "--url", "https://a/b", "--output", secret + ".sealed", "--entry", secret + ".entry"],

@@ -20,17 +20,21 @@ final class Fixture: Sendable {
 
     static let topic: Topic = "com.example.app"
 
+    /// What vouches for the rows of a test's outboxes.
+    @TaskLocal static var key: OutboxKey?
+
     init() async throws {
         folder = try TemporaryFolder()
         sealer = Sealer(sender: sender, topic: Self.topic, safeDefault: "You have a new message!")
         switch StoreKind.current {
         case .sqlite:
             database = nil
-            outbox = try Outbox(at: Self.path(folder), clock: time.clock, busyLimit: 600)
+            outbox = try Outbox(at: Self.path(folder), clock: time.clock, busyLimit: 600, key: Self.key)
         case .postgres:
             let database = try await PostgresServer.shared.value.database()
             self.database = database
-            outbox = try await Outbox(postgres: database.address, clock: time.clock, patience: .seconds(300))
+            outbox = try await Outbox(
+                postgres: database.address, clock: time.clock, patience: .seconds(300), key: Self.key)
         }
     }
 
@@ -46,8 +50,11 @@ final class Fixture: Sendable {
 
     /// - Parameter clock: in PostgreSQL, nil is the database's own.
     func reopened(_ clock: OutboxClock?) async throws -> Outbox {
-        if let database { return try await Outbox(postgres: database.address, clock: clock, patience: .seconds(300)) }
-        return try Outbox(at: path, clock: clock ?? .system, busyLimit: 600)
+        if let database {
+            return try await Outbox(
+                postgres: database.address, clock: clock, patience: .seconds(300), key: Self.key)
+        }
+        return try Outbox(at: path, clock: clock ?? .system, busyLimit: 600, key: Self.key)
     }
 
     /// Statements of an operator, or of an attacker, which do for both stores.

@@ -1,0 +1,233 @@
+internal import PushCrypto
+public import PushSender
+public import SealedPush
+internal import _PushBase
+
+/// What proves that rows of an outbox were written by who may: a secret that is not in the database.
+///
+/// With it, whoever can write the database, and has not the key, can't make the server send anything that was not enqueued, nor
+/// seal to a key that was not registered; all they can do is to delay, to reorder and to delete, and to put back what was
+/// there before. Docs/ThreatModel 11, Docs/Decisions/0040-rows-that-cant-be-forged.md.
+///
+/// Safe to use from many threads. About 3 µs for each row.
+public final class OutboxKey: Sendable {
+    private let rows: Part
+    /// Nil for who only delivers.
+    private let pins: Part?
+
+    /// A noncopyable secret that may be there or not.
+    private final class Part: Sendable {
+        private let secret: GuardedSecret
+
+        init(_ secret: consuming GuardedSecret) { self.secret = secret }
+
+        /// A part of its own for each purpose. Source: RFC 5869, section 2.3.
+        init(of secret: UnsafeRawBufferPointer, _ purpose: String) {
+            self.secret = GuardedSecret(count: OutboxKey.byteCount) { target in
+                Array("sealedpush/v1 outbox \(purpose)".utf8).withUnsafeBytes {
+                    HKDF.expand(secret, info: $0, into: target)
+                }
+            }
+        }
+
+        func withBytes<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { secret.withBytes(body) }
+    }
+
+    /// Reads ``text(_:)`` or ``deliveringText(_:)``; white space at the end does not count.
+    ///
+    /// - Throws: `keyText` for anything else.
+    public init(parsing text: [UInt8]) throws(OutboxError) {
+        let words = text.split(whereSeparator: { $0 == 0x20 || $0 == 0x0a || $0 == 0x0d })
+        guard words.count == 2, var bytes = Base64URL.decode(words[1]), bytes.count == Self.byteCount else {
+            throw .keyText
+        }
+        defer { wipe(&bytes) }
+        let (isAll, isDelivering) = (words[0].elementsEqual(Self.allName), words[0].elementsEqual(Self.deliveringName))
+        guard isAll || isDelivering else { throw .keyText }
+        (rows, pins) = bytes.withUnsafeBytes { secret in
+            guard isAll else {
+                return (Part(GuardedSecret(count: Self.byteCount) { $0.copyMemory(from: secret) }), nil)
+            }
+            return (Part(of: secret, "rows"), Part(of: secret, "pins"))
+        }
+    }
+
+    /// A new key's text, one line: a secret. It stays for as long as the outbox does, whichever sender keys come and go.
+    public static func text<Answer, Failure: Error>(
+        _ body: (borrowing [UInt8]) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        let secret = WipedBytes(count: byteCount) { SecureRandom.fill($0) }
+        return try secret.withBytes { bytes throws(Failure) in try lend(bytes, as: allName, body) }
+    }
+
+    /// The text of what a host needs that only delivers: with it, nobody can change what is sealed to.
+    public func deliveringText<Answer, Failure: Error>(
+        _ body: (borrowing [UInt8]) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        let copy = rows.withBytes { bytes in
+            WipedBytesBox(WipedBytes(count: bytes.count) { $0.copyMemory(from: bytes) })
+        }
+        return try copy.bytes.withBytes { bytes throws(Failure) in try Self.lend(bytes, as: Self.deliveringName, body) }
+    }
+
+    private final class WipedBytesBox {
+        let bytes: WipedBytes
+        init(_ bytes: consuming WipedBytes) { self.bytes = bytes }
+    }
+
+    private static func lend<Answer, Failure: Error>(
+        _ bytes: UnsafeRawBufferPointer, as name: [UInt8], _ body: (borrowing [UInt8]) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        var secret = Array(bytes)
+        defer { wipe(&secret) }
+        var encoded = Array(Base64URL.encode(secret).utf8)
+        defer { wipe(&encoded) }
+        var text = name + [0x20] + encoded + [0x0a]
+        defer { wipe(&text) }
+        return try body(text)
+    }
+
+    /// Whether it can register devices and seal, too.
+    public var isWhole: Bool { pins != nil }
+
+    /// For the last argument of `sealed_push.enqueue`: the code of what is enqueued in the application's own transaction.
+    ///
+    /// - Parameters:
+    ///   - sender: as it is given to the function; nil for NULL.
+    ///   - expiration: as it is given to the function.
+    public func code(
+        of payload: SealedPayload, for device: DeviceName, sender: SealedBy?, priority: PushPriority = .immediate,
+        expiration: Timestamp?
+    ) -> [UInt8] {
+        code(
+            EntryRow(
+                priority: priority.rawValue, expiration: expiration?.secondsSince1970, apnsID: payload.apnsID,
+                collapseID: payload.collapseID, body: payload.json, topic: payload.topic.description,
+                device: device.description, sender: sender?.description))
+    }
+
+    private static let byteCount = 32
+    private static let allName = Array("sealed-push-outbox-key".utf8)
+    private static let deliveringName = Array("sealed-push-delivering-key".utf8)
+}
+
+// MARK: Codes
+
+/// The codes in a device's rows.
+package struct DeviceCodes: Hashable, Sendable {
+    /// Of what is sealed to, and for whom.
+    package var pin: [UInt8]?
+    /// Of where it is delivered to.
+    package var address: [UInt8]?
+    /// Of the enrolment and its record.
+    package var enrolment: [UInt8]?
+
+    package init(pin: [UInt8]? = nil, address: [UInt8]? = nil, enrolment: [UInt8]? = nil) {
+        self.pin = pin
+        self.address = address
+        self.enrolment = enrolment
+    }
+}
+
+/// A device with the codes that stood in its rows.
+package struct StoredDevice: Sendable {
+    package let device: RegisteredDevice
+    package let codes: DeviceCodes
+
+    package init(_ device: RegisteredDevice, _ codes: DeviceCodes) {
+        self.device = device
+        self.codes = codes
+    }
+}
+
+extension OutboxKey {
+    /// The codes for a device's rows; for the whole key alone.
+    package func codes(of device: RegisteredDevice) -> DeviceCodes {
+        let row = DeviceRow(device)
+        return DeviceCodes(
+            pin: pin(row.name, user: row.user, topic: row.topic, SealingKey(device.keys)),
+            address: row.address.map { address(row.name, topic: row.topic, carrier: row.carrier, $0) },
+            enrolment: row.enrolment.map { enrolment in
+                code(
+                    pins, "enrolment", [row.name, enrolment.key, enrolment.record, enrolment.proven].map { .text($0) })
+            })
+    }
+
+    package func accepts(_ stored: StoredDevice) -> Bool {
+        let right = codes(of: stored.device)
+        return [(right.pin, stored.codes.pin), (right.enrolment, stored.codes.enrolment)].allSatisfy(Self.areEqual)
+            && (right.address == nil || Self.areEqual(right.address, stored.codes.address))
+    }
+
+    func accepts(_ candidate: EnqueueBatch.Candidate) -> Bool {
+        Self.areEqual(
+            pin(candidate.name, user: candidate.user, topic: candidate.topic.description, candidate.key), candidate.code
+        )
+    }
+
+    /// Nil where an entry and where it goes are as they were written; otherwise the reason for its dead letter.
+    func fault(of lease: Lease) -> String? {
+        let (entry, address) = (lease.entryRow, lease.request.address)
+        guard let found = entry.code else { return "unauthenticated" }
+        let isWhere = Self.areEqual(
+            self.address(
+                entry.device ?? "", topic: entry.topic ?? "", carrier: address.carrier.description, address.bytes),
+            entry.addressCode)
+        return Self.areEqual(code(entry), found) && isWhere ? nil : "forged"
+    }
+
+    package func code(_ entry: EntryRow) -> [UInt8] {
+        code(
+            rows, "entry",
+            [
+                .text(entry.device ?? ""), .text(entry.topic ?? ""), .number(Int64(entry.priority)),
+                entry.expiration.map { .number($0) } ?? .none, .text(entry.apnsID), .text(entry.collapseID),
+                .bytes(entry.body), .text(entry.sender ?? SealedBy.unknown.description),
+            ])
+    }
+
+    private func pin(_ name: String, user: String, topic: String, _ key: SealingKey) -> [UInt8] {
+        code(
+            pins, "pin",
+            [
+                .text(name), .text(user), .text(topic), key.recipient.map { .text($0.description) } ?? .none,
+                .number(key.isVerified ? 1 : 0), .number(key.validFrom), .number(key.validUntil),
+            ])
+    }
+
+    private func address(_ name: String, topic: String, carrier: String, _ address: [UInt8]) -> [UInt8] {
+        code(rows, "address", [.text(name), .text(topic), .text(carrier), .bytes(address)])
+    }
+
+    private enum Field {
+        case none
+        case number(Int64)
+        case text(String)
+        case bytes([UInt8])
+    }
+
+    /// BLAKE2b with a key, 32 bytes (RFC 7693), over the kind of row and its fields, each behind a byte for its type and eight
+    /// for its length.
+    private func code(_ part: Part?, _ kind: String, _ fields: [Field]) -> [UInt8] {
+        guard let part else { preconditionFailure("a delivering key was asked for a pin") }
+        var message: [UInt8] = []
+        for field in [.text(kind)] + fields {
+            let (type, bytes): (UInt8, [UInt8]) =
+                switch field {
+                case .none: (0, [])
+                case .number(let value): (1, Self.bytes(value))
+                case .text(let text): (2, Array(text.utf8))
+                case .bytes(let bytes): (3, bytes)
+                }
+            message += [type] + Self.bytes(Int64(bytes.count)) + bytes
+        }
+        return part.withBytes { BLAKE2b.hash(message, key: $0, byteCount: 32) }
+    }
+
+    private static func bytes(_ value: Int64) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
+
+    private static func areEqual(_ right: [UInt8]?, _ found: [UInt8]?) -> Bool {
+        guard let right, let found else { return right == nil && found == nil }
+        return ConstantTime.areEqual(right, found)
+    }
+}

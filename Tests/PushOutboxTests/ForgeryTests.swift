@@ -1,0 +1,230 @@
+import Foundation
+import PushSender
+import PushSimulator
+import SealedPush
+import TestSupport
+import TestThreads
+import Testing
+import _PushBase
+
+@testable import PushOutbox
+
+/// An attacker who can write the database, and has not the outbox's key.
+@Suite("Rows that can't be forged", .overStores)
+struct ForgeryTests {
+    private let key = try! OutboxKey.text { text throws(OutboxError) in try OutboxKey(parsing: copy text) }
+    private static let other = "'ffffffff-ffff-4fff-8fff-ffffffffffff'"
+
+    private func fixture() async throws -> Fixture {
+        try await Fixture.$key.withValue(key) {
+            let fixture = try await Fixture()
+            for name in ["d0", "d1"] { try await fixture.addDevice(name) }
+            return fixture
+        }
+    }
+
+    private func outbox(_ fixture: Fixture, _ key: OutboxKey?) async throws -> Outbox {
+        try await Fixture.$key.withValue(key) { try await fixture.reopened() }
+    }
+
+    /// What is said of a column in the other database's words.
+    private func words(_ sql: String) -> String {
+        guard StoreKind.current == .postgres else { return sql }
+        return sql.replacingOccurrences(of: " user =", with: " user_name =")
+            .replacingOccurrences(of: "environment = 1", with: "carrier = 'apns-sandbox'")
+            .replacingOccurrences(of: "x'7b7d'", with: "'\\x7b7d'::bytea")
+            .replacingOccurrences(of: "is_verified = 1", with: "is_verified = true")
+    }
+
+    /// The oldest of the first device's two.
+    @Test("an entry that is altered in any column is not sent as it was altered; the others go on")
+    func entries() async throws {
+        let first = "(SELECT MIN(id) FROM entries)"
+        let alterations = [
+            "body = x'7b7d'", "body = (SELECT body FROM entries WHERE id = (SELECT MAX(id) FROM entries))",
+            "priority = 5", "expiration = 4000000000", "expiration = 0", "apns_id = \(Self.other)",
+            "collapse_id = 'another'", "sender = NULL", "code = NULL", "code = x'7b7d'",
+            "code = (SELECT code FROM entries WHERE id = (SELECT MAX(id) FROM entries))",
+            "device = (SELECT MAX(id) FROM devices)", "stale = 0", "enqueued = 0",
+        ]
+        for alteration in alterations {
+            let fixture = try await fixture()
+            for text in ["one", "two"] { try await fixture.enqueue(text, to: .everyone) }
+            // Copies the row that must be altered, since a subquery reads what the statement writes.
+            try await fixture.execute(words("UPDATE entries SET \(alteration) WHERE id = \(first)"))
+            let transport = ScriptedTransport()
+            let report = try await fixture.deliver(transport)
+            let isHarmless = alteration.hasPrefix("stale") || alteration.hasPrefix("enqueued")
+            #expect(
+                report.dead == (isHarmless ? [:] : [alteration == "code = NULL" ? "unauthenticated" : "forged": 1]),
+                "\(alteration) over \(StoreKind.current)")
+            #expect(report.acceptedCount == (alteration.hasPrefix("enqueued") ? 4 : 3), "\(alteration)")
+            let status = try await fixture.outbox.status()
+            #expect(status.deadLetters == report.dead, "\(alteration)")
+            #expect(status.waitingCount == 0, "\(alteration)")
+        }
+    }
+
+    @Test("a push whose address was altered is not sent there")
+    func addresses() async throws {
+        for alteration in [
+            "token = x'7b7d'", "address_code = NULL",
+            "address_code = (SELECT address_code FROM devices WHERE name = 'd1')",
+            "topic = 'com.example.other'", "name = 'd2'",
+        ] {
+            let fixture = try await fixture()
+            try await fixture.enqueue("Hello", to: .everyone)
+            try await fixture.execute(words("UPDATE devices SET \(alteration) WHERE name = 'd0'"))
+            let transport = ScriptedTransport()
+            let report = try await fixture.deliver(transport)
+            #expect(report.dead == ["forged": 1], "\(alteration) over \(StoreKind.current)")
+            #expect(transport.delivered.all.map(\.address) == [Fixture.address("d1")], "\(alteration)")
+        }
+    }
+
+    @Test("nothing is sealed to a device that was altered in any column, and its name is told; the others get theirs")
+    func pins() async throws {
+        let stranger = Identity().recipient
+        for alteration in [
+            "recipient = '\(stranger)'", "recipient = (SELECT recipient FROM devices WHERE name = 'd1')",
+            "user = 'berta'",
+            "is_verified = 1", "valid_from = 1", "valid_until = 4000000000", "pin_code = NULL", "pin_code = x'7b7d'",
+            "pin_code = (SELECT pin_code FROM devices WHERE name = 'd1')", "name = 'd2'",
+        ] {
+            let fixture = try await fixture()
+            try await fixture.execute(words("UPDATE devices SET \(alteration) WHERE name = 'd0'"))
+            let report = try await fixture.enqueue("Hello", to: .everyone)
+            #expect(report.skipped == [.forged: 1], "\(alteration) over \(StoreKind.current)")
+            #expect(report.enqueuedCount == 1, "\(alteration)")
+        }
+        // What is registered is read from where it is changed, too: no registration makes it good.
+        let fixture = try await fixture()
+        try await fixture.execute(
+            words("UPDATE devices SET recipient = '\(stranger)', user = 'berta' WHERE name = 'd0'"))
+        #expect(try await fixture.outbox.forgedDevices().map(\.description) == ["d0"])
+        await #expect(throws: OutboxError.forged("d0")) { try await fixture.outbox.device("d0") }
+        #expect(try await fixture.outbox.devices().map(\.name) == ["d1"])
+        await #expect(throws: OutboxError.forged("d0")) {
+            try await fixture.outbox.setAddress(Fixture.address("new"), of: "d0", at: fixture.now)
+        }
+        try await fixture.outbox.remove("d0")
+        try await fixture.addDevice("d0")
+        #expect(try await fixture.enqueue("Hello", to: .everyone).enqueuedCount == 2)
+    }
+
+    @Test(
+        "an enrolment or its record that was altered is believed by nobody",
+        arguments: ["enrolment", "record", "proven", "code"])
+    func enrolments(column: String) async throws {
+        let fixture = try await fixture()
+        let records = try (0..<2).map { _ in
+            let (identity, enrolment) = (Identity(), EnrolmentKey())
+            return try DeviceRecord(
+                of: [identity.recipient], topic: Fixture.topic, counter: 1, created: fixture.now,
+                expires: fixture.now.advanced(bySeconds: 86_400), signedBy: enrolment)
+        }
+        for (number, record) in records.enumerated() {
+            try await fixture.outbox.register(
+                RegisteredDevice(
+                    name: number == 0 ? "phone" : "other", user: "anna", topic: Fixture.topic,
+                    keys: .enrolled(try EnrolledDevice(pinning: record, topic: Fixture.topic, at: fixture.now)),
+                    address: .none(.apns(), reason: nil)))
+        }
+        try await fixture.outbox.accept(records[0], of: "phone", at: fixture.now)
+        let other = "(SELECT \(column) FROM enrolments WHERE device = (SELECT id FROM devices WHERE name = 'other'))"
+        let value = column == "proven" ? "'\(records[0].recipients[0])'" : other
+        try await fixture.execute(
+            "UPDATE enrolments SET \(column) = \(value) WHERE device = (SELECT id FROM devices WHERE name = 'phone')")
+        // A record of another enrolment is no device at all.
+        let error = await #expect(throws: OutboxError.self) {
+            try await fixture.outbox.accept(records[0], of: "phone", at: fixture.now)
+        }
+        #expect(error == .forged("phone") || error == .damaged)
+    }
+
+    @Test("who delivers needs half of the key, with which nothing is enqueued or registered; without, nothing goes on")
+    func keys() async throws {
+        let fixture = try await fixture()
+        try await fixture.enqueue("Hello", to: .everyone)
+        let half = try key.deliveringText { text throws(OutboxError) in try OutboxKey(parsing: copy text) }
+        #expect(!half.isWhole && key.isWhole)
+        for other in [nil, half] {
+            let outbox = try await outbox(fixture, other)
+            let (content, sealer) = (Content(body: "Hello"), fixture.sealer)
+            await #expect(throws: OutboxError.keyNeeded) {
+                try await outbox.enqueue(content, to: .everyone, from: sealer, includingUnverified: true)
+            }
+            await #expect(throws: OutboxError.keyNeeded) {
+                try await outbox.setAddress(Fixture.address("new"), of: "d0", at: fixture.now)
+            }
+            await #expect(throws: OutboxError.keyNeeded) { try await outbox.protect() }
+        }
+        let without = try await outbox(fixture, nil)
+        await #expect(throws: CourierError.outbox(.keyNeeded)) {
+            try await Courier(for: without, through: ScriptedTransport(), limits: Fixture.limits()).run(until: .empty)
+        }
+        let delivering = try await outbox(fixture, half)
+        let report = try await Courier(for: delivering, through: ScriptedTransport(), limits: Fixture.limits())
+            .run(until: .empty)
+        #expect(report.acceptedCount == 2)
+        // Another key vouches for nothing of this one's.
+        try await fixture.enqueue("Hello", to: .everyone)
+        let wrong = try await outbox(
+            fixture, try OutboxKey.text { text throws(OutboxError) in try OutboxKey(parsing: copy text) })
+        let refused = try await Courier(for: wrong, through: ScriptedTransport(), limits: Fixture.limits()).run(
+            until: .empty)
+        #expect(refused.dead == ["forged": 2])
+        #expect(try await fixture.outbox.retry() == 2)
+        #expect(try await fixture.deliver(ScriptedTransport()).acceptedCount == 2)
+    }
+
+    @Test("an outbox that has rows is vouched for as it is, when somebody says so")
+    func protecting() async throws {
+        let fixture = try await Fixture()
+        for name in ["d0", "d1", "d2"] { try await fixture.addDevice(name) }
+        for text in ["one", "two"] { try await fixture.enqueue(text, to: .everyone) }
+        _ = try await fixture.deliver(ScriptedTransport(refusing: 413, "PayloadTooLarge"), until: .empty)
+        try await fixture.enqueue("three", to: .device("d0"))
+        let outbox = try await outbox(fixture, key)
+        let (content, sealer) = (Content(body: "Hello"), fixture.sealer)
+        await #expect(throws: OutboxError.notProtected) {
+            try await outbox.enqueue(content, to: .everyone, from: sealer, includingUnverified: true)
+        }
+        #expect(try await outbox.protect() == (3, 7))
+        #expect(try await outbox.forgedDevices() == [])
+        #expect(try await outbox.retry() == 6)
+        #expect(
+            try await outbox.enqueue(content, to: .everyone, from: sealer, includingUnverified: true).enqueuedCount == 3
+        )
+        let report = try await Courier(for: outbox, through: ScriptedTransport(), limits: Fixture.limits()).run(
+            until: .empty)
+        #expect(report.acceptedCount == 10 && report.dead.isEmpty)
+    }
+
+    @Test("a text that is no key is refused")
+    func texts() {
+        for text in ["", "sealed-push-outbox-key", "sealed-push-outbox-key AAAA", "pushoutbox 00"] {
+            #expect(throws: OutboxError.keyText) { try OutboxKey(parsing: Array(text.utf8)) }
+        }
+    }
+
+    /// Made with Python's hashlib and hmac from the definition in Docs/Decisions/0040.
+    @Test("codes are what another implementation makes of the same rows")
+    func knownAnswers() throws {
+        let text = "sealed-push-outbox-key \(Base64URL.encode([UInt8](0..<32)))\n"
+        let key = try OutboxKey(parsing: Array(text.utf8))
+        let entry = EntryRow(
+            priority: 10, expiration: nil, apnsID: "00000000-0000-4000-8000-000000000000", collapseID: "c",
+            body: Array("{}".utf8), topic: "com.example.app", device: "phone", sender: nil)
+        #expect(Hex.encode(key.code(entry)) == "e0bea410e30bfe043d8c0ab605b40d817feee54cb36af584a95d6d77df237faa")
+        let device = RegisteredDevice(
+            name: "phone", user: "anna", topic: "com.example.app",
+            keys: .unverified(try Recipient(parsing: Self.recipient)),
+            address: .active(.apns(DeviceToken(parsing: "aa11")!), registered: Timestamp(secondsSince1970: 1)!))
+        let codes = key.codes(of: device)
+        #expect(Hex.encode(codes.pin ?? []) == "5f63d2a21a0fc75b1c92d270a9ffc69c0d1fc06f2ad8db3584ae25e810f53074")
+        #expect(Hex.encode(codes.address ?? []) == "e1e9f68959fa57d7a72790ce743d0c3fe4a4a1405f7a763dcd998b234b6a97e0")
+    }
+
+    private static let recipient = "push1x56endjkd5mwg2fduh7vv8yel4reyvdlhvjtp3qdrd282sxwu3ksqhs462"
+}
