@@ -195,6 +195,13 @@ let simulator: [Target] = [
     extensionExample("daily-quote-example", "DailyQuote"),
     extensionExample("rich-media-example", "RichMedia"),
     extensionExample("image-and-receipt-example", "ImageAndReceipt"),
+    .executableTarget(
+        name: "app-example", dependencies: ["PushService", "SealedPush", "PushSimulator"], path: "Examples/App",
+        exclude: [
+            "App", "README.md", "SealedPushApp.xcodeproj", "NotificationService/Info.plist",
+            "NotificationService/NotificationService.entitlements", "NotificationService/de.lproj",
+        ],
+        sources: ["NotificationService", "Shared"], swiftSettings: strict),
 ]
 
 // MARK: - What valgrind watches, for Scripts/constant-time alone: it wants valgrind's headers
@@ -318,7 +325,7 @@ let testedOnLinux: [Target] = [
             "TestThreads",
             "SealedPushCommand", "device-simulator", "misbehaving-extension", "expanding-extension",
             "xcode-template-extension", "messages-example", "dynamic-chart-example", "daily-quote-example",
-            "image-and-receipt-example", "rich-media-example",
+            "image-and-receipt-example", "rich-media-example", "app-example",
         ],
         swiftSettings: settings),
     .executableTarget(

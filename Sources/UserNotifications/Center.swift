@@ -77,7 +77,23 @@ public struct UNAuthorizationOptions: OptionSet, Sendable {
     public static var alert: UNAuthorizationOptions { .init(rawValue: 1 << 2) }
 }
 
-/// What an app answers when a notification is answered (Apple, UNUserNotificationCenterDelegate).
+/// How a notification is shown while its app is open (Apple, UNNotificationPresentationOptions).
+public struct UNNotificationPresentationOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// A number on the app's icon.
+    public static var badge: UNNotificationPresentationOptions { .init(rawValue: 1 << 0) }
+    /// Sounds.
+    public static var sound: UNNotificationPresentationOptions { .init(rawValue: 1 << 1) }
+    /// In Notification Center.
+    public static var list: UNNotificationPresentationOptions { .init(rawValue: 1 << 3) }
+    /// As a banner.
+    public static var banner: UNNotificationPresentationOptions { .init(rawValue: 1 << 4) }
+}
+
+/// What an app answers when a notification comes or is answered (Apple, UNUserNotificationCenterDelegate).
 ///
 /// Apple's requirements are optional; here each has a default. A system calls the `async` one, whose default passes the
 /// call on, so a delegate may implement either.
@@ -91,9 +107,21 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
     ) async
+
+    /// Says how a notification is shown that comes while the app is open.
+    func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+        withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void)
 }
 
 extension UNUserNotificationCenterDelegate {
+    public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+        withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
+    ) {
+        completionHandler([])
+    }
+
     public func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void

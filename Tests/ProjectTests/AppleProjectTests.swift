@@ -7,7 +7,7 @@ import Testing
 /// Xcode is not on Linux: what it and GitHub would read is read here by others, as far as its form goes.
 @Suite("The project for Xcode, and the workflows", .blocking)
 struct AppleProjectTests {
-    private static let folder = Checkout.folder.appending(path: "Tests/AppleProject")
+    private static let folder = Checkout.folder.appending(path: "Examples/App")
 
     /// A property list in any of Apple's three forms.
     private static func propertyList(_ path: String) throws -> [String: Any] {
@@ -51,50 +51,93 @@ struct AppleProjectTests {
         for identifier in named { #expect(objects[identifier]?["name"] as? String == "SealedPushApp") }
     }
 
-    @Test("the files that it names are there: the extension is the example's")
-    func files() throws {
-        let (_, objects) = try Self.project()
-        let groups = objects.values.filter { $0["isa"] as? String == "PBXGroup" }
-        var files: [String] = []
-        for (identifier, object) in objects where object["isa"] as? String == "PBXFileReference" {
-            guard object["sourceTree"] as? String != "BUILT_PRODUCTS_DIR" else { continue }
-            let group = groups.first { ($0["children"] as? [String])?.contains(identifier) == true }
-            let isInGroup = object["sourceTree"] as? String == "<group>"
-            let path = try #require(object["path"] as? String)
-            files.append(isInGroup ? "\(try #require(group?["path"] as? String))/\(path)" : path)
-        }
-        let settings = Self.texts(in: objects.values.compactMap { $0["buildSettings"] })
-        files += settings.filter { $0.hasSuffix(".plist") || $0.hasSuffix(".entitlements") }
-        #expect(files.count >= 5)
-        #expect(files.contains("../../Examples/Messages/NotificationService.swift"))
-        for file in files {
-            let path = Self.folder.appending(path: file).standardizedFileURL.path
-            #expect(FileManager.default.fileExists(atPath: path), "\(file)")
-        }
+    private static func objects(_ kind: String) throws -> [[String: Any]] {
+        try project().objects.values.filter { $0["isa"] as? String == kind }
     }
 
-    @Test("app and extension take the product, the app embeds the extension, and iOS finds its class")
+    @Test("the files and folders that it names are there, and a folder's files are the target's by lying in it")
+    func files() throws {
+        #expect(try Self.propertyList("SealedPushApp.xcodeproj/project.pbxproj")["objectVersion"] as? String == "77")
+        let (_, objects) = try Self.project()
+        let groups = try Self.objects("PBXFileSystemSynchronizedRootGroup")
+        var named = try groups.map { try #require($0["path"] as? String) }
+        #expect(named.sorted() == ["App", "NotificationService", "Shared"])
+        for group in groups {
+            for exception in group["exceptions"] as? [String] ?? [] {
+                let left = objects[exception]?["membershipExceptions"] as? [String] ?? []
+                named += left.map { "\(group["path"] as? String ?? "")/\($0)" }
+            }
+        }
+        let settings = Self.texts(in: objects.values.compactMap { $0["buildSettings"] })
+        let plists = settings.filter { $0.hasSuffix(".plist") }
+        // Xcode would make it twice: as the target's own, and as a file of the folder.
+        #expect(Set(plists).isSubset(of: Set(named)) && plists.count == 4)
+        for name in named + settings.filter({ $0.hasSuffix(".entitlements") }) {
+            let path = Self.folder.appending(path: name).path
+            #expect(FileManager.default.fileExists(atPath: path), "\(name)")
+        }
+        let package = try #require(try Self.objects("XCLocalSwiftPackageReference").first?["relativePath"] as? String)
+        let manifest = Self.folder.appending(path: "\(package)/Package.swift").standardizedFileURL.path
+        #expect(FileManager.default.fileExists(atPath: manifest))
+        #expect(try Self.objects("PBXSourcesBuildPhase").allSatisfy { ($0["files"] as? [String])?.isEmpty == true })
+    }
+
+    @Test("app and extension take the product and the shared folder, and the app embeds the extension")
     func targets() throws {
         let (_, objects) = try Self.project()
-        let targets = objects.values.filter { $0["isa"] as? String == "PBXNativeTarget" }
+        let targets = try Self.objects("PBXNativeTarget")
         #expect(targets.count == 2)
         for target in targets {
             let products = (target["packageProductDependencies"] as? [String] ?? []).map { objects[$0]?["productName"] }
             #expect(products.map { $0 as? String } == ["PushService"])
+            let folders = (target["fileSystemSynchronizedGroups"] as? [String] ?? []).map { objects[$0]?["path"] }
+            let own = target["name"] as? String == "SealedPushApp" ? "App" : "NotificationService"
+            #expect(folders.map { $0 as? String } == [own, "Shared"])
         }
-        let copied = objects.values.first { $0["isa"] as? String == "PBXCopyFilesBuildPhase" }
         // Apple's number for the folder of plug-ins.
-        #expect(copied?["dstSubfolderSpec"] as? String == "13")
+        #expect(try Self.objects("PBXCopyFilesBuildPhase").first?["dstSubfolderSpec"] as? String == "13")
+    }
+
+    @Test("iOS finds the extension's class, and lets both share what the code names")
+    func sharing() throws {
         let information = try Self.propertyList("NotificationService/Info.plist")
         let ours = try #require(information["NSExtension"] as? [String: String])
         #expect(ours["NSExtensionPointIdentifier"] == "com.apple.usernotifications.service")
         #expect(ours["NSExtensionPrincipalClass"] == "$(PRODUCT_MODULE_NAME).NotificationService")
-        for file in ["App/App.entitlements", "NotificationService/NotificationService.entitlements"] {
-            let entitlements = try Self.propertyList(file)
-            #expect(entitlements["com.apple.security.application-groups"] as? [String] == ["group.com.example"])
-            let groups = entitlements["keychain-access-groups"] as? [String]
-            #expect(groups == ["$(AppIdentifierPrefix)com.example.shared"])
+        for target in ["App/App", "NotificationService/NotificationService"] {
+            let entitlements = try Self.propertyList("\(target).entitlements")
+            #expect(entitlements["com.apple.security.application-groups"] as? [String] == ["group.$(GROUP)"])
+            #expect(entitlements["keychain-access-groups"] as? [String] == ["$(AppIdentifierPrefix)$(GROUP)"])
+            let plist = target == "App/App" ? "App/Info.plist" : "NotificationService/Info.plist"
+            #expect(try Self.propertyList(plist)["AppIdentifierPrefix"] as? String == "$(AppIdentifierPrefix)")
         }
+        #expect(try Self.propertyList("App/App.entitlements")["aps-environment"] as? String == "development")
+        let app = try Self.propertyList("App/Info.plist")
+        #expect(app["UIBackgroundModes"] as? [String] == ["fetch"])
+        let tasks = try #require(app["BGTaskSchedulerPermittedIdentifiers"] as? [String])
+        let source = try Checkout.text(Self.folder.appending(path: "App/Pushes.swift"))
+        #expect(tasks.count == 1 && source.contains("refreshTask = \"\(tasks[0])\""))
+    }
+
+    @Test("each configuration has a bundle ID and groups of its own, the same in the project and in the code")
+    func configurations() throws {
+        let source = try Checkout.text(Self.folder.appending(path: "Shared/Messages.swift"))
+        let branches = source.components(separatedBy: "#else")
+        #expect(branches.count == 2)
+        var bundles: Set<String> = []
+        for (name, code) in [("Debug", branches[0]), ("Release", branches[1])] {
+            let configurations = try Self.objects("XCBuildConfiguration").filter { $0["name"] as? String == name }
+            let settings = configurations.compactMap { $0["buildSettings"] as? [String: Any] }
+            let bundle = try #require(settings.compactMap { $0["BUNDLE_ID"] as? String }.first)
+            let group = try #require(settings.compactMap { $0["GROUP"] as? String }.first)
+            #expect(code.contains("topic: Topic = \"\(bundle)\""))
+            #expect(code.contains("group = \"\(group)\""))
+            let isDebug = settings.contains { $0["SWIFT_ACTIVE_COMPILATION_CONDITIONS"] as? String == "DEBUG" }
+            #expect(isDebug == (name == "Debug"))
+            bundles.formUnion(settings.compactMap { $0["PRODUCT_BUNDLE_IDENTIFIER"] as? String })
+        }
+        // An extension's begins with its app's, or iOS does not install it.
+        #expect(bundles == ["$(BUNDLE_ID)", "$(BUNDLE_ID).NotificationService"])
     }
 
     @Test("it is built for the systems that the manifest names, from the same versions on")
@@ -128,7 +171,7 @@ struct AppleProjectTests {
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         for workflow in workflows {
             let text = try Checkout.text(workflow)
-            let names = text.matches(of: /(?:Scripts|Tests|Docs)\/[A-Za-z0-9.\/]+/).map { String($0.0) }
+            let names = text.matches(of: /(?:Scripts|Tests|Docs|Examples)\/[A-Za-z0-9.\/]+/).map { String($0.0) }
             #expect(!names.isEmpty)
             for name in names {
                 let path = Checkout.folder.appending(path: name).path

@@ -196,4 +196,39 @@ struct ExtensionTests {
         #expect(shown.first?["body"] as? String == "Lunch at one?")
         #expect(shown.last?["reason"] as? String == "replayed")
     }
+
+    @Test("the example app's extension opens what is sealed for its bundle ID, and lets another provider's pushes pass")
+    func app() throws {
+        let keys = Checkout.folder.appending(path: "Tests/Keyring").path
+        #if DEBUG
+            let (topic, other) = ("com.example.app.debug", "com.example.app")
+        #else
+            let (topic, other) = ("com.example.app", "com.example.app.debug")
+        #endif
+        let content = try device.folder.write(#"{"alert":{"title":"Nina","body":"Lunch at one?"}}"#, to: "content")
+        let plain = try device.folder.write(
+            #"{"aps":{"alert":{"title":"News","body":"From another"},"mutable-content":1},"campaign":7}"#,
+            to: "plain.apns")
+        func push(_ topic: String) throws -> String {
+            let push = device.folder.appending("\(topic).apns").path
+            let sealed = try Program("sealedpush").run(
+                "seal", content, "--from", "test-newsroom", "--to", "test-phone", "--topic", topic, "--keyring", keys,
+                "--output", push)
+            try #require(sealed.status == 0, "\(sealed.errors)")
+            return push
+        }
+        let arguments = [
+            "deliver", try push(topic), try push(other), plain, "--device", "test-phone", "--topic", topic, "--keyring",
+            keys, "--extension", Program("app-example").executable.path, "--state",
+            device.folder.appending("Example").path, "--json",
+        ]
+        let result = try Program("device-simulator").run(arguments)
+        let shown = result.objects
+        try #require(shown.count == 3, "\(result.output)\(result.errors)")
+        #expect(shown[0]["outcome"] as? String == "opened")
+        #expect(shown[0]["body"] as? String == "Lunch at one?")
+        #expect(shown[1]["body"] as? String == "You have a new message!")
+        #expect(shown[1]["reason"] as? String == "rejected")
+        #expect(shown[2]["body"] as? String == "From another")
+    }
 }

@@ -19,7 +19,7 @@ struct Rehearsal: Sendable {
         "DarwinStructures", "Darwin", "Glibc", "CoreFoundation", "AppleFoundation", "Security", "CoreGraphics",
         "CoreText", "ImageIO", "os",
     ]
-    private static let standInsOnTop = ["UserNotificationsUI", "UIKit", "SwiftUI"]
+    private static let standInsOnTop = ["UserNotificationsUI", "UIKit", "AppKit", "BackgroundTasks", "SwiftUI"]
     private static let sources = Checkout.folder.appending(path: "Tests/AppleRehearsal/StandIns")
     /// As in the manifest.
     private static let settings = [

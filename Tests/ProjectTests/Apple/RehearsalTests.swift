@@ -62,19 +62,32 @@ struct RehearsalTests {
         }
     }
 
-    @Test("the app of the project for Xcode compiles", arguments: Thoroughness.sample(2, of: AppMode.allCases))
-    func project(mode: AppMode) async throws {
-        try await expectCompiles([.file("Tests/AppleProject/App/SealedPushApp.swift")], mode)
+    @Test(
+        "the app and the extension of the project for Xcode compile", arguments: AppMode.allCases,
+        [AppleSource.System.iOS, .macOS])
+    func project(mode: AppMode, system: AppleSource.System) async throws {
+        for target in ["App", "NotificationService"] {
+            let files = try ["Examples/App/\(target)", "Examples/App/Shared"].flatMap {
+                try Checkout.files(in: $0, ending: ".swift")
+            }
+            let sources = try files.map {
+                AppSource(name: $0.deletingPathExtension().lastPathComponent, text: try Checkout.text($0))
+            }
+            #expect(sources.count >= 3)
+            try await expectCompiles(sources, mode, on: system)
+        }
     }
 
     @Test("no example is left out")
     func allExamples() throws {
         let files = try Checkout.files(in: "Examples", ending: "NotificationService.swift")
-        #expect(files.count == 5)
+        #expect(files.count == 6)
     }
 
-    private func expectCompiles(_ sources: [AppSource], _ mode: AppMode) async throws {
-        let result = try await Rehearsal.ready().compile(sources, as: mode)
+    private func expectCompiles(
+        _ sources: [AppSource], _ mode: AppMode, on system: AppleSource.System = .iOS
+    ) async throws {
+        let result = try await Rehearsal.ready(system).compile(sources, as: mode)
         #expect(result.status == 0, "\(result.errors)")
     }
 }

@@ -1,0 +1,9 @@
+#if os(Linux)
+    import PushSimulator
+
+    /// Runs the extension in device-simulator; not part of the app.
+    @main
+    struct SimulatorHost {
+        static func main() { ExtensionHost.run { NotificationService() } }
+    }
+#endif
