@@ -8,8 +8,8 @@ import Testing
 struct DocumentTests {
     /// Those with commands to run.
     private static let documents = [
-        "Docs/Integration.md", "Docs/KeyManagement.md", "Docs/Operations.md", "Docs/OtherLanguages.md",
-        "Docs/Tutorial.md", "Keys/README.md",
+        "Docs/AppGuide.md", "Docs/KeyManagement.md", "Docs/Operations.md", "Docs/OtherLanguages.md",
+        "Docs/ServerGuide.md", "Docs/Tutorial.md", "Keys/README.md",
     ]
 
     /// The fenced blocks of one language, joined.
@@ -50,7 +50,7 @@ struct DocumentTests {
                 #expect(result.output.contains(line), "\(line)")
             }
         }
-        if document == "Docs/Integration.md" {
+        if document == "Docs/ServerGuide.md" {
             // What the server has sealed, on the phone.
             #expect(result.output.contains("apns-collapse-id: "))
             #expect(result.output.split(separator: "apns-collapse-id: ").last?.contains("\n  opened, ") == true)
@@ -109,21 +109,21 @@ struct DocumentTests {
         }
     }
 
-    @Test("the Swift of Integration.md compiles, but for what Linux lacks")
-    func integration() throws {
+    @Test("the Swift of both guides compiles, but for what Linux lacks")
+    func guides() throws {
         let folder = try TemporaryFolder()
         let block = /(?:<!-- ([^\n]*) -->\n)?```swift\n(.*?)\n```/.dotMatchesNewlines()
         var files: [String] = []
         var leftOut: [String] = []
-        for match in try Self.text("Docs/Integration.md").matches(of: block) {
+        for match in try (Self.text("Docs/AppGuide.md") + Self.text("Docs/ServerGuide.md")).matches(of: block) {
             if let reason = match.1 {
                 leftOut.append(String(reason))
             } else {
                 files.append(try folder.write("\(match.2)\n", to: "Block\(files.count + 1).swift"))
             }
         }
-        #expect(files.count == 23)
-        let notOurs = ["needs UIKit", "a manifest", "needs UIKit", "a manifest", "needs APNSwift"]
+        #expect(files.count == 20)
+        let notOurs = ["a manifest", "needs UIKit", "a manifest", "needs APNSwift"]
         #expect(leftOut == ["part of a manifest", "part of a manifest"] + notOurs)
         // One module of all blocks: the host in one of them runs the extension in another.
         let result = try Self.typecheck(files + ["-parse-as-library"])

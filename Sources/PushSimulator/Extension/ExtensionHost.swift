@@ -7,7 +7,7 @@ internal import _PushBase
 
 /// The process that hosts an app's notification service extension, as iOS's extension host does.
 ///
-/// An app's own extension runs in the simulator once it has a main program of three lines (Docs/Integration.md):
+/// An app's own extension runs in the simulator once it has a main program of three lines (Docs/AppGuide.md, 10):
 /// ```swift
 /// import PushSimulator
 ///

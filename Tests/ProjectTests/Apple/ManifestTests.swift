@@ -35,7 +35,7 @@ struct ManifestTests {
         let copy = try await PackageCopy(.apple)
         #expect(try await copy.resolved() == ["swift-sodium"])
         #expect(try await copy.resolved("--traits", "Server") == Self.server.union(["swift-sodium"]))
-        // As Integration 1.1 says.
+        // As AppGuide 1 says.
         #expect(try await copy.resolvedByApp(taking: Manifest.appProducts) == ["sealed-push", "swift-sodium"])
     }
 

@@ -45,7 +45,7 @@ struct PackageCopy: Sendable {
         return try await resolved(in: package, flags)
     }
 
-    /// What an app resolves that takes these products, as Integration 1.1 says.
+    /// What an app resolves that takes these products, as AppGuide 1 says.
     func resolvedByApp(taking products: [String]) async throws -> Set<String> {
         try await commit()
         let app = folder.appending("App")

@@ -26,20 +26,19 @@ struct RehearsalTests {
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    @Test("what Integration.md says for an app compiles in its target", arguments: AppMode.allCases)
-    func integration(mode: AppMode) async throws {
-        let blocks = try AppSource.blocks(of: "Docs/Integration.md", leavingOut: ["part of a manifest", "a manifest"])
-            .filter { $0.name.hasPrefix("1.") }
-        #expect(blocks.count >= 18)
+    @Test("what AppGuide.md says compiles in its target", arguments: AppMode.allCases)
+    func app(mode: AppMode) async throws {
+        let blocks = try AppSource.blocks(of: "Docs/AppGuide.md", leavingOut: ["part of a manifest", "a manifest"])
+        #expect(blocks.count >= 14)
         #expect(blocks.contains { $0.text.contains("import UIKit") })
         try await expectCompiles(blocks, mode)
     }
 
-    @Test("what Integration.md says for a server compiles on a Mac", arguments: [AppMode.swift5, .swift6])
+    @Test("what ServerGuide.md says compiles on a Mac", arguments: [AppMode.swift5, .swift6])
     func server(mode: AppMode) async throws {
         // The outbox and the connection to Apple stand on packages that are not here as sources for Apple's systems.
-        let blocks = try AppSource.blocks(of: "Docs/Integration.md", leavingOut: ["a manifest", "needs APNSwift"])
-            .filter { $0.name.hasPrefix("2.") && !$0.text.contains("import PushOutbox") }
+        let blocks = try AppSource.blocks(of: "Docs/ServerGuide.md", leavingOut: ["a manifest", "needs APNSwift"])
+            .filter { !$0.text.contains("import PushOutbox") }
         #expect(blocks.count >= 4)
         try await expectCompiles(blocks, mode)
     }
@@ -55,7 +54,7 @@ struct RehearsalTests {
         "each example's extension compiles in its target",
         arguments: ["Messages", "DailyQuote", "DynamicChart", "ImageAndReceipt", "RichMedia"])
     func examples(name: String) async throws {
-        // One of the two by chance in a plain run; the README's and Integration's are compiled in all modes.
+        // One of the two by chance in a plain run; the README's and AppGuide's are compiled in all modes.
         var random = SeededGenerator()
         for mode in [AppMode.swift6, .newTarget5].shuffled(using: &random).prefix(Thoroughness.count(1, thorough: 2)) {
             try await expectCompiles([.file("Examples/\(name)/NotificationService.swift")], mode)
