@@ -123,6 +123,10 @@ let serverTargets: [Target] = [
         dependencies: ["PushOutbox", "PushSender", "SealedPush", "PushCrypto", "_PushBase", http1] + nioCore,
         swiftSettings: settings),
     .target(
+        name: "PushPage",
+        dependencies: ["ServerTrait", "SealedPush", "PushCrypto", "_PushBase", http1] + nioCore, swiftSettings: settings
+    ),
+    .target(
         name: "PushServer",
         dependencies: [
             "ServerTrait", "PushOutbox", "PushSender", "SealedPush", "PushCrypto", "_PushBase", logging, lifecycle,
@@ -139,8 +143,8 @@ let serverTargets: [Target] = [
     .executableTarget(
         name: "SealedPushCommand",
         dependencies: [
-            "CommandSupport", "PushAPNS", "PushReceipts", "PushServer", "PushOutbox", "PushKeyring", "PushSender",
-            "SealedPush", "PushCrypto", "_PushBase", "Clibqrencode", argumentParser, logging, metrics,
+            "CommandSupport", "PushAPNS", "PushReceipts", "PushServer", "PushPage", "PushOutbox", "PushKeyring",
+            "PushSender", "SealedPush", "PushCrypto", "_PushBase", "Clibqrencode", argumentParser, logging, metrics,
             .target(name: "PushPostgres", condition: .when(traits: ["Postgres"])),
         ],
         swiftSettings: settings),
@@ -186,8 +190,8 @@ let simulator: [Target] = [
     .executableTarget(
         name: "device-simulator",
         dependencies: [
-            "CommandSupport", "SimulatedAPNs", "PushSimulator", "LockScreenPicture", "PushService", "PushKeyring",
-            "SealedPush", "PushCrypto", "_PushBase", argumentParser,
+            "CommandSupport", "SimulatedAPNs", "PushPage", "PushSimulator", "LockScreenPicture", "PushService",
+            "PushKeyring", "SealedPush", "PushCrypto", "_PushBase", argumentParser,
         ],
         swiftSettings: settings),
     extensionExample("messages-example", "Messages"),
@@ -316,6 +320,13 @@ let testedOnLinux: [Target] = [
         dependencies: [
             "PushServer", "PushOutbox", "PushSender", "PushService", "PushSimulator", "SealedPush", "PushCrypto",
             "_PushBase", "TestSupport", "TestPrograms", "TestThreads", logging,
+        ],
+        swiftSettings: settings),
+    .testTarget(
+        name: "PushPageTests",
+        dependencies: [
+            "PushPage", "SealedPush", "_PushBase", "TestSupport", "TestPrograms", "TestThreads",
+            "SealedPushCommand", "device-simulator",
         ],
         swiftSettings: settings),
     .testTarget(

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
+internal import PushPage
 internal import PushSimulator
 internal import SimulatedAPNs
 
@@ -20,6 +21,7 @@ struct APNsCommand: ParsableCommand {
 
             Examples:
               device-simulator apns --folder APNs
+              device-simulator apns --folder APNs --page 127.0.0.1:0
               device-simulator apns --folder APNs --port 8443 --resets 0.05 --lost 0.05 --seed 7 --json
 
             Ends with Ctrl-C. Exit status: 0 done, 64 wrong use, 69 the port can't be had, 74 files.
@@ -61,6 +63,11 @@ struct APNsCommand: ParsableCommand {
     @Option(help: "off, headers (and the payloads' outlines), or payloads too.")
     var log = APNsLogDetail.headers
 
+    @Option(
+        help: "Show what happens on a page, for a browser on this machine: HOST:PORT, or a socket's path.",
+        transform: PagePlace.init(parsing:))
+    var page: PagePlace?
+
     @Flag(help: "Accept tokens that no device has, for measurements.")
     var anyDevice = false
 
@@ -79,10 +86,14 @@ struct APNsCommand: ParsableCommand {
     }
 
     func run() throws {
-        let configuration = try configuration()
+        let settings = try configuration()
         let given = key
         try runUntilDone { ended in
             let keys = try given.map(Self.providerKey)
+            let shown = try await startPage()
+            let contents = shown.map { APNsPage($0) }
+            var configuration = settings
+            configuration.watcher = contents?.take
             let server: LocalAPNs
             do throws(LocalAPNsError) {
                 server = try await LocalAPNs.start(
@@ -92,8 +103,20 @@ struct APNsCommand: ParsableCommand {
             }
             for key in keys { server.register(key) }
             try announce(server.address)
+            if let shown { try printLine(json ? #"{"page":"\#(shown.address)"}"# : "  page      \(shown.address)") }
+            let following = Task { await contents?.follow(server) }
             await ended()
+            following.cancel()
             await server.stop()
+            await shown?.stop()
+        }
+    }
+
+    private func startPage() async throws -> WatchPage? {
+        guard let page else { return nil }
+        do throws(PageError) { return try await WatchPage.start(at: page, title: "A local APNs and its phones") } catch
+        {
+            throw Failure(status: 69, message: error.description)
         }
     }
 

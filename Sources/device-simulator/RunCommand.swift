@@ -87,6 +87,7 @@ struct RunCommand: ParsableCommand {
                         for identifier in change.removed { phone.forget(identifier) }
                         screen.show(
                             device.device.description, arrival.notification, push, replaced: change.isReplacement)
+                        holder.receiver?.show(push, for: arrival)
                         holder.receiver?.acknowledge(arrival)
                     }
                 }

@@ -22,6 +22,7 @@ struct ArchitectureTests {
         "PushReceipts": [
             "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushOutbox", "NIOCore", "NIOPosix", "NIOHTTP1",
         ],
+        "PushPage": ["_PushBase", "PushCrypto", "SealedPush", "NIOCore", "NIOPosix", "NIOHTTP1"],
         "PushServer": [
             "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushOutbox", "Hummingbird", "HummingbirdCore",
             "HummingbirdTLS", "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOSSL", "Logging", "CoreMetrics",
@@ -46,13 +47,13 @@ struct ArchitectureTests {
         "SealedPushCommand": [
             "CommandSupport", "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushOutbox",
             "PushAPNS",
-            "PushReceipts", "PushServer", "PushPostgres",
+            "PushReceipts", "PushServer", "PushPage", "PushPostgres",
             "ArgumentParser",
             "Clibqrencode", "Logging", "Metrics", "Dispatch",
         ],
         "device-simulator": [
             "CommandSupport", "_PushBase", "PushCrypto", "SealedPush", "PushKeyring", "PushService", "PushSimulator",
-            "SimulatedAPNs",
+            "SimulatedAPNs", "PushPage",
             "LockScreenPicture", "ArgumentParser", "Dispatch",
         ],
     ]

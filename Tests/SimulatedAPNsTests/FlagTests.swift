@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PushSimulator
 import TestPrograms
 import TestSupport
 import TestThreads
@@ -16,7 +17,7 @@ struct FlagTests {
         let flags = options.split(separator: "\n").filter { $0.hasPrefix("  -") }.compactMap {
             $0.split(whereSeparator: { $0 == " " || $0 == "," }).first { $0.hasPrefix("--") }.map(String.init)
         }
-        #expect(flags.count == 30)
+        #expect(flags.count == 31)
         let tests = Checkout.folder.appending(path: "Tests/SimulatedAPNsTests")
         let sources = try ["FlagTests", "FaultFlagTests", "RunningCommand", "DeviceRunTests"].map {
             try String(contentsOf: tests.appending(path: "\($0).swift"), encoding: .utf8)
@@ -50,6 +51,28 @@ struct FlagTests {
         let idle = try await WireClient(apns.address)
         #expect(await idle.wait { $0.isClosed }.goAway == #"{"reason":"IdleTimeout"}"#)
         apns.stop()
+    }
+
+    @Test("--page shows what happens, at the address that it prints, and none without it")
+    func page() async throws {
+        let apns = try await RunningCommand("--page", "127.0.0.1:0")
+        let printed = try apns.text.firstMatch(of: /page {6}(http:\/\/127\.0\.0\.1:[0-9]+\/[0-9a-f]{32}\/)/)
+        let address = String(try #require(printed).1)
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client, token: RunningCommand.bad) == 400)
+        let events = URL(filePath: try apns.folder.write("", to: "events"))
+        let watch = try Program(at: "/usr/bin/curl").start(
+            ["-qsN", "--noproxy", "*", "\(address)events"], output: FileHandle(forWritingTo: events))
+        try await eventually("the page says it") {
+            try String(contentsOf: events, encoding: .utf8).contains(#""rows":[["BadDeviceToken","1"]"#)
+        }
+        watch.kill()
+        _ = watch.wait()
+        apns.stop()
+        let without = try await RunningCommand()
+        let text = try without.text
+        #expect(!text.contains("page"))
+        without.stop()
     }
 
     @Test("--device-rate: of many requests for one device within a second, the further ones are too many")

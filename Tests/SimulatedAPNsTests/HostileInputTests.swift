@@ -5,6 +5,7 @@ import TestPrograms
 import TestSupport
 import TestThreads
 import Testing
+import _PushBase
 
 @testable import PushSimulator
 @testable import SimulatedAPNs
@@ -149,6 +150,34 @@ struct HostileInputTests {
         await apns.server.stop()
     }
 
+    @Test("what a screen shows is taken from its own device alone, as JSON, and only where it is one")
+    func showing() async throws {
+        let told = Locked<[LocalAPNsEvent]>([])
+        let apns = try await RunningAPNs { $0.watcher = { event in told.withLock { $0.append(event) } } }
+        let good = Array(#"{"identifier":"1","outcome":"opened","title":"x"}"#.utf8)
+        let other = apns.server.register(name: "other phone", topic: APNsFixture.topic)
+        let bad: [(String, [UInt8])] = [
+            (other, good), (apns.token, []), (apns.token, Array("{}".utf8)),
+            (apns.token, Array(#"{"identifier":"1","outcome":"anything"}"#.utf8)),
+        ]
+        for (token, json) in bad {
+            let client = try await RawClient(socket: apns.address.devices)
+            client.send(Array(DeviceFrame.bytes(of: .online(tokens: [apns.token])).readableBytesView))
+            client.send(Array(DeviceFrame.bytes(of: .showed(token: token, json: json)).readableBytesView))
+            #expect(await client.wait { $0.isClosed })
+        }
+        #expect(told.withLock { $0.isEmpty })
+        let client = try await RawClient(socket: apns.address.devices)
+        client.send(Array(DeviceFrame.bytes(of: .online(tokens: [apns.token])).readableBytesView))
+        client.send(Array(DeviceFrame.bytes(of: .showed(token: apns.token, json: good)).readableBytesView))
+        try await eventually("it is told") {
+            guard case .showed("phone", let shown)? = told.withLock({ $0.last }) else { return false }
+            return shown.title == "x" && shown.body == "" && shown.outcome == .opened
+        }
+        await client.close()
+        await apns.server.stop()
+    }
+
     @Test("a frame cut at any length is waited for, and one with anything changed is a frame or an error")
     func frameRobustness() throws {
         var random = SeededGenerator()
@@ -160,6 +189,7 @@ struct HostileInputTests {
             .register(request: 7, name: "phone", topic: "com.example.app"), .online(tokens: [token, token]),
             .offline(tokens: []), .acknowledge(number: .max, token: token), .registered(request: 7, token: token),
             .notification(number: 1, token: token, notification), .unknown(tokens: [token]),
+            .watched,
         ]
         for frame in frames {
             var buffer = DeviceFrame.bytes(of: frame)

@@ -5,6 +5,7 @@ internal import Logging
 internal import PushAPNS
 internal import PushKeyring
 internal import PushOutbox
+internal import PushPage
 internal import PushSender
 internal import PushServer
 internal import SealedPush
@@ -56,6 +57,11 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "A file with the sender set that phones are to take (`sealedpush authority sign`).")
     var senderSet: String?
 
+    @Option(
+        help: "Show what waits and goes out on a page, for a browser on this machine: HOST:PORT, or a socket's path.",
+        transform: PagePlace.init(parsing:))
+    var page: PagePlace?
+
     @Flag(help: "Deliver, too; with the options for APNs.")
     var deliver = false
 
@@ -100,21 +106,27 @@ struct ServeCommand: AsyncParsableCommand {
             }
             defer { withExtendedLifetime(rereading) {} }
             interrupt.whenCome { Task { await server.stop() } }
+            let shown = try await OutboxPage(at: page, of: outbox)
+            if let shown, !json { Failure.report("the page is at \(shown.page.address)") }
+            let following = Task { await shown?.follow() }
+            defer { following.cancel() }
             try await observing.serving(observation, of: outbox, provider.logger, interrupt) {
                 async let delivered: Void = deliverIfWanted(outbox, observation, interrupt)
-                async let served: Void = serve(server, interrupt)
+                async let served: Void = serve(server, shown?.page.address, interrupt)
                 _ = try await (served, delivered)
             }
         }
     }
 
     /// Until the server is stopped, by a signal or because delivering has failed.
-    private func serve(_ server: PushServer, _ interrupt: Interrupt) async throws {
+    private func serve(_ server: PushServer, _ page: String?, _ interrupt: Interrupt) async throws {
         defer { interrupt.come() }
         do throws(ServingError) {
             try await server.run { port in
                 // Where nobody reads it, it serves all the same.
-                try? json ? Output.json(announcement(port)) : Output.line("Serving at \(place(port)), until Ctrl-C.")
+                try? json
+                    ? Output.json(announcement(port, page))
+                    : Output.line("Serving at \(place(port)), until Ctrl-C.")
             }
         } catch { throw Failure.server(error, place()) }
     }
@@ -184,8 +196,12 @@ struct ServeCommand: AsyncParsableCommand {
         return "\(tlsKey == nil ? "http" : "https")://\(host):\(port ?? listen.port)"
     }
 
-    private func announcement(_ port: Int?) -> JSONValue {
-        guard let listen else { return ["socket": .string(socketPath)] }
-        return ["host": .string(listen.host), "port": .integer(Int64(port ?? listen.port))]
+    private func announcement(_ port: Int?, _ page: String?) -> JSONValue {
+        var members: [String: JSONValue] = ["socket": .string(socketPath)]
+        if let listen {
+            members = ["host": .string(listen.host), "port": .integer(Int64(port ?? listen.port))]
+        }
+        members["page"] = page.map { .string($0) }
+        return .object(members)
     }
 }

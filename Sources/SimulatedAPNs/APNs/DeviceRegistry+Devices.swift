@@ -86,6 +86,11 @@ extension DeviceRegistry {
         }
     }
 
+    /// The name of the device that has or had a token; nil where none has.
+    func name(of token: some StringProtocol) -> String? {
+        state.withLock { state in state.byToken[token.lowercased()].map { state.devices[$0].record.name } }
+    }
+
     /// At most `limit` of them, in the order in which they registered.
     func records(limit: Int) -> [DeviceRecord] { state.withLock { $0.devices.prefix(limit).map(\.record) } }
 }

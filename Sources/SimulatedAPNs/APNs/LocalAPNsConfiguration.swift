@@ -52,6 +52,9 @@ package struct LocalAPNsConfiguration: Sendable {
     /// Milliseconds since 1970.
     package var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
 
+    /// Told what happens, on the threads of the connections; nil where nobody looks.
+    package var watcher: (@Sendable (LocalAPNsEvent) -> Void)?
+
     package init() {}
 
     func isStrict(_ question: APNsQuestion) -> Bool { !lenient.contains(question) }

@@ -120,6 +120,10 @@ final class LocalAPNsCore: Sendable {
             handled.refusal = error
         }
         count(handled, outcome)
+        if let watcher = configuration.watcher {
+            let reason = handled.refusal?.reason.rawValue ?? (handled.fault.isDelivered ? nil : "dropped by a fault")
+            watcher(.requested(device: registry.name(of: request.path.suffix(64)), reason: reason))
+        }
         if log.isOn {
             log.append(
                 RequestLogEntry(

@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import PushSimulator
 internal import _PushBase
 
 /// The devices' end of one connection: registers them all, then says that they are there.
@@ -17,6 +18,7 @@ final class DeviceClient: ChannelInboundHandler, Sendable {
         var tokens: [String?]
         var places: [String: Int] = [:]
         var missingCount: Int
+        var isWatched = false
     }
 
     init(
@@ -32,6 +34,13 @@ final class DeviceClient: ChannelInboundHandler, Sendable {
     }
 
     func send(_ frame: DeviceFrame) { link.send(frame) }
+
+    /// Where somebody looks.
+    func show(_ push: DeliveredPush, for arrival: DeviceReceiver.Arrival) {
+        guard state.withLock({ $0.isWatched }) else { return }
+        let shown = ShownOnDevice(push, identifier: arrival.notification.identifier)
+        send(.showed(token: arrival.token, json: shown.bytes))
+    }
 
     func close() { channel.close(promise: nil) }
 
@@ -74,7 +83,8 @@ final class DeviceClient: ChannelInboundHandler, Sendable {
                 .arrived(
                     DeviceReceiver.Arrival(
                         device: place, notification: notification, number: number, token: token, link: self.number)))
-        case .register, .online, .offline, .acknowledge: throw .malformed
+        case .watched: state.withLock { $0.isWatched = true }
+        case .register, .online, .offline, .acknowledge, .showed: throw .malformed
         }
     }
 

@@ -106,6 +106,8 @@ package final class DeviceFleet: Sendable {
                 Showing(
                     device: arrival.device, notification: arrival.notification, push: push,
                     isReplacement: isReplacement)))
-        receiver.withLock { $0 }?.acknowledge(arrival)
+        let receiver = receiver.withLock { $0 }
+        receiver?.show(push, for: arrival)
+        receiver?.acknowledge(arrival)
     }
 }

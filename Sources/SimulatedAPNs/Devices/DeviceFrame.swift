@@ -14,11 +14,15 @@ enum DeviceFrame: Equatable {
     case offline(tokens: [String])
     /// Shown, and never to be sent again.
     case acknowledge(number: UInt64, token: String)
+    /// What a person sees of it, as JSON: ``ShownOnDevice``.
+    case showed(token: String, json: [UInt8])
     // From the server.
     case registered(request: UInt32, token: String)
     case notification(number: UInt64, token: String, APNsNotification)
     /// The device said `online` for a token that the server does not take: it has to register.
     case unknown(tokens: [String])
+    /// Somebody looks: `showed` is wanted.
+    case watched
 
     /// No frame is longer: a full list of tokens is.
     static let maximumByteCount = 1 << 20
@@ -57,6 +61,11 @@ enum DeviceFrame: Equatable {
             buffer.writeInteger(UInt32(notification.payload.count))
             buffer.writeBytes(notification.payload)
         case .unknown(let tokens): buffer.writeTokens(7, tokens)
+        case .showed(let token, let json):
+            buffer.writeInteger(UInt8(8))
+            buffer.writeToken(token)
+            buffer.writeBytes(json)
+        case .watched: buffer.writeInteger(UInt8(9))
         }
         buffer.setInteger(UInt32(buffer.writerIndex - start - 4), at: start)
     }
@@ -101,6 +110,12 @@ enum DeviceFrame: Equatable {
         case 7:
             guard let tokens = body.readTokens() else { return nil }
             self = .unknown(tokens: tokens)
+        case 8:
+            guard let token = body.readToken(), let json = body.readBytes(length: body.readableBytes) else {
+                return nil
+            }
+            self = .showed(token: token, json: json)
+        case 9: self = .watched
         default: return nil
         }
     }

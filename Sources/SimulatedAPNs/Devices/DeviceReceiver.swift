@@ -1,6 +1,7 @@
 package import Foundation
 internal import NIOCore
 internal import NIOPosix
+package import PushSimulator
 internal import _PushBase
 
 /// One or more simulated devices' connection to a local APNs: registers them, receives as it arrives, goes offline and
@@ -104,6 +105,12 @@ package final class DeviceReceiver: Sendable {
         // Under a connection that has ended since, it means nothing: it comes again.
         let link = state.withLock { $0.linkNumber == arrival.link ? $0.link : nil }
         link?.send(.acknowledge(number: arrival.number, token: arrival.token))
+    }
+
+    /// Tells the server what a person sees of it, if somebody looks there.
+    package func show(_ push: DeliveredPush, for arrival: Arrival) {
+        let link = state.withLock { $0.linkNumber == arrival.link ? $0.link : nil }
+        link?.show(push, for: arrival)
     }
 
     private func serveOneConnection() async throws {

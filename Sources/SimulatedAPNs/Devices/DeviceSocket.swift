@@ -112,6 +112,11 @@ final class DeviceConnection: ChannelInboundHandler {
         }
     }
 
+    func channelActive(context: ChannelHandlerContext) {
+        if registry.configuration.watcher != nil { link.send(.watched) }
+        context.fireChannelActive()
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
         registry.disconnect(Array(tokens), link: link)
         context.fireChannelInactive()
@@ -132,7 +137,11 @@ final class DeviceConnection: ChannelInboundHandler {
             self.tokens.subtract(tokens)
             registry.disconnect(tokens, link: link)
         case .acknowledge(let number, let token): registry.acknowledge(number, token: token, link: link)
-        case .registered, .notification, .unknown: throw .malformed
+        case .showed(let token, let json):
+            // Only of its own devices.
+            guard tokens.contains(token), let shown = ShownOnDevice(parsing: json) else { throw .malformed }
+            registry.configuration.watcher?(.showed(device: registry.name(of: token) ?? token, shown))
+        case .registered, .notification, .unknown, .watched: throw .malformed
         }
     }
 }

@@ -1,0 +1,130 @@
+"""A page in Debian's Chromium, by its DevTools protocol: waits for a text, and says what the page has made of all texts.
+
+Usage: page-in-chromium.py URL TEXT. Prints "ready" when the page is there, and then, once it shows TEXT, one JSON object: when that
+was, in milliseconds since 1970; the texts of the notifications; and whatever a text should never bring about.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+LOOK = """
+(() => {
+  const inside = (box, around) => box.left >= around.left - 1 && box.right <= around.right + 1
+    && box.top >= around.top - 1 && box.bottom <= around.bottom + 1;
+  const notifications = [...document.querySelectorAll(".phone li")];
+  return JSON.stringify({
+    time: window.seen,
+    headings: [...document.querySelectorAll(".heading")].map((heading) => heading.textContent),
+    notes: [...document.querySelectorAll(".phone .note")].map((note) => note.textContent),
+    elements: [...new Set([...document.querySelectorAll("*")].map((found) => found.localName))].sort(),
+    scripts: document.scripts.length,
+    ran: window.ran === true,
+    inside: notifications.every((box) => [...box.children].every((child) =>
+      inside(child.getBoundingClientRect(), box.getBoundingClientRect()))),
+    noteDirections: [...new Set([...document.querySelectorAll(".phone .note")].map((note) => getComputedStyle(note).direction))],
+    state: document.getElementById("state").textContent,
+  });
+})()
+"""
+
+WAIT = """
+new Promise((resolve) => {
+  const look = () => {
+    if (!document.body.textContent.includes(%s)) return;
+    window.seen = Date.now();
+    resolve(true);
+  };
+  new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true });
+  look();
+})
+"""
+
+
+class Chromium:
+    def __init__(self, profile):
+        # The protocol's two pipes are the descriptors 3 and 4 of the browser's.
+        (its_input, self.output), (self.input, its_output) = os.pipe(), os.pipe()
+        its = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (its_input, its_output)]
+        words = ["chromium", "--headless=new", "--remote-debugging-pipe", f"--user-data-dir={profile}", "--disable-gpu"]
+        words += ["--no-first-run", "--no-proxy-server", "--disable-background-networking", "--disable-dev-shm-usage"]
+        # Its sandbox is not for root.
+        words += ["--no-sandbox"] if os.geteuid() == 0 else []
+        shell = f'exec "$@" 3<&{its[0]} 4>&{its[1]}'
+        self.process = subprocess.Popen(
+            ["bash", "-c", shell, "_", *words], pass_fds=its, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        for end in (its_input, its_output, *its):
+            os.close(end)
+        self.rest, self.number, self.events, self.session = b"", 0, [], None
+
+    def read(self):
+        while b"\0" not in self.rest:
+            more = os.read(self.input, 65536)
+            if not more:
+                raise SystemExit("Chromium has ended")
+            self.rest += more
+        line, self.rest = self.rest.split(b"\0", 1)
+        return json.loads(line)
+
+    def call(self, method, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.output, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.read()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise SystemExit(f"{method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def evaluate(self, script):
+        result = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        return result["result"].get("value")
+
+
+def main(url, text):
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        browser = Chromium(profile)
+        try:
+            target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+            browser.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            for domain in ("Page", "Network", "Log", "Runtime"):
+                browser.call(f"{domain}.enable")
+            browser.call("Page.navigate", url=url)
+            ready = 'new Promise((done) => { const look = () => document.getElementById("state")?.textContent === "Live" ? done(true) : setTimeout(look, 10); look(); })'
+            while True:
+                try:
+                    if browser.evaluate(ready):
+                        break
+                except SystemExit:
+                    # The context went with the first document.
+                    continue
+            print("ready", flush=True)
+            browser.evaluate(WAIT % json.dumps(text))
+            seen = json.loads(browser.evaluate(LOOK))
+            named = [event["params"] for event in browser.events if event.get("method") == "Network.requestWillBeSent"]
+            seen["requests"] = sorted({found["request"]["url"] for found in named})
+            seen["dialogs"] = sum(event.get("method") == "Page.javascriptDialogOpening" for event in browser.events)
+            logged = [event["params"]["entry"]["text"] for event in browser.events if event.get("method") == "Log.entryAdded"]
+            seen["complaints"] = logged
+            print(json.dumps(seen), flush=True)
+        finally:
+            # The browser ends its own processes, which write into the profile.
+            browser.session = None
+            with contextlib.suppress(SystemExit, OSError):
+                browser.call("Browser.close")
+                browser.process.wait(60)
+            browser.process.kill()
+            browser.process.wait()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

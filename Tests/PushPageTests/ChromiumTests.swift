@@ -1,0 +1,92 @@
+import Foundation
+import PushSimulator
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+@testable import PushPage
+
+/// Debian's Chromium looks at the page: Tests/Clients/page-in-chromium.py.
+private final class Chromium {
+    private let folder: TemporaryFolder
+    private let output: URL
+    private let errors: URL
+    private let process: ChildProcess
+
+    /// Looks for a text on the page; returns when the page is there.
+    init(at address: String, until text: String) async throws {
+        folder = try TemporaryFolder()
+        output = URL(filePath: try folder.write("", to: "output"))
+        errors = URL(filePath: try folder.write("", to: "errors"))
+        let script = Checkout.folder.appending(path: "Tests/Clients/page-in-chromium.py").path
+        process = try Program(at: "/usr/bin/python3").start(
+            ["-B", script, address, text], output: FileHandle(forWritingTo: output),
+            errors: FileHandle(forWritingTo: errors))
+        try await eventually("the browser shows the page") { try self.said.hasPrefix("ready\n") || process.hasEnded }
+        try #require(!process.hasEnded, "\(complaint)")
+    }
+
+    private var complaint: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
+    private var said: String { get throws { String(decoding: try Data(contentsOf: output), as: UTF8.self) } }
+
+    func seen() async throws -> [String: Any] {
+        let ending = process.wait()
+        let line = try said.split(separator: "\n").last ?? ""
+        try #require(ending == .exited(0), "\(complaint)")
+        return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    }
+
+    deinit { process.kill() }
+}
+
+@Suite(
+    "The pages in a browser", .blocking, .serialized,
+    .enabled(if: Thoroughness.isThorough || ProcessInfo.processInfo.environment["CHROMIUM"] == "1"))
+struct ChromiumTests {
+    private static let titles = [
+        "<script>window.ran = true; alert(1)</script>", "<img src=x onerror='window.ran = true'>",
+        "\u{202e}\u{2067}Nina, read from the right", String(repeating: "🍜", count: 4_000),
+        "{{constructor.constructor('window.ran = true')()}}", "</p></li></ol><h1>Another page</h1>\u{0}",
+    ]
+
+    @Test("a title that is a script, turns the line around or never ends stays a text in its own box")
+    func titles() async throws {
+        let page = try await WatchPage.start(at: PagePlace(parsing: "127.0.0.1:0"), title: "<b>A test</b>")
+        let browser = try await Chromium(at: page.address, until: "the last line")
+        for (index, title) in Self.titles.enumerated() {
+            page.show([.named(title)], onPhone: "phone-\(index) \(title.prefix(40))")
+            page.show([(title, title)], under: title)
+            page.tell(title)
+        }
+        page.tell("the last line")
+        let seen = try await browser.seen()
+        #expect(seen["headings"] as? [String] == Self.titles)
+        let elements = [
+            "body", "div", "h1", "h2", "head", "header", "html", "li", "link", "main", "meta", "ol", "p", "script",
+            "section", "table", "tbody", "td", "title", "tr",
+        ]
+        #expect(Set(seen["elements"] as? [String] ?? []) == Set(elements))
+        #expect(seen["scripts"] as? Int == 1 && seen["ran"] as? Bool == false && seen["dialogs"] as? Int == 0)
+        #expect(seen["inside"] as? Bool == true, "a text leaves its box")
+        #expect(seen["noteDirections"] as? [String] == ["ltr"], "a text turns its neighbours around")
+        let requests = try #require(seen["requests"] as? [String])
+        let own = page.address.prefix(17)
+        #expect(requests.count >= 3 && requests.allSatisfy { $0.hasPrefix(own) }, "\(requests)")
+        let complaints = (seen["complaints"] as? [String] ?? []).filter { $0.contains("Content Security Policy") }
+        #expect(complaints.isEmpty, "\(complaints)")
+        await page.stop()
+    }
+
+    @Test("a push is there when the phone has shown it")
+    func push() async throws {
+        let programs = try await WatchedPrograms()
+        let browser = try await Chromium(at: programs.page, until: "Lunch at one?")
+        try programs.send(["alert": ["title": "Nina", "body": "Lunch at one?"]])
+        let shown = try await programs.shown("Lunch at one?")
+        let seen = try await browser.seen()
+        #expect(seen["notes"] as? [String] == ["opened"])
+        let time = try #require(seen["time"] as? Double)
+        print("The page shows a push \(Int(time - shown.timeIntervalSince1970 * 1_000)) ms after the phone")
+    }
+}
