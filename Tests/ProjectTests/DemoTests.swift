@@ -9,14 +9,16 @@ import Testing
 struct DemoTests {
     /// Runs it with the programs beside the tests: building them again would wait for this very test. What a person's
     /// shell may have set besides must not matter.
-    private static func run(_ arguments: String..., in folder: TemporaryFolder) throws -> Program.Result {
+    private static func run(
+        _ arguments: String..., in folder: TemporaryFolder, path: String? = nil
+    ) throws -> Program.Result {
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
         let demo = Checkout.folder.appending(path: "Scripts/demo").path
         return try Program(at: "/usr/bin/env", in: folder.url).run(
             [
                 "TMPDIR=.", "CDPATH=\(folder.url.path)", "SEALED_PUSH_KEY=of another keyring",
-                "http_proxy=http://127.0.0.1:9", "SEALED_PUSH_PROGRAMS=\(programs)", "bash", demo,
-            ] + arguments)
+                "http_proxy=http://127.0.0.1:9", "SEALED_PUSH_PROGRAMS=\(programs)",
+            ] + (path.map { ["PATH=\($0)"] } ?? []) + ["bash", demo] + arguments)
     }
 
     @Test("every column is filled, and every step ends as it says")
@@ -72,6 +74,18 @@ struct DemoTests {
         try Self.expectPNG(picture)
         // What else it made is gone.
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
+    }
+
+    @Test("--page opens the page in the browser that there is", .enabled(if: Thoroughness.isThorough))
+    func page() throws {
+        let folder = try TemporaryFolder()
+        let page = folder.appending("page.html").path
+        let browser = try folder.program("curl -qsf --noproxy '*' \"$1\" >'\(page)'", at: "bin/xdg-open")
+        let path = "\(URL(filePath: browser).deletingLastPathComponent().path):/usr/bin:/bin"
+        let result = try Self.run("--page", in: folder, path: path)
+        #expect(result.status == 0, "\(result.output)\n\(result.errors)")
+        #expect(result.output.contains("  the page     http://127.0.0.1:"))
+        #expect(try String(contentsOfFile: page, encoding: .utf8).contains(#"src="page.js""#))
     }
 
     @Test("a picture that is there is not overwritten, and nothing is sent")
