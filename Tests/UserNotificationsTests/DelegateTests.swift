@@ -40,6 +40,15 @@ private final class AppDelegate: NSObject, UNUserNotificationCenterDelegate {
     }
 }
 
+private final class ShowingDelegate: NSObject, UNUserNotificationCenterDelegate {
+    func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+        withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
+    ) {
+        completionHandler([.banner, .list, .sound, .badge])
+    }
+}
+
 @Suite("A delegate")
 struct DelegateTests {
     private let center = UNUserNotificationCenter()
@@ -70,6 +79,17 @@ struct DelegateTests {
             notification: notification(), actionIdentifier: "reply", userText: "Yes")
         await system.userNotificationCenter(center, didReceive: text)
         #expect(delegate.answered == [UNNotificationDefaultActionIdentifier, "Yes"])
+    }
+
+    @Test("says how a notification is shown while the app is open; one that says nothing shows none")
+    func presentation() {
+        var options: [UInt] = []
+        let delegates: [any UNUserNotificationCenterDelegate] = [SilentDelegate(), ShowingDelegate()]
+        for delegate in delegates {
+            delegate.userNotificationCenter(center, willPresent: notification()) { options.append($0.rawValue) }
+        }
+        // Apple's numbers: badge 1, sound 2, list 8, banner 16.
+        #expect(options == [0, 27])
     }
 
     @Test("that is async answers itself")
