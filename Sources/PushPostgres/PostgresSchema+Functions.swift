@@ -2,7 +2,7 @@
     import PushOutbox
 
     extension PostgresSchema {
-        /// For back ends in any language, in the transaction that stores the message. Docs/Integration 3.6.
+        /// For back ends in any language, in the transaction that stores the message. Docs/OtherLanguages.md.
         static let enqueueFunction = """
             CREATE FUNCTION sealed_push.enqueue(
                 device text, recipient text, payload text, apns_id text, collapse_id text, priority integer DEFAULT 10,
