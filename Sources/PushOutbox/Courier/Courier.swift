@@ -32,7 +32,6 @@ public actor Courier {
     private var nextExtension: Int64 = 0
     private var lastPurge: Int64?
     private var purging: Task<Void, Never>?
-
     /// What the outbox wants to hear once more: somebody was enqueueing to the device.
     private var unsettled: [(lease: Lease, settlement: Settlement)] = []
 
