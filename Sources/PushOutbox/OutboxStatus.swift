@@ -17,6 +17,8 @@ public struct OutboxStatus: Hashable, Sendable {
     public package(set) var deadLettersBySender: [SealedBy: Int] = [:]
     /// Devices by what their oldest push waits for.
     public package(set) var queues = Queues()
+    /// Of the leased ones, how many each host holds, by its own name; empty for a file, which has one host.
+    public package(set) var leasedByHost: [String: Int] = [:]
     /// Devices for which something waits, by carrier: a courier delivers to one.
     public package(set) var waitingDevices: [Carrier: Int] = [:]
     /// When the next one may be sent, where none may now; nil where nothing waits.

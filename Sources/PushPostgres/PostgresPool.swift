@@ -120,12 +120,13 @@
                         throw error
                     }
                 } catch {
-                    if error.isCollision { continue }
-                    guard case .unreachable = error, ContinuousClock.now < end else { throw error }
+                    var isAway = false
+                    if case .unreachable = error { isAway = true }
+                    guard isAway || error.isCollision, ContinuousClock.now < end else { throw error }
                     // A cancelled task waits, too, as a transaction runs to its end; in a task of its own it can.
-                    let time = pause
+                    let time = isAway ? pause : .milliseconds(Int.random(in: 0...20))
                     await Task.detached { try? await Task.sleep(for: time) }.value
-                    pause = min(pause * 2 * Double.random(in: 0.8...1.2), .seconds(1))
+                    if isAway { pause = min(pause * 2 * Double.random(in: 0.8...1.2), .seconds(1)) }
                 }
             }
         }

@@ -50,6 +50,11 @@
                         due: try row.count("due"), leased: try row.count("leased"), delayed: try row.count("delayed"))
                     status.nextDue = try row.optionalInt("next").map { Timestamp(clamping: max($0, now) / 1_000) }
                 }
+                status.leasedByHost = try Self.counts(
+                    """
+                    SELECT coalesce(holder, 'unknown') AS name, count(*) AS count FROM sealed_push.queues
+                    WHERE due > $1 AND lease IS NOT NULL GROUP BY 1
+                    """, [.int(now)], db)
                 let carriers = try Self.counts(
                     "SELECT carrier AS name, count(*) AS count FROM sealed_push.queues GROUP BY 1", [], db)
                 for (name, count) in carriers {

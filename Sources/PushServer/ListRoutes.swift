@@ -92,7 +92,8 @@ extension OutboxStatus {
         [
             "devices": .integer(Int64(deviceCount)), "reachableDevices": .integer(Int64(reachableDeviceCount)),
             "waiting": .integer(Int64(waitingCount)), "dueDevices": .integer(Int64(queues.due)),
-            "leasedDevices": .integer(Int64(queues.leased)), "putOffDevices": .integer(Int64(queues.delayed)),
+            "leasedDevices": .integer(Int64(queues.leased)), "leasedByHost": .counts(leasedByHost),
+            "putOffDevices": .integer(Int64(queues.delayed)),
             "waitingDevices": .counts(
                 Dictionary(
                     waitingDevices.map { ($0.key.environment?.rawValue ?? $0.key.description, $0.value) },

@@ -121,6 +121,16 @@ struct PostgresTests {
         #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
     }
 
+    @Test("status tells which host has how many on their way")
+    func hosts() async throws {
+        for number in 0..<3 { try await fixture.addDevice("d\(number)") }
+        try await fixture.enqueue("Hello", to: .everyone)
+        #expect(try await take(1).count == 3)
+        try await database.run("UPDATE queues SET holder = 'other' WHERE device = (SELECT max(device) FROM queues)")
+        let hosts = try await fixture.outbox.status().leasedByHost
+        #expect(hosts == ["other": 1, PostgresStore.hostName: 2])
+    }
+
     @Test("generations turn beside all others' work: a device never has two rows, and each push is delivered once")
     func generations() async throws {
         var recipients: [String] = []

@@ -213,6 +213,7 @@ extension OutboxStatus {
                 "  devices: \(Progress.number(queues.due)) now, \(Progress.number(queues.leased)) on their way, \(Progress.number(queues.delayed)) put off; \(when)",
                 "  of \(Dictionary(waitingDevices.map { ($0.key.shown, $0.value) }, uniquingKeysWith: +).words)",
             ]
+            if leasedByHost.count > 1 { lines.append("  on their way from \(leasedByHost.words)") }
             let old = waitingByAge.filter { $0.count > 0 }.map {
                 "\(Progress.number($0.count)) older than \(TimeText.span($0.olderThan.components.seconds))"
             }
