@@ -208,6 +208,16 @@ struct KeyRaceTests {
         }
     }
 
+    @Test("a rotation that meets another process's record returns one with its own new key")
+    func rotationMet() throws {
+        let (phone, items) = try phone(before: .rotate)
+        let before = try phone.stored.keys.map(\.recipient)
+        let watched = WatchedItems(
+            items, .init(beforeWrite: { if $0 == 1 { _ = try? phone.device.maintain(at: Act.rotate.time) } }))
+        let record = try phone.with(watched).device.rotate(at: Act.rotate.time)
+        #expect(record.recipients.count == 2 && record.recipients.suffix(1) == before[...])
+    }
+
     @Test("another process that never stops changing things is an error in the end, and no hang")
     func endless() throws {
         let (phone, items) = try phone(before: .rotate)

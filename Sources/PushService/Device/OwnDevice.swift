@@ -32,10 +32,15 @@ public struct OwnDevice: Sendable {
     ///
     /// - Throws: `unconfirmed` while an earlier new key waits for its first message.
     public func rotate(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
-        try change(at: now) { (change) throws(KeyChangeError) in
-            guard change.rotation.unconfirmed == nil else { throw .failed(.unconfirmed) }
-            try ensureKey(&change)
-            guard try change.addKey() != nil else { throw .failed(.unconfirmed) }
+        // Where this begins again, the new key that waits is its own.
+        var isAdded = false
+        return try change(at: now) { (change) throws(KeyChangeError) in
+            if !isAdded {
+                guard change.rotation.unconfirmed == nil else { throw .failed(.unconfirmed) }
+                try ensureKey(&change)
+                isAdded = try change.addKey() != nil
+                guard isAdded else { throw .failed(.unconfirmed) }
+            }
             return try change.signRecord()
         }
     }
