@@ -318,8 +318,8 @@ let testedOnLinux: [Target] = [
     .testTarget(
         name: "PushServerTests",
         dependencies: [
-            "PushServer", "PushOutbox", "PushSender", "PushService", "PushSimulator", "SealedPush", "PushCrypto",
-            "_PushBase", "TestSupport", "TestPrograms", "TestThreads", logging,
+            "PushServer", "PushOutbox", "PushPostgres", "PushSender", "PushService", "PushSimulator", "SealedPush",
+            "PushCrypto", "_PushBase", "TestSupport", "TestPrograms", "TestThreads", logging,
         ],
         swiftSettings: settings),
     .testTarget(

@@ -192,6 +192,61 @@ struct PhoneTests {
         }
     }
 
+    @Test(
+        "many phones at once, two of each account, enrol and rotate while old records and others' answers come",
+        arguments: RunningServer.Store.allCases)
+    func crowd(store: RunningServer.Store) async throws {
+        let count = Thoroughness.count(12, thorough: 1_000)
+        var limits = ServerLimits()
+        // Whom a busy machine keeps waiting asks again.
+        limits.accountBurst = 10_000
+        try await RunningServer.with(limits: limits, over: store) { server in
+            let phones = try (0..<count).map { try server.phone("phone \($0)") }
+            let logins = try (0..<count / 2).map { try server.login("user \($0)") }
+            let stranger = try server.login("stranger")
+            let update = { @Sendable (index: Int) async throws -> PushServerUpdate in
+                let token = withUnsafeBytes(of: index.bigEndian) { Array($0) }
+                return try await server.update(phones[index], with: logins[index / 2], token: token)
+            }
+            let life = { @Sendable (index: Int) async throws in
+                let phone = phones[index]
+                let old = try phone.enrol()
+                let path = "/v1/phones/\(old.enrolment)"
+                let body = Self.json(["record": old.description, "token": "abcd", "environment": "production"])
+                // A stranger is faster with this phone's record than the phone; what he is asked counts in no other login.
+                let taken = try server.send("PUT", path, body, token: stranger)
+                #expect(try await update(index).isRegistered)
+                let asked = try #require((taken.json["challenges"] as? [[String: String]])?.first)
+                let answer = try phone.answer(challenge: #require(asked["challenge"]))
+                let foreign = Self.json(["answer": answer, "state": asked["state"] ?? ""])
+                let refused = try server.send("POST", path + "/answers", foreign, token: logins[index / 2])
+                #expect(refused.code == "unknown-challenge")
+                // The app is in two minds: one call rotates, the other hands over what was there.
+                async let other = update(index)
+                _ = try phone.rotate()
+                _ = try await other
+                #expect(try await update(index).isRegistered)
+                #expect(try server.send("PUT", path, body, token: logins[index / 2]).code == "rolled-back")
+                #expect(try await update(index).isRegistered)
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<count { group.addTask { try await life(index) } }
+                try await group.waitForAll()
+            }
+            var names: Set<DeviceName> = []
+            for user in 0..<count / 2 {
+                let devices = try await server.outbox.devices(of: #require(UserName(parsing: "user \(user)")))
+                #expect(devices.count == 2)
+                for device in devices {
+                    #expect(device.enrolled?.unproven == [] && device.enrolled?.record.recipients.count == 2)
+                    names.insert(device.name)
+                }
+            }
+            #expect(names.count == count)
+            #expect(try await server.outbox.devices(of: "stranger").isEmpty)
+        }
+    }
+
     static func json(_ object: [String: Any]) -> String {
         String(decoding: (try? JSONSerialization.data(withJSONObject: object)) ?? Data(), as: UTF8.self)
     }

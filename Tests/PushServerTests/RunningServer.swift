@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import PushOutbox
+import PushPostgres
 import PushSender
 import PushServer
 import PushService
@@ -21,14 +22,28 @@ struct RunningServer: Sendable {
     let authority: AuthorityKey
     let server: PushServer
 
+    /// What its outbox stands over.
+    enum Store: CaseIterable {
+        case sqlite
+        case postgres
+    }
+
     static func with(
-        limits: ServerLimits = ServerLimits(), tokens: String = token,
+        limits: ServerLimits = ServerLimits(), tokens: String = token, over store: Store = .sqlite,
         senderSet: ((Timestamp) throws -> SenderSet)? = nil,
         _ body: (RunningServer) async throws -> Void
     ) async throws {
         let (sender, authority) = (SenderKey(), AuthorityKey())
         let folder = try TemporaryFolder()
-        let outbox = try Outbox(at: folder.appending("outbox.db").path)
+        // Goes back to the other tests at the end.
+        let database = store == .postgres ? try await PostgresServer.shared.value.database() : nil
+        defer { withExtendedLifetime(database) {} }
+        let outbox =
+            if let database {
+                try await Outbox(postgres: database.address, patience: .seconds(300))
+            } else {
+                try Outbox(at: folder.appending("outbox.db").path)
+            }
         let now = Timestamp.now()
         let set = try senderSet.map { try $0(now) } ?? Self.set(sender, authority, 1, at: now)
         let server = try PushServer(
@@ -83,16 +98,26 @@ struct RunningServer: Sendable {
 
     /// What the phone's app has of its own server, inside the login.
     func client(_ user: String) throws -> PushServerClient {
-        let login = try post("/v1/logins", ["user": user])
-        let token = login.json["token"] as? String ?? ""
-        return PushServerClient(url: url) { "Bearer \(token)" }
+        let login = try login(user)
+        return PushServerClient(url: url) { "Bearer \(login)" }
+    }
+
+    /// What the app shows for its account.
+    func login(_ user: String) throws -> String {
+        try post("/v1/logins", ["user": user]).json["token"] as? String ?? ""
     }
 
     /// As at one launch after another, until the server was reached: how long that takes, the machine decides.
     func update(_ phone: OwnDevice, as user: String, token: UInt8 = 1) async throws -> PushServerUpdate {
+        try await update(phone, with: login(user), token: [UInt8](repeating: token, count: 32))
+    }
+
+    func update(_ phone: OwnDevice, with login: String, token: [UInt8]) async throws -> PushServerUpdate {
+        let client = PushServerClient(url: url) { "Bearer \(login)" }
         while true {
-            let update = try await client(user).update(
-                phone, token: [UInt8](repeating: token, count: 32), environment: .production, at: .now())
+            // Whoever is cancelled reaches nothing, and would ask for ever.
+            try Task.checkCancellation()
+            let update = await client.update(phone, token: token, environment: .production, at: .now())
             if !update.problems.contains(where: { $0.error == .unreachable }) { return update }
         }
     }

@@ -114,6 +114,7 @@ struct ServeCommandTests {
         }
         var update: PushServerUpdate
         repeat {
+            try Task.checkCancellation()
             update = await client.update(app, token: [1, 2, 3], environment: .production, at: .now())
         } while update.problems.contains { $0.error == .unreachable }
         #expect(update.isRegistered && update.problems.isEmpty, "\(update.problems)")
