@@ -2,6 +2,7 @@ internal import Hummingbird
 internal import PushOutbox
 package import PushSender
 internal import SealedPush
+internal import _PushBase
 
 /// One message to be kept and delivered.
 struct MessageOrder: Sendable {
@@ -52,15 +53,17 @@ struct SealOrder: Sendable {
         case recipient(Recipient)
     }
 
-    /// - Parameter isUnverifiedAllowed: whether that was said for all of them.
-    init(_ members: [String: JSONValue], isUnverifiedAllowed: Bool = false) throws {
+    /// - Parameters:
+    ///   - known: what was read in earlier orders.
+    ///   - isUnverifiedAllowed: whether that was said for all of them.
+    init(_ members: [String: JSONValue], known: KnownTexts, isUnverifiedAllowed: Bool = false) throws {
         var reader = OrderReader(members)
         includesUnverified = try reader.flag("unverified") || isUnverifiedAllowed
         let device = try reader.optional("device", "the name of a device") {
             $0.string.flatMap(DeviceName.init(parsing:))
         }
-        let recipient = try reader.optional("recipient", "push1…") { $0.string.flatMap { try? Recipient(parsing: $0) } }
-        let enrolled = try reader.enrolled()
+        let recipient = try reader.optional("recipient", "push1…") { $0.string.flatMap(known.recipient) }
+        let enrolled = try reader.enrolled(known)
         switch (device, recipient, enrolled) {
         case (let device?, nil, nil): target = .device(device)
         case (nil, let recipient?, nil):
@@ -82,9 +85,7 @@ struct SealOrder: Sendable {
     }
 
     /// - Parameter target: where the order names a device, what is known of it.
-    func sealed(
-        by sealer: Sealer, for target: Target? = nil, reserve: Int = 0
-    ) throws -> [String: JSONValue] {
+    func sealed(by sealer: Sealer, for target: Target? = nil, reserve: Int = 0) throws -> SealedOrder {
         let recipient: Recipient
         switch target ?? self.target {
         case .device:
@@ -96,7 +97,7 @@ struct SealOrder: Sendable {
         case .recipient(let given): recipient = given
         }
         let payload = try sealer.seal(content, toUnverified: recipient, reserve: self.reserve ?? reserve)
-        return payload.request(priority, expiration: expiration)
+        return SealedOrder(payload: payload, priority: priority, expiration: expiration ?? payload.expires)
     }
 
     static let unverified = Problem(
@@ -107,21 +108,26 @@ struct SealOrder: Sendable {
 /// An order's members, one by one; one that nobody has asked for is an error, as it may be a misspelt one.
 private struct OrderReader {
     private var rest: [String: JSONValue]
+    private let given: JSONValue?
 
-    init(_ members: [String: JSONValue]) { rest = members }
+    init(_ members: [String: JSONValue]) {
+        rest = members
+        given = rest.removeValue(forKey: "content")
+    }
 
     mutating func optional<Value>(
         _ name: String, _ rule: String, _ read: (JSONValue) -> Value?
     ) throws(Problem) -> Value? {
-        guard let member = rest.removeValue(forKey: name) else { return nil }
+        // A dictionary hashes a name also where it is empty.
+        guard !rest.isEmpty, let member = rest.removeValue(forKey: name) else { return nil }
         guard let value = read(member) else { throw .malformed("\"\(name)\" is not what it must be: \(rule)") }
         return value
     }
 
     mutating func flag(_ name: String) throws(Problem) -> Bool { try optional(name, "true or false", \.bool) ?? false }
 
-    mutating func content() throws -> Content {
-        guard case .object(let members)? = rest.removeValue(forKey: "content") else {
+    func content() throws -> Content {
+        guard case .object(let members)? = given else {
             throw Problem.malformed("there is no \"content\", which is an object with an \"alert\" in it")
         }
         return try Content(members: members)
@@ -141,21 +147,21 @@ private struct OrderReader {
         return (priority ?? .immediate, expiration)
     }
 
-    mutating func enrolled() throws -> EnrolledDevice? {
+    mutating func enrolled(_ known: KnownTexts) throws -> EnrolledDevice? {
         let record = try optional("record", "pushrecord.…", \.string)
         let enrolment = try optional("enrolment", "pushenrolment1…") {
-            $0.string.flatMap { try? Enrolment(parsing: $0) }
+            $0.string.flatMap(known.enrolment)
         }
         let proven = try optional("proven", "a list of push1…") { value -> [Recipient]? in
             guard case .array(let texts) = value, texts.count <= 16 else { return nil }
-            let recipients = texts.compactMap { $0.string.flatMap { try? Recipient(parsing: $0) } }
+            let recipients = texts.compactMap { $0.string.flatMap(known.recipient) }
             return recipients.count == texts.count ? recipients : nil
         }
         guard record != nil || enrolment != nil || proven != nil else { return nil }
         guard let record, let enrolment, let proven else {
             throw Problem.malformed("record, enrolment and proven belong together")
         }
-        return try EnrolledDevice(loading: enrolment, record: DeviceRecord(parsing: record), proven: proven)
+        return try EnrolledDevice(loading: enrolment, record: known.record(record), proven: proven)
     }
 
     /// What is left is not repeated: it may be anything.
@@ -165,20 +171,81 @@ private struct OrderReader {
     }
 }
 
-extension SealedPayload {
-    /// Specification 2.6: what a request to Apple is made of.
-    fileprivate func request(_ priority: PushPriority, expiration: Timestamp?) -> [String: JSONValue] {
-        var headers: [String: JSONValue] = [
-            "apns-push-type": "alert", "apns-priority": .string(String(priority.rawValue)),
-            "apns-topic": .string(topic.description), "apns-id": .string(apnsID),
-            "apns-collapse-id": .string(collapseID),
-        ]
-        if let moment = expiration ?? expires { headers["apns-expiration"] = .string(String(moment.secondsSince1970)) }
-        return [
-            "payload": .string(String(decoding: json, as: UTF8.self)), "payloadBytes": .integer(Int64(json.count)),
-            "headers": .object(headers), "id": .string(messageID.description),
-            "recipient": .string(recipient.description),
-        ]
+/// A sealed message, and what the request to Apple is made of. Source: Specification 2.6.
+struct SealedOrder: Sendable {
+    let payload: SealedPayload
+    let priority: PushPriority
+    let expiration: Timestamp?
+
+    /// `Sealed` of Docs/openapi.yaml, its members in the order of their names.
+    ///
+    /// - Parameter status: where it is a line of many.
+    func json(_ known: KnownTexts, status: Int? = nil) -> [UInt8] {
+        var writer = JSONWriter(reservingByteCount: 5_120)
+        writer.object { sealed in
+            sealed.object("headers") { headers in
+                headers.string("apns-collapse-id", payload.collapseID)
+                headers.string("apns-expiration", expiration.map { String($0.secondsSince1970) })
+                headers.string("apns-id", payload.apnsID)
+                headers.string("apns-priority", String(priority.rawValue))
+                headers.string("apns-push-type", "alert")
+                headers.string("apns-topic", payload.topic.description)
+            }
+            sealed.string("id", payload.messageID.description)
+            sealed.string("payload", String(decoding: payload.json, as: UTF8.self))
+            sealed.integer("payloadBytes", Int64(payload.json.count))
+            sealed.string("recipient", known.text(of: payload.recipient))
+            sealed.integer("status", status.map(Int64.init))
+        }
+        return writer.bytes
+    }
+}
+
+/// Keys and records that were read before, by their text: to read and check them takes longer than to seal.
+///
+/// They are public, and the same text always means the same. Of each kind there are at most 4,096, a few MB in all; then it
+/// begins anew. Safe from many threads.
+final class KnownTexts: Sendable {
+    private let recipients = Known<Text, Recipient>()
+    private let enrolments = Known<Text, Enrolment>()
+    private let records = Known<Text, DeviceRecord>()
+    private let texts = Known<Recipient, String>()
+
+    func recipient(_ text: String) -> Recipient? {
+        try? recipients.value(Text(text: text)) { try Recipient(parsing: text) }
+    }
+
+    func enrolment(_ text: String) -> Enrolment? {
+        try? enrolments.value(Text(text: text)) { try Enrolment(parsing: text) }
+    }
+
+    func record(_ text: String) throws -> DeviceRecord {
+        try records.value(Text(text: text)) { try DeviceRecord(parsing: text) }
+    }
+
+    func text(of recipient: Recipient) -> String { texts.value(recipient) { recipient.description } }
+
+    /// Equal to itself alone: a string also equals others that look the same.
+    private struct Text: Hashable {
+        let text: String
+
+        static func == (one: Text, other: Text) -> Bool {
+            one.text.utf8.count == other.text.utf8.count && one.text == other.text
+        }
+    }
+
+    private final class Known<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+        private let values = Locked<[Key: Value]>([:])
+
+        func value(_ key: Key, _ make: () throws -> Value) rethrows -> Value {
+            if let value = values.withLock({ $0[key] }) { return value }
+            let value = try make()
+            values.withLock { values in
+                if values.count >= 4_096 { values.removeAll() }
+                values[key] = value
+            }
+            return value
+        }
     }
 }
 
@@ -187,6 +254,7 @@ package struct SealBatch: Sendable {
     private let sealer: Sealer
     private let reserve: Int
     private let isUnverifiedAllowed: Bool
+    private let known = KnownTexts()
 
     /// - Parameters:
     ///   - reserve: where a line does not say: 0 to ``Sealer/maximumReserve``.
@@ -199,16 +267,15 @@ package struct SealBatch: Sendable {
 
     /// The answer to a line, as JSON without a line's end, and whether it was sealed.
     package func answer(_ line: [UInt8]) -> (json: [UInt8], isSealed: Bool) {
-        var writer = JSONWriter(reservingByteCount: 5_120)
         do {
             guard line.count <= Self.maximumLineByteCount else {
                 throw Problem(.contentTooLarge, "body-too-large", "the line is too long")
             }
-            let order = try SealOrder(try Request.members(line), isUnverifiedAllowed: isUnverifiedAllowed)
-            let sealed = try order.sealed(by: sealer, reserve: reserve)
-            writer.value(.object(sealed.merging(["status": 200]) { $1 }))
-            return (writer.bytes, true)
+            let order = try SealOrder(
+                try Request.members(line), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
+            return (try order.sealed(by: sealer, reserve: reserve).json(known, status: 200), true)
         } catch {
+            var writer = JSONWriter(reservingByteCount: 512)
             writer.value(Problem(error).json())
             return (writer.bytes, false)
         }

@@ -80,8 +80,11 @@ extension Response {
     ) -> Response {
         var writer = JSONWriter(reservingByteCount: 1_024)
         writer.value(value)
-        return Response(
-            status: status, headers: [.contentType: type], body: .init(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+        return .json(writer.bytes, status: status, type: type)
+    }
+
+    static func json(_ bytes: [UInt8], status: HTTPResponse.Status, type: String = "application/json") -> Response {
+        Response(status: status, headers: [.contentType: type], body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }
 

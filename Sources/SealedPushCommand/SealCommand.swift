@@ -112,7 +112,8 @@ struct SealCommand: ParsableCommand {
                 guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x0d }) else { continue }
                 let (json, isSealed) = sealing.answer(line)
                 if !isSealed { failedCount += 1 }
-                answers += json + [0x0a]
+                answers += json
+                answers.append(0x0a)
                 guard answers.count > 65_536 else { continue }
                 do { try Output.write(answers, to: nil) } catch { throw DurableFiles.Failure(code: EPIPE) }
                 answers.removeAll(keepingCapacity: true)

@@ -148,6 +148,22 @@ struct BackEndTests {
         }
     }
 
+    @Test("what only looks like a key that was read before is none")
+    func lookalike() async throws {
+        try await RunningServer.with { server in
+            var key = ""
+            repeat { key = Identity().recipient.description.uppercased() } while !key.contains("K")
+            // The sign for kelvin is another scalar, and to Swift the same character.
+            let lines = [key, key, key.replacing("K", with: "\u{212A}")].map {
+                PhoneTests.json(["recipient": $0, "unverified": true, "content": Self.content])
+            }
+            let type = "application/x-ndjson"
+            let answer = try server.send("POST", "/v1/seal", lines.joined(separator: "\n"), type: type)
+            #expect(answer.lines.map { $0["status"] as? Int } == [200, 200, 400], "\(answer.body)")
+            #expect(answer.lines.compactMap { $0["recipient"] as? String } == [key.lowercased(), key.lowercased()])
+        }
+    }
+
     @Test("seals for a device, for a record of another's database, and for a bare key where that is said")
     func seals() async throws {
         try await RunningServer.with { server in

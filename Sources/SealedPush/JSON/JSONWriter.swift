@@ -115,18 +115,38 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { characters in
-            // One pass without branches, since most text has nothing to escape.
-            let isPlain = characters.reduce(true) { $0 && Self.escapedByteCount(of: $1) == 1 }
-            guard !isPlain else { return bytes.append(contentsOf: characters) }
-            var start = 0
-            for (index, character) in characters.enumerated() where Self.escapedByteCount(of: character) > 1 {
-                bytes.append(contentsOf: characters[start..<index])
-                appendEscaped(character)
-                start = index + 1
+            // Piece by piece, since most text has nothing to escape: a payload has quotes at its ends, and none in between.
+            for start in stride(from: 0, to: characters.count, by: 64) {
+                let piece = UnsafeBufferPointer(rebasing: characters[start..<min(start + 64, characters.count)])
+                guard !Self.isPlain(piece) else {
+                    bytes.append(contentsOf: piece)
+                    continue
+                }
+                for character in piece {
+                    if Self.escapedByteCount(of: character) == 1 {
+                        bytes.append(character)
+                    } else {
+                        appendEscaped(character)
+                    }
+                }
             }
-            bytes.append(contentsOf: characters[start...])
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether nothing has to be escaped: eight bytes in one step. Source: Hacker's Delight, chapter 6.
+    private static func isPlain(_ characters: UnsafeBufferPointer<UInt8>) -> Bool {
+        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        let bytes = UnsafeRawBufferPointer(characters)
+        let wordCount = bytes.count / 8
+        var special: UInt64 = 0
+        for index in 0..<wordCount {
+            let word = bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self)
+            let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+            let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+            special |= (word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
+        }
+        return special & tops == 0 && characters[(8 * wordCount)...].allSatisfy { escapedByteCount(of: $0) == 1 }
     }
 
     /// How many bytes a byte of UTF-8 takes inside a JSON string.
