@@ -196,7 +196,7 @@ struct PhoneTests {
         "many phones at once, two of each account, enrol and rotate while old records and others' answers come",
         arguments: RunningServer.Store.allCases)
     func crowd(store: RunningServer.Store) async throws {
-        let count = Thoroughness.count(12, thorough: 1_000)
+        let count = Thoroughness.count(12, thorough: 100)
         var limits = ServerLimits()
         // Whom a busy machine keeps waiting asks again.
         limits.accountBurst = 10_000

@@ -114,11 +114,15 @@ struct RunningServer: Sendable {
 
     func update(_ phone: OwnDevice, with login: String, token: [UInt8]) async throws -> PushServerUpdate {
         let client = PushServerClient(url: url) { "Bearer \(login)" }
+        var pause = 0.5
         while true {
             // Whoever is cancelled reaches nothing, and would ask for ever.
             try Task.checkCancellation()
             let update = await client.update(phone, token: token, environment: .production, at: .now())
             if !update.problems.contains(where: { $0.error == .unreachable }) { return update }
+            // Those who were not reached don't all come again at once, as phones don't.
+            try await Task.sleep(for: .seconds(.random(in: 0...pause)))
+            pause = min(2 * pause, 60)
         }
     }
 
