@@ -102,7 +102,7 @@ public final class Outbox: Sendable {
         return (deviceCount, pushCount)
     }
 
-    /// Devices that a send to them leaves out as `forged`. Reads them all: about a minute for a million.
+    /// Devices that a send to them leaves out as `forged`. Reads them all, a thousand at a time.
     ///
     /// - Throws: `keyNeeded` without the whole key.
     public func forgedDevices() async throws(OutboxError) -> [DeviceName] {
