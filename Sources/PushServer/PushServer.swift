@@ -101,7 +101,7 @@ package final class PushServer: Sendable {
         let shared = Locked(state)
         self.state = shared
         let router = ServerRoutes(
-            outbox: outbox, state: { shared.withLock { $0 } }, metrics: metrics, accountBurst: limits.accountBurst
+            outbox: outbox, state: { shared.withLock { $0 } }, metrics: metrics, limits: limits
         ).router
         service = try RunningService(router, at: place, certificate, limits, logger)
     }
@@ -126,7 +126,7 @@ struct ServerRoutes: Sendable {
     let outbox: Outbox
     let state: @Sendable () -> ServerState
     let metrics: PrometheusMetrics
-    let accountBurst: Int
+    let limits: ServerLimits
 
     typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
 
@@ -138,7 +138,7 @@ struct ServerRoutes: Sendable {
         Self.add(to: router, "/readyz", [.get: { _, _ in try await Self.readiness(outbox) }])
 
         let phones = PhoneRoutes(outbox, state: state)
-        let rates = RateLimit(burst: accountBurst)
+        let rates = RateLimit(burst: limits.accountBurst, clock: limits.clock)
         let gate = { (audience: Gate.Audience) in Gate(audience: audience, state: state, rates: rates) }
         let group = router.group("/v1/phones").add(middleware: gate(.phones))
         Self.add(to: group, "/:enrolment", [.put: phones.register, .delete: phones.unregister])

@@ -135,6 +135,8 @@ extension String {
 package struct ServerLimits: Sendable {
     /// Requests of one account at once; one more a second.
     package var accountBurst = 60
+    /// By which accounts get more.
+    package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
     /// Connections at once; further ones wait. Fewer, where the process may open only few files.
     package var connectionCount = 4_096
     /// To say all of a request, and to take all of its answer.

@@ -319,6 +319,31 @@ struct PostgresTests {
         #expect(transport.delivered.all.count == 1)
     }
 
+    @Test("sealed_push.enqueue: with the code that a library gives it is delivered, with another it is not")
+    func codes() async throws {
+        let key = try OutboxKey.text { text throws(OutboxError) in try OutboxKey(parsing: copy text) }
+        let fixture = try await Fixture.$key.withValue(key) {
+            try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
+        }
+        let device = try await fixture.addDevice("phone")
+        guard case .unverified(let recipient) = device.keys else { return }
+        let sender = SealedBy.sender(fixture.sender.sender)
+        for (name, count) in [("phone", 1), ("tablet", 0)] as [(DeviceName, Int)] {
+            let payload = try fixture.sealer.seal(Content(body: "Hello"), toUnverified: recipient)
+            let code = key.code(of: payload, for: name, sender: sender, expiration: nil)
+            let call = Self.call(
+                recipient: "\(recipient)", id: payload.apnsID,
+                payload: String(decoding: payload.json, as: UTF8.self).replacingOccurrences(of: "'", with: "''"),
+                more: ", sender => '\(sender)', code => '\\x\(Hex.encode(code))'"
+            ).replacingOccurrences(
+                of: "'\(payload.apnsID)', 10", with: "'\(payload.collapseID)', 10")
+            #expect(try await fixture.database?.run(call).first?.first == "enqueued")
+            let report = try await fixture.deliver(ScriptedTransport(), until: .empty)
+            #expect(report.acceptedCount == count)
+            #expect(report.dead == (count == 0 ? ["forged": 1] : [:]))
+        }
+    }
+
     @Test("sealed_push.enqueue: two at once with one key are one; a rolled back one leaves it to the other")
     func keysAtOnce() async throws {
         try await fixture.addDevice("phone")

@@ -72,6 +72,8 @@ struct BackEndTests {
     func rates() async throws {
         var limits = ServerLimits()
         limits.accountBurst = 3
+        let start = ContinuousClock.now
+        limits.clock = { start }
         try await RunningServer.with(limits: limits) { server in
             let login = { (user: String) in try server.post("/v1/logins", ["user": user]).json["token"] as? String }
             let (alice, bob) = (try login("alice"), try login("bob"))
