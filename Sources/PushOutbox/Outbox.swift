@@ -58,7 +58,8 @@ public final class Outbox: Sendable {
         let isProtected = try await store.isProtected()
         if let key {
             guard key.isWhole || isDelivering else { throw .keyNeeded }
-            if !isProtected {
+            // Who only delivers looks at each row, whatever is said of all of them.
+            if !isProtected, !isDelivering {
                 let status = try await store.status()
                 guard status.deviceCount + status.waitingCount + status.deadLetters.count == 0 else {
                     throw .notProtected
@@ -75,7 +76,7 @@ public final class Outbox: Sendable {
     /// must open it anew, with the key. May be repeated.
     ///
     /// - Returns: how many devices and pushes that were.
-    /// - Throws: `keyNeeded` without the whole key.
+    /// - Throws: `keyNeeded` without the whole key; `unknownDevice` where one was removed meanwhile.
     public func protect() async throws(OutboxError) -> (deviceCount: Int, pushCount: Int) {
         guard let key, key.isWhole else { throw .keyNeeded }
         var (deviceCount, pushCount) = (0, 0)
@@ -83,7 +84,12 @@ public final class Outbox: Sendable {
         while true {
             let page = try await store.devices(.page(after: lastName, limit: Self.pageCount)).map(\.device)
             _ = try await store.register(
-                page.map { device in DeviceChange(device.name, key: key, isVouchedFor: true) { $0 ?? device } })
+                page.map { device in
+                    DeviceChange(device.name, key: key, isVouchedFor: true) { known throws(OutboxError) in
+                        guard let known else { throw .unknownDevice }
+                        return known
+                    }
+                })
             deviceCount += page.count
             lastName = page.last?.name
             if page.count < Self.pageCount { break }

@@ -30,7 +30,9 @@ public final class OutboxKey: Sendable {
             }
         }
 
-        func withBytes<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { secret.withBytes(body) }
+        func withBytes<Answer, Failure: Error>(
+            _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
+        ) throws(Failure) -> Answer { try secret.withBytes(body) }
     }
 
     /// Reads ``text(_:)`` or ``deliveringText(_:)``; white space at the end does not count.
@@ -64,15 +66,7 @@ public final class OutboxKey: Sendable {
     public func deliveringText<Answer, Failure: Error>(
         _ body: (borrowing [UInt8]) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
-        let copy = rows.withBytes { bytes in
-            WipedBytesBox(WipedBytes(count: bytes.count) { $0.copyMemory(from: bytes) })
-        }
-        return try copy.bytes.withBytes { bytes throws(Failure) in try Self.lend(bytes, as: Self.deliveringName, body) }
-    }
-
-    private final class WipedBytesBox {
-        let bytes: WipedBytes
-        init(_ bytes: consuming WipedBytes) { self.bytes = bytes }
+        try rows.withBytes { bytes throws(Failure) in try Self.lend(bytes, as: Self.deliveringName, body) }
     }
 
     private static func lend<Answer, Failure: Error>(
@@ -80,10 +74,13 @@ public final class OutboxKey: Sendable {
     ) throws(Failure) -> Answer {
         var secret = Array(bytes)
         defer { wipe(&secret) }
-        var encoded = Array(Base64URL.encode(secret).utf8)
-        defer { wipe(&encoded) }
-        var text = name + [0x20] + encoded + [0x0a]
+        var text: [UInt8] = []
+        // Never moved, which would leave a copy.
+        text.reserveCapacity(name.count + 2 + Base64URL.textByteCount(of: secret.count))
         defer { wipe(&text) }
+        text += name + [0x20]
+        Base64URL.append(secret, to: &text)
+        text.append(0x0a)
         return try body(text)
     }
 

@@ -44,7 +44,10 @@
                 }
                 return try await connection.run { connection throws(OutboxError) in
                     let first = try connection.script(
-                        "BEGIN; SELECT sealed_push.milliseconds(), pg_current_xact_id()::text")
+                        """
+                        BEGIN ISOLATION LEVEL READ COMMITTED;
+                        SELECT sealed_push.milliseconds(), pg_current_xact_id()::text
+                        """)
                     guard let row = first.first, row.count == 2, let now = row[0].flatMap({ Int64($0) }),
                         let number = row[1]
                     else { throw .damaged }

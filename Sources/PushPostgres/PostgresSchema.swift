@@ -12,7 +12,8 @@
             if try current(connection) == version { return }
             do throws(OutboxError) {
                 try connection.script(
-                    "BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(\(advisoryClass), 2)")
+                    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(\(advisoryClass), 2)"
+                )
                 let found = try current(connection)
                 for migration in migrations.dropFirst(found) { try connection.script(migration) }
                 try connection.script(
@@ -151,6 +152,11 @@
                 found bigint;
                 held bigint;
             BEGIN
+                -- An older snapshot would not see the rows that others have made meanwhile.
+                IF current_setting('transaction_isolation') NOT LIKE 'read %' THEN
+                    RAISE EXCEPTION 'sealed_push.enqueue: wants a transaction that is READ COMMITTED'
+                        USING ERRCODE = '25001';
+                END IF;
                 LOOP
                     SELECT current INTO found FROM sealed_push.generations;
                     EXIT WHEN found = held;

@@ -18,13 +18,13 @@
                     switch isGone {
                     case .other: ordinary.append((lease, .returned))
                     case .registeredSince: ordinary.append((lease, .later(delay)))
-                    case .removed: break
+                    case .removed: forgetPlace(of: lease)
                     }
                 case .addressRefused(let reason):
                     let isDisabled = try await write { db, now throws(OutboxError) in
                         try Self.disableAddress(of: lease, reason: reason, at: now, db)
                     }
-                    if !isDisabled { ordinary.append((lease, .returned)) }
+                    if isDisabled { forgetPlace(of: lease) } else { ordinary.append((lease, .returned)) }
                 default: ordinary.append((lease, settlement))
                 }
             }
@@ -40,6 +40,8 @@
             await turnIfDue(after: answer.leases.count)
             return answer
         }
+
+        private func forgetPlace(of lease: Lease) { places.withLock { $0[lease.device] = nil } }
 
         func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
             try await timeUntilDue(by: carrier, above: { _ in .min })

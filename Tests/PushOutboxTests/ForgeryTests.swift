@@ -50,7 +50,6 @@ struct ForgeryTests {
         for alteration in alterations {
             let fixture = try await fixture()
             for text in ["one", "two"] { try await fixture.enqueue(text, to: .everyone) }
-            // Copies the row that must be altered, since a subquery reads what the statement writes.
             try await fixture.execute(words("UPDATE entries SET \(alteration) WHERE id = \(first)"))
             let transport = ScriptedTransport()
             let report = try await fixture.deliver(transport)

@@ -319,6 +319,17 @@ struct PostgresTests {
         #expect(transport.delivered.all.count == 1)
     }
 
+    @Test("sealed_push.enqueue: refuses a snapshot that may be old", arguments: ["REPEATABLE READ", "SERIALIZABLE"])
+    func isolation(level: String) async throws {
+        try await fixture.addDevice("phone")
+        let call = Self.call(recipient: try await recipient("phone"))
+        let error = try await #require(throws: OutboxError.self) {
+            try await database.run("BEGIN ISOLATION LEVEL \(level); \(call); COMMIT")
+        }
+        guard case .server(code: "25001", _) = error else { throw error }
+        #expect(try await fixture.number("SELECT count(*) FROM entries") == 0)
+    }
+
     @Test("sealed_push.enqueue: with the code that a library gives it is delivered, with another it is not")
     func codes() async throws {
         let key = try OutboxKey.text { text throws(OutboxError) in try OutboxKey(parsing: copy text) }
@@ -426,17 +437,23 @@ struct PostgresTests {
         }
     }
 
-    @Test("each role can do all that it is for")
-    func rolesAtWork() async throws {
+    @Test("each role can do all that it is for, with a key and without", arguments: [false, true])
+    func rolesAtWork(isProtected: Bool) async throws {
+        let whole =
+            isProtected ? try OutboxKey.text { text throws(OutboxError) in try OutboxKey(parsing: copy text) } : nil
+        let half = try whole?.deliveringText { text throws(OutboxError) in try OutboxKey(parsing: copy text) }
+        if let whole { _ = try await Outbox(postgres: database.address, key: whole).protect() }
         let roles = try await ["enqueue", "deliver", "register"].asyncMap { role in
             let name = "\(role)_\(database.name)"
             try await database.run("CREATE ROLE \(name) LOGIN IN ROLE sealed_push_\(role)")
             return try await Outbox(
                 postgres: database.address.replacingOccurrences(of: "postgres@", with: "\(name)@"),
-                clock: fixture.time.clock)
+                clock: fixture.time.clock, key: role == "deliver" ? half : whole)
         }
         let (enqueueing, delivering, registering) = (roles[0], roles[1], roles[2])
-        let device = try await fixture.addDevice("phone")
+        let device = RegisteredDevice(
+            name: "phone", user: "anna", topic: Fixture.topic, keys: .unverified(Identity().recipient),
+            address: .active(Fixture.address("phone"), registered: fixture.now))
         try await registering.register(device)
         try await registering.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)
         for key in ["a", "a", "b"] {

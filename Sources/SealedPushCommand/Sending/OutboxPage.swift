@@ -17,10 +17,11 @@ struct OutboxPage: Sendable {
         self.outbox = outbox
     }
 
-    /// Looks at the outbox four times a second, while somebody looks at the page.
+    /// Looks at the outbox four times a second, or as seldom as that is slow, while somebody looks at the page.
     func follow() async {
         var before: [String: Int]?
         while !Task.isCancelled {
+            let start = ContinuousClock.now
             if page.isWatched {
                 do {
                     let status = try await outbox.status()
@@ -33,7 +34,7 @@ struct OutboxPage: Sendable {
             } else {
                 before = nil
             }
-            try? await Task.sleep(for: .milliseconds(250))
+            try? await Task.sleep(for: max(.milliseconds(250), (.now - start) * 10))
         }
     }
 
