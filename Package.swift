@@ -151,6 +151,12 @@ let serverTargets: [Target] = [
     .executableTarget(
         name: "sending-server-example", dependencies: ["PushAPNS", "PushOutbox", "PushSender", logging, lifecycle],
         path: "Examples/SendingServer", swiftSettings: strict),
+    .executableTarget(
+        name: "transaction-example",
+        dependencies: [
+            "PushPostgres", "PushOutbox", "PushSender", .target(name: "Clibpq", condition: .when(traits: ["Postgres"])),
+        ],
+        path: "Examples/Transaction", exclude: ["README.md", "chat.py", "schema.sql"], swiftSettings: strict),
 ]
 
 // MARK: - The simulator, on Linux
@@ -300,7 +306,7 @@ let testedOnLinux: [Target] = [
         name: "PushOutboxTests",
         dependencies: [
             "PushOutbox", "PushPostgres", "PushAPNS", "PushSender", "PushSimulator", "SealedPush", "PushCrypto",
-            "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "outbox-worker", database,
+            "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "outbox-worker", "transaction-example", database,
         ],
         swiftSettings: settings),
     .executableTarget(

@@ -1,6 +1,6 @@
 internal import PushCrypto
-public import PushSender
-public import SealedPush
+internal import PushSender
+internal import SealedPush
 internal import _PushBase
 
 /// What proves that rows of an outbox were written by who may: a secret that is not in the database.
@@ -86,22 +86,6 @@ public final class OutboxKey: Sendable {
 
     /// Whether it can register devices and seal, too.
     public var isWhole: Bool { pins != nil }
-
-    /// For the last argument of `sealed_push.enqueue`: the code of what is enqueued in the application's own transaction.
-    ///
-    /// - Parameters:
-    ///   - sender: as it is given to the function; nil for NULL.
-    ///   - expiration: as it is given to the function.
-    public func code(
-        of payload: SealedPayload, for device: DeviceName, sender: SealedBy?, priority: PushPriority = .immediate,
-        expiration: Timestamp?
-    ) -> [UInt8] {
-        code(
-            EntryRow(
-                priority: priority.rawValue, expiration: expiration?.secondsSince1970, apnsID: payload.apnsID,
-                collapseID: payload.collapseID, body: payload.json, topic: payload.topic.description,
-                device: device.description, sender: sender?.description))
-    }
 
     private static let byteCount = 32
     private static let allName = Array("sealed-push-outbox-key".utf8)

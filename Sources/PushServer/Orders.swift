@@ -97,7 +97,8 @@ struct SealOrder: Sendable {
         case .recipient(let given): recipient = given
         }
         let payload = try sealer.seal(content, toUnverified: recipient, reserve: self.reserve ?? reserve)
-        return SealedOrder(payload: payload, priority: priority, expiration: expiration ?? payload.expires)
+        return SealedOrder(
+            payload: payload, sealedBy: SealedBy(sealer), priority: priority, expiration: expiration ?? payload.expires)
     }
 
     static let unverified = Problem(
@@ -174,6 +175,7 @@ private struct OrderReader {
 /// A sealed message, and what the request to Apple is made of. Source: Specification 2.6.
 struct SealedOrder: Sendable {
     let payload: SealedPayload
+    let sealedBy: SealedBy
     let priority: PushPriority
     let expiration: Timestamp?
 
@@ -195,6 +197,7 @@ struct SealedOrder: Sendable {
             sealed.string("payload", String(decoding: payload.json, as: UTF8.self))
             sealed.integer("payloadBytes", Int64(payload.json.count))
             sealed.string("recipient", known.text(of: payload.recipient))
+            sealed.string("sender", known.text(of: sealedBy))
             sealed.integer("status", status.map(Int64.init))
         }
         return writer.bytes
@@ -210,6 +213,7 @@ final class KnownTexts: Sendable {
     private let enrolments = Known<Text, Enrolment>()
     private let records = Known<Text, DeviceRecord>()
     private let texts = Known<Recipient, String>()
+    private let senders = Known<SealedBy, String>()
 
     func recipient(_ text: String) -> Recipient? {
         try? recipients.value(Text(text: text)) { try Recipient(parsing: text) }
@@ -224,6 +228,8 @@ final class KnownTexts: Sendable {
     }
 
     func text(of recipient: Recipient) -> String { texts.value(recipient) { recipient.description } }
+
+    func text(of sealedBy: SealedBy) -> String { senders.value(sealedBy) { sealedBy.description } }
 
     /// Equal to itself alone: a string also equals others that look the same.
     private struct Text: Hashable {

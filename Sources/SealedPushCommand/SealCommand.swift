@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
+internal import PushOutbox
 internal import PushSender
 internal import PushServer
 internal import SealedPush
@@ -24,6 +25,7 @@ struct SealCommand: ParsableCommand {
             Examples:
               sealedpush seal --batch - --from newsroom --topic com.example.app --reserve 6 < messages > pushes
               sealedpush seal content.json --from newsroom --to alice-phone --topic com.example.app --keyring Keys
+              sealedpush seal - --from newsroom --to alice-phone --topic com.example.app --json --device phone-8812 < content.json
               sealedpush seal - --anonymous --unverified --to push1... --topic com.example.app --output push.apns < content.json
             """)
 
@@ -60,6 +62,19 @@ struct SealCommand: ParsableCommand {
     @Flag(help: "Print one JSON object: the payload as text, and what goes into the request's headers.")
     var json = false
 
+    @Option(
+        help: """
+            With --json: the device's name in an outbox in PostgreSQL; the arguments of sealed_push.enqueue are then printed, too, \
+            as \"enqueue\".
+            """)
+    var device: DeviceName?
+
+    @Option(help: "With --device: immediate, or considerate: when it suits the device's battery.")
+    var priority = PriorityName.immediate
+
+    @Option(help: "With --device: a file with the outbox's key, where it has one.")
+    var outboxKey: String?
+
     @OptionGroup var keyring: KeyringOptions
 
     func validate() throws {
@@ -71,6 +86,10 @@ struct SealCommand: ParsableCommand {
         guard batch == (to == nil) else {
             throw ValidationError(
                 batch ? "With --batch, each line says to whom." : "Say to whom with --to, or seal many with --batch.")
+        }
+        guard device == nil || json else { throw ValidationError("--device goes with --json.") }
+        guard device != nil || (priority == .immediate && outboxKey == nil) else {
+            throw ValidationError("--priority and --outbox-key go with --device.")
         }
         guard !batch || (overflow == nil && output == nil && !json) else {
             throw ValidationError("With --batch, lines of JSON are printed: leave out --overflow, --output and --json.")
@@ -93,8 +112,16 @@ struct SealCommand: ParsableCommand {
             }
             ContentFile.warn(of: content)
             if let output { try Output.write(payload.json, to: output) }
-            if json { return try Output.json(payload.facts) }
+            if json { return try Output.json(payload.facts(try enqueueArguments(payload, sealer))) }
             if output == nil { try Output.write(payload.json + [UInt8(ascii: "\n")], to: nil) }
+        }
+    }
+
+    private func enqueueArguments(_ payload: SealedPayload, _ sealer: Sealer) throws -> EnqueueArguments? {
+        try device.map { device in
+            EnqueueArguments(
+                payload, from: sealer, for: device, priority: priority.priority,
+                outboxKey: try outboxKey.map(OutboxOptions.key))
         }
     }
 
@@ -177,12 +204,14 @@ struct SealCommand: ParsableCommand {
 
 extension SealedPayload {
     /// Specification 2.6: what a request to Apple is made of.
-    fileprivate var facts: JSONValue {
-        [
+    fileprivate func facts(_ enqueue: EnqueueArguments?) -> JSONValue {
+        var facts: [String: JSONValue] = [
             "payload": .string(String(decoding: json, as: UTF8.self)), "payloadBytes": .integer(Int64(json.count)),
             "topic": .string(topic.description), "apnsID": .string(apnsID), "collapseID": .string(collapseID),
             "id": .string(messageID.description), "recipient": .string(recipient.description),
             "expires": expires.map { .integer($0.secondsSince1970) } ?? .null,
         ]
+        facts["enqueue"] = enqueue?.json
+        return .object(facts)
     }
 }

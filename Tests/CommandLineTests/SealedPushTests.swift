@@ -55,6 +55,37 @@ struct SealedPushCommandTests {
         #expect(json?.compactMap { $0["name"] as? String } == ["alice-phone", "newsroom"])
     }
 
+    @Test(
+        "with --device, `seal --json` gives the arguments of sealed_push.enqueue, and a code where there is a key"
+    )
+    func enqueueArguments() throws {
+        let content = #"{"alert":{"body":"Hello"},"expires":1900000000}"#
+        let sealed = try seal(
+            content, "--json", "--device", "phone-8812", "--priority", "considerate"
+        ).objects.first
+        let arguments = try #require(sealed?["enqueue"] as? [String: Any])
+        for (name, from) in [
+            ("payload", "payload"), ("recipient", "recipient"), ("apns_id", "apnsID"), ("collapse_id", "collapseID"),
+        ] {
+            #expect(arguments[name] as? String == sealed?[from] as? String, "\(name)")
+        }
+        #expect(arguments["device"] as? String == "phone-8812" && arguments["priority"] as? Int == 5)
+        #expect(arguments["expiration"] as? Int == 1_900_000_000)
+        #expect(arguments["sender"] as? String == (try run("keys", "export", "newsroom", "--keyring", "K").trimmed))
+        #expect(arguments["code"] == nil && arguments.count == 8)
+        #expect(try run("outbox", "key", "outbox.key").status == 0)
+        let vouched = try seal(content, "--json", "--device", "phone-8812", "--outbox-key", "outbox.key").objects.first
+        let code = (vouched?["enqueue"] as? [String: Any])?["code"] as? String
+        #expect(code?.hasPrefix("\\x") == true && code?.count == 66)
+        for wrong in [
+            ["--device", "phone"], ["--json", "--priority", "considerate"], ["--json", "--outbox-key", "k"],
+        ] {
+            let refused = try Program("sealedpush", in: folder.url).run(
+                ["seal", "-", "--from", "newsroom", "--to", "alice-phone", "--topic", "a", "--keyring", "K"] + wrong)
+            #expect(refused.status == 64, "\(wrong)")
+        }
+    }
+
     /// Without a word of it in `--keyring`, the folder is `Keys`, which is not here.
     @Test(
         "where the keyring is missing, each command says so and how to name it, before anything else",

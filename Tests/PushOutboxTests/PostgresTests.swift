@@ -338,16 +338,15 @@ struct PostgresTests {
         }
         let device = try await fixture.addDevice("phone")
         guard case .unverified(let recipient) = device.keys else { return }
-        let sender = SealedBy.sender(fixture.sender.sender)
         for (name, count) in [("phone", 1), ("tablet", 0)] as [(DeviceName, Int)] {
             let payload = try fixture.sealer.seal(Content(body: "Hello"), toUnverified: recipient)
-            let code = key.code(of: payload, for: name, sender: sender, expiration: nil)
-            let call = Self.call(
-                recipient: "\(recipient)", id: payload.apnsID,
-                payload: String(decoding: payload.json, as: UTF8.self).replacingOccurrences(of: "'", with: "''"),
-                more: ", sender => '\(sender)', code => '\\x\(Hex.encode(code))'"
-            ).replacingOccurrences(
-                of: "'\(payload.apnsID)', 10", with: "'\(payload.collapseID)', 10")
+            let arguments = EnqueueArguments(payload, from: fixture.sealer, for: name, outboxKey: key)
+            var call = EnqueueArguments.statement
+            for (number, value) in arguments.parameters.enumerated().reversed() {
+                let text = value.map { "'\($0.replacingOccurrences(of: "'", with: "''"))'" } ?? "NULL"
+                call = call.replacingOccurrences(of: "$\(number + 1)", with: text)
+            }
+            if name != "phone" { call = call.replacingOccurrences(of: "'\(name)'", with: "'phone'") }
             #expect(try await fixture.database?.run(call).first?.first == "enqueued")
             let report = try await fixture.deliver(ScriptedTransport(), until: .empty)
             #expect(report.acceptedCount == count)

@@ -145,6 +145,7 @@ struct BackEndTests {
                 (try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["recipient"] as? String
             }
             #expect(sealed.lines.map { $0["recipient"] as? String } == recipients)
+            #expect(sealed.lines.allSatisfy { ($0["sender"] as? String)?.hasPrefix("pushsender1") == true })
             let many = try server.send("POST", "/v1/seal", (sealing + ["{}"]).joined(separator: "\n"), type: type)
             #expect(many.status == 413 && many.code == "too-many-lines")
         }

@@ -31,7 +31,7 @@ class Readme(unittest.TestCase):
                 exec(compile(block, "README.md", "exec"), self.names)
 
     def test_sealing_in_ten_lines(self):
-        self.assertEqual(len(self.blocks), 6)
+        self.assertEqual(len(self.blocks), 7)
         self.assertLessEqual(len(self.blocks[0].splitlines()), 10)
         opened = json.loads(self.phone.open(self.names["push"], self.names["sender"]))
         self.assertEqual(opened["alert"]["body"], "Lunch at one?")
@@ -54,6 +54,14 @@ class Readme(unittest.TestCase):
             aioapns = mock.MagicMock()
         with mock.patch.dict(sys.modules, aioapns=aioapns):
             self.names["request"]("00ff", push)
+
+    def test_enqueuing(self):
+        push, connection = self.names["push"], mock.MagicMock()
+        connection.execute.return_value.fetchone.return_value = ("enqueued",)
+        self.assertEqual(self.names["enqueue"](connection, push, "phone", 4711), "enqueued")
+        statement, arguments = connection.execute.call_args.args
+        self.assertEqual(set(re.findall(r"%\((\w+)\)s", statement)), set(arguments))
+        self.assertEqual((arguments["recipient"], arguments["key"]), (push.recipient, "message 4711 to phone"))
 
     def test_devices(self):
         sender, phone = self.names["sender"], Phone()

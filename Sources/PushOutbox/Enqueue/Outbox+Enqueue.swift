@@ -36,7 +36,7 @@ extension Outbox {
         let order = EnqueueOrder(
             content: content, topic: sealer.topic, audience: audience, priority: priority, expiration: expiration,
             includesUnverified: includingUnverified, key: key,
-            sealedBy: sealer.sender.map { .sender($0) } ?? .anonymous, outboxKey: self.key)
+            sealedBy: SealedBy(sealer), outboxKey: self.key)
         var report = EnqueueReport()
         var position: Int64? = 0
         var isFirst = true

@@ -1,3 +1,4 @@
+package import PushSender
 public import SealedPush
 
 /// By whose key a push was sealed that waits in an outbox.
@@ -7,6 +8,8 @@ public enum SealedBy: Hashable, Sendable {
     case anonymous
     /// An earlier version of this library has stored it, and did not note it. None is left after 30 days.
     case unknown
+
+    package init(_ sealer: Sealer) { self = sealer.sender.map { .sender($0) } ?? .anonymous }
 }
 
 extension SealedBy: CustomStringConvertible {

@@ -78,7 +78,7 @@ struct Manifest: Sendable {
                 } else {
                     if !names.contains(dependency.name) { faults.append("\(arrow): no such target") }
                     let isOptional = ["Clibpq", "PushPostgres"].contains(dependency.name)
-                    let isOurs = ["PushPostgres", "SealedPushCommand"].contains(target.name)
+                    let isOurs = ["PushPostgres", "SealedPushCommand", "transaction-example"].contains(target.name)
                     if dependency.traits != (isOptional && isOurs ? ["Postgres"] : []) {
                         faults.append("\(arrow): its condition")
                     }

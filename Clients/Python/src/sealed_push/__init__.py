@@ -22,10 +22,12 @@ from .errors import (
     TooLargeError,
 )
 from .keys import Fingerprint, fingerprint, generate_sender_secret
+from .outbox import ENQUEUE, OutboxKey, enqueue_arguments
 from .receipts import Receipt, ReceiptReceiver
 from .sender import Push, Sender
 
 __all__ = [
+    "ENQUEUE",
     "ChallengeError",
     "ContentError",
     "Device",
@@ -33,6 +35,7 @@ __all__ = [
     "Fingerprint",
     "KeyTextError",
     "OpenError",
+    "OutboxKey",
     "Push",
     "Receipt",
     "ReceiptError",
@@ -42,6 +45,7 @@ __all__ = [
     "Sender",
     "SettingError",
     "TooLargeError",
+    "enqueue_arguments",
     "fingerprint",
     "generate_sender_secret",
     "open_file",

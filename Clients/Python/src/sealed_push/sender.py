@@ -32,6 +32,8 @@ class Push:
     """apns-topic, apns-push-type, apns-priority, apns-id, apns-collapse-id, and apns-expiration where there is one."""
     message_id: str
     """The sealed message's own ID."""
+    sender: str
+    """Whose key has sealed it, pushsender1...."""
     _recipient: bytes = field(repr=False)
 
     @property
@@ -89,6 +91,7 @@ class Sender:
         if receipts is not None and not _is_receipt_address(receipts):
             raise SettingError("receipts")
         self._topic = topic
+        self._public_text = key_text.encode(key_text.SENDER, self._public)
         self._alert = _checked_alert(safe_default)
         self._padding = padding
         self._receipts = receipts
@@ -158,7 +161,7 @@ class Sender:
     @property
     def public_key(self) -> str:
         """What the app trusts, pushsender1...."""
-        return key_text.encode(key_text.SENDER, self._public)
+        return self._public_text
 
     @property
     def most_content_bytes(self) -> int:
@@ -187,6 +190,7 @@ class Sender:
             payload=self._start + encode_base64(sealed).encode() + self._end,
             headers=headers,
             message_id=made["id"],
+            sender=self.public_key,
             _recipient=recipient,
         )
 

@@ -1,0 +1,44 @@
+"""Stores a chat's message and enqueues its pushes, in one transaction; `sealedpush work` sends them.
+
+Usage: chat.py READER ID TEXT
+DATABASE_URL and SENDER_SECRET are in the environment, and OUTBOX_KEY_FILE where the outbox has a key.
+"""
+
+import json
+import os
+import pathlib
+import sys
+
+import psycopg
+import sealed_push
+
+
+def post(db, sender, reader, id, text, outbox_key=None):
+    """What became of the push to each of the reader's phones."""
+    became = {}
+    with db.transaction():
+        db.execute("INSERT INTO message(id, reader, body) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", [id, reader, text])
+        # In the same order everywhere, so that two transactions don't wait for each other.
+        for name, state in db.execute("SELECT name, state FROM phone WHERE account = %s ORDER BY name", [reader]).fetchall():
+            try:
+                push = sender.seal({"alert": {"title": "Nina", "body": text}}, sealed_push.Device.from_dict(state))
+            except sealed_push.RecordError as error:
+                # The message is stored all the same.
+                became[name] = error.code
+                continue
+            arguments = sealed_push.enqueue_arguments(push, name, key=f"message {id} to {name}", outbox_key=outbox_key)
+            became[name] = db.execute(sealed_push.ENQUEUE, arguments).fetchone()[0]
+    return became
+
+
+def main():
+    reader, id, text = sys.argv[1:]
+    sender = sealed_push.Sender(os.environ["SENDER_SECRET"], topic="com.example.app")
+    key_file = os.environ.get("OUTBOX_KEY_FILE")
+    key = sealed_push.OutboxKey(pathlib.Path(key_file).read_text()) if key_file else None
+    with psycopg.connect(os.environ["DATABASE_URL"]) as db:
+        print(json.dumps(post(db, sender, reader, int(id), text, key)))
+
+
+if __name__ == "__main__":
+    main()
