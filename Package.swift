@@ -154,7 +154,9 @@ let serverTargets: [Target] = [
     .executableTarget(
         name: "transaction-example",
         dependencies: [
-            "PushPostgres", "PushOutbox", "PushSender", .target(name: "Clibpq", condition: .when(traits: ["Postgres"])),
+            "PushOutbox", "PushSender",
+            .target(name: "PushPostgres", condition: .when(traits: ["Postgres"])),
+            .target(name: "Clibpq", condition: .when(traits: ["Postgres"])),
         ],
         path: "Examples/Transaction", exclude: ["README.md", "chat.py", "schema.sql"], swiftSettings: strict),
 ]

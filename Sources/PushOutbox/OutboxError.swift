@@ -8,6 +8,12 @@ public enum OutboxError: Error, Equatable, Sendable {
     case damaged
     /// The file is a database of some other program. It was not changed.
     case foreign
+    /// The file's outbox was moved, or is being moved, to this place. It was not changed.
+    case moved(to: String)
+    /// An outbox is being moved here, and is not whole yet.
+    case moving
+    /// An outbox can't be moved to where there is one, or half of another.
+    case notEmpty
     /// The file was written by a later version of this library.
     case tooNew(version: Int)
     /// No file can be opened or made there. The text is the system's.
@@ -71,6 +77,9 @@ extension OutboxError: CustomStringConvertible {
         switch self {
         case .damaged: "the outbox file is damaged: it is no database, or parts of it are destroyed"
         case .foreign: "this file is the database of another program; it was left as it is"
+        case .moved(let place): "the outbox was moved to \(place)"
+        case .moving: "an outbox is being moved here, and is not whole yet"
+        case .notEmpty: "there is an outbox already"
         case .tooNew(let version): "the outbox file has version \(version), which only a later Sealed Push can read"
         case .cannotOpen(let reason): "the outbox file can't be opened: \(reason)"
         case .exposed(let reason): "the outbox is not safe from other users, and was not opened: \(reason)"

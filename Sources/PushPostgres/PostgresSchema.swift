@@ -7,8 +7,9 @@
 
         /// Brings the database up to date, one at a time however many start at once.
         ///
-        /// - Throws: `tooNew`, `foreign`; `notPermitted` where this role may not, and somebody else must.
+        /// - Throws: `tooNew`, `foreign`, `moving`; `notPermitted` where this role may not, and somebody else must.
         static func migrate(_ connection: PostgresConnection) throws(OutboxError) {
+            if try isMoving(connection) { throw .moving }
             if try current(connection) == version { return }
             do throws(OutboxError) {
                 try connection.script(
@@ -22,6 +23,16 @@
                 if connection.isUsable { try connection.script("ROLLBACK") }
                 throw error
             }
+        }
+
+        /// Whether an ``OutboxMove`` has begun, and not ended.
+        static func isMoving(_ connection: PostgresConnection) throws(OutboxError) -> Bool {
+            try !connection.rows(
+                """
+                SELECT 1 AS one FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                WHERE n.nspname = 'sealed_push' AND c.relname = 'move'
+                """
+            ).isEmpty
         }
 
         private static func current(_ connection: PostgresConnection) throws(OutboxError) -> Int {

@@ -93,7 +93,8 @@ extension Problem {
                 hint: "Give each message a key of its own, and repeat it as it was.")
         case .busy, .unreachable: self = .unavailable("the outbox is busy, or away")
         case .diskFull: self = .unavailable("the disk is full")
-        case .damaged, .foreign, .tooNew, .cannotOpen, .exposed, .readOnly, .database, .connection, .notPermitted,
+        case .damaged, .foreign, .tooNew, .moved, .moving, .notEmpty, .cannotOpen, .exposed, .readOnly, .database,
+            .connection, .notPermitted,
             .server, .keyText, .keyNeeded, .notProtected, .forged:
             self = .unavailable("the outbox can't be used")
         }

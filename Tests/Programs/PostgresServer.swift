@@ -109,6 +109,8 @@ package final class PostgresServer: Sendable {
         } else {
             let pool = PostgresPool(try PostgresAddress(parsing: address(of: name)), patience: .seconds(300))
             try await pool.connected { connection throws(OutboxError) in
+                try connection.script(
+                    "DROP SCHEMA public CASCADE; CREATE SCHEMA public; DROP TABLE IF EXISTS sealed_push.move")
                 let tables = try connection.script(
                     "SELECT string_agg('sealed_push.' || tablename, ', ') FROM pg_tables WHERE schemaname = 'sealed_push' AND tablename NOT IN ('meta', 'generations')"
                 )

@@ -19,6 +19,9 @@ enum Schema {
         let id = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let tableCount = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_schema") ?? 0
         guard id == applicationID || (id == 0 && tableCount == 0) else { throw OutboxError.foreign }
+        if try db.tableExists("moved") {
+            throw OutboxError.moved(to: try String.fetchOne(db, sql: "SELECT place FROM moved") ?? "")
+        }
         let found = try userVersion(db)
         guard found <= version else { throw OutboxError.tooNew(version: found) }
     }

@@ -16,7 +16,7 @@ struct OutboxCommand: AsyncParsableCommand {
         discussion: "Example:\n  sealedpush outbox status --outbox outbox.sqlite",
         subcommands: [
             OutboxStatusCommand.self, OutboxRetryCommand.self, OutboxPurgeCommand.self, OutboxKeyCommand.self,
-            OutboxProtectCommand.self,
+            OutboxProtectCommand.self, OutboxMoveCommand.self,
         ])
 }
 

@@ -59,7 +59,7 @@ struct OutboxOptions: ParsableArguments {
         }
     }
 
-    private static func isInPostgres(_ outbox: String) -> Bool {
+    static func isInPostgres(_ outbox: String) -> Bool {
         outbox.hasPrefix("postgres://") || outbox.hasPrefix("postgresql://")
     }
 

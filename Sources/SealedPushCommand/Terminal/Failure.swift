@@ -13,10 +13,10 @@ extension Failure {
             switch error {
             case .unknownDevice, .unknownUser, .otherUser, .otherEnrolment, .enrolledElsewhere, .notEnrolled, .record,
                 .challenge, .seal,
-                .keyUsedForOthers, .damaged, .foreign, .tooNew, .keyText, .notProtected, .forged:
+                .keyUsedForOthers, .damaged, .foreign, .tooNew, .moved, .notEmpty, .keyText, .notProtected, .forged:
                 65
             case .cannotOpen, .readOnly, .diskFull, .database, .server, .connection: 74
-            case .busy, .unreachable: 75
+            case .busy, .unreachable, .moving: 75
             case .exposed, .notPermitted, .keyNeeded: 77
             }
         let hint =
@@ -30,6 +30,9 @@ extension Failure {
                 "; if the device has changed hands, find it in `sealedpush device list` and remove it there, or say who was before with --moving-from"
             case .seal(.tooLarge): "; --fit truncate cuts the body, `sealedpush seal --overflow` moves it into a file"
             case .keyUsedForOthers: "; give this message an --id of its own"
+            case .moved: "; name that place with --outbox"
+            case .moving: "; run `sealedpush outbox move` until it ends"
+            case .notEmpty: "; move it into an empty database"
             case .keyText: "; `sealedpush outbox key FILE` makes one"
             case .keyNeeded: "; name its file with --outbox-key"
             case .notProtected: "; `sealedpush outbox protect` vouches for them"

@@ -127,6 +127,7 @@ struct KeyringSecretScanTests {
                 ["work", "--provider-key", secret, "--key-id", "ABCDE12345", "--team-id", "FGHIJ67890"],
             ].map { $0 + outbox }
             + [["outbox", "key", secret], ["outbox", "key", secret + "2", "--of", secret]]
+            + [["outbox", "move", "outbox.sqlite", "--outbox", "postgres://nobody@127.0.0.1:1/none", "--yes"]]
             + [["send", secret, "--all"] + send, ["send", "/dev/null", "--user", "alice-phone"] + send]
         return sending + [
             ["attach", secret, "--url", "https://a/b", "--output", secret + ".sealed", "--entry", secret + ".entry"],
