@@ -74,6 +74,17 @@ struct OutboxBenchmark {
 
     static func memoryByteCount() -> Int { kilobytes(of: "VmRSS:") * 1_000 }
 
+    /// The processor time of all PostgreSQL's processes on this machine, also of those that have ended and were waited for.
+    static func serverSeconds() -> Double {
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return processes.reduce(0) { sum, process in
+            let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+            guard let end = text.range(of: "(postgres) ")?.upperBound else { return sum }
+            let ticks = text[end...].split(separator: " ").dropFirst(11).prefix(4).compactMap { Double($0) }
+            return sum + ticks.reduce(0, +) / Double(sysconf(Int32(_SC_CLK_TCK)))
+        }
+    }
+
     private static func kilobytes(of key: String) -> Int {
         let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix(key) }
@@ -181,14 +192,16 @@ private struct Run: Sendable {
 
     func measure(_ what: String, _ count: Int, _ work: @Sendable () async throws -> Void) async throws {
         let start = ContinuousClock.now
-        let processor = clock()
+        let (processor, server) = (clock(), OutboxBenchmark.serverSeconds())
         try await work()
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let used = Double(clock() - processor) / Double(CLOCKS_PER_SEC)
+        let served = OutboxBenchmark.serverSeconds() - server
         print(
             String(
-                format: "%@: %@: %.1f s, %.0f a second, %.1f µs of our cores each; memory %d MB", name, what, seconds,
-                Double(count) / seconds, used * 1e6 / Double(count), OutboxBenchmark.memoryByteCount() / 1_000_000))
+                format: "%@: %@: %.1f s, %.0f a second, %.1f µs of our cores each, %.1f of the server's; memory %d MB", name,
+                what, seconds, Double(count) / seconds, used * 1e6 / Double(count), served * 1e6 / Double(count),
+                OutboxBenchmark.memoryByteCount() / 1_000_000))
         fflush(nil)
     }
 }
