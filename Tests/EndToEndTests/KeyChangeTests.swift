@@ -68,8 +68,10 @@ struct KeyChangeTests {
         /// Until the phones have shown what was sent to them.
         func drain() async throws {
             let (rig, count) = (rig, phones.count)
-            try await rig.wait { rig.server.deviceCounts.unacknowledged == 0 }
-            try await rig.wait { try Set(rig.notifications().compactMap { $0["body"] as? String }).count == count }
+            try await rig.wait("all pushes acknowledged") { rig.server.deviceCounts.unacknowledged == 0 }
+            try await rig.wait("all messages shown") {
+                try Set(rig.notifications().compactMap { $0["body"] as? String }).count == count
+            }
         }
     }
 

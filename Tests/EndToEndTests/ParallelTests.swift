@@ -42,9 +42,9 @@ struct ParallelTests {
             sentCount += 200
             // It takes the devices back, and with them what the other process is working on.
             try await rig.reconnect(round % 2)
-            try await rig.wait { rig.server.deviceCounts.unacknowledged == 0 }
+            try await rig.wait("all pushes acknowledged") { rig.server.deviceCounts.unacknowledged == 0 }
         }
-        try await rig.wait { try rig.notifications().count >= sentCount }
+        try await rig.wait("all messages shown") { try rig.notifications().count >= sentCount }
         await rig.end()
 
         var places: [String: Set<String>] = [:]

@@ -59,7 +59,7 @@ final class Rig {
         ]
         processes.append(
             try Program("device-simulator").start(arguments, output: FileHandle(forWritingTo: URL(filePath: output))))
-        try await wait { try self.lines(number).count == Self.deviceCount }
+        try await wait("the devices' first lines") { try self.lines(number).count == Self.deviceCount }
     }
 
     /// All at once.
@@ -85,13 +85,13 @@ final class Rig {
     func disconnect(_ number: Int) async throws {
         let before = try count("offline", number)
         Glibc.kill(processes[number].identifier, SIGUSR1)
-        try await wait { try self.count("offline", number) > before }
+        try await wait("a device that goes offline") { try self.count("offline", number) > before }
     }
 
     func reconnect(_ number: Int) async throws {
         let before = try count("online", number)
         Glibc.kill(processes[number].identifier, SIGUSR2)
-        try await wait { try self.count("online", number) >= before + Self.deviceCount }
+        try await wait("all devices online") { try self.count("online", number) >= before + Self.deviceCount }
     }
 
     private func count(_ event: String, _ number: Int) throws -> Int {
@@ -117,8 +117,11 @@ final class Rig {
         }
     }
 
-    func wait(until condition: () throws -> Bool) async throws {
-        try await eventually("what the test waits for", condition)
+    func wait(_ what: String, until condition: () throws -> Bool) async throws {
+        do { try await eventually(what, condition) } catch {
+            print("\(server.deviceCounts), \(try notifications().count) notifications")
+            throw error
+        }
     }
 }
 

@@ -64,12 +64,14 @@ public struct Program: Sendable {
             errors: FileHandle(forWritingTo: URL(filePath: errorsPath)), environment: environment)
         // The last resort against a test that hangs.
         let end = ContinuousClock.now + .seconds(1_800)
+        var pause: UInt32 = 1_000
         while !process.hasEnded {
             guard ContinuousClock.now < end else {
                 process.kill()
                 throw Hangs(words: [executable.lastPathComponent] + arguments)
             }
-            usleep(1_000)
+            usleep(pause)
+            pause = min(pause + pause / 8, 20_000)
         }
         let ending = process.wait()
         return Result(

@@ -8,15 +8,19 @@ public struct WaitedInVain: Error, CustomStringConvertible {
 /// The last resort against a test that hangs: far longer than anything takes on the busiest machine. No test relies on it.
 private let longestWait: Duration = .seconds(300)
 
-/// Waits until `condition` holds.
+/// Waits until `condition` holds. Between two looks it sleeps for longer than a look takes, so that waiting costs others little.
 ///
 /// - Parameter what: what is waited for, as the error calls it.
 /// - Throws: ``WaitedInVain`` after five minutes.
 public func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
     let end = ContinuousClock.now + longestWait
-    while try await !condition() {
-        guard ContinuousClock.now < end else { throw WaitedInVain(what) }
-        try await Task.sleep(for: .milliseconds(2))
+    while true {
+        let start = ContinuousClock.now
+        if try await condition() { return }
+        let now = ContinuousClock.now
+        guard now < end else { throw WaitedInVain(what) }
+        let pause: Duration = (now - start) * 4
+        try await Task.sleep(for: min(max(pause, .milliseconds(2)), .milliseconds(100)))
     }
 }
 

@@ -25,10 +25,11 @@ enum PseudoTerminal {
             close(master)
             close(slave)
         }
+        // A shell's background job ignores Ctrl-C, and so would what it starts.
         let process = try ChildProcess(
-            URL(filePath: "/usr/bin/setsid"),
-            arguments: ["--ctty", "--wait", Program("sealedpush").executable.path] + arguments, input: slave,
-            output: slave, errors: slave, environment: Program.withoutNotes)
+            URL(filePath: "/usr/bin/env"),
+            arguments: ["--default-signal", "setsid", "--ctty", "--wait", Program("sealedpush").executable.path]
+                + arguments, input: slave, output: slave, errors: slave, environment: Program.withoutNotes)
         var screen: [UInt8] = []
         let deadline = ContinuousClock.now + .seconds(300)
         while ContinuousClock.now < deadline, !process.hasEnded,
