@@ -6,8 +6,8 @@ Usage: simulate-hosts.py [--db-cores N] [--db-enqueue MICROSECONDS] [--db-delive
 
 Each host keeps up to 4,000 pushes on their way (4 connections of 1,000 streams). It hands in what was answered and
 leases as many new ones, at most 500 in one exchange, one exchange at a time. An exchange waits for a core of the
-database, and takes a fixed time and some for each push; what enqueued those pushes took the same database's time
-before. Each push then takes its time of the host's cores, and a round trip to Apple. Not in it: the database's disk and
+database, and takes a fixed time and some for each push; as many pushes are enqueued meanwhile, which takes time of the
+same cores. Each push then takes its time of the host's cores, and a round trip to Apple. Not in it: the database's disk and
 its WAL, locks that wait for each other, vacuum, and hosts that are not alike.
 """
 
@@ -59,8 +59,9 @@ def simulate(hosts, options):
             resting[host] = True
         else:
             taken = min(BATCH, room[host])
-            cost = options.exchange + taken * (options.db_enqueue + options.db_deliver)
-            end = database.run(now, cost / 1e6)
+            # Somebody enqueues as many meanwhile.
+            database.run(now, taken * options.db_enqueue / 1e6)
+            end = database.run(now, (options.exchange + taken * options.db_deliver) / 1e6)
             waits.append(end - now)
             room[host] -= taken
             answered[host] = 0
@@ -82,10 +83,10 @@ def simulate(hosts, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--db-cores", type=int, default=8)
-    parser.add_argument("--db-enqueue", type=float, default=ENQUEUE)
-    parser.add_argument("--db-deliver", type=float, default=DELIVER)
+    parser.add_argument("--db-enqueue", type=float, default=13.4)
+    parser.add_argument("--db-deliver", type=float, default=35.4)
     parser.add_argument("--host-cores", type=int, default=2)
-    parser.add_argument("--host", type=float, default=HOST)
+    parser.add_argument("--host", type=float, default=20)
     parser.add_argument("--exchange", type=float, default=1_000)
     parser.add_argument("--round-trip", type=float, default=50)
     parser.add_argument("--seconds", type=float, default=8)

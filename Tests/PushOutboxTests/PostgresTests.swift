@@ -183,6 +183,33 @@ struct PostgresTests {
         #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
     }
 
+    @Test("no generation turns while somebody is under way who may still make rows of the last but one")
+    func heldGeneration() async throws {
+        let store = try #require(fixture.outbox.store as? PostgresStore)
+        let turn = { @Sendable in try await store.write { db, _ throws(OutboxError) in try PostgresStore.turn(db) } }
+        let other = try await holding("SELECT sealed_push.generation()")
+        #expect(try await turn())
+        #expect(try await !turn())
+        try await other.end("COMMIT")
+        #expect(try await turn())
+    }
+
+    @Test("two who enqueue to a device at once make one row in the queue")
+    func twoAtOnce() async throws {
+        try await fixture.addDevice("phone")
+        // Both wait at their very last step.
+        let other = try await holding("LOCK TABLE sealed_push.entries IN EXCLUSIVE MODE")
+        async let first = fixture.enqueue("first", to: .device("phone"))
+        async let second = fixture.enqueue("second", to: .device("phone"))
+        try await eventually("both wait") {
+            try await fixture.number(Self.waitingCount) == 2
+        }
+        try await other.end("COMMIT")
+        #expect(try await (first.enqueuedCount, second.enqueuedCount) == (1, 1))
+        #expect(try await fixture.number("SELECT count(*) FROM queues") == 1)
+        #expect(try await fixture.number("SELECT count(*) FROM entries") == 2)
+    }
+
     @Test("a sleeping courier is woken by whoever enqueues, through the library or in SQL", arguments: [true, false])
     func woken(inSQL: Bool) async throws {
         try await fixture.addDevice("phone")
@@ -364,7 +391,7 @@ struct PostgresTests {
             let database = database
             let second = Task { try await database.run(Self.call(recipient: recipient, more: key)).first?.first ?? "" }
             try await eventually("the second waits") {
-                try await fixture.number("SELECT count(*) FROM pg_locks WHERE NOT granted") ?? 0 > 0
+                try await fixture.number(Self.waitingCount) == 1
             }
             try await first.end(end)
             #expect(try await second.value == (end == "COMMIT" ? "repeated" : "enqueued"))
@@ -489,6 +516,10 @@ struct PostgresTests {
     }
 
     /// A transaction of somebody else, which stays open.
+    /// How many wait for a lock in this database.
+    private static let waitingCount =
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+
     private func holding(_ statement: String) async throws -> Holder {
         let connection = try await PostgresPool.open(PostgresAddress(parsing: database.address))
         let holder = Holder(connection: connection)
