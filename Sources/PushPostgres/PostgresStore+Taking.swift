@@ -200,7 +200,7 @@
             """
 
         static let rowColumns = """
-            e.priority, e.expiration, e.apns_id, e.collapse_id, e.body, e.code, d.name, d.topic, d.token, d.is_proven,
+            e.priority, e.enqueued, e.expiration, e.apns_id, e.collapse_id, e.body, e.code, d.name, d.topic, d.token, d.is_proven,
             d.address_code, s.key
             """
 
@@ -212,7 +212,7 @@
                 topic: try row.optionalText("topic"), address: try row.optionalBytes("token"),
                 isProven: try row.optionalBool("is_proven") ?? false, device: try row.optionalText("name"),
                 sender: try row.optionalText("key"), code: try row.optionalBytes("code"),
-                addressCode: try row.optionalBytes("address_code"))
+                addressCode: try row.optionalBytes("address_code"), enqueued: try row.optionalInt("enqueued"))
         }
 
         /// By which `outbox status` tells hosts apart.

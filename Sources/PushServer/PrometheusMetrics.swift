@@ -1,4 +1,5 @@
 package import CoreMetrics
+package import PushOutbox
 internal import _PushBase
 
 /// What a program counts, as Prometheus reads it: counters, which never fall while the program runs, gauges, and histograms of
@@ -59,7 +60,9 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
         }
         for (family, samples) in Dictionary(grouping: others, by: \.name).sorted(by: { $0.key < $1.key }) {
             text += "# TYPE \(family) \(samples[0].kind.rawValue)\n"
-            for sample in samples { text += "\(family)\(Self.labels(sample.labels)) \(sample.value)\n" }
+            for sample in samples {
+                text += "\(family)\(sample.suffix)\(Self.labels(sample.labels)) \(Cell.number(sample.value))\n"
+            }
         }
         return text
     }
@@ -96,13 +99,32 @@ package struct MetricSample: Sendable {
     let name: String
     let kind: MetricKind
     let labels: [(String, String)]
-    let value: Int
+    let value: Double
+    /// Of a histogram: `_bucket`, `_sum` or `_count`.
+    let suffix: String
 
-    package init(_ name: String, _ kind: MetricKind, _ value: Int, labels: [(String, String)] = []) {
+    package init(
+        _ name: String, _ kind: MetricKind, _ value: Double, labels: [(String, String)] = [], suffix: String = ""
+    ) {
+        self.suffix = suffix
         self.name = name
         self.kind = kind
         self.labels = labels
         self.value = value
+    }
+
+    package init(_ name: String, _ kind: MetricKind, _ value: Int, labels: [(String, String)] = []) {
+        self.init(name, kind, Double(value), labels: labels)
+    }
+
+    /// A histogram of seconds.
+    package static func histogram(_ name: String, _ times: WaitingTimes) -> [MetricSample] {
+        zip(WaitingTimes.bounds.map { Cell.number($0 / .seconds(1)) } + ["+Inf"], times.counts + [times.count]).map {
+            MetricSample(name, .histogram, Double($1), labels: [("le", $0)], suffix: "_bucket")
+        } + [
+            MetricSample(name, .histogram, times.sum / .seconds(1), suffix: "_sum"),
+            MetricSample(name, .histogram, Double(times.count), suffix: "_count"),
+        ]
     }
 }
 
@@ -151,7 +173,7 @@ private final class Cell: CounterHandler, RecorderHandler, TimerHandler, Sendabl
         return text + "\(family)_count\(labels) \(state.count)\n"
     }
 
-    private static func number(_ value: Double) -> String { Int64(exactly: value).map { String($0) } ?? String(value) }
+    static func number(_ value: Double) -> String { Int64(exactly: value).map { String($0) } ?? String(value) }
 
     /// In seconds.
     private static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]

@@ -129,7 +129,7 @@ extension CourierReport {
             MetricSample(
                 "push_deliveries_total", .counter, acceptedCount, labels: [("outcome", "accepted"), ("reason", "")]),
             MetricSample("push_deliveries_in_flight", .gauge, inFlightCount),
-        ]
+        ] + MetricSample.histogram("push_delivery_wait_seconds", waits)
             + lists.flatMap { outcome, reasons in
                 reasons.sorted { $0.key < $1.key }.map {
                     MetricSample(

@@ -201,6 +201,17 @@ struct DeliveryTests {
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 3)
     }
 
+    @Test("a courier tells how long what was taken had waited")
+    func waits() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        fixture.time.advance(by: .seconds(600))
+        let waits = try await fixture.deliver(ScriptedTransport()).waits
+        #expect(waits.count == 1 && waits.sum >= .seconds(600) && waits.sum < .seconds(660))
+        let bounds = zip(WaitingTimes.bounds, waits.counts).filter { $1 == 1 }.map(\.0)
+        #expect(bounds == [900, 3_600, 21_600, 86_400].map { .seconds($0) })
+    }
+
     @Test("drops what is stale, and keeps nothing beyond 30 days")
     func stale() async throws {
         try await fixture.addDevice("phone")

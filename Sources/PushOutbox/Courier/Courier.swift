@@ -167,7 +167,7 @@ public actor Courier {
     private func send(_ lease: Lease, until end: Int64) {
         if let fault = outbox.key?.fault(of: lease) {
             // Somebody has been in the database: it costs this one, not all others.
-            report.add(.dead(reason: fault), name: fault)
+            report.add(.dead(reason: fault), name: fault, waited: nil)
             return finished.append((lease, .dead(reason: fault)))
         }
         let (transport, clock) = (transport, outbox.clock)
@@ -197,7 +197,7 @@ public actor Courier {
             judgement = Judgement(error, attempts: lease.attempts, delays: limits.delays)
         }
         let settlement = stopIfAllAreRefused(result) ?? judgement.settlement
-        report.add(settlement, name: result.name)
+        report.add(settlement, name: result.name, waited: lease.entryRow.enqueued.map { outbox.clock.now() - $0 })
         if let time = judgement.pause { pause(for: time) }
         pauseIfFailing(result)
         failure = failure ?? judgement.stop

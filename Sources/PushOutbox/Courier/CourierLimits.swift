@@ -99,6 +99,8 @@ extension Courier {
 public struct CourierReport: Hashable, Sendable {
     /// Pushes that the service has taken.
     public internal(set) var acceptedCount = 0
+    /// How long those had waited since they were enqueued.
+    public internal(set) var waits = WaitingTimes()
     /// How often a push was put off, by reason: the service's words, or `unreachable`, `connection-lost`, `timed-out`.
     public internal(set) var retries: [String: Int] = [:]
     /// Refusals that say a device is gone, by the service's reason. What waited for it is dropped, unless the app has
@@ -111,9 +113,12 @@ public struct CourierReport: Hashable, Sendable {
     /// Pushes that are on their way at this moment.
     public internal(set) var inFlightCount = 0
 
-    mutating func add(_ settlement: Settlement, name: String) {
+    /// - Parameter waited: milliseconds.
+    mutating func add(_ settlement: Settlement, name: String, waited: Int64?) {
         switch settlement {
-        case .accepted: acceptedCount += 1
+        case .accepted:
+            acceptedCount += 1
+            if let waited { waits.add(.milliseconds(max(0, waited))) }
         case .later, .returned: retries[name, default: 0] += 1
         case .addressGone: dropped[name, default: 0] += 1
         case .dead, .addressRefused: dead[name, default: 0] += 1
@@ -123,6 +128,27 @@ public struct CourierReport: Hashable, Sendable {
     /// Requests that got an answer, or failed to.
     public var attemptCount: Int {
         acceptedCount + [retries, dropped, dead].reduce(0) { $0 + $1.values.reduce(0, +) }
+    }
+}
+
+/// Times by their length, as a histogram: on the way from `enqueue` to the service's answer, by this host's clock.
+public struct WaitingTimes: Hashable, Sendable {
+    /// How many were no longer than each of ``bounds``.
+    public private(set) var counts = [Int](repeating: 0, count: bounds.count)
+    /// All of them.
+    public private(set) var count = 0
+    /// The sum of all.
+    public private(set) var sum = Duration.zero
+
+    /// From 10 ms to a day.
+    public static let bounds: [Duration] =
+        [10, 50, 100, 500].map { .milliseconds($0) }
+        + [1, 5, 30, 60, 300, 900, 3_600, 21_600, 86_400].map { .seconds($0) }
+
+    mutating func add(_ time: Duration) {
+        count += 1
+        sum += time
+        for (index, bound) in Self.bounds.enumerated() where time <= bound { counts[index] += 1 }
     }
 }
 

@@ -87,11 +87,13 @@ package struct EntryRow: Sendable {
     /// By an ``OutboxKey``: of the entry, and of the address.
     package var code: [UInt8]?
     package var addressCode: [UInt8]?
+    /// Milliseconds since 1970; nil where nobody asked.
+    package var enqueued: Int64?
 
     package init(
         priority: Int, expiration: Int64?, apnsID: String, collapseID: String, body: [UInt8], topic: String?,
         address: [UInt8]? = nil, isProven: Bool = false, device: String?, sender: String?, code: [UInt8]? = nil,
-        addressCode: [UInt8]? = nil
+        addressCode: [UInt8]? = nil, enqueued: Int64? = nil
     ) {
         self.priority = priority
         self.expiration = expiration
@@ -105,6 +107,7 @@ package struct EntryRow: Sendable {
         self.sender = sender
         self.code = code
         self.addressCode = addressCode
+        self.enqueued = enqueued
     }
 
     /// Nil for what is no push: somebody has been in the database.

@@ -123,12 +123,12 @@ extension SQLiteStore {
             collapseID: entry.value("collapse_id"), body: Array(body), topic: entry.value("topic"),
             address: address.map { Array($0) }, isProven: entry.value("is_proven") ?? false,
             device: entry.value("name"), sender: entry.value("key"), code: code.map { Array($0) },
-            addressCode: addressCode.map { Array($0) })
+            addressCode: addressCode.map { Array($0) }, enqueued: entry.value("enqueued"))
     }
 
     static let entryColumns = """
         priority, expiration, apns_id, collapse_id, body, topic, token, is_proven, devices.name, senders.key, code,
-        address_code
+        address_code, enqueued
         """
     static let joins = "LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender"
 }

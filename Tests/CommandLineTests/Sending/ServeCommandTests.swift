@@ -77,12 +77,13 @@ struct ServeCommandTests {
         for line in [
             #"push_deliveries_total{outcome="accepted",reason=""} 1"#, "push_outbox_waiting 0", "push_outbox_devices 1",
             #"push_requests_total{outcome="accepted"} 1"#, "push_request_duration_seconds_count 1",
+            "push_delivery_wait_seconds_count 1", #"push_delivery_wait_seconds_bucket{le="86400"} 1"#,
             #"push_server_requests_total{route="/v1/messages",method="POST",status="202"} 1"#,
         ] { #expect(figures.body.contains("\n\(line)\n"), "\(line)\n\(figures.body)") }
         #expect(!figures.body.contains("alice") && !figures.body.contains("kumquat"))
         let rules = try Checkout.text(Checkout.folder.appending(path: "Docs/alerts.yml"))
         let named = Set(rules.matches(of: /push_[a-z_]+/).map { String($0.0) })
-        #expect(named.count == 5)
+        #expect(named.count == 6)
         for name in named { #expect(figures.body.contains("\n\(name)"), "\(name) is no figure") }
         #expect(served.stop() == .exited(0), "\(served.errors)")
         #expect(!FileManager.default.fileExists(atPath: fixture.folder.appending("own.sock").path))
