@@ -140,7 +140,7 @@ struct ServerRoutes: Sendable {
         let phones = PhoneRoutes(outbox, state: state)
         let rates = RateLimit(burst: limits.accountBurst, clock: limits.clock)
         let gate = { (audience: Gate.Audience) in Gate(audience: audience, state: state, rates: rates) }
-        let group = router.group("/v1/phones").add(middleware: gate(.phones))
+        let group = router.group("/v1/phones").add(middleware: gate(.phones)).add(middleware: Admission(limits))
         Self.add(to: group, "/:enrolment", [.put: phones.register, .delete: phones.unregister])
         Self.add(to: group, "/:enrolment/answers", [.post: phones.answer])
         let both = router.group("/v1/sender-set").add(middleware: gate(.both))

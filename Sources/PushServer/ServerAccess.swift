@@ -129,6 +129,63 @@ struct Gate: RouterMiddleware {
     }
 }
 
+/// A few requests of phones at a time, in the order in which they came. One that has waited for so long that its phone may be gone
+/// is not begun, and told to come again: a crowd is served as fast as the outbox can, and nothing is done for nobody.
+struct Admission: RouterMiddleware {
+    typealias Context = ServerContext
+    private let patience: Duration
+    private let queue: Locked<Queue>
+
+    private struct Queue {
+        var freeCount: Int
+        var waiting: ArraySlice<CheckedContinuation<Void, Never>> = []
+    }
+
+    init(_ limits: ServerLimits) {
+        patience = limits.admissionPatience
+        queue = Locked(Queue(freeCount: limits.admittedCount))
+    }
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let arrival = ContinuousClock.now
+        // All of it first: whoever is slow takes nobody's turn.
+        var request = request
+        request.body = .init(buffer: try await request.wholeBody(upTo: ServerLimits.bodyByteCount))
+        await enter()
+        defer { leave() }
+        guard ContinuousClock.now - arrival <= patience else {
+            throw Problem.unavailable("too many ask at once")
+        }
+        return try await next(request, context)
+    }
+
+    private func enter() async {
+        await withCheckedContinuation { continuation in
+            let isFree = queue.withLock { queue in
+                guard queue.freeCount > 0 else {
+                    queue.waiting.append(continuation)
+                    return false
+                }
+                queue.freeCount -= 1
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    /// Passes the turn on to the next one.
+    private func leave() {
+        let next = queue.withLock { queue in
+            let next = queue.waiting.popFirst()
+            if next == nil { queue.freeCount += 1 }
+            return next
+        }
+        next?.resume()
+    }
+}
+
 /// So many requests at once for each account, and one more a second.
 final class RateLimit: Sendable {
     private let burst: Double

@@ -137,6 +137,10 @@ package struct ServerLimits: Sendable {
     package var accountBurst = 60
     /// By which accounts get more.
     package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
+    /// Requests of phones that are worked on at once; further ones wait for their turn.
+    package var admittedCount = 16
+    /// How long they wait at most: half as long as a phone waits for an answer.
+    package var admissionPatience = Duration.seconds(5)
     /// Connections at once; further ones wait. Fewer, where the process may open only few files.
     package var connectionCount = 4_096
     /// To say all of a request, and to take all of its answer.

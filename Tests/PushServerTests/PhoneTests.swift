@@ -192,6 +192,22 @@ struct PhoneTests {
         }
     }
 
+    @Test("whoever has waited too long for a turn is told to come again, and nothing was done")
+    func turns() async throws {
+        var limits = ServerLimits()
+        limits.admissionPatience = .seconds(-1)
+        try await RunningServer.with(limits: limits) { server in
+            let phone = try server.phone("one")
+            let client = try server.client("alice")
+            let update = await client.update(phone, token: [1], environment: .production, at: .now())
+            #expect(update.problems.map(\.error).contains(.refused(status: 503, code: "unavailable")))
+            let path = "/v1/phones/\(try phone.enrol().enrolment)"
+            let answer = try server.send("DELETE", path, token: server.login("alice"))
+            #expect(answer.status == 503 && answer.head.lowercased().contains("retry-after: 10\r\n"))
+            #expect(try await server.outbox.devices(of: "alice").isEmpty)
+        }
+    }
+
     @Test(
         "many phones at once, two of each account, enrol and rotate while old records and others' answers come",
         arguments: RunningServer.Store.allCases)
@@ -214,19 +230,20 @@ struct PhoneTests {
                 let path = "/v1/phones/\(old.enrolment)"
                 let body = Self.json(["record": old.description, "token": "abcd", "environment": "production"])
                 // A stranger is faster with this phone's record than the phone; what he is asked counts in no other login.
-                let taken = try server.send("PUT", path, body, token: stranger)
+                let taken = try await server.insist("PUT", path, body, token: stranger)
                 #expect(try await update(index).isRegistered)
                 let asked = try #require((taken.json["challenges"] as? [[String: String]])?.first)
                 let answer = try phone.answer(challenge: #require(asked["challenge"]))
                 let foreign = Self.json(["answer": answer, "state": asked["state"] ?? ""])
-                let refused = try server.send("POST", path + "/answers", foreign, token: logins[index / 2])
+                let refused = try await server.insist("POST", path + "/answers", foreign, token: logins[index / 2])
                 #expect(refused.code == "unknown-challenge")
                 // The app is in two minds: one call rotates, the other hands over what was there.
                 async let other = update(index)
                 _ = try phone.rotate()
                 _ = try await other
                 #expect(try await update(index).isRegistered)
-                #expect(try server.send("PUT", path, body, token: logins[index / 2]).code == "rolled-back")
+                let older = try await server.insist("PUT", path, body, token: logins[index / 2])
+                #expect(older.code == "rolled-back")
                 #expect(try await update(index).isRegistered)
             }
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -119,8 +119,11 @@ struct RunningServer: Sendable {
             // Whoever is cancelled reaches nothing, and would ask for ever.
             try Task.checkCancellation()
             let update = await client.update(phone, token: token, environment: .production, at: .now())
-            if !update.problems.contains(where: { $0.error == .unreachable }) { return update }
-            // Those who were not reached don't all come again at once, as phones don't.
+            let isBusy = update.problems.contains {
+                [.unreachable, .refused(status: 503, code: "unavailable")].contains($0.error)
+            }
+            guard isBusy else { return update }
+            // Those who were not reached, or are to wait, don't all come again at once, as phones don't.
             try await Task.sleep(for: .seconds(.random(in: 0...pause)))
             pause = min(2 * pause, 60)
         }
@@ -147,6 +150,15 @@ struct RunningServer: Sendable {
     func post(_ path: String, _ object: [String: Any], token: String? = token) throws -> Answer {
         let body = String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self)
         return try send("POST", path, body, token: token)
+    }
+
+    /// The same as ``send(_:_:_:type:token:more:)``, as often as the service is too busy.
+    func insist(_ method: String, _ path: String, _ body: String, token: String) async throws -> Answer {
+        while true {
+            let answer = try send(method, path, body, token: token)
+            guard [0, 503].contains(answer.status) else { return answer }
+            try await Task.sleep(for: .seconds(.random(in: 0...2)))
+        }
     }
 
     func send(
