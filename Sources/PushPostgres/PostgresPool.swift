@@ -98,11 +98,21 @@
                                 THEN pg_xact_status($1::xid8) END AS status
                             """, [.text(number)])
                         let status = try rows.first?.optionalText("status")
-                        guard status == "in progress" else { return status == "committed" }
+                        if status == "committed" {
+                            try Self.waitForStandby(connection)
+                            return true
+                        }
+                        guard status == "in progress" else { return false }
                         usleep(50_000)
                     }
                     throw .unreachable("a transaction of an ended connection does not end")
                 }
+            }
+
+            /// A connection that is ended while its COMMIT waits for the synchronous standby has committed at the server alone. A
+            /// later commit that writes waits until the standby has both; a commit that writes nothing would not wait.
+            private static func waitForStandby(_ connection: PostgresConnection) throws(OutboxError) {
+                try connection.script("SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'sealed_push', '')")
             }
         }
 

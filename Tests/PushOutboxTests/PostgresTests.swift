@@ -308,6 +308,50 @@ struct PostgresTests {
         }
     }
 
+    @Test("what was cut off while it waited for a synchronous standby is stored only once that has it")
+    func standby() async throws {
+        let server = try await PostgresServer()
+        let database = try await server.database()
+        let outbox = try await Outbox(postgres: database.address, patience: .seconds(300))
+        try await outbox.register(try await fixture.addDevice("d"))
+        let settings = server.folder.appending("data/postgresql.auto.conf")
+        // A standby that does not come.
+        try await configure(database, settings, "synchronous_standby_names = 'none'")
+        let (sealer, isStored) = (fixture.sealer, Locked(false))
+        let enqueuing = Task {
+            try await outbox.enqueue(Content(body: "Hello"), to: .everyone, from: sealer, includingUnverified: true)
+            isStored.withLock { $0 = true }
+        }
+        let waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        for _ in 0..<3 {
+            try await eventually("it waits") {
+                if isStored.withLock({ $0 }) { return true }
+                return try await !database.run(waiting).isEmpty
+            }
+            try #require(!isStored.withLock { $0 })
+            for pid in try await database.run(waiting).compactMap({ $0.first ?? nil }) {
+                try await database.run("SELECT pg_terminate_backend(\(pid), 60000)")
+            }
+        }
+        try await configure(database, settings, "")
+        try await enqueuing.value
+        #expect(try await outbox.status().waitingCount == 1)
+    }
+
+    private func configure(_ database: PostgresServer.Database, _ file: URL, _ text: String) async throws {
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: 0)
+        try handle.write(contentsOf: Data("\(text)\n".utf8))
+        try handle.close()
+        let value = text.isEmpty ? "" : "none"
+        try await eventually("the setting is read") {
+            _ = try await database.run("SELECT pg_reload_conf()")
+            return try await database.run("SHOW synchronous_standby_names").first?.first == value
+        }
+        // The process that decides who waits has read it, too.
+        try await database.run("CHECKPOINT")
+    }
+
     // MARK: SQL
 
     private static func call(
