@@ -98,12 +98,36 @@ struct KillTests {
         print("killed \(killCount) times")
         let result = try Self.worker.run(["everyone", fixture.place, key, acknowledged, "0", "1", "1"])
         #expect(result.status == 0, "\(result.errors)")
-        #expect(try await fixture.outbox.status().waitingCount == 2_500)
+        try await eachGotOne(of: 2_500)
+    }
+
+    @Test("three processes at one message for everyone, one of them killed again and again: each gets it once")
+    func everyoneFromThree() async throws {
+        var generator = SeededGenerator()
+        for number in Self.deviceCount..<2_500 { try await fixture.addDevice("d\(number)") }
+        let words = ["everyone", fixture.place, key, acknowledged, "0", "1", "1"]
+        let staying = [try Self.worker.start(words), try Self.worker.start(words)]
+        var killCount = 0
+        repeat {
+            let killed = try Self.worker.start(words)
+            try await Task.sleep(for: .milliseconds(Int.random(in: 20...200 + 80 * killCount, using: &generator)))
+            killed.kill()
+            _ = killed.wait()
+            killCount += 1
+        } while !staying.allSatisfy(\.hasEnded)
+        print("killed \(killCount) times")
+        for process in staying { #expect(process.wait().status == 0) }
+        try await eachGotOne(of: 2_500)
+    }
+
+    /// Delivers what waits, and looks at whom it went to.
+    private func eachGotOne(of count: Int) async throws {
+        #expect(try await fixture.outbox.status().waitingCount == count)
         let working = try Self.worker.run(["work", fixture.place, log, "0", "empty"])
         #expect(working.status == 0)
         let tokens = try pushes().map { $0.token }
-        #expect(tokens.count == 2_500)
-        #expect(Set(tokens).count == 2_500)
+        #expect(tokens.count == count)
+        #expect(Set(tokens).count == count)
     }
 
     private func waitForAcknowledgements(_ count: Int, beyond first: Int, of process: ChildProcess) throws {
