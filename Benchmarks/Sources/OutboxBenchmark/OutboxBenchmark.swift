@@ -199,7 +199,8 @@ private struct Run: Sendable {
         let served = OutboxBenchmark.serverSeconds() - server
         print(
             String(
-                format: "%@: %@: %.1f s, %.0f a second, %.1f µs of our cores each, %.1f of the server's; memory %d MB", name,
+                format: "%@: %@: %.1f s, %.0f a second, %.1f µs of our cores each, %.1f of the server's; memory %d MB",
+                name,
                 what, seconds, Double(count) / seconds, used * 1e6 / Double(count), served * 1e6 / Double(count),
                 OutboxBenchmark.memoryByteCount() / 1_000_000))
         fflush(nil)
