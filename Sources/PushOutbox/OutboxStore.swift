@@ -22,12 +22,13 @@ package protocol OutboxStore: Sendable {
 
     // MARK: Messages
 
-    /// Reads the next devices that a message goes to, from where an earlier call with the same key has stopped.
+    /// Reads the next devices that a message goes to. For everyone, that is a range nobody has begun yet, from where earlier
+    /// calls with the same key have stopped, then one that was begun and not stored.
     ///
     /// - Throws: `unknownDevice`, `unknownUser`, `keyUsedForOthers`.
-    func candidates(for order: EnqueueOrder, after position: Int64) async throws(OutboxError) -> EnqueueBatch
-    /// Stores what was sealed for a batch. False, and nothing stored, where a device or the request's progress is not as it was
-    /// read.
+    func candidates(for order: EnqueueOrder) async throws(OutboxError) -> EnqueueBatch
+    /// Stores what was sealed for a batch. False, and nothing stored, where a device is not as it was read, or somebody else has
+    /// stored the batch.
     func enqueue(
         _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
     ) async throws(OutboxError) -> Bool

@@ -99,7 +99,7 @@
                             """, [.text(number)])
                         let status = try rows.first?.optionalText("status")
                         if status == "committed" {
-                            try Self.waitForStandby(connection)
+                            try PostgresPool.waitForStandby(connection)
                             return true
                         }
                         guard status == "in progress" else { return false }
@@ -108,12 +108,17 @@
                     throw .unreachable("a transaction of an ended connection does not end")
                 }
             }
+        }
 
-            /// A connection that is ended while its COMMIT waits for the synchronous standby has committed at the server alone. A
-            /// later commit that writes waits until the standby has both; a commit that writes nothing would not wait.
-            private static func waitForStandby(_ connection: PostgresConnection) throws(OutboxError) {
-                try connection.script("SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'sealed_push', '')")
-            }
+        /// Returns when what others have committed outlives a failover, too. A connection that is ended while its COMMIT waits for
+        /// the synchronous standby has committed at the server alone. A later commit that writes waits until the standby has
+        /// both; a commit that writes nothing would not wait.
+        func waitForStandby() async throws(OutboxError) {
+            try await connected { connection throws(OutboxError) in try Self.waitForStandby(connection) }
+        }
+
+        private static func waitForStandby(_ connection: PostgresConnection) throws(OutboxError) {
+            try connection.script("SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'sealed_push', '')")
         }
 
         private func persistently<Answer: Sendable>(

@@ -116,6 +116,7 @@
                 GRANT INSERT ON sealed_push.entries TO sealed_push_enqueue;
                 GRANT SELECT, INSERT, UPDATE (priority) ON sealed_push.queues TO sealed_push_enqueue;
                 GRANT SELECT, INSERT, UPDATE ON sealed_push.requests TO sealed_push_enqueue;
+                GRANT SELECT, INSERT, DELETE, UPDATE (last) ON sealed_push.ranges TO sealed_push_enqueue;
                 GRANT SELECT, INSERT ON sealed_push.senders TO sealed_push_enqueue;
                 GRANT SELECT, USAGE ON SEQUENCE sealed_push.entries_id_seq TO sealed_push_enqueue;
 

@@ -94,8 +94,10 @@
                 pin_code bytea,
                 address_code bytea
             );
-            CREATE INDEX devices_by_user ON sealed_push.devices(user_name, name);
-            CREATE INDEX devices_by_topic ON sealed_push.devices(topic, id);
+            -- No condition can be looked up in two indices: here and below, a number that has an index of its own stands in another
+            -- one as id + 0. Or else statistics from a moment in which a table was empty make the server take the wrong one.
+            CREATE INDEX devices_by_user ON sealed_push.devices(user_name);
+            CREATE INDEX devices_by_topic ON sealed_push.devices(topic, (id + 0));
 
             CREATE TABLE sealed_push.enrolments(
                 device bigint PRIMARY KEY REFERENCES sealed_push.devices(id) ON DELETE CASCADE,
@@ -126,9 +128,9 @@
                 sender integer,
                 code bytea
             ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
-                autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0);
+                autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = false);
             ALTER TABLE sealed_push.entries ALTER COLUMN body SET STORAGE EXTERNAL;
-            CREATE INDEX entries_by_device ON sealed_push.entries(device, priority, id);
+            CREATE INDEX entries_by_device ON sealed_push.entries(device, priority, (id + 0));
             CREATE INDEX entries_by_stale ON sealed_push.entries(stale) WHERE stale < enqueued + 2592000000;
 
             -- One row for each device for which something waits: when its oldest entry may be taken. While it is leased, due
@@ -151,7 +153,7 @@
                 head bigint NOT NULL,
                 attempts bigint NOT NULL DEFAULT 0
             ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
-                autovacuum_vacuum_cost_delay = 0);
+                autovacuum_vacuum_cost_delay = 0, vacuum_truncate = false);
             CREATE INDEX queues_by_device ON sealed_push.queues(generation, device);
             CREATE INDEX queues_by_due ON sealed_push.queues(carrier, priority, due);
 
@@ -205,6 +207,13 @@
                 created bigint NOT NULL
             );
             CREATE INDEX requests_by_age ON sealed_push.requests(created);
+            -- Of messages for everyone: devices, by number, that somebody seals for or has sealed for, and that are not stored.
+            CREATE TABLE sealed_push.ranges(
+                key bytea NOT NULL REFERENCES sealed_push.requests(key) ON DELETE CASCADE,
+                start bigint NOT NULL,
+                last bigint NOT NULL,
+                PRIMARY KEY(key, start)
+            );
 
             -- Rows are added and summed up when they are read: one that all couriers change would be a queue of its own.
             CREATE TABLE sealed_push.tallies(

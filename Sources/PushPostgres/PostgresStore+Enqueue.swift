@@ -4,54 +4,48 @@
     import SealedPush
 
     extension PostgresStore {
-        func candidates(for order: EnqueueOrder, after position: Int64) async throws(OutboxError) -> EnqueueBatch {
-            try await read { db, _ throws(OutboxError) in
-                var start = position
-                var already = 0
-                if let progress = try Self.progress(of: order, db) {
-                    start = max(position, progress.position)
-                    already = progress.enqueuedCount
-                    if progress.isComplete {
-                        return EnqueueBatch(candidates: [], next: nil, alreadyEnqueuedCount: already, position: start)
-                    }
-                }
-                let rows: PostgresRows
-                switch order.audience {
-                case .device(let name):
-                    rows = try db.rows("\(Self.candidates) WHERE name = $1", [.text(name.description)])
-                    if rows.isEmpty { throw .unknownDevice }
-                case .user(let name):
-                    rows = try db.rows(
-                        "\(Self.candidates) WHERE user_name = $1 ORDER BY id", [.text(name.description)])
-                    if rows.isEmpty { throw .unknownUser }
-                case .everyone:
-                    rows = try db.rows(
-                        "\(Self.candidates) WHERE id > $1 AND topic = $2 ORDER BY id LIMIT $3",
-                        [.int(start), .text(order.topic.description), .int(Int64(EnqueueBatch.maximumCount))])
-                }
-                let found = try rows.map { row throws(OutboxError) in try Self.candidate(row) }
-                let isPaged = order.audience == .everyone && found.count == EnqueueBatch.maximumCount
-                return EnqueueBatch(
-                    candidates: found, next: isPaged ? found.last?.device : nil, alreadyEnqueuedCount: already,
-                    position: start)
+        func candidates(for order: EnqueueOrder) async throws(OutboxError) -> EnqueueBatch {
+            guard order.audience == .everyone else {
+                let batch = try await read { db, _ throws(OutboxError) in try Self.batch(order, db) }
+                // Whoever asks again may have lost the answer because the server was lost.
+                if batch.isDone { try await pool.waitForStandby() }
+                return batch
             }
+            return try await write { db, now throws(OutboxError) in try Self.nextRange(of: order, at: now, db) }
+        }
+
+        private static func batch(
+            _ order: EnqueueOrder, _ db: PostgresConnection
+        ) throws(OutboxError) -> EnqueueBatch {
+            if let progress = try progress(of: order, db), progress.isComplete {
+                return EnqueueBatch(doneWith: progress.enqueuedCount)
+            }
+            let found: [EnqueueBatch.Candidate]
+            switch order.audience {
+            case .device(let name):
+                found = try candidates("name = $1", [.text(name.description)], db)
+                if found.isEmpty { throw .unknownDevice }
+            case .user(let name):
+                found = try candidates("user_name = $1 ORDER BY id", [.text(name.description)], db)
+                if found.isEmpty { throw .unknownUser }
+            case .everyone: found = []
+            }
+            return EnqueueBatch(candidates: found, alreadyEnqueuedCount: 0)
         }
 
         func enqueue(
             _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
         ) async throws(OutboxError) -> Bool {
-            if batch.candidates.isEmpty && order.key == nil { return true }
-            return try await write { db, now throws(OutboxError) in
-                if let key = order.key {
+            try await write { db, now throws(OutboxError) in
+                if let range = batch.range {
+                    guard try Self.lock(range, of: order, db) else { return false }
+                } else if let key = order.key {
                     try db.rows("SELECT pg_advisory_xact_lock(hashtextextended($1, 21))", [.text("\(key.digest)")])
-                }
-                if let progress = try Self.progress(of: order, db) {
-                    if progress.isComplete { return batch.candidates.isEmpty }
-                    guard progress.position <= batch.position else { return false }
+                    if try Self.progress(of: order, db) != nil { return false }
                 }
                 guard try Self.insert(sealed, order, at: now, db) else { return false }
-                try Self.advance(
-                    order, to: batch.next ?? .max, isComplete: batch.next == nil, enqueuing: sealed.count, at: now, db)
+                if let range = batch.range { try Self.remove(range, of: order, db) }
+                try Self.add(sealed.count, to: order, isComplete: batch.range == nil, at: now, db)
                 return true
             }
         }
@@ -157,14 +151,14 @@
 
         // MARK: Idempotency keys
 
-        private struct Progress {
+        struct Progress {
             let position: Int64
             let isComplete: Bool
             let enqueuedCount: Int
         }
 
         /// Nil where there is no key, or none was used so far.
-        private static func progress(
+        static func progress(
             of order: EnqueueOrder, _ db: PostgresConnection
         ) throws(OutboxError) -> Progress? {
             guard let key = order.key else { return nil }
@@ -178,20 +172,24 @@
                 enqueuedCount: try row.count("enqueued"))
         }
 
-        private static func advance(
-            _ order: EnqueueOrder, to position: Int64, isComplete: Bool, enqueuing count: Int, at now: Int64,
-            _ db: PostgresConnection
+        /// Notes what was enqueued, in the same transaction.
+        private static func add(
+            _ count: Int, to order: EnqueueOrder, isComplete: Bool, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) {
             guard let key = order.key else { return }
+            guard isComplete else {
+                try db.rows(
+                    "UPDATE sealed_push.requests SET enqueued = enqueued + $2 WHERE key = $1",
+                    [.bytes(key.digest), .int(Int64(count))])
+                return
+            }
             try db.rows(
                 """
                 INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created)
-                VALUES ($1, $2, $3, $4, $5, $6)
-                ON CONFLICT (key) DO UPDATE SET position = $3, is_complete = $4, enqueued = requests.enqueued + $5
+                VALUES ($1, $2, $3, true, $4, $5)
                 """,
                 [
-                    .bytes(key.digest), .text(order.audienceText), .int(position), .bool(isComplete),
-                    .int(Int64(count)), .int(now),
+                    .bytes(key.digest), .text(order.audienceText), .int(.max), .int(Int64(count)), .int(now),
                 ])
         }
 
@@ -213,11 +211,18 @@
                 .int("id")
         }
 
-        private static let candidates = """
-            SELECT id, revision, name, user_name, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
-                recipient, is_verified, valid_from, valid_until, pin_code
-            FROM sealed_push.devices
-            """
+        /// - Parameter condition: and what more there is behind it.
+        static func candidates(
+            _ condition: String, _ arguments: [PostgresValue], _ db: PostgresConnection
+        ) throws(OutboxError) -> [EnqueueBatch.Candidate] {
+            let rows = try db.rows(
+                """
+                SELECT id, revision, name, user_name, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
+                    recipient, is_verified, valid_from, valid_until, pin_code
+                FROM sealed_push.devices WHERE \(condition)
+                """, arguments)
+            return try rows.map { row throws(OutboxError) in try candidate(row) }
+        }
 
         private static func candidate(_ row: PostgresRows.Row) throws(OutboxError) -> EnqueueBatch.Candidate {
             guard let topic = Topic(parsing: try row.text("topic")) else { throw .damaged }

@@ -224,7 +224,7 @@
             [(10, "immediate"), (5, "considerate")].map { priority, name in
                 """
                 (SELECT id FROM sealed_push.entries e WHERE e.device = \(queue).device AND e.priority = \(priority)
-                    AND e.id >= \(queue).head ORDER BY e.id LIMIT 1) AS \(name)
+                    AND e.id + 0 >= \(queue).head ORDER BY e.id + 0 LIMIT 1) AS \(name)
                 """
             }.joined(separator: ",\n")
         }

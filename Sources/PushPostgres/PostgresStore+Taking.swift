@@ -190,11 +190,11 @@
             JOIN sealed_push.queues q ON q.ctid = x.place
             LEFT JOIN LATERAL (
                 SELECT * FROM (
-                    (SELECT * FROM sealed_push.entries WHERE device = q.device AND priority = 10 AND id >= q.head
-                        ORDER BY id LIMIT 1)
+                    (SELECT * FROM sealed_push.entries WHERE device = q.device AND priority = 10 AND id + 0 >= q.head
+                        ORDER BY id + 0 LIMIT 1)
                     UNION ALL
-                    (SELECT * FROM sealed_push.entries WHERE device = q.device AND priority = 5 AND id >= q.head
-                        ORDER BY id LIMIT 1)) AS lanes ORDER BY id LIMIT 1) AS e ON true
+                    (SELECT * FROM sealed_push.entries WHERE device = q.device AND priority = 5 AND id + 0 >= q.head
+                        ORDER BY id + 0 LIMIT 1)) AS lanes ORDER BY id LIMIT 1) AS e ON true
             LEFT JOIN sealed_push.devices d ON d.id = q.device LEFT JOIN sealed_push.senders s ON s.id = e.sender
             ORDER BY x.n
             """

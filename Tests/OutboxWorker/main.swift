@@ -61,7 +61,7 @@ case "enqueue", "everyone":
         else { break }
         try await outbox.enqueue(
             Content(body: "message \(number)"), to: words.first == "everyone" ? .everyone : .device(name), from: sealer,
-            includingUnverified: true, key: key)
+            includingUnverified: true, key: key, workerCount: 2)
         acknowledged.append("\(number)")
     }
 case "work":

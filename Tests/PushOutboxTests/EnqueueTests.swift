@@ -84,12 +84,85 @@ struct EnqueueTests {
         ) { steps.add($0.enqueuedCount) }
         #expect(report.enqueuedCount == 2_300)
         #expect(steps.all == [1_000, 2_000, 2_300])
+        let many = Collected<Int>()
+        let shared = try await fixture.outbox.enqueue(
+            Content(body: "Hello"), to: .everyone, from: fixture.sealer, includingUnverified: true, workerCount: 4
+        ) { many.add($0.enqueuedCount) }
+        #expect(shared.enqueuedCount == 2_300)
+        #expect(many.all.count == 3)
+        #expect(many.all == many.all.sorted())
+        #expect(try await fixture.outbox.status().waitingCount == 4_600)
+        #expect(try await fixture.number("SELECT count(*) FROM ranges") == 0)
         let none = try await fixture.outbox.enqueue(
             Content(body: "Hello"), to: .everyone, from: other, includingUnverified: true)
         #expect(none.enqueuedCount == 0)
         let skipped = try await fixture.outbox.enqueue(
             Content(body: "Hello"), to: .device("d0"), from: other, includingUnverified: true)
         #expect(skipped.skipped == [.otherTopic: 1])
+    }
+
+    @Test("what somebody has begun and not stored is done by others, and is his no more")
+    func begun() async throws {
+        for number in 0..<1_500 { try await fixture.addDevice("d\(number)") }
+        let store = fixture.outbox.store
+        let order = self.order(under: "k")
+        let (first, second) = (try await store.candidates(for: order), try await store.candidates(for: order))
+        #expect((first.candidates.count, second.candidates.count) == (1_000, 500))
+        // No third is there: one of the two, again.
+        let third = try await store.candidates(for: order)
+        #expect([first.range, second.range].contains(third.range))
+        #expect(!third.isDone)
+
+        let report = try await fixture.enqueue("Hello", to: .everyone, key: "k")
+        #expect(report.enqueuedCount == 1_500)
+        for batch in [first, second] {
+            var skipped: [SkipReason: Int] = [:]
+            let sealed = try await batch.sealed(order, with: fixture.sealer, at: fixture.now, skipped: &skipped)
+            #expect(sealed.count == batch.candidates.count)
+            #expect(try await store.enqueue(sealed, of: batch, order) == false)
+        }
+        #expect(try await store.candidates(for: order).isDone)
+        #expect(try await fixture.outbox.status().waitingCount == 1_500)
+    }
+
+    @Test("a device that changes while it is sealed for gets what is sealed for it as it is then")
+    func changed() async throws {
+        for number in 0..<3 { try await fixture.addDevice("d\(number)") }
+        let (store, order) = (fixture.outbox.store, self.order(under: "k"))
+        let batch = try await store.candidates(for: order)
+        var skipped: [SkipReason: Int] = [:]
+        let sealed = try await batch.sealed(order, with: fixture.sealer, at: fixture.now, skipped: &skipped)
+        let identity = Identity()
+        try await fixture.addDevice("d1", identity: identity)
+        #expect(try await store.enqueue(sealed, of: batch, order) == false)
+        #expect(try await fixture.outbox.status().waitingCount == 0)
+        #expect(try await fixture.enqueue("Hello", to: .everyone, key: "k").enqueuedCount == 3)
+        let transport = ScriptedTransport()
+        try await fixture.deliver(transport)
+        let push = try #require(transport.delivered.all.first { $0.address == Fixture.address("d1") })
+        #expect(try fixture.body(of: push, for: identity) == "Hello")
+    }
+
+    @Test("how far a message had come when an earlier version stopped is where this one goes on")
+    func earlierVersion() async throws {
+        for number in 0..<5 { try await fixture.addDevice("d\(number)") }
+        _ = try await fixture.enqueue("Hello", to: .everyone, key: "k")
+        let third = try await fixture.number("SELECT id FROM devices ORDER BY id LIMIT 1 OFFSET 2")
+        let no = fixture.database == nil ? "0" : "false"
+        try await fixture.execute(
+            """
+            DELETE FROM entries WHERE device > \(third ?? 0);
+            UPDATE requests SET position = \(third ?? 0), is_complete = \(no), enqueued = 3
+            """)
+        let report = try await fixture.enqueue("Hello", to: .everyone, key: "k")
+        #expect((report.enqueuedCount, report.alreadyEnqueuedCount) == (2, 3))
+    }
+
+    private func order(under key: String) -> EnqueueOrder {
+        EnqueueOrder(
+            content: Content(body: "Hello"), topic: Fixture.topic, audience: .everyone, priority: .immediate,
+            expiration: nil, includesUnverified: true, key: IdempotencyKey(key),
+            sealedBy: SealedBy(fixture.sealer), outboxKey: nil)
     }
 
     @Test("nobody is an error that says so")

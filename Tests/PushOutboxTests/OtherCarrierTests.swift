@@ -168,7 +168,7 @@ struct OtherCarrierTests {
         try await DatabaseQueue(path: fixture.path).write { db in
             try db.execute(
                 sql: """
-                    DROP TABLE carriers; DROP TABLE protection; PRAGMA user_version = 6;
+                    DROP TABLE carriers; DROP TABLE protection; DROP TABLE ranges; PRAGMA user_version = 6;
                     ALTER TABLE entries DROP COLUMN code; ALTER TABLE dead_letters DROP COLUMN code;
                     ALTER TABLE enrolments DROP COLUMN code; ALTER TABLE devices DROP COLUMN pin_code;
                     ALTER TABLE devices DROP COLUMN address_code

@@ -34,6 +34,21 @@ struct PostgresTests {
         #expect(try await fixture.number("SELECT count(*) FROM meta") == 1)
     }
 
+    @Test("no column can be looked up in two indices: statistics of an empty table would choose the wrong one")
+    func indices() async throws {
+        let pairs = try await database.run(
+            """
+            SELECT a.indexrelid::regclass::text || ' and ' || b.indexrelid::regclass::text
+            FROM pg_index a JOIN pg_index b ON b.indrelid = a.indrelid AND b.indexrelid <> a.indexrelid
+                JOIN pg_class c ON c.oid = a.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = 'sealed_push' AND b.indkey[0] <> 0 AND b.indkey[0] = ANY (a.indkey::smallint[])
+            """)
+        #expect(pairs.isEmpty, "\(pairs)")
+        let count = try await fixture.number(
+            "SELECT count(*) FROM pg_indexes WHERE schemaname = 'sealed_push' AND indexdef LIKE '%(id + 0)%'")
+        #expect(count == 2)
+    }
+
     @Test("refuses a later version's tables, and another program's")
     func otherSchemas() async throws {
         let address = database.address
@@ -336,6 +351,29 @@ struct PostgresTests {
         try await configure(database, settings, "")
         try await enqueuing.value
         #expect(try await outbox.status().waitingCount == 1)
+
+        // Whoever asks again, under a key that is done with, may be told so for the first time.
+        @Sendable func enqueue() async throws -> Int {
+            try await outbox.enqueue(
+                Content(body: "Hello"), to: .device("d"), from: sealer, includingUnverified: true,
+                key: IdempotencyKey("k")
+            ).enqueuedCount
+        }
+        #expect(try await enqueue() == 1)
+        try await configure(database, settings, "synchronous_standby_names = 'none'")
+        let isKnown = Locked(false)
+        let repeating = Task {
+            let count = try await enqueue()
+            isKnown.withLock { $0 = true }
+            return count
+        }
+        try await eventually("it waits") {
+            if isKnown.withLock({ $0 }) { return true }
+            return try await !database.run(waiting).isEmpty
+        }
+        #expect(!isKnown.withLock { $0 })
+        try await configure(database, settings, "")
+        #expect(try await repeating.value == 0)
     }
 
     private func configure(_ database: PostgresServer.Database, _ file: URL, _ text: String) async throws {

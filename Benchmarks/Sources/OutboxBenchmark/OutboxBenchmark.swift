@@ -25,11 +25,11 @@ struct OutboxBenchmark {
         }
         let path = folder.appending(path: "outbox.db").path
         try await all(Run("SQLite", count) { try Outbox(at: path) })
-        if let address { try await all(Run("PostgreSQL", count) { try await Outbox(postgres: address) }) }
+        if let address { try await all(Run("PostgreSQL", count) { try await Outbox(postgres: address) }, address) }
         print("highest memory of the process: \(peakMemoryByteCount() / 1_000_000) MB (floor: under 300 MB)")
     }
 
-    private static func all(_ run: Run) async throws {
+    private static func all(_ run: Run, _ address: String? = nil) async throws {
         let outbox = try await run.open()
         try await run.measure("register", run.count) { try await run.register(in: outbox) }
         let empty = try await outbox.status().fileByteCount
@@ -39,15 +39,26 @@ struct OutboxBenchmark {
             }
         }
         let full = try await outbox.status().fileByteCount
-        print("  \(run.name): \(empty / run.count) bytes a device, \((full - empty) / run.count / 2) bytes a message")
         try await run.deliver(couriers: 1, of: 2 * run.count)
-        for couriers in [2, 4] {
-            try await run.enqueueForEveryone(in: outbox)
+        print("  \(run.name): \(empty / run.count) bytes a device, \((full - empty) / run.count / 2) bytes a message")
+        for (workers, couriers) in [(2, 2), (4, 4)] {
+            try await run.measure("the same, known recipients, \(workers) workers", run.count) {
+                try await run.enqueueForEveryone(in: outbox, workers: workers)
+            }
             try await run.deliver(couriers: couriers, of: run.count)
         }
         let single = min(run.count, 10_000)
-        try await run.measure("enqueue single messages from 16 tasks", single) { try await run.enqueueSingle(single) }
-        try await run.deliver(couriers: 1, of: single)
+        try await run.measure("enqueue single messages from 16 connections", single) {
+            try await run.enqueueSingle(single)
+        }
+        if let address {
+            let sleeper = try Sleeper(at: address)
+            try await run.measure("the same, while somebody sleeps who must be woken each time", single) {
+                try await run.enqueueSingle(single)
+            }
+            sleeper.end()
+        }
+        try await run.deliver(couriers: 1, of: address == nil ? single : 2 * single)
         try await run.measureWaking()
         _ = try await run.measure("status", 1) { _ = try await outbox.status() }
     }
@@ -128,15 +139,17 @@ private struct Run: Sendable {
         }
     }
 
-    func enqueueForEveryone(in outbox: Outbox) async throws {
+    func enqueueForEveryone(in outbox: Outbox, workers: Int = 1) async throws {
         try await outbox.enqueue(
-            content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey(UUID().uuidString))
+            content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey(UUID().uuidString),
+            workerCount: workers)
     }
 
+    /// Each task has an outbox, and so a connection, of its own.
     func enqueueSingle(_ total: Int) async throws {
-        let outbox = try await open()
+        let outboxes = try await others(16)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for task in 0..<16 {
+            for (task, outbox) in outboxes.enumerated() {
                 group.addTask {
                     for number in stride(from: task, to: total, by: 16) {
                         guard let name = DeviceName(parsing: "device-\(number % count)") else { continue }
@@ -244,5 +257,28 @@ private actor Gate {
         for waiter in waiters { waiter.resume() }
         waiters = []
         if left > 0 { await withCheckedContinuation { opener = $0 } }
+    }
+}
+
+/// A session that holds what a sleeping courier holds, and is told each time, as it never gets up.
+private struct Sleeper {
+    private let process = Process()
+    private let input = Pipe()
+
+    init(at address: String) throws {
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/psql")
+        process.arguments = ["-qAt", address]
+        (process.standardInput, process.standardOutput) = (input, output)
+        try process.run()
+        // "SPUB", as in PushPostgres.
+        let words = "LISTEN sealed_push; SELECT pg_advisory_lock(1397773634, 1);\n"
+        try input.fileHandleForWriting.write(contentsOf: Data(words.utf8))
+        _ = try output.fileHandleForReading.read(upToCount: 1)
+    }
+
+    func end() {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
     }
 }

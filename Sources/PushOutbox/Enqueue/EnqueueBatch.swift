@@ -10,18 +10,25 @@ package import SealedPush
 /// Some of the devices that a message goes to, as they were read.
 package struct EnqueueBatch: Sendable {
     package var candidates: [Candidate]
-    /// Where the next batch begins: behind this device; nil where this is the last.
-    package let next: Int64?
-    /// What an earlier call had enqueued before this batch.
+    /// Of everyone, this part; nil where the batch is all whom the message goes to.
+    package let range: EnqueueRange?
+    /// Whether nothing is left to enqueue.
+    package let isDone: Bool
+    /// What this and earlier calls had enqueued before this batch.
     package let alreadyEnqueuedCount: Int
-    /// Where this batch begins.
-    package let position: Int64
 
-    package init(candidates: [Candidate], next: Int64?, alreadyEnqueuedCount: Int, position: Int64) {
+    package init(candidates: [Candidate], range: EnqueueRange? = nil, alreadyEnqueuedCount: Int) {
         self.candidates = candidates
-        self.next = next
+        self.range = range
+        isDone = false
         self.alreadyEnqueuedCount = alreadyEnqueuedCount
-        self.position = position
+    }
+
+    package init(doneWith alreadyEnqueuedCount: Int) {
+        candidates = []
+        range = nil
+        isDone = true
+        self.alreadyEnqueuedCount = alreadyEnqueuedCount
     }
 
     package struct Candidate: Sendable {
@@ -60,6 +67,21 @@ package struct EnqueueBatch: Sendable {
     }
 }
 
+/// A part of all devices, by their numbers in the store: those above the first, up to the last.
+///
+/// Who begins one notes it, and who stores it removes it. There is no time by which it is somebody's: when no new one is left,
+/// those that are left are taken by whoever comes, and who stores one first has it. So nothing waits for a process that is gone,
+/// and the most that is sealed in vain is one batch for each who works.
+package struct EnqueueRange: Hashable, Sendable {
+    package let start: Int64
+    package let last: Int64
+
+    package init(start: Int64, last: Int64) {
+        self.start = start
+        self.last = last
+    }
+}
+
 /// What is asked for, the same for all batches.
 package struct EnqueueOrder: Sendable {
     package let content: Content
@@ -68,6 +90,7 @@ package struct EnqueueOrder: Sendable {
     package let priority: PushPriority
     package let expiration: Timestamp?
     package let includesUnverified: Bool
+    /// Never nil for everyone.
     package let key: IdempotencyKey?
     package let sealedBy: SealedBy
     package let outboxKey: OutboxKey?
@@ -92,12 +115,12 @@ package struct EnqueueOrder: Sendable {
 extension EnqueueBatch {
     /// Seals for as many as may be sealed to, on all cores.
     func sealed(
-        _ order: EnqueueOrder, with sealer: Sealer, at now: Timestamp, report: inout EnqueueReport
+        _ order: EnqueueOrder, with sealer: Sealer, at now: Timestamp, skipped: inout [SkipReason: Int]
     ) async throws(OutboxError) -> [Sealed] {
         var usable: [Candidate] = []
         for candidate in candidates {
             if let reason = candidate.obstacle(order, topic: sealer.topic, at: now) {
-                report.skipped[reason, default: 0] += 1
+                skipped[reason, default: 0] += 1
             } else {
                 usable.append(candidate)
             }

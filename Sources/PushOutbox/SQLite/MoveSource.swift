@@ -62,6 +62,7 @@ package struct MovedTable: Sendable {
         MovedTable(
             "requests", Column("key", .bytes), Column("audience", .text), Column("position", .int),
             Column("is_complete", .bool), Column("enqueued", .int), Column("created", .int)),
+        MovedTable("ranges", keyCount: 2, Column("key", .bytes), Column("start", .int), Column("last", .int)),
         MovedTable("tallies", keyCount: 2, Column("day", .int), Column("outcome", .text), Column("count", .int)),
         MovedTable(
             "receipt_tallies", keyCount: 2, Column("day", .int), Column("outcome", .text), Column("count", .int)),

@@ -9,59 +9,46 @@ import SealedPush
 #endif
 
 extension SQLiteStore {
-    func candidates(for order: EnqueueOrder, after position: Int64) async throws(OutboxError) -> EnqueueBatch {
-        try await read { try Self.batch(order, after: position, in: $0) }
+    func candidates(for order: EnqueueOrder) async throws(OutboxError) -> EnqueueBatch {
+        guard order.audience == .everyone else { return try await read { try Self.batch(order, in: $0) } }
+        let now = clock.now()
+        return try await write { try RangeTable.next(of: order, at: now, in: $0) }
     }
 
-    private static func batch(_ order: EnqueueOrder, after position: Int64, in db: Database) throws -> EnqueueBatch {
-        var start = position
-        var already = 0
-        if let progress = try RequestTable.progress(of: order, in: db) {
-            start = max(position, progress.position)
-            already = progress.enqueuedCount
-            if progress.isComplete {
-                return EnqueueBatch(candidates: [], next: nil, alreadyEnqueuedCount: already, position: start)
-            }
+    private static func batch(_ order: EnqueueOrder, in db: Database) throws -> EnqueueBatch {
+        if let progress = try RequestTable.progress(of: order, in: db), progress.isComplete {
+            return EnqueueBatch(doneWith: progress.enqueuedCount)
         }
-        let rows: [Row]
+        let found: [EnqueueBatch.Candidate]
         switch order.audience {
         case .device(let name):
-            rows = try Row.fetchAll(db, sql: "\(selection) WHERE name = ?", arguments: [name.description])
-            if rows.isEmpty { throw OutboxError.unknownDevice }
+            found = try candidates("name = ?", [name.description], in: db)
+            if found.isEmpty { throw OutboxError.unknownDevice }
         case .user(let name):
-            rows = try Row.fetchAll(
-                db, sql: "\(selection) WHERE user = ? ORDER BY id", arguments: [name.description])
-            if rows.isEmpty { throw OutboxError.unknownUser }
-        case .everyone:
-            rows = try Row.fetchAll(
-                db.cachedStatement(sql: "\(selection) WHERE id > ? AND topic = ? ORDER BY id LIMIT ?"),
-                arguments: [start, order.topic.description, EnqueueBatch.maximumCount])
+            found = try candidates("user = ? ORDER BY id", [name.description], in: db)
+            if found.isEmpty { throw OutboxError.unknownUser }
+        case .everyone: found = []
         }
-        let candidates = try rows.map(candidate)
-        let isPaged = order.audience == .everyone && candidates.count == EnqueueBatch.maximumCount
-        return EnqueueBatch(
-            candidates: candidates, next: isPaged ? candidates.last?.device : nil, alreadyEnqueuedCount: already,
-            position: start)
+        return EnqueueBatch(candidates: found, alreadyEnqueuedCount: 0)
     }
 
     func enqueue(
         _ sealed: [EnqueueBatch.Sealed], of batch: EnqueueBatch, _ order: EnqueueOrder
     ) async throws(OutboxError) -> Bool {
-        if batch.candidates.isEmpty && order.key == nil { return true }
         let now = clock.now()
         return try await write { db in
-            if let progress = try RequestTable.progress(of: order, in: db) {
-                if progress.isComplete { return batch.candidates.isEmpty }
-                guard progress.position <= batch.position else { return false }
-            }
             let carriers = try sealed.map { try Self.carrier(of: $0, in: db) }
             guard !carriers.contains(nil) else { return false }
+            if let range = batch.range {
+                guard try RangeTable.remove(range, of: order, in: db) else { return false }
+            } else if try RequestTable.progress(of: order, in: db) != nil {
+                return false
+            }
             let sender = sealed.isEmpty ? nil : try SenderTable.id(making: order.sealedBy, in: db)
             for case (let item, let carrier?) in zip(sealed, carriers) {
                 try Self.insert(item, of: carrier, order, sender: sender, at: now, in: db)
             }
-            try RequestTable.advance(
-                order, to: batch.next ?? .max, isComplete: batch.next == nil, enqueuing: sealed.count, at: now, in: db)
+            try RequestTable.add(sealed.count, to: order, isComplete: batch.range == nil, at: now, in: db)
             return true
         }
     }
@@ -93,6 +80,20 @@ extension SQLiteStore {
             item.device, carrier: carrier, priority: order.priority.rawValue, due: now, in: db)
     }
 
+    /// - Parameter condition: and what more there is behind it.
+    static func candidates(
+        _ condition: String, _ arguments: StatementArguments, in db: Database
+    ) throws -> [EnqueueBatch.Candidate] {
+        try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT id, revision, name, user, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
+                        recipient, is_verified, valid_from, valid_until, pin_code
+                    FROM devices WHERE \(condition)
+                    """), arguments: arguments
+        ).map(candidate)
+    }
+
     private static func candidate(_ row: Row) throws -> EnqueueBatch.Candidate {
         guard let topic = Topic(parsing: try row.value("topic")) else { throw OutboxError.damaged }
         let recipient: Recipient?
@@ -107,12 +108,6 @@ extension SQLiteStore {
                 validUntil: try row.value("valid_until")),
             code: (try row.value("pin_code") as Data?).map { Array($0) })
     }
-
-    private static let selection = """
-        SELECT id, revision, name, user, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token, recipient,
-            is_verified, valid_from, valid_until, pin_code
-        FROM devices
-        """
 }
 
 /// How far each request with an idempotency key has come, as rows. Of the key, only a hash.
@@ -136,17 +131,29 @@ enum RequestTable {
             enqueuedCount: try row.count("enqueued"))
     }
 
-    /// Notes a batch, in the transaction that stores its entries.
+    /// Notes how far the reading has come; makes the row where there is none.
     static func advance(
-        _ order: EnqueueOrder, to position: Int64, isComplete: Bool, enqueuing count: Int, at now: Int64,
-        in db: Database
+        _ order: EnqueueOrder, to position: Int64, isComplete: Bool, at now: Int64, in db: Database
+    ) throws {
+        try save(order, position: position, isComplete: isComplete, count: 0, at: now, in: db)
+    }
+
+    /// Notes what was enqueued, in the same transaction.
+    static func add(
+        _ count: Int, to order: EnqueueOrder, isComplete: Bool, at now: Int64, in db: Database
+    ) throws {
+        try save(order, position: isComplete ? .max : 0, isComplete: isComplete, count: count, at: now, in: db)
+    }
+
+    private static func save(
+        _ order: EnqueueOrder, position: Int64, isComplete: Bool, count: Int, at now: Int64, in db: Database
     ) throws {
         guard let key = order.key else { return }
         try db.cachedStatement(
             sql: """
                 INSERT INTO requests(key, audience, position, is_complete, enqueued, created) VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT(key) DO UPDATE SET position = excluded.position, is_complete = excluded.is_complete,
-                    enqueued = enqueued + excluded.enqueued
+                ON CONFLICT(key) DO UPDATE SET position = max(position, excluded.position),
+                    is_complete = excluded.is_complete, enqueued = enqueued + excluded.enqueued
                 """
         ).execute(arguments: [Data(key.digest), order.audienceText, position, isComplete, count, now])
     }

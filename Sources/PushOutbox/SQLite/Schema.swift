@@ -202,6 +202,15 @@ enum Schema {
         ALTER TABLE enrolments ADD COLUMN code BLOB;
         CREATE TABLE protection(since INTEGER NOT NULL) STRICT;
         """,
+        // 9. Of messages for everyone: devices, by number, that somebody seals for or has sealed for, and that are not stored.
+        """
+        CREATE TABLE ranges(
+            key BLOB NOT NULL REFERENCES requests(key) ON DELETE CASCADE,
+            start INTEGER NOT NULL,
+            last INTEGER NOT NULL,
+            PRIMARY KEY(key, start)
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 }
 

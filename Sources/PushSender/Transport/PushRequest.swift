@@ -77,4 +77,9 @@ public struct IdempotencyKey: Hashable, Sendable {
         guard (1...256).contains(text.utf8.count) else { return nil }
         digest = BLAKE2b.hash(Array("sealedpush/v1 request".utf8) + [0] + text.utf8, byteCount: 32)
     }
+
+    /// One that nobody else has.
+    package static func random() -> IdempotencyKey { IdempotencyKey(digest: SecureRandom.bytes(count: 32)) }
+
+    private init(digest: [UInt8]) { self.digest = digest }
 }

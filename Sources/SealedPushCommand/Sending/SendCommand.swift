@@ -46,6 +46,13 @@ struct SendCommand: AsyncParsableCommand {
             """)
     var id: IdempotencyKey?
 
+    @Option(
+        help: """
+            With --all: on how many thousand devices to work at once, 1 to 16. The same command under the same --id, run \
+            on several hosts at once, shares the work too.
+            """)
+    var workers = 2
+
     @Flag(help: "To devices too whose key no signed record vouches for.")
     var unverified = false
 
@@ -68,6 +75,7 @@ struct SendCommand: AsyncParsableCommand {
         guard [device != nil, user != nil, all].count(where: { $0 }) == 1 else {
             throw ValidationError("Give one of --device, --user and --all.")
         }
+        guard (1...16).contains(workers) else { throw ValidationError("--workers takes 1 to 16.") }
         guard !(queueOnly && provider.isGiven) else {
             throw ValidationError("--queue-only delivers nothing: leave out how to reach APNs, or --queue-only.")
         }
@@ -132,7 +140,7 @@ struct SendCommand: AsyncParsableCommand {
         let progress = SharedProgress()
         let report = try await outbox.enqueue(
             content, to: audience, from: sealer, priority: priority.priority, includingUnverified: unverified,
-            key: id
+            key: id, workerCount: workers
         ) { report in progress.show("sealed for \(Progress.number(report.enqueuedCount)) devices") }
         progress.end()
         ContentFile.warn(of: content)
