@@ -56,7 +56,7 @@ struct BackEndTests {
                 try server.post("/v1/logins", ["user": "alice", "seconds": 1]).json["token"] as? String)
             try await wait(until: { try server.send("GET", "/v1/sender-set", token: short).status == 401 })
             let new = String(repeating: "n", count: 32)
-            server.server.use(
+            server.server?.use(
                 ServerState(
                     sender: server.sender, sealer: RunningServer.sealer(server.sender), senderSet: nil,
                     tokens: try BearerTokens(parsing: Array(new.utf8))))

@@ -83,6 +83,19 @@ struct HostileTests {
         }
     }
 
+    @Test("requests of each wrong kind, some slow, beside idle connections: a good caller gets each answer, memory stays")
+    func manyKinds() throws {
+        let script = Checkout.folder.appending(path: "Tests/Clients/hostile-callers.py").path
+        let programs = Program("sealedpush").executable.deletingLastPathComponent().path
+        let (count, idle) = Thoroughness.isThorough ? ("10000", "2000") : ("300", "100")
+        let result = try Program(at: "/usr/bin/python3").run(["-B", script, programs, count, idle])
+        print(result.output)
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        let figures = try #require(result.objects.first)
+        #expect(figures["requests"] as? Int == Int(count))
+        #expect(figures["wrong"] as? Int == 0)
+    }
+
     @Test("what is no token, or no longer one of two, is none")
     func tokens() throws {
         for text in ["", "short", String(repeating: "t", count: 31), String(repeating: "t ", count: 20), "\n\n"] {

@@ -9,8 +9,9 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
+import Testing
 
-/// A server in this process, its outbox, its sender and authority, and what phones and a back end need to reach it.
+/// A server in this process or another, its outbox, its sender and authority, and what phones and a back end need to reach it.
 struct RunningServer: Sendable {
     static let topic: Topic = "com.example.app"
     static let token = String(repeating: "t", count: 32)
@@ -20,7 +21,8 @@ struct RunningServer: Sendable {
     let folder: TemporaryFolder
     let sender: SenderKey
     let authority: AuthorityKey
-    let server: PushServer
+    /// Nil where it is another process.
+    let server: PushServer?
 
     /// What its outbox stands over.
     enum Store: CaseIterable {
@@ -68,6 +70,51 @@ struct RunningServer: Sendable {
         await server.stop()
         try await running.value
         try result.get()
+    }
+
+    /// The program, as it ships.
+    static func asProgram(over store: Store, _ body: (RunningServer) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        let database = store == .postgres ? try await PostgresServer.shared.value.database() : nil
+        defer { withExtendedLifetime(database) {} }
+        let place = database?.address ?? folder.appending("outbox.db").path
+        let outbox =
+            database == nil ? try Outbox(at: place) : try await Outbox(postgres: place, patience: .seconds(300))
+        let (command, keyring) = (Program("sealedpush"), folder.appending("Keys").path)
+        let made = try command.run("keys", "generate", "sender", "newsroom", "--keyring", keyring)
+        try #require(made.status == 0, "\(made.errors)")
+        let file = try String(contentsOf: folder.appending("Keys/private/newsroom.txt"), encoding: .utf8)
+        let secret = try #require(file.components(separatedBy: "secret: ").last?.split(separator: "\n").first)
+        let sender = try Array(secret.utf8).withUnsafeBytes { try SenderKey(parsing: $0) }
+        let authority = AuthorityKey()
+        let set = try Self.set(sender, authority, 1, at: .now())
+        let tokenFile = try folder.write(token, to: "token")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: tokenFile)
+        let (output, errors) = (try folder.write("", to: "output"), try folder.write("", to: "errors"))
+        let process = try command.start(
+            [
+                "serve", "--from", "newsroom", "--topic", topic.description, "--keyring", keyring, "--outbox", place,
+                "--listen", "127.0.0.1:0", "--token-file", tokenFile, "--sender-set",
+                folder.write(set.description, to: "senders.txt"), "--json",
+            ],
+            output: FileHandle(forWritingTo: URL(filePath: output)),
+            errors: FileHandle(forWritingTo: URL(filePath: errors)))
+        defer {
+            process.kill()
+            _ = process.wait()
+        }
+        var announced: [String: Any]?
+        while announced == nil {
+            let words = String(decoding: try Data(contentsOf: URL(filePath: errors)), as: UTF8.self)
+            try #require(!process.hasEnded, "\(words)")
+            announced =
+                (try? JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: output)))) as? [String: Any]
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        try await body(
+            RunningServer(
+                outbox: outbox, port: #require(announced?["port"] as? Int), folder: folder, sender: sender,
+                authority: authority, server: nil))
     }
 
     static func sealer(_ sender: SenderKey) -> Sealer {
@@ -120,7 +167,10 @@ struct RunningServer: Sendable {
             try Task.checkCancellation()
             let update = await client.update(phone, token: token, environment: .production, at: .now())
             let isBusy = update.problems.contains {
-                [.unreachable, .refused(status: 503, code: "unavailable")].contains($0.error)
+                [
+                    .unreachable, .refused(status: 503, code: "unavailable"),
+                    .refused(status: 429, code: "too-many-requests"),
+                ].contains($0.error)
             }
             guard isBusy else { return update }
             // Those who were not reached, or are to wait, don't all come again at once, as phones don't.
@@ -156,7 +206,7 @@ struct RunningServer: Sendable {
     func insist(_ method: String, _ path: String, _ body: String, token: String) async throws -> Answer {
         while true {
             let answer = try send(method, path, body, token: token)
-            guard [0, 503].contains(answer.status) else { return answer }
+            guard [0, 429, 503].contains(answer.status) else { return answer }
             try await Task.sleep(for: .seconds(.random(in: 0...2)))
         }
     }

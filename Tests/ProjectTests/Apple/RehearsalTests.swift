@@ -26,7 +26,10 @@ struct RehearsalTests {
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    @Test("what AppGuide.md says compiles in its target", arguments: AppMode.allCases)
+    /// The oldest and the newest in a plain run.
+    private static let modes = Thoroughness.sample(2, of: AppMode.allCases)
+
+    @Test("what AppGuide.md says compiles in its target", arguments: modes)
     func app(mode: AppMode) async throws {
         let blocks = try AppSource.blocks(of: "Docs/AppGuide.md", leavingOut: ["part of a manifest", "a manifest"])
         #expect(blocks.count >= 14)
@@ -43,7 +46,7 @@ struct RehearsalTests {
         try await expectCompiles(blocks, mode)
     }
 
-    @Test("the README's extension compiles in its target", arguments: AppMode.allCases)
+    @Test("the README's extension compiles in its target", arguments: modes)
     func readme(mode: AppMode) async throws {
         let blocks = try AppSource.blocks(of: "README.md").filter { $0.text.contains("import PushService") }
         #expect(blocks.count == 1)
@@ -54,7 +57,7 @@ struct RehearsalTests {
         "each example's extension compiles in its target",
         arguments: ["Messages", "DailyQuote", "DynamicChart", "ImageAndReceipt", "RichMedia"])
     func examples(name: String) async throws {
-        // One of the two by chance in a plain run; the README's and AppGuide's are compiled in all modes.
+        // One of the two by chance in a plain run.
         var random = SeededGenerator()
         for mode in [AppMode.swift6, .newTarget5].shuffled(using: &random).prefix(Thoroughness.count(1, thorough: 2)) {
             try await expectCompiles([.file("Examples/\(name)/NotificationService.swift")], mode)
@@ -62,7 +65,7 @@ struct RehearsalTests {
     }
 
     @Test(
-        "the app and the extension of the project for Xcode compile", arguments: AppMode.allCases,
+        "the app and the extension of the project for Xcode compile", arguments: modes,
         [AppleSource.System.iOS, .macOS])
     func project(mode: AppMode, system: AppleSource.System) async throws {
         for target in ["App", "NotificationService"] {
