@@ -83,7 +83,7 @@ struct HostileTests {
         }
     }
 
-    @Test("requests of each wrong kind, some slow, beside idle connections: a good caller gets each answer, memory stays")
+    @Test("each wrong kind of request, some slow, beside idle connections: good callers are answered, memory stays")
     func manyKinds() throws {
         let script = Checkout.folder.appending(path: "Tests/Clients/hostile-callers.py").path
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
