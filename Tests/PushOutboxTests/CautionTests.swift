@@ -34,7 +34,7 @@ struct CautionTests {
             "BadDeviceToken", "DeviceTokenNotForTopic", "TopicDisallowed",
         ])
     func allRefused(reason: String) async throws {
-        for number in 0..<20 { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(0..<20)
         try await fixture.enqueue("Hello", to: .everyone)
         let status = reason == "TopicDisallowed" ? 403 : 400
         let transport = ScriptedTransport(refusing: status, reason)
@@ -55,7 +55,7 @@ struct CautionTests {
 
     @Test("bad tokens among good ones end nothing")
     func someRefused() async throws {
-        for number in 0..<40 { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(0..<40)
         try await fixture.enqueue("Hello", to: .everyone)
         let good = Fixture.address("d3")
         for _ in 0..<12 { try await fixture.enqueue("Hello", to: .device("d3")) }

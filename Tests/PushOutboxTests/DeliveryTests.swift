@@ -262,7 +262,7 @@ struct DeliveryTests {
 
     @Test("when cancelled, waits for what is on its way and takes nothing more")
     func cancelled() async throws {
-        for number in 0..<20 { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(0..<20)
         try await fixture.enqueue("Hello", to: .everyone)
         let started = AsyncStream<Void>.makeStream()
         let isCancelled = Locked(false)
@@ -286,7 +286,7 @@ struct DeliveryTests {
 
     @Test("several at once deliver everything, and nothing twice")
     func several() async throws {
-        for number in 0..<100 { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(0..<100)
         for _ in 0..<5 { try await fixture.enqueue("Hello", to: .everyone) }
         let transport = ScriptedTransport()
         let fixture = fixture
@@ -306,7 +306,7 @@ struct DeliveryTests {
 
     @Test("notes every answer, in whatever order they come: nothing is sent again")
     func answersOutOfOrder() async throws {
-        for number in 0..<60 { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(0..<60)
         for _ in 0..<5 { try await fixture.enqueue("Hello", to: .everyone) }
         let delivered = Collected<String>()
         let transport = ChangingTransport { request in

@@ -76,7 +76,7 @@ struct EnqueueTests {
 
     @Test("everyone is everyone, over batches, and reports its progress; devices of other apps get nothing")
     func everyone() async throws {
-        for number in 0..<2_300 { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(0..<2_300)
         let other = Sealer(sender: fixture.sender, topic: "com.example.other", safeDefault: "New")
         let steps = Collected<Int>()
         let report = try await fixture.outbox.enqueue(
@@ -103,7 +103,7 @@ struct EnqueueTests {
 
     @Test("what somebody has begun and not stored is done by others, and is his no more")
     func begun() async throws {
-        for number in 0..<1_500 { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(0..<1_500)
         let store = fixture.outbox.store
         let order = self.order(under: "k")
         let (first, second) = (try await store.candidates(for: order), try await store.candidates(for: order))

@@ -135,7 +135,7 @@ struct FileTests {
     @Test("damage in any page gives an error or the truth, and no trap", arguments: 0..<24)
     func damaged(part: Int) async throws {
         let fixture = try await Fixture()
-        for number in 0..<40 { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(0..<40)
         try await fixture.enqueue(String(repeating: "Hello", count: 100), to: .everyone)
         try await fixture.outbox.checkpoint()
         var bytes = try Data(contentsOf: URL(filePath: fixture.path))

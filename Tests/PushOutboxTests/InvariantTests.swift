@@ -44,7 +44,7 @@ private final class Sequence {
         outbox = fixture.outbox
         self.deviceCount = deviceCount
         waiting = Array(repeating: 0, count: deviceCount)
-        for number in 0..<deviceCount { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(0..<deviceCount)
     }
 
     func step(using generator: inout SeededGenerator) async throws {

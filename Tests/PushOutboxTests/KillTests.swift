@@ -83,7 +83,7 @@ struct KillTests {
     @Test("while sealing for everyone: a repeated call goes on where it stopped, and each device gets it once")
     func everyone() async throws {
         var generator = SeededGenerator()
-        for number in Self.deviceCount..<2_500 { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(Self.deviceCount..<2_500)
         var isDone = false
         var killCount = 0
         for round in 0..<25 where !isDone {
@@ -104,7 +104,7 @@ struct KillTests {
     @Test("three processes at one message for everyone, one of them killed again and again: each gets it once")
     func everyoneFromThree() async throws {
         var generator = SeededGenerator()
-        for number in Self.deviceCount..<2_500 { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(Self.deviceCount..<2_500)
         let words = ["everyone", fixture.place, key, acknowledged, "0", "1", "1"]
         let staying = [try Self.worker.start(words), try Self.worker.start(words)]
         var killCount = 0

@@ -22,7 +22,7 @@ struct TimingTests {
     }
 
     private func addDevices(_ count: Int) async throws {
-        for number in 0..<count { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(0..<count)
         try await fixture.enqueue("Hello", to: .everyone)
     }
 
@@ -150,7 +150,7 @@ struct TimingTests {
     /// When each of 120 devices was sent to, of which the first hundred don't answer, or all but one.
     private func timesWhileFailing(successAt success: Int?) async throws -> [Int64] {
         let fixture = try await Fixture()
-        for number in 0..<120 { try await fixture.addDevice("d\(number)") }
+        try await fixture.addDevices(0..<120)
         try await fixture.enqueue("Hello", to: .everyone)
         let time = fixture.time
         let times = Collected<Int64>()

@@ -66,7 +66,7 @@ struct RehearsalTests {
 
     @Test(
         "the app and the extension of the project for Xcode compile", arguments: modes,
-        [AppleSource.System.iOS, .macOS])
+        Thoroughness.isThorough ? [AppleSource.System.iOS, .macOS] : [.iOS])
     func project(mode: AppMode, system: AppleSource.System) async throws {
         for target in ["App", "NotificationService"] {
             let files = try ["Examples/App/\(target)", "Examples/App/Shared"].flatMap {

@@ -88,6 +88,16 @@ final class Fixture: Sendable {
         return device
     }
 
+    /// Many at once, `d0` and so on, each with keys of its own.
+    func addDevices(_ numbers: Range<Int>) async throws {
+        let devices = numbers.map { number in
+            RegisteredDevice(
+                name: DeviceName(parsing: "d\(number)")!, user: "anna", topic: Self.topic,
+                keys: .unverified(Identity().recipient), address: .active(Self.address("d\(number)"), registered: now))
+        }
+        try await outbox.register(devices)
+    }
+
     /// 32 bytes that repeat the name.
     static func address(_ name: String, _ environment: PushEnvironment = .production) -> Address {
         let bytes = Array(String(repeating: "\(name)/", count: 32).utf8.prefix(32))
