@@ -34,7 +34,7 @@ struct KeyChangeTests {
                 try await perform(act, phone, &run)
             }
         }
-        for _ in 0..<Thoroughness.count(100, thorough: 2_000) {
+        for _ in 0..<Thoroughness.count(60, thorough: 2_000) {
             let act = try #require(Act.allCases.randomElement(using: &random))
             try await perform(act, Int.random(in: rig.apps.indices, using: &random), &run)
         }

@@ -9,7 +9,9 @@ import Testing
 /// Random sequences of everything that can happen, against a plain model of what must hold.
 @Suite("Whatever happens", .overStores)
 struct InvariantTests {
-    @Test("no push is lost, order holds per device, no two leases hold one device, identifiers stay", arguments: 0..<12)
+    @Test(
+        "no push is lost, order holds per device, no two leases hold one device, identifiers stay",
+        arguments: 0..<Thoroughness.count(6, thorough: 12))
     func sequences(round: Int) async throws {
         var generator = SeededGenerator(for: "sequences, round \(round)")
         let run = try await Sequence(deviceCount: Int.random(in: 1...6, using: &generator))

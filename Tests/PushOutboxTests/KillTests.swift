@@ -31,7 +31,7 @@ struct KillTests {
     func random() async throws {
         var generator = SeededGenerator()
         let given = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) }
-        let count = given ?? Thoroughness.count(StoreKind.current == .sqlite ? 12 : 6, thorough: 120)
+        let count = given ?? Thoroughness.count(StoreKind.current == .sqlite ? 8 : 4, thorough: 120)
         for _ in 0..<count {
             let first = try acknowledgedNumbers().last ?? 0
             let sending = try Self.worker.start(enqueueing(from: first))

@@ -103,7 +103,7 @@ struct DeliverTests {
     func sampleOfDamage() throws {
         var random = SeededGenerator()
         let bytes = try device.seal().envelope.bytes
-        for round in 0..<Thoroughness.count(8, thorough: 24) {
+        for round in 0..<Thoroughness.count(5, thorough: 24) {
             var damaged = bytes
             if round % 2 == 0 {
                 let bit = Int.random(in: 0..<bytes.count * 8, using: &random)
@@ -191,7 +191,7 @@ struct DeliverTests {
     func killedExtension() throws {
         var random = SeededGenerator()
         var killCount = 0
-        for _ in 0..<Thoroughness.count(8, thorough: 30) {
+        for _ in 0..<Thoroughness.count(4, thorough: 30) {
             let file = try device.file(try device.seal())
             let output = try device.folder.write("", to: "output")
             let process = try Program("device-simulator").start(
@@ -255,7 +255,7 @@ struct DeliverTests {
     @Test("killed at any moment, nothing is lost and nothing opens twice")
     func killed() throws {
         var random = SeededGenerator()
-        for _ in 0..<Thoroughness.count(6, thorough: 40) {
+        for _ in 0..<Thoroughness.count(4, thorough: 40) {
             let file = try device.file(try device.seal())
             let output = try device.folder.write("", to: "killed-output")
             let process = try Program("device-simulator").start(

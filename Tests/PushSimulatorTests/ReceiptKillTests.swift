@@ -32,7 +32,7 @@ struct ReceiptKillTests {
             func good() throws -> String {
                 try device.file(try sealer.seal(Content(body: "Hello"), toUnverified: device.recipient))
             }
-            let roundCount = Thoroughness.count(8, thorough: 24)
+            let roundCount = Thoroughness.count(4, thorough: 24)
             for _ in 0..<roundCount {
                 #expect(try device.deliver(broken).reason == "malformed")
                 let output = FileHandle(forWritingAtPath: try device.folder.write("", to: "output"))

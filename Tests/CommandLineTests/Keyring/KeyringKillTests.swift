@@ -10,7 +10,7 @@ import Testing
 struct KeyringKillTests {
     @Test(
         "is as before or as it is to be, wherever in a change that was",
-        arguments: Thoroughness.sample(4, of: Array(KeyringCommand.all.indices)))
+        arguments: Thoroughness.sample(3, of: Array(KeyringCommand.all.indices)))
     func everyCall(_ index: Int) throws {
         let command = KeyringCommand.all[index]
         guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }

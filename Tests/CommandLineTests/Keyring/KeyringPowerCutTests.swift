@@ -11,7 +11,7 @@ import Testing
 struct KeyringPowerCutTests {
     @Test(
         "is as before or as it is to be, after whichever call",
-        arguments: Thoroughness.sample(14, of: Array(KeyringCommand.all.indices)))
+        arguments: Thoroughness.sample(8, of: Array(KeyringCommand.all.indices)))
     func everyCall(_ index: Int) throws {
         let command = KeyringCommand.all[index]
         guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }
