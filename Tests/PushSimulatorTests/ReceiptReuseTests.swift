@@ -60,5 +60,5 @@ struct ReceiptReuseTests {
         return least
     }
 
-    private static let count = Thoroughness.count(80, thorough: 250)
+    private static let count = Thoroughness.count(150, thorough: 250)
 }
