@@ -83,8 +83,8 @@ def simulate(hosts, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--db-cores", type=int, default=8)
-    parser.add_argument("--db-enqueue", type=float, default=13.4)
-    parser.add_argument("--db-deliver", type=float, default=35.4)
+    parser.add_argument("--db-enqueue", type=float, default=14.3)
+    parser.add_argument("--db-deliver", type=float, default=31.1)
     parser.add_argument("--host-cores", type=int, default=2)
     parser.add_argument("--host", type=float, default=20)
     parser.add_argument("--exchange", type=float, default=1_000)

@@ -155,7 +155,7 @@ package final class PostgresServer: Sendable {
         @discardableResult
         package func run(_ script: String) async throws -> [[String?]] {
             try await pool.connected { connection throws(OutboxError) in
-                try connection.script("SET search_path = sealed_push, pg_catalog; \(script)")
+                try connection.script("RESET ROLE; SET search_path = sealed_push, pg_catalog; \(script)")
             }
         }
 

@@ -34,6 +34,12 @@ struct ScriptTests {
         ((try? String(contentsOf: folder.appending("calls"), encoding: .utf8)) ?? "").split(separator: "\n")
     }
 
+    @Test("each fault that Scripts/mutate knows stands where it can be put in")
+    func mutations() throws {
+        let result = try Program(at: Checkout.folder.appending(path: "Scripts/mutate").path).run("--check")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+    }
+
     @Test(
         "each says what it does when asked, and does nothing else",
         arguments: [["--help"], ["-h"], ["1", "--help"]])
