@@ -18,7 +18,11 @@ package final class PostgresServer: Sendable {
     private struct State: Sendable {
         var free: [String] = []
         var count = 0
+        var waiters: [CheckedContinuation<String, Never>] = []
     }
+
+    /// Databases at once; further tests wait. To make one takes a lock, and writes 7 MB.
+    private static let maximumCount = 12
 
     /// Where Debian's package puts the newest version's programs; nil where it is not installed.
     package static let programs: URL? = {
@@ -95,16 +99,14 @@ package final class PostgresServer: Sendable {
 
     /// A database with the tables of an outbox, and nothing in them.
     package func database() async throws -> Database {
-        let (name, isNew) = state.withLock { state in
-            if let name = state.free.popLast() { return (name, false) }
-            state.count += 1
-            return ("test\(state.count)", true)
-        }
+        let (name, isNew) = await take()
         if isNew {
             // The server may still be starting.
             let pool = PostgresPool(try PostgresAddress(parsing: address(of: "postgres")), patience: .seconds(300))
             _ = try await pool.connected { connection throws(OutboxError) in
-                try connection.script("CREATE DATABASE \(name)")
+                // One after the other, however long each takes.
+                try connection.script("SET lock_timeout = 0; SET statement_timeout = 0")
+                return try connection.script("CREATE DATABASE \(name)")
             }
         } else {
             let pool = PostgresPool(try PostgresAddress(parsing: address(of: name)), patience: .seconds(300))
@@ -115,6 +117,34 @@ package final class PostgresServer: Sendable {
             }
         }
         return try Database(name: name, server: self)
+    }
+
+    /// One that is free or new, or the next that somebody leaves.
+    private func take() async -> (name: String, isNew: Bool) {
+        let new: String? = state.withLock { state in
+            guard state.free.isEmpty, state.count < Self.maximumCount else { return nil }
+            state.count += 1
+            return "test\(state.count)"
+        }
+        if let new { return (new, true) }
+        let name = await withCheckedContinuation { continuation in
+            let free: String? = state.withLock { state in
+                if let free = state.free.popLast() { return free }
+                state.waiters.append(continuation)
+                return nil
+            }
+            if let free { continuation.resume(returning: free) }
+        }
+        return (name, false)
+    }
+
+    private func leave(_ name: String) {
+        let waiter: CheckedContinuation<String, Never>? = state.withLock { state in
+            guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
+            state.free.append(name)
+            return nil
+        }
+        waiter?.resume(returning: name)
     }
 
     /// A table that is truncated gets new files, and so do its indices: for a few rows that is slow.
@@ -159,6 +189,6 @@ package final class PostgresServer: Sendable {
             }
         }
 
-        deinit { server.state.withLock { $0.free.append(name) } }
+        deinit { server.leave(name) }
     }
 }
