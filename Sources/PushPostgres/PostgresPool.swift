@@ -220,7 +220,8 @@
         /// Nothing is found by another's names. Plans are those for few rows by an index, whatever the statistics say of tables
         /// that are empty in one moment and full in the next. What a dead client held is free again after a minute.
         private static let session = """
-            SET search_path = pg_catalog; SET jit = off; SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan;
+            SET search_path = pg_catalog; SET jit = off; SET plan_cache_mode = force_generic_plan;
+            SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
             SET statement_timeout = '60s'; SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'
             """
         private static let maximumCount = 6

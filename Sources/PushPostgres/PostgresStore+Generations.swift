@@ -19,11 +19,16 @@
 
         /// Asks for the rows of the devices `$1`. Each is looked for in the index, however many they are; both generations in one
         /// condition, which still holds for a row that is moved from one to the other while its lock is waited for.
-        static func living(_ column: String, where condition: String = "true", _ lock: String = "") -> String {
+        ///
+        /// - Parameter end: a lock; without one, `OFFSET 0`. Either keeps the server from asking for the device alone, first,
+        ///   which walks through the index of all generations: it does with statistics from a moment in which little waited.
+        static func living(
+            _ column: String, where condition: String = "true", _ end: String = "OFFSET 0"
+        ) -> String {
             """
             SELECT q.* FROM unnest($1::bigint[]) AS x(device), sealed_push.generations AS n, LATERAL (
                 SELECT device, \(column) FROM sealed_push.queues
-                WHERE generation IN (n.current - 1, n.current) AND device = x.device AND \(condition) \(lock)) AS q
+                WHERE generation IN (n.current - 1, n.current) AND device = x.device AND \(condition) \(end)) AS q
             """
         }
 

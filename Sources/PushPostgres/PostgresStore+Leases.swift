@@ -44,16 +44,19 @@
         private func forgetPlace(of lease: Lease) { places.withLock { $0[lease.device] = nil } }
 
         func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
-            try await timeUntilDue(by: carrier, above: { _ in .min })
+            try await timeUntilDue(by: carrier, above: { _ in .min }, within: nil)
         }
 
-        /// - Parameter floor: below which nothing is looked for, in each lane.
+        /// - Parameters:
+        ///   - floor: below which nothing is looked for, in each lane.
+        ///   - limit: nothing is looked for that is due later: what was leased and is gone lies there, all of the last minutes.
         func timeUntilDue(
-            by carrier: Carrier, above floor: @escaping @Sendable (Int) -> Int64
+            by carrier: Carrier, above floor: @escaping @Sendable (Int) -> Int64, within limit: Duration?
         ) async throws(OutboxError) -> Duration? {
             try await read { db, now throws(OutboxError) in
-                let immediate = try Self.first(carrier, 10, above: floor(10), db)
-                let considerate = try Self.first(carrier, 5, above: floor(5), db)
+                let end = limit.map { now + $0.milliseconds } ?? .max
+                let immediate = try Self.first(carrier, 10, above: floor(10), upTo: end, db)
+                let considerate = try Self.first(carrier, 5, above: floor(5), upTo: end, db)
                 return [immediate, considerate].compactMap(\.self).min().map { .milliseconds($0 - now) }
             }
         }

@@ -16,6 +16,19 @@
         var earliestWhole: ContinuousClock.Instant = .now
         var nextRise: ContinuousClock.Instant = .now
 
+        /// Whether to look at all of it now; for a while others then need not.
+        mutating func beginsWhole() -> Bool {
+            guard ContinuousClock.now >= nextWhole else { return false }
+            nextWhole = .now + Self.wholeInterval
+            return true
+        }
+
+        /// When the next whole look may be made, after one that began at `start`.
+        static func earliestWhole(after start: ContinuousClock.Instant) -> ContinuousClock.Instant {
+            .now + (.now - start) * 50
+        }
+
+        static let wholeInterval = Duration.seconds(5)
         /// Milliseconds.
         static let margin: Int64 = 1_000
         static func lane(_ priority: Int, _ carrier: Carrier) -> String { "\(priority) \(carrier)" }
@@ -63,22 +76,25 @@
             _ db: PostgresConnection
         ) throws(OutboxError) -> [DueQueue] {
             let lane = Floor.lane(priority, carrier)
-            let floor = floors.withLock { $0[lane] } ?? Floor()
             let start = ContinuousClock.now
+            let (floor, isWhole) = floors.withLock { floors in
+                let isWhole = floors[lane, default: Floor()].beginsWhole()
+                return (floors[lane, default: Floor()], isWhole)
+            }
             // A clock that was set back, too, makes all of it uncertain.
-            let lowest = floor.due > now || ContinuousClock.now >= floor.nextWhole ? .min : floor.due
+            let lowest = isWhole || floor.due > now ? .min : floor.due
             var queues = try due(
                 "due > $3 AND due <= $4", carrier, priority, [.int(lowest), .int(now)], limit, db)
             var next = floor
             if lowest == .min || start >= floor.nextRise {
                 next.due =
-                    min(queues.first?.due ?? now, try first(carrier, priority, above: lowest, db) ?? now)
+                    min(queues.first?.due ?? now, try first(carrier, priority, above: lowest, upTo: now, db) ?? now)
                     - Floor.margin
                 next.nextRise = .now + Floor.interval
             }
             if lowest == .min {
-                next.earliestWhole = .now + (ContinuousClock.now - start) * 20
-                next.nextWhole = max(next.earliestWhole, .now + Self.wholeInterval)
+                next.earliestWhole = Floor.earliestWhole(after: start)
+                next.nextWhole = max(next.earliestWhole, .now + Floor.wholeInterval)
             }
             floors.withLock { $0[lane] = next }
             if queues.isEmpty {
@@ -89,14 +105,15 @@
             return queues
         }
 
-        /// The first queue of all, those included that others hold: they are looked for again.
+        /// The first queue between two times, those included that others hold: they are looked for again.
         static func first(
-            _ carrier: Carrier, _ priority: Int, above lowest: Int64, _ db: PostgresConnection
+            _ carrier: Carrier, _ priority: Int, above lowest: Int64, upTo highest: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int64? {
             try db.rows(
                 """
-                SELECT due FROM sealed_push.queues WHERE carrier = $1 AND priority = $2 AND due > $3 ORDER BY due LIMIT 1
-                """, [.text(carrier.description), .int(Int64(priority)), .int(lowest)]
+                SELECT due FROM sealed_push.queues
+                WHERE carrier = $1 AND priority = $2 AND due > $3 AND due <= $4 ORDER BY due LIMIT 1
+                """, [.text(carrier.description), .int(Int64(priority)), .int(lowest), .int(highest)]
             ).first?.int("due")
         }
 
@@ -221,7 +238,5 @@
             guard gethostname(&name, name.count - 1) == 0 else { return "unknown" }
             return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         }()
-
-        private static let wholeInterval = Duration.seconds(5)
     }
 #endif

@@ -64,14 +64,22 @@
             if wasWoken { lookBelowFloors() }
         }
 
-        /// The same as ``timeUntilDue(by:)``, with a look below the floors as seldom as that is slow.
+        /// The same as ``timeUntilDue(by:)``, with a look below the floors and far ahead as seldom as that is slow.
         private func timeUntilNextDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
             let start = ContinuousClock.now
-            let isWhole = start >= earliestWhole.withLock { $0 }
-            let floors = isWhole ? [:] : self.floors.withLock { $0 }
-            let time = try await timeUntilDue(by: carrier) { floors[Floor.lane($0, carrier)]?.due ?? .min }
-            guard isWhole else { return min(time ?? .seconds(1), .seconds(1)) }
-            earliestWhole.withLock { $0 = .now + (.now - start) * 20 }
+            let isWhole = earliestWhole.withLock { earliest in
+                guard start >= earliest else { return false }
+                earliest = start + Floor.wholeInterval
+                return true
+            }
+            guard isWhole else {
+                let floors = self.floors.withLock { $0 }
+                let limit = Duration.seconds(1)
+                return try await timeUntilDue(
+                    by: carrier, above: { floors[Floor.lane($0, carrier)]?.due ?? .min }, within: limit) ?? limit
+            }
+            let time = try await timeUntilDue(by: carrier)
+            earliestWhole.withLock { $0 = Floor.earliestWhole(after: start) }
             if let time, time <= .zero { lookBelowFloors() }
             return time
         }

@@ -95,9 +95,9 @@ public actor Courier {
             if !finished.isEmpty { continue }
             // As many as were asked for: there may be more, and there is room for more.
             if let order, leases.count == order.count, inFlight.count < limits.inFlightCount { continue }
-            if order != nil, leases.isEmpty, inFlight.isEmpty {
+            if goal != .stopped, order != nil, leases.isEmpty, inFlight.isEmpty {
                 let time = try await outbox.store.timeUntilDue(by: carrier)
-                if time == nil, unsettled.isEmpty, goal != .stopped { return }
+                if time == nil, unsettled.isEmpty { return }
                 if case .nothingDue(let limit) = goal, let time, time > limit, unsettled.isEmpty { return }
             }
             await rest()

@@ -114,39 +114,45 @@ package struct JSONWriter {
     package mutating func string(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         var text = text
-        text.withUTF8 { characters in
-            // Piece by piece, since most text has nothing to escape: a payload has quotes at its ends, and none in between.
-            for start in stride(from: 0, to: characters.count, by: 64) {
-                let piece = UnsafeBufferPointer(rebasing: characters[start..<min(start + 64, characters.count)])
-                guard !Self.isPlain(piece) else {
-                    bytes.append(contentsOf: piece)
-                    continue
-                }
-                for character in piece {
-                    if Self.escapedByteCount(of: character) == 1 {
-                        bytes.append(character)
-                    } else {
-                        appendEscaped(character)
-                    }
-                }
-            }
-        }
+        text.withUTF8 { append(escaping: $0) }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether nothing has to be escaped: eight bytes in one step. Source: Hacker's Delight, chapter 6.
-    private static func isPlain(_ characters: UnsafeBufferPointer<UInt8>) -> Bool {
+    /// The same of UTF-8 that is at hand as bytes.
+    package mutating func string(utf8 text: [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        text.withUnsafeBufferPointer { append(escaping: $0) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// What needs no escape goes over in one piece: a payload has quotes at its ends, and none in between.
+    private mutating func append(escaping characters: UnsafeBufferPointer<UInt8>) {
+        var start = 0
+        while start < characters.count {
+            let end = Self.endOfPlain(characters, from: start)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: characters[start..<end]))
+            guard end < characters.count else { return }
+            appendEscaped(characters[end])
+            start = end + 1
+        }
+    }
+
+    /// Where the first byte lies that has to be escaped: eight bytes in one step. Source: Hacker's Delight, chapter 6.
+    private static func endOfPlain(_ characters: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
         let bytes = UnsafeRawBufferPointer(characters)
-        let wordCount = bytes.count / 8
-        var special: UInt64 = 0
-        for index in 0..<wordCount {
-            let word = bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self)
+        var index = start
+        while index + 8 <= characters.count {
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
             let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
             let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-            special |= (word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
+            let special = (word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
+            // The lowest mark is right; those above it may be a borrow's.
+            if special & tops != 0 { return index + (special & tops).trailingZeroBitCount / 8 }
+            index += 8
         }
-        return special & tops == 0 && characters[(8 * wordCount)...].allSatisfy { escapedByteCount(of: $0) == 1 }
+        while index < characters.count, escapedByteCount(of: characters[index]) == 1 { index += 1 }
+        return index
     }
 
     /// How many bytes a byte of UTF-8 takes inside a JSON string.
