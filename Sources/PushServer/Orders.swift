@@ -193,8 +193,8 @@ struct SealedOrder: Sendable {
                 headers.string("apns-push-type", "alert")
                 headers.string("apns-topic", payload.topic.description)
             }
-            sealed.string("id", payload.messageID.description)
-            sealed.string("payload", String(decoding: payload.json, as: UTF8.self))
+            sealed.string("id", utf8: payload.messageID.text)
+            sealed.string("payload", utf8: payload.json)
             sealed.integer("payloadBytes", Int64(payload.json.count))
             sealed.string("recipient", known.text(of: payload.recipient))
             sealed.string("sender", known.text(of: sealedBy))

@@ -113,7 +113,7 @@ extension Content {
         var receiptPlace = 0
         var writer = JSONWriter()
         writer.object { object in
-            object.raw("id", id)
+            if let id { object.string("id", utf8: id.text) }
             object.string("topic", topic?.description)
             object.integer("sent", sent?.secondsSince1970)
             object.integer("expires", expires?.secondsSince1970)
@@ -208,17 +208,6 @@ extension Content.Sound {
         case .named(let name): .string(name)
         case .critical(let name, let volume):
             .object(["critical": 1, "name": .string(name), "volume": .number(volume)])
-        }
-    }
-}
-
-extension JSONWriter.Members {
-    fileprivate mutating func raw(_ name: StaticString, _ id: MessageID?) {
-        guard let id else { return }
-        raw(name) { bytes in
-            bytes.append(UInt8(ascii: "\""))
-            bytes.append(contentsOf: id.text)
-            bytes.append(UInt8(ascii: "\""))
         }
     }
 }

@@ -48,6 +48,8 @@ package enum Base64URL {
 
     private static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
+        // All empty arrays are one, to which the lines below would write.
+        guard !text.isEmpty else { return [] }
         var wrong: UInt64 = 0
         let byteCount = byteCount(fitting: text.count)
         let bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { bytes, filledCount in

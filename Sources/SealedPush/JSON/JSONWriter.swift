@@ -36,6 +36,11 @@ package struct JSONWriter {
             writer.string(value)
         }
 
+        package mutating func string(_ name: StaticString, utf8 value: [UInt8]) {
+            key(name)
+            writer.string(utf8: value)
+        }
+
         package mutating func integer(_ name: StaticString, _ value: Int64?) {
             guard let value else { return }
             key(name)
@@ -118,8 +123,8 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// The same of UTF-8 that is at hand as bytes.
-    package mutating func string(utf8 text: [UInt8]) {
+    /// The same, of UTF-8 that is at hand as bytes.
+    private mutating func string(utf8 text: [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         text.withUnsafeBufferPointer { append(escaping: $0) }
         bytes.append(UInt8(ascii: "\""))

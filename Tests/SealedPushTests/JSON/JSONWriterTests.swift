@@ -27,6 +27,19 @@ struct JSONWriterTests {
         for (ours, theirs) in zip(strings, read) { #expect(Array(ours.utf8) == Array(theirs.utf8)) }
     }
 
+    @Test("escapes each character in each place of a text, and what stands beside it")
+    func places() throws {
+        for byte in 0...127 as ClosedRange<UInt8> {
+            for place in 0...17 {
+                for filler in ["a", "!", "\u{7f}", "\"", "é"] {
+                    let parts = [String](repeating: filler, count: place) + [String(Unicode.Scalar(byte)), filler]
+                    let written = parts.map { text(.string($0)).dropFirst().dropLast() }.joined()
+                    try #require(text(.string(parts.joined())) == "\"\(written)\"")
+                }
+            }
+        }
+    }
+
     @Test("takes as many bytes for a character as is foretold")
     func escapedByteCount() {
         for byte in 0...127 as ClosedRange<UInt8> {
