@@ -19,7 +19,7 @@ private func look(at outbox: Outbox) async {
     }
     _ = await answer { () throws(OutboxError) in try await outbox.deadLetters() }
     _ = await answer { () throws(OutboxError) in try await outbox.deadLetters(reason: "reason", offset: 1) }
-    _ = await answer { () throws(OutboxError) in try await outbox.nextDue(by: .apns()) }
+    _ = await answer { () throws(OutboxError) in try await outbox.store.timeUntilDue(by: .apns()) }
     if let report = await answer({ () throws(OutboxError) in try await outbox.receipts(days: 60) }) {
         _ = (report.total.failedCount, report.total.refusedCount)
     }
@@ -35,14 +35,17 @@ private func lease(from outbox: Outbox) async {
             let order = LeaseOrder(
                 carrier: .apns(environment), count: 8, considerateCount: 2, duration: .seconds(60),
                 firstNumber: Int64(round * 100))
-            let leases = await answer { () throws(OutboxError) in try await outbox.settle([], taking: order) } ?? []
+            let taking = LeaseExchange(taking: order)
+            let taken = await answer { () throws(OutboxError) in try await outbox.store.settle(taking) }
+            let leases = taken?.leases ?? []
             for lease in leases {
                 demand(lease.request.body.count <= 4_096 && lease.request.apnsID.utf8.count == 36, "no push is leased")
                 demand(
                     (1...64).contains(lease.request.collapseID.utf8.count) && lease.attempts > 0, "no push is leased")
             }
             let settled = leases.enumerated().map { ($1, settlements[($0 + round) % settlements.count]) }
-            _ = await answer { () throws(OutboxError) in try await outbox.settle(settled, taking: nil) }
+            let exchange = LeaseExchange(settled: settled)
+            _ = await answer { () throws(OutboxError) in try await outbox.store.settle(exchange) }
         }
     }
 }
