@@ -24,11 +24,7 @@ actor EnqueueRun {
 
     func run(workerCount: Int) async throws(OutboxError) -> EnqueueReport {
         // The first batch says what an earlier call had enqueued: before the others add to that.
-        var step = Step.lost
-        while case .lost = step {
-            step = try await self.step(isFirst: true)
-        }
-        if case .stored = step {
+        if case .stored = try await next(isFirst: true) {
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<max(1, workerCount) { group.addTask { await self.work() } }
             }
@@ -45,7 +41,19 @@ actor EnqueueRun {
         case done
     }
 
-    private nonisolated func step(isFirst: Bool = false) async throws(OutboxError) -> Step {
+    /// Steps until something is stored, or nothing is left. What is lost time and again, nobody else can have stored: its rows
+    /// are not as they must be.
+    private nonisolated func next(isFirst: Bool = false) async throws(OutboxError) -> Step {
+        for _ in 0..<Self.maximumLossCount {
+            let step = try await step(isFirst: isFirst)
+            guard case .lost = step else { return step }
+        }
+        throw .damaged
+    }
+
+    private static let maximumLossCount = 1_000
+
+    private nonisolated func step(isFirst: Bool) async throws(OutboxError) -> Step {
         let batch = try await store.candidates(for: order)
         if isFirst { await begin(after: batch.alreadyEnqueuedCount) }
         guard !batch.isDone else { return .done }
@@ -60,7 +68,7 @@ actor EnqueueRun {
     private func work() async {
         do throws(OutboxError) {
             while failure == nil {
-                if case .done = try await step() { return }
+                if case .done = try await next() { return }
             }
         } catch { failure = failure ?? error }
     }
