@@ -23,8 +23,8 @@
             return true
         }
 
-        /// When the next whole look may be made, after one that began at `start`.
-        static func earliestWhole(after start: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        /// When another whole look costs little of all the time, after one that began at `start`.
+        static func nextWhole(after start: ContinuousClock.Instant) -> ContinuousClock.Instant {
             .now + (.now - start) * 50
         }
 
@@ -93,7 +93,7 @@
                 next.nextRise = .now + Floor.interval
             }
             if lowest == .min {
-                next.earliestWhole = Floor.earliestWhole(after: start)
+                next.earliestWhole = Floor.nextWhole(after: start)
                 next.nextWhole = max(next.earliestWhole, .now + Floor.wholeInterval)
             }
             floors.withLock { $0[lane] = next }

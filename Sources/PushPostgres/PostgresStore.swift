@@ -79,7 +79,7 @@
                     by: carrier, above: { floors[Floor.lane($0, carrier)]?.due ?? .min }, within: limit) ?? limit
             }
             let time = try await timeUntilDue(by: carrier)
-            earliestWhole.withLock { $0 = Floor.earliestWhole(after: start) }
+            earliestWhole.withLock { $0 = Floor.nextWhole(after: start) }
             if let time, time <= .zero { lookBelowFloors() }
             return time
         }

@@ -125,6 +125,14 @@ struct EnqueueTests {
         #expect(try await fixture.outbox.status().waitingCount == 1_500)
     }
 
+    @Test("in a store that forgets what it is told it ends with an error", .inFile)
+    func forgetful() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.execute("CREATE TRIGGER forget BEFORE DELETE ON ranges BEGIN SELECT RAISE(IGNORE); END")
+        await #expect(throws: OutboxError.damaged) { try await fixture.enqueue("Hello", to: .everyone, key: "k") }
+        #expect(try await fixture.outbox.status().waitingCount == 0)
+    }
+
     @Test("a device that changes while it is sealed for gets what is sealed for it as it is then")
     func changed() async throws {
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }

@@ -13,7 +13,9 @@ package struct RemoteFileOpening: ~Copyable {
     package init(_ file: RemoteFile) {
         self.file = file
         hash = BLAKE2bStream()
-        if let key = file.key { chunks = SealedChunks(key: key, sealedByteCount: file.byteCount) }
+        // No file of another length was ever sealed: whoever opened one would take an empty chunk for the last.
+        guard let key = file.key, SealedFileLayout(sealedByteCount: file.byteCount) != nil else { return }
+        chunks = SealedChunks(key: key, sealedByteCount: file.byteCount)
     }
 
     /// Takes the file's next bytes, of any number, and lends what opens of them to `body`, in order.

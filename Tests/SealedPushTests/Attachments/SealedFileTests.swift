@@ -128,6 +128,29 @@ struct SealedFileTests {
         }
     }
 
+    @Test("an empty final chunk behind a full one is refused, though the key, the hash and the length fit")
+    func emptyEnd() throws {
+        let key = AttachmentKey()
+        let count = SealedFileLayout.chunkByteCount
+        var stored = [UInt8](
+            repeating: 0, count: SealedFileLayout.headerByteCount + count + 2 * SecretStream.overheadByteCount)
+        let chunk = [UInt8](repeating: 7, count: count)
+        stored.withUnsafeMutableBytes { stored in
+            let headerEnd = SealedFileLayout.headerByteCount
+            let header = UnsafeMutableRawBufferPointer(rebasing: stored[..<headerEnd])
+            let first = UnsafeMutableRawBufferPointer(
+                rebasing: stored[headerEnd..<stored.count - SecretStream.overheadByteCount])
+            let last = UnsafeMutableRawBufferPointer(rebasing: stored.suffix(SecretStream.overheadByteCount))
+            var sealing = key.withBytes { SecretStream.Sealing(key: $0, header: header) }
+            chunk.withUnsafeBytes { sealing.seal($0, isFinal: false, into: first) }
+            sealing.seal(UnsafeRawBufferPointer(start: nil, count: 0), isFinal: true, into: last)
+        }
+        let url = try #require(URL(string: "https://example.com/f"))
+        let file = RemoteFile(
+            url: url, byteCount: stored.count, hash: BLAKE2b.hash(stored, byteCount: 32), key: key)
+        #expect(throws: AttachmentError.altered) { _ = try Self.open(file, stored) }
+    }
+
     @Test("another key opens nothing, and no key is ever printed")
     func keys() throws {
         let (stored, file) = try Self.seal(Self.bytes(100))
