@@ -20,7 +20,7 @@ struct MessageRoutes: Sendable {
     /// Durable when it is answered.
     func enqueue(_ request: Request, _ context: ServerContext) async throws -> Response {
         // In their order, so that of two messages for one device the first goes first.
-        try await answer(request, status: .accepted, isParallel: false) { members, status in
+        try await answer(request, status: .accepted, isParallel: false) { members, status, writer in
             let order = try MessageOrder(members)
             let report = try await outbox.enqueue(
                 order.content, to: order.audience, from: state().sealer, priority: order.priority,
@@ -33,19 +33,17 @@ struct MessageRoutes: Sendable {
                         uniqueKeysWithValues: report.skipped.map { ($0.key.rawValue, .integer(Int64($0.value))) })),
             ]
             if let status { answer["status"] = .integer(Int64(status)) }
-            var writer = JSONWriter()
             writer.value(.object(answer))
-            return writer.bytes
         }
     }
 
     /// Nothing is kept.
     func seal(_ request: Request, _ context: ServerContext) async throws -> Response {
-        try await answer(request, status: .ok, isParallel: true) { members, status in
+        try await answer(request, status: .ok, isParallel: true) { members, status, writer in
             let order = try SealOrder(members, known: known)
             let sealer = state().sealer
             guard case .device(let name) = order.target else {
-                return try order.sealed(by: sealer).json(known, status: status)
+                return try order.sealed(by: sealer).write(to: &writer, known, status: status)
             }
             guard let device = try await outbox.device(name) else { throw OutboxError.unknownDevice }
             let target: SealOrder.Target
@@ -55,21 +53,26 @@ struct MessageRoutes: Sendable {
                 guard order.includesUnverified else { throw SealOrder.unverified }
                 target = .recipient(recipient)
             }
-            return try order.sealed(by: sealer, for: target).json(known, status: status)
+            try order.sealed(by: sealer, for: target).write(to: &writer, known, status: status)
         }
     }
 
     // MARK: One, or many
 
+    /// Writes the answer to one message; throws before it writes.
+    private typealias Work =
+        @Sendable (_ message: consuming JSONMembers, _ status: Int?, _ answer: inout JSONWriter) async throws -> Void
+
     private func answer(
-        _ request: Request, status: HTTPResponse.Status, isParallel: Bool,
-        _ work: @escaping @Sendable (_ members: [String: JSONValue], _ status: Int?) async throws -> [UInt8]
+        _ request: Request, status: HTTPResponse.Status, isParallel: Bool, _ work: @escaping Work
     ) async throws -> Response {
         guard request.mediaType == Self.lines else {
             guard request.mediaType == "application/json" else {
                 throw Request.wrongType("application/json, or \(Self.lines) for up to 1000 messages, a line each")
             }
-            return .json(try await work(try await request.members(), nil), status: status)
+            var answer = JSONWriter(reservingByteCount: 5_120)
+            try await work(try await request.members(), nil, &answer)
+            return .json(answer.bytes, status: status)
         }
         let body = try await request.wholeBody(upTo: ServerLimits.batchByteCount)
         let lines = Array(body.readableBytesView).split(separator: 0x0a)
@@ -78,43 +81,37 @@ struct MessageRoutes: Sendable {
             throw Problem(
                 .contentTooLarge, "too-many-lines", "a batch has at most \(ServerLimits.batchLineCount) lines")
         }
-        let one: @Sendable (ArraySlice<UInt8>) async -> [UInt8] = { line in
+        let share = isParallel ? max(32, (lines.count + 3) / 4) : max(1, lines.count)
+        let answers = await withTaskGroup(of: (Int, [UInt8]).self) { group in
+            for start in stride(from: 0, to: lines.count, by: share) {
+                let part = lines[start..<min(start + share, lines.count)]
+                group.addTask { (start, await Self.answers(to: part, status.code, work)) }
+            }
+            var answers: [(Int, [UInt8])] = []
+            for await answer in group { answers.append(answer) }
+            return answers.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(answers.reduce(0) { $0 + $1.count })
+        for answer in answers { buffer.writeBytes(answer) }
+        return Response(status: .ok, headers: [.contentType: Self.lines], body: .init(byteBuffer: buffer))
+    }
+
+    /// A line for each line.
+    private static func answers(
+        to lines: ArraySlice<ArraySlice<UInt8>>, _ status: Int, _ work: Work
+    ) async -> [UInt8] {
+        var answers = JSONWriter(reservingByteCount: lines.count * 1_536)
+        for line in lines {
             do {
                 guard line.count <= ServerLimits.bodyByteCount else {
                     throw Problem(.contentTooLarge, "body-too-large", "the line is too long")
                 }
-                return try await work(try Request.members(Array(line)), status.code)
-            } catch {
-                var writer = JSONWriter()
-                writer.value(Problem(error).json())
-                return writer.bytes
-            }
+                try await work(try Request.members(line), status, &answers)
+            } catch { answers.value(Problem(error).json()) }
+            answers.endLine()
         }
-        var answers: [[UInt8]] = []
-        if isParallel {
-            let share = max(32, (lines.count + 3) / 4)
-            answers = await withTaskGroup(of: (Int, [[UInt8]]).self) { group in
-                for start in stride(from: 0, to: lines.count, by: share) {
-                    let part = lines[start..<min(start + share, lines.count)]
-                    group.addTask {
-                        var answers: [[UInt8]] = []
-                        for line in part { answers.append(await one(line)) }
-                        return (start, answers)
-                    }
-                }
-                var parts: [(Int, [[UInt8]])] = []
-                for await part in group { parts.append(part) }
-                return parts.sorted { $0.0 < $1.0 }.flatMap(\.1)
-            }
-        } else {
-            for line in lines { answers.append(await one(line)) }
-        }
-        var buffer = ByteBuffer()
-        for answer in answers {
-            buffer.writeBytes(answer)
-            buffer.writeInteger(UInt8(ascii: "\n"))
-        }
-        return Response(status: .ok, headers: [.contentType: Self.lines], body: .init(byteBuffer: buffer))
+        return answers.bytes
     }
 
     private static let lines = "application/x-ndjson"

@@ -13,7 +13,7 @@ struct MessageOrder: Sendable {
     let includesUnverified: Bool
     let key: IdempotencyKey?
 
-    init(_ members: [String: JSONValue]) throws {
+    init(_ members: consuming JSONMembers) throws {
         var reader = OrderReader(members)
         let user = try reader.optional("user", "1 to 128 bytes of visible text") {
             $0.string.flatMap(UserName.init(parsing:))
@@ -56,9 +56,9 @@ struct SealOrder: Sendable {
     /// - Parameters:
     ///   - known: what was read in earlier orders.
     ///   - isUnverifiedAllowed: whether that was said for all of them.
-    init(_ members: [String: JSONValue], known: KnownTexts, isUnverifiedAllowed: Bool = false) throws {
+    init(_ members: consuming JSONMembers, known: KnownTexts, isUnverifiedAllowed: Bool = false) throws {
         var reader = OrderReader(members)
-        includesUnverified = try reader.flag("unverified") || isUnverifiedAllowed
+        let includesUnverified = try reader.flag("unverified") || isUnverifiedAllowed
         let device = try reader.optional("device", "the name of a device") {
             $0.string.flatMap(DeviceName.init(parsing:))
         }
@@ -79,9 +79,11 @@ struct SealOrder: Sendable {
             value.integer.flatMap { (0...Int64(Sealer.maximumReserve)).contains($0) ? Int($0) : nil }
         }
         (priority, expiration) = try reader.delivery()
-        content = try reader.content()
+        let content = try reader.content()
         try reader.end(
             "device, recipient, record, enrolment, proven, content, reserve, priority, expiration and unverified")
+        self.includesUnverified = includesUnverified
+        self.content = content
     }
 
     /// - Parameter target: where the order names a device, what is known of it.
@@ -108,27 +110,22 @@ struct SealOrder: Sendable {
 
 /// An order's members, one by one; one that nobody has asked for is an error, as it may be a misspelt one.
 private struct OrderReader {
-    private var rest: [String: JSONValue]
-    private let given: JSONValue?
+    private var rest: JSONMembers
 
-    init(_ members: [String: JSONValue]) {
-        rest = members
-        given = rest.removeValue(forKey: "content")
-    }
+    init(_ members: consuming JSONMembers) { rest = members }
 
     mutating func optional<Value>(
-        _ name: String, _ rule: String, _ read: (JSONValue) -> Value?
+        _ name: String, _ rule: @autoclosure () -> String, _ read: (JSONValue) -> Value?
     ) throws(Problem) -> Value? {
-        // A dictionary hashes a name also where it is empty.
-        guard !rest.isEmpty, let member = rest.removeValue(forKey: name) else { return nil }
-        guard let value = read(member) else { throw .malformed("\"\(name)\" is not what it must be: \(rule)") }
+        guard let member = rest.take(name) else { return nil }
+        guard let value = read(member.json) else { throw .malformed("\"\(name)\" is not what it must be: \(rule())") }
         return value
     }
 
     mutating func flag(_ name: String) throws(Problem) -> Bool { try optional(name, "true or false", \.bool) ?? false }
 
-    func content() throws -> Content {
-        guard case .object(let members)? = given else {
+    mutating func content() throws -> Content {
+        guard case .members(let members)? = rest.take("content") else {
             throw Problem.malformed("there is no \"content\", which is an object with an \"alert\" in it")
         }
         return try Content(members: members)
@@ -182,8 +179,7 @@ struct SealedOrder: Sendable {
     /// `Sealed` of Docs/openapi.yaml, its members in the order of their names.
     ///
     /// - Parameter status: where it is a line of many.
-    func json(_ known: KnownTexts, status: Int? = nil) -> [UInt8] {
-        var writer = JSONWriter(reservingByteCount: 5_120)
+    func write(to writer: inout JSONWriter, _ known: KnownTexts, status: Int? = nil) {
         writer.object { sealed in
             sealed.object("headers") { headers in
                 headers.string("apns-collapse-id", payload.collapseID)
@@ -200,7 +196,6 @@ struct SealedOrder: Sendable {
             sealed.string("sender", known.text(of: sealedBy))
             sealed.integer("status", status.map(Int64.init))
         }
-        return writer.bytes
     }
 }
 
@@ -271,19 +266,20 @@ package struct SealBatch: Sendable {
         self.isUnverifiedAllowed = isUnverifiedAllowed
     }
 
-    /// The answer to a line, as JSON without a line's end, and whether it was sealed.
-    package func answer(_ line: [UInt8]) -> (json: [UInt8], isSealed: Bool) {
+    /// Writes the answer to a line, in a line of its own; false where it was not sealed.
+    package func answer(_ line: [UInt8], to answers: inout JSONWriter) -> Bool {
+        defer { answers.endLine() }
         do {
             guard line.count <= Self.maximumLineByteCount else {
                 throw Problem(.contentTooLarge, "body-too-large", "the line is too long")
             }
             let order = try SealOrder(
-                try Request.members(line), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
-            return (try order.sealed(by: sealer, reserve: reserve).json(known, status: 200), true)
+                try Request.members(line[...]), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
+            try order.sealed(by: sealer, reserve: reserve).write(to: &answers, known, status: 200)
+            return true
         } catch {
-            var writer = JSONWriter(reservingByteCount: 512)
-            writer.value(Problem(error).json())
-            return (writer.bytes, false)
+            answers.value(Problem(error).json())
+            return false
         }
     }
 

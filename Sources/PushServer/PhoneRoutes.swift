@@ -25,7 +25,7 @@ struct PhoneRoutes: Sendable {
 
     /// For a back end, inside the account's login: what the app shows here.
     func logIn(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let members = try await request.members()
+        let members = try await request.members().dictionary
         guard let user = members["user"]?.string.flatMap(UserName.init(parsing:)),
             members.count == (members["seconds"] == nil ? 1 : 2)
         else { throw Problem.malformed("a login has a user, of 1 to 128 bytes of visible text, and may have seconds") }
@@ -43,7 +43,7 @@ struct PhoneRoutes: Sendable {
 
     func register(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrolment) = try caller(context)
-        let order = try Registration(try await request.members())
+        let order = try Registration(try await request.members().dictionary)
         guard order.record.enrolment == enrolment else {
             throw Problem.malformed("the record is signed by another key than the path names")
         }
@@ -96,7 +96,7 @@ struct PhoneRoutes: Sendable {
 
     func answer(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, enrolment) = try caller(context)
-        let members = try await request.members()
+        let members = try await request.members().dictionary
         guard let answer = members["answer"]?.string, let text = members["state"]?.string, members.count == 2 else {
             throw Problem.malformed("an answer has two members, answer and state, both text")
         }

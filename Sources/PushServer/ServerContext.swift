@@ -90,9 +90,9 @@ extension Response {
 
 extension Request {
     /// The members of the body's one object.
-    func members(upTo limit: Int = ServerLimits.bodyByteCount) async throws -> [String: JSONValue] {
+    func members(upTo limit: Int = ServerLimits.bodyByteCount) async throws -> JSONMembers {
         guard mediaType == "application/json" else { throw Self.wrongType("application/json") }
-        return try Self.members(Array(try await wholeBody(upTo: limit).readableBytesView))
+        return try Self.members(Array(try await wholeBody(upTo: limit).readableBytesView)[...])
     }
 
     func wholeBody(upTo limit: Int) async throws -> ByteBuffer {
@@ -103,11 +103,13 @@ extension Request {
     }
 
     /// Deep enough for a content in an object.
-    static func members(_ bytes: [UInt8]) throws(Problem) -> [String: JSONValue] {
-        guard
-            let members = JSONReader.object(
-                bytes, maximumByteCount: bytes.count, maximumDepth: JSONReader.maximumDepth + 1)
-        else { throw .malformed("this is not one JSON object in UTF-8, or has a name twice, or is nested too deep") }
+    static func members(_ bytes: ArraySlice<UInt8>) throws(Problem) -> JSONMembers {
+        let members = bytes.withUnsafeBufferPointer {
+            JSONReader.members($0, maximumDepth: JSONReader.maximumDepth + 1)
+        }
+        guard let members else {
+            throw .malformed("this is not one JSON object in UTF-8, or has a name twice, or is nested too deep")
+        }
         return members
     }
 

@@ -125,31 +125,30 @@ struct SealCommand: ParsableCommand {
         }
     }
 
+    private static let pieceByteCount = 65_536
+
     /// In memory that does not grow with the lines; of contexts, as many as a sealer keeps.
     private func sealLines(_ keys: Keyring) throws {
         let sealing = SealBatch(
             from: try sealing.sealer(keys, keyring), reserve: reserve, isUnverifiedAllowed: unverified)
         var failedCount = 0
-        var answers: [UInt8] = []
+        var answers = JSONWriter(reservingByteCount: 2 * Self.pieceByteCount)
         do throws(DurableFiles.Failure) {
             var reader = try LineReader(
                 URL(filePath: file == "-" ? "/dev/stdin" : file), limit: SealBatch.maximumLineByteCount, anyKind: true)
             defer { reader.close() }
             while let line = try reader.next() {
                 guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x0d }) else { continue }
-                let (json, isSealed) = sealing.answer(line)
-                if !isSealed { failedCount += 1 }
-                answers += json
-                answers.append(0x0a)
-                guard answers.count > 65_536 else { continue }
-                do { try Output.write(answers, to: nil) } catch { throw DurableFiles.Failure(code: EPIPE) }
-                answers.removeAll(keepingCapacity: true)
+                if !sealing.answer(line, to: &answers) { failedCount += 1 }
+                guard answers.byteCount > Self.pieceByteCount else { continue }
+                do { try Output.write(answers.bytes, to: nil) } catch { throw DurableFiles.Failure(code: EPIPE) }
+                answers.removeAll()
             }
         } catch {
             guard error.code != EPIPE else { throw Failure.file("standard output can't be written") }
             throw Failure.file("\(file): \(error.message)")
         }
-        try Output.write(answers, to: nil)
+        try Output.write(answers.bytes, to: nil)
         guard failedCount == 0 else {
             throw Failure.input("not sealed: \(Progress.number(failedCount)); their lines say why")
         }

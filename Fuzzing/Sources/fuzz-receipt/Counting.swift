@@ -6,10 +6,13 @@ import PushSender
 /// An empty outbox counts this, and not again.
 func checkCounting(_ receipt: ShownReceipt, at now: Timestamp) {
     folder.lay([:])
+    // The one before may still be closing, and then removes its log by its name.
+    databaseCount += 1
+    let path = "\(folder.path)/\(databaseCount).sqlite"
     let clock = OutboxClock(now: { now.secondsSince1970 * 1_000 }, sleep: { _ in })
     waiting {
         do {
-            let outbox = try Outbox(at: folder.path + "/outbox.sqlite", clock: clock)
+            let outbox = try Outbox(at: path, clock: clock)
             demand(try await outbox.count([receipt, receipt]) == [.counted, .repeated], "it is not counted once")
             let report = try await outbox.receipts()
             let total = report.total
@@ -21,4 +24,5 @@ func checkCounting(_ receipt: ShownReceipt, at now: Timestamp) {
     }
 }
 
+nonisolated(unsafe) private var databaseCount = 0
 private let folder = RawFolder(target: "sealed-push-fuzz-receipt")

@@ -19,15 +19,15 @@ extension Content {
 
     private init(_ bytes: [UInt8], maximumByteCount: Int, isLenient: Bool) throws(ContentError) {
         guard bytes.count <= maximumByteCount else { throw .tooLong(maximumByteCount: maximumByteCount) }
-        guard let members = JSONReader.object(bytes, maximumByteCount: maximumByteCount) else { throw .notJSON }
+        guard let members = bytes.withUnsafeBufferPointer({ JSONReader.members($0) }) else { throw .notJSON }
         try self.init(members, isLenient: isLenient)
     }
 
     /// Reads content that is to be sealed out of JSON that was read before, no deeper than
     /// ``JSONReader/maximumDepth``.
-    package init(members: [String: JSONValue]) throws(ContentError) { try self.init(members, isLenient: false) }
+    package init(members: consuming JSONMembers) throws(ContentError) { try self.init(members, isLenient: false) }
 
-    private init(_ members: [String: JSONValue], isLenient: Bool) throws(ContentError) {
+    private init(_ members: consuming JSONMembers, isLenient: Bool) throws(ContentError) {
         var object = MemberReader(members)
         alert = try object.required("alert", Alert.init)
         guard alert.isVisible else { throw .noVisibleText }
@@ -63,7 +63,7 @@ extension Content {
             isTemplate = value == .bool(true)
             guard isTemplate || isLenient else { throw .invalid("template") }
         }
-        other = object.rest
+        other = object.rest.dictionary
     }
 
     /// Nil where there is nothing; where it can't be read, nil or the error.
@@ -175,14 +175,18 @@ extension ContentError: CustomStringConvertible {
 }
 
 extension Content.Alert {
-    /// Nil where a part is there and no string.
-    fileprivate init?(_ value: JSONValue) {
-        guard case .object(let members) = value else { return nil }
-        for name in ["title", "subtitle", "body"] {
-            if let part = members[name], part.string == nil { return nil }
-        }
-        self.init(
-            title: members["title"]?.string, subtitle: members["subtitle"]?.string, body: members["body"]?.string)
+    /// Nil where a part is there and no string. Members with other names are ignored.
+    fileprivate init?(_ members: inout JSONMembers) {
+        self.init()
+        guard Self.take("title", of: &members, into: &title), Self.take("subtitle", of: &members, into: &subtitle),
+            Self.take("body", of: &members, into: &body)
+        else { return nil }
+    }
+
+    private static func take(_ name: String, of members: inout JSONMembers, into part: inout String?) -> Bool {
+        guard let member = members.take(name) else { return true }
+        part = member.json.string
+        return part != nil
     }
 }
 

@@ -67,7 +67,10 @@ public struct Content: Hashable, Sendable {
         }
 
         /// Whether a person would see anything: some scalar that is no white space, control or ignorable.
-        public var isVisible: Bool { [title, subtitle, body].contains { $0.map(VisibleText.isVisible) ?? false } }
+        public var isVisible: Bool {
+            func isVisible(_ part: String?) -> Bool { part.map(VisibleText.isVisible) ?? false }
+            return isVisible(title) || isVisible(subtitle) || isVisible(body)
+        }
     }
 
     /// As in `aps.sound`.

@@ -27,13 +27,18 @@ package struct JSONReader {
         _ bytes: [UInt8], maximumByteCount: Int, maximumDepth: Int = maximumDepth
     ) -> [String: JSONValue]? {
         guard bytes.count <= maximumByteCount else { return nil }
-        return bytes.withUnsafeBufferPointer { bytes in
-            var reader = JSONReader(bytes, maximumDepth: maximumDepth)
-            reader.skipSpace()
-            guard let members = reader.members() else { return nil }
-            reader.skipSpace()
-            return reader.isAtEnd ? members : nil
-        }
+        return bytes.withUnsafeBufferPointer { members($0, maximumDepth: maximumDepth)?.dictionary }
+    }
+
+    /// The same, to be taken out one by one.
+    package static func members(
+        _ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int = maximumDepth
+    ) -> JSONMembers? {
+        var reader = JSONReader(bytes, maximumDepth: maximumDepth)
+        reader.skipSpace()
+        guard let members = reader.members() else { return nil }
+        reader.skipSpace()
+        return reader.isAtEnd ? members : nil
     }
 
     package var isAtEnd: Bool { place == bytes.count }
@@ -83,7 +88,7 @@ package struct JSONReader {
     private mutating func value() -> JSONValue? {
         switch peek {
         case UInt8(ascii: "\"")?: string().flatMap(text).map(JSONValue.string)
-        case UInt8(ascii: "{")?: members().map(JSONValue.object)
+        case UInt8(ascii: "{")?: members().map { .object($0.dictionary) }
         case UInt8(ascii: "[")?: elements().map(JSONValue.array)
         case UInt8(ascii: "t")?: take("true") ? .bool(true) : nil
         case UInt8(ascii: "f")?: take("false") ? .bool(false) : nil
@@ -92,13 +97,21 @@ package struct JSONReader {
         }
     }
 
-    private mutating func members() -> [String: JSONValue]? {
-        var members: [String: JSONValue] = [:]
+    private mutating func members() -> JSONMembers? {
+        var members = JSONMembers()
+        var names: Set<String> = []
         let isRead = object { reader, name in
-            guard let name = reader.text(name), let value = reader.value() else { return false }
-            return members.updateValue(value, forKey: name) == nil
+            guard let name = reader.text(name), members.isNew(name, &names), let value = reader.member() else {
+                return false
+            }
+            members.append(name, value)
+            return true
         }
         return isRead ? members : nil
+    }
+
+    private mutating func member() -> JSONMembers.Value? {
+        peek == UInt8(ascii: "{") ? members().map(JSONMembers.Value.members) : value().map(JSONMembers.Value.other)
     }
 
     private mutating func elements() -> [JSONValue]? {

@@ -9,14 +9,23 @@ package struct JSONWriter {
 
     package init(reservingByteCount count: Int = 512) { bytes.reserveCapacity(count) }
 
+    private init(taking bytes: inout [UInt8]) { swap(&bytes, &self.bytes) }
+
+    package var byteCount: Int { bytes.count }
+
+    /// Where values stand in lines of their own.
+    package mutating func endLine() { bytes.append(UInt8(ascii: "\n")) }
+
+    /// Begins anew, in the same memory.
+    package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
     /// Members in the order in which `body` adds them.
     package mutating func object(_ body: (inout Members) -> Void) {
-        var members = Members(writer: self)
+        // The buffer moves into `members` and back, so that it is never copied.
+        var members = Members(writer: JSONWriter(taking: &bytes))
         members.writer.bytes.append(UInt8(ascii: "{"))
-        // The writer moves into `members` and back, so that its buffer is never copied.
-        bytes = []
         body(&members)
-        self = members.writer
+        swap(&bytes, &members.writer.bytes)
         bytes.append(UInt8(ascii: "}"))
     }
 

@@ -1,9 +1,9 @@
 /// An object's members, taken out one by one, so that what is left is what nobody knew. Errors name the member by its path.
 struct MemberReader {
-    private(set) var rest: [String: JSONValue]
+    private(set) var rest: JSONMembers
     private let path: String?
 
-    init(_ members: [String: JSONValue]) {
+    init(_ members: consuming JSONMembers) {
         rest = members
         path = nil
     }
@@ -11,14 +11,11 @@ struct MemberReader {
     /// - Throws: ``ContentError/invalid(_:)`` for anything but an object.
     init(_ value: JSONValue, at path: String) throws(ContentError) {
         guard case .object(let members) = value else { throw .invalid(path) }
-        rest = members
+        rest = JSONMembers(members)
         self.path = path
     }
 
-    mutating func take(_ name: String) -> JSONValue? {
-        // A dictionary hashes a name also where it is empty, and most contents have few of the twenty members.
-        rest.isEmpty ? nil : rest.removeValue(forKey: name)
-    }
+    mutating func take(_ name: String) -> JSONValue? { rest.take(name)?.json }
 
     /// Nil where the member is missing; an error where `read` makes nothing of it.
     mutating func optional<Value>(
@@ -31,6 +28,15 @@ struct MemberReader {
 
     mutating func required<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(ContentError) -> Value {
         guard let value = try optional(name, read) else { throw .missing(place(of: name)) }
+        return value
+    }
+
+    /// The members of one that is an object.
+    mutating func required<Value>(
+        _ name: String, _ read: (inout JSONMembers) -> Value?
+    ) throws(ContentError) -> Value {
+        guard let member = rest.take(name) else { throw .missing(place(of: name)) }
+        guard case .members(var members) = member, let value = read(&members) else { throw .invalid(place(of: name)) }
         return value
     }
 

@@ -44,10 +44,20 @@ package struct LineReader {
                 guard !piece.isEmpty else { return isBegun ? line : nil }
             }
             isBegun = true
-            let end = piece.firstIndex(of: UInt8(ascii: "\n"))
+            let end = lineEnd
             line += piece[..<(end ?? piece.endIndex)].prefix(limit + 1 - line.count)
             piece = end.map { piece[($0 + 1)...] } ?? []
             if end != nil { return line }
+        }
+    }
+
+    /// Where the line ends, if it does in this piece.
+    private var lineEnd: Int? {
+        piece.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress, let end = memchr(start, Int32(UInt8(ascii: "\n")), bytes.count) else {
+                return nil
+            }
+            return piece.startIndex + (UnsafeRawPointer(end) - start)
         }
     }
 

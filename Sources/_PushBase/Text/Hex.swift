@@ -44,7 +44,8 @@ extension String {
         self = text
     }
 
-    private init?(strictUTF8 bytes: UnsafeBufferPointer<UInt8>) {
+    /// The same, of bytes in memory.
+    package init?(strictUTF8 bytes: UnsafeBufferPointer<UInt8>) {
         // What is not UTF-8 is replaced by U+FFFD, three bytes of its own, so that the bytes differ then.
         var text = String(decoding: bytes, as: UTF8.self)
         let isSame = text.withUTF8 { text in

@@ -162,6 +162,33 @@ struct JSONReaderTests {
         #expect(read(#"{"a":"\ud83d\ude00\u00e9\u0000\/"}"#) == ["a": "😀é\u{0}/"])
     }
 
+    @Test("with a name twice is refused, however many members lie before and between")
+    func namesTwice() {
+        for count in 1...40 {
+            let names = (0..<count).map { "\"n\($0)\u{e9}\":\($0)" }
+            let text = names.joined(separator: ",")
+            #expect(read("{\(text)}")?.count == count)
+            for again in 0..<count {
+                #expect(read("{\(text),\"n\(again)\u{e9}\":0}") == nil, "\(again) of \(count)")
+                #expect(read("{\(text),\"n\(again)e\u{301}\":0,\"z\":1}") == nil, "\(again) of \(count)")
+            }
+        }
+    }
+
+    @Test("gives its members one by one, each once")
+    func members() throws {
+        let bytes = Array(#"{"a":1,"b":{"c":{"d":[{}]},"\u0061":"x"},"e":null}"#.utf8)
+        var members = try #require(bytes.withUnsafeBufferPointer { JSONReader.members($0) })
+        #expect(members.dictionary == ["a": 1, "b": ["c": ["d": [[:]]], "a": "x"], "e": .null])
+        #expect(members.take("e")?.json == .null)
+        guard case .members(var inner)? = members.take("b") else { throw CancellationError() }
+        #expect(inner.take("a")?.json == "x")
+        #expect(inner.take("a") == nil && members.take("b") == nil && members.take("c") == nil)
+        #expect(members.dictionary == ["a": 1] && !members.isEmpty)
+        #expect(members.take("a")?.json == 1 && members.isEmpty)
+        #expect(JSONMembers(["x": ["y": 2]]).dictionary == ["x": ["y": 2]])
+    }
+
     @Test("keeps truth values and numbers apart")
     func kinds() { #expect(read(#"{"a":true,"b":1,"c":0,"d":false}"#) == ["a": true, "b": 1, "c": 0, "d": false]) }
 
