@@ -22,12 +22,19 @@ package enum BLAKE2b {
     }
 
     /// The keyed hash of `message`; the key has 16 to 64 bytes.
-    package static func hash(
-        _ message: [UInt8], key: UnsafeRawBufferPointer, byteCount: Int
-    ) -> [UInt8] {
-        precondition((16...64).contains(byteCount) && (16...64).contains(key.count))
+    package static func hash(_ message: [UInt8], key: UnsafeRawBufferPointer, byteCount: Int) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: byteCount)
-        crypto_generichash(&digest, byteCount, message, UInt64(message.count), key.bound, key.count)
+        digest.withUnsafeMutableBytes { digest in
+            message.withUnsafeBytes { hash($0, key: key, into: digest) }
+        }
         return digest
+    }
+
+    /// The same, into 16 to 64 bytes.
+    package static func hash(
+        _ message: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, into digest: UnsafeMutableRawBufferPointer
+    ) {
+        precondition((16...64).contains(digest.count) && (16...64).contains(key.count))
+        crypto_generichash(digest.bound, digest.count, message.bound, UInt64(message.count), key.bound, key.count)
     }
 }

@@ -17,24 +17,43 @@ struct ClearIdentifiers: ~Copyable, Sendable {
 
     /// 22 characters of base64url over recipient and the app's own string, or the message where it has none.
     func collapseID(_ text: String?, message: MessageID, recipient: Recipient) -> String {
-        Base64URL.encode(hash("collapse", text.map { Array($0.utf8) } ?? message.text, recipient))
+        withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 1) { identifier in
+            if var text {
+                text.withUTF8 { text in
+                    hash("collapse", recipient, text.count, into: identifier) { $0.copyBytes(from: text) }
+                }
+            } else {
+                hash("collapse", recipient, MessageID.textByteCount, into: identifier, message.write)
+            }
+            return Base64URL.encode(UnsafeRawBufferPointer(identifier))
+        }
     }
 
     /// A UUIDv8 over recipient and message.
     func apnsID(message: MessageID, recipient: Recipient) -> String {
-        MessageID(bytes: hash("apns-id", message.text, recipient), version: 8).description
+        withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 1) { identifier in
+            hash("apns-id", recipient, MessageID.textByteCount, into: identifier, message.write)
+            return MessageID(bytes: UnsafeRawBufferPointer(identifier), version: 8).description
+        }
     }
 
-    private func hash(_ label: StaticString, _ text: [UInt8], _ recipient: Recipient) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(96)
-        label.withUTF8Buffer { bytes.append(contentsOf: $0) }
-        bytes.append(0)
-        bytes += recipient.bytes
-        bytes += text
-        return key.withBytes { BLAKE2b.hash(bytes, key: $0, byteCount: 16) }
+    /// - Parameter write: writes the text, which has so many bytes.
+    private func hash(
+        _ label: StaticString, _ recipient: Recipient, _ textByteCount: Int,
+        into identifier: UnsafeMutableRawBufferPointer, _ write: (UnsafeMutableRawBufferPointer) -> Void
+    ) {
+        let recipientPlace = label.utf8CodeUnitCount + 1
+        let textPlace = recipientPlace + recipient.bytes.count
+        withUnsafeTemporaryAllocation(byteCount: textPlace + textByteCount, alignment: 1) { message in
+            label.withUTF8Buffer { message.copyBytes(from: $0) }
+            message[recipientPlace - 1] = 0
+            UnsafeMutableRawBufferPointer(rebasing: message[recipientPlace...]).copyBytes(from: recipient.bytes)
+            write(UnsafeMutableRawBufferPointer(rebasing: message[textPlace...]))
+            key.withBytes { BLAKE2b.hash(UnsafeRawBufferPointer(message), key: $0, into: identifier) }
+        }
     }
 
+    private static let byteCount = 16
     private static let keyByteCount = 32
 }
 

@@ -135,13 +135,8 @@ public final class Sealer: Sendable {
     package func seal(_ content: PreparedContent, toUnverified recipient: Recipient) -> SealedPayload {
         let receipt = content.hasOwnReceipt ? nil : receipts.map { $0.key.request(recipient, to: $0.address) }
         let envelope = seal(content.plaintext(with: receipt), to: recipient)
-        var json: [UInt8] = []
-        json.reserveCapacity(SizePlan.maximumPayloadByteCount)
-        json += clearPrefix
-        Base64URL.append(envelope.bytes, to: &json)
-        json += Self.clearSuffix
         return SealedPayload(
-            json: json, recipient: recipient, topic: topic,
+            json: json(around: envelope), recipient: recipient, topic: topic,
             apnsID: identifiers.apnsID(message: content.id, recipient: recipient),
             collapseID: identifiers.collapseID(content.collapseID, message: content.id, recipient: recipient),
             messageID: content.id, expires: content.expires, envelope: envelope, alert: safeDefault)
@@ -177,6 +172,22 @@ public final class Sealer: Sendable {
         switch mode {
         case .authenticated(let contexts): contexts.seal(plaintext, to: recipient)
         case .anonymous: Envelope.sealingAnonymously(plaintext, to: recipient)
+        }
+    }
+
+    /// The payload, in memory of its size.
+    private func json(around envelope: Envelope) -> [UInt8] {
+        let textPlace = clearPrefix.count
+        let textEnd = textPlace + Base64URL.textByteCount(of: envelope.bytes.count)
+        let byteCount = textEnd + Self.clearSuffix.count
+        return [UInt8](unsafeUninitializedCapacity: byteCount) { json, count in
+            let json = UnsafeMutableRawBufferPointer(json)
+            json.copyBytes(from: clearPrefix)
+            envelope.bytes.withUnsafeBytes { bytes in
+                Base64URL.write(bytes, to: UnsafeMutableRawBufferPointer(rebasing: json[textPlace..<textEnd]))
+            }
+            UnsafeMutableRawBufferPointer(rebasing: json[textEnd...]).copyBytes(from: Self.clearSuffix)
+            count = byteCount
         }
     }
 

@@ -189,7 +189,7 @@ struct SealedOrder: Sendable {
                 headers.string("apns-push-type", "alert")
                 headers.string("apns-topic", payload.topic.description)
             }
-            sealed.string("id", utf8: payload.messageID.text)
+            sealed.messageID("id", payload.messageID)
             sealed.string("payload", utf8: payload.json)
             sealed.integer("payloadBytes", Int64(payload.json.count))
             sealed.string("recipient", known.text(of: payload.recipient))

@@ -8,7 +8,10 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
 
     /// A new random ID (UUID version 4, RFC 9562).
     public static func random() -> MessageID {
-        MessageID(bytes: SecureRandom.bytes(count: 16), version: 4)
+        withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 1) { bytes in
+            SecureRandom.fill(bytes)
+            return MessageID(bytes: UnsafeRawBufferPointer(bytes), version: 4)
+        }
     }
 
     /// Nil unless the text is 8-4-4-4-12 small hexadecimal digits.
@@ -35,32 +38,50 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// 16 bytes shaped as a UUID of the given version: 4 for random ones, 8 for those of our own making.
-    package init(bytes: [UInt8], version: UInt8) {
-        precondition(bytes.count == 16)
-        let high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
-        let low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
+    package init(bytes: UnsafeRawBufferPointer, version: UInt8) {
+        precondition(bytes.count == Self.byteCount)
+        let high = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+        let low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         self.high = high & ~0xf000 | UInt64(version) << 12
         self.low = low & (UInt64.max >> 2) | 1 << 63
     }
 
-    public var description: String { String(decoding: text, as: UTF8.self) }
-
-    /// The 36 characters, as ASCII.
-    package var text: [UInt8] {
-        let digits = Hex.digits
-        return [UInt8](unsafeUninitializedCapacity: Self.textByteCount) { text, count in
-            for digit in 0..<32 {
-                // Behind 8, 12, 16 and 20 digits.
-                if digit & 3 == 0, (8...20).contains(digit) {
-                    text[count] = UInt8(ascii: "-")
-                    count += 1
-                }
-                let word = digit < 16 ? high : low
-                text[count] = digits[Int(word >> (60 - 4 * UInt64(digit & 15)) & 15)]
-                count += 1
-            }
+    public var description: String {
+        String(unsafeUninitializedCapacity: Self.textByteCount) { text in
+            write(to: UnsafeMutableRawBufferPointer(text))
+            return Self.textByteCount
         }
     }
 
-    private static let textByteCount = 36
+    /// Writes the 36 characters, as ASCII.
+    package func write(to text: UnsafeMutableRawBufferPointer) {
+        precondition(text.count == Self.textByteCount)
+        for place in [8, 13, 18, 23] { text[place] = UInt8(ascii: "-") }
+        func write(_ digits: UInt64, at place: Int) {
+            text.storeBytes(of: digits.bigEndian, toByteOffset: place, as: UInt64.self)
+        }
+        func write(_ digits: UInt64, at places: (Int, Int)) {
+            text.storeBytes(of: UInt32(digits >> 32).bigEndian, toByteOffset: places.0, as: UInt32.self)
+            text.storeBytes(
+                of: UInt32(truncatingIfNeeded: digits).bigEndian, toByteOffset: places.1, as: UInt32.self)
+        }
+        write(Self.digits(of: high >> 32), at: 0)
+        write(Self.digits(of: high & 0xffff_ffff), at: (9, 14))
+        write(Self.digits(of: low >> 32), at: (19, 24))
+        write(Self.digits(of: low & 0xffff_ffff), at: 28)
+    }
+
+    /// The eight hexadecimal digits of 32 bits, one in each byte.
+    private static func digits(of bits: UInt64) -> UInt64 {
+        var nibbles = (bits | bits << 16) & 0x0000_ffff_0000_ffff
+        nibbles = (nibbles | nibbles << 8) & 0x00ff_00ff_00ff_00ff
+        nibbles = (nibbles | nibbles << 4) & 0x0f0f_0f0f_0f0f_0f0f
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        // 1 in each byte that is ten or more.
+        let letters = (nibbles &+ 118 &* ones) >> 7 & ones
+        return nibbles &+ UInt64(UInt8(ascii: "0")) &* ones &+ 39 &* letters
+    }
+
+    private static let byteCount = 16
+    package static let textByteCount = 36
 }

@@ -5,12 +5,16 @@ public enum Checkout {
     public static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// Every file below a folder of the checkout whose name ends so, sorted.
+    /// Every file below a folder of the checkout whose name ends so, sorted; what was built is none of them, also where the
+    /// checkout itself lies in what another built.
     public static func files(in path: String, ending suffix: String) throws -> [URL] {
         let root = folder.appending(path: path)
         guard let walker = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil) else { return [] }
         return walker.compactMap { $0 as? URL }
-            .filter { $0.lastPathComponent.hasSuffix(suffix) && !$0.pathComponents.contains(".build") }
+            .filter { file in
+                let below = file.pathComponents.dropFirst(folder.pathComponents.count)
+                return file.lastPathComponent.hasSuffix(suffix) && !below.contains(".build")
+            }
             .sorted { $0.path < $1.path }
     }
 

@@ -107,8 +107,8 @@ private final class SealingContext: Sendable {
 private struct State {
     var contexts: [Recipient: Held] = [:]
     var isSweepDue = false
-    /// Recipients in the order in which their contexts were made; an entry is stale where its serial number differs.
-    private var order: [(recipient: Recipient, serial: UInt64)] = []
+    /// Contexts in the order in which they were made.
+    private var order: [Entry] = []
     private var firstInOrder = 0
     private var serial: UInt64 = 0
     private var mark: ForkMark?
@@ -119,9 +119,16 @@ private struct State {
         var nextNumber: UInt32
     }
 
+    /// Stale where the serial number of what is held differs.
+    private struct Entry {
+        let recipient: Recipient
+        let serial: UInt64
+        let created: ContinuousClock.Instant
+    }
+
     /// When the oldest context was made.
     var oldest: ContinuousClock.Instant? {
-        order[firstInOrder...].lazy.compactMap { held($0)?.context.created }.first
+        order[firstInOrder...].first { held($0) != nil }?.created
     }
 
     mutating func reserve(for recipient: Recipient, messageCount: Int) -> (SealingContext, UInt32)? {
@@ -143,13 +150,13 @@ private struct State {
         guard contexts[recipient] == nil else { return }
         serial += 1
         contexts[recipient] = Held(context: context, serial: serial, nextNumber: 1)
-        order.append((recipient, serial))
-        while contexts.count > heldCount { dropOldest() }
+        order.append(Entry(recipient: recipient, serial: serial, created: context.created))
+        while contexts.count > heldCount || held(order[firstInOrder]) == nil { dropOldest() }
     }
 
     mutating func dropExpired(at now: ContinuousClock.Instant, lifetime: Duration) {
         while firstInOrder < order.count {
-            if let held = held(order[firstInOrder]), held.context.created + lifetime > now { return }
+            guard order[firstInOrder].created + lifetime <= now else { return }
             dropOldest()
         }
     }
@@ -174,7 +181,7 @@ private struct State {
         firstInOrder = 0
     }
 
-    private func held(_ entry: (recipient: Recipient, serial: UInt64)) -> Held? {
+    private func held(_ entry: Entry) -> Held? {
         guard let held = contexts[entry.recipient], held.serial == entry.serial else { return nil }
         return held
     }

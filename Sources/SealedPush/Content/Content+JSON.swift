@@ -113,7 +113,7 @@ extension Content {
         var receiptPlace = 0
         var writer = JSONWriter()
         writer.object { object in
-            if let id { object.string("id", utf8: id.text) }
+            object.messageID("id", id)
             object.string("topic", topic?.description)
             object.integer("sent", sent?.secondsSince1970)
             object.integer("expires", expires?.secondsSince1970)

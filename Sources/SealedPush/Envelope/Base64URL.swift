@@ -9,10 +9,13 @@ package enum Base64URL {
     /// The most bytes that fit into this many characters.
     package static func byteCount(fitting textByteCount: Int) -> Int { textByteCount * 3 / 4 }
 
-    package static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        append(bytes, to: &text)
-        return String(decoding: text, as: UTF8.self)
+    package static func encode(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes(encode) }
+
+    package static func encode(_ bytes: UnsafeRawBufferPointer) -> String {
+        String(unsafeUninitializedCapacity: textByteCount(of: bytes.count)) { text in
+            write(bytes, to: UnsafeMutableRawBufferPointer(text))
+            return text.count
+        }
     }
 
     /// Appends the text of `bytes` to a buffer.
@@ -20,22 +23,26 @@ package enum Base64URL {
         let start = text.count
         text.append(contentsOf: repeatElement(0, count: textByteCount(of: bytes.count)))
         bytes.withUnsafeBytes { bytes in
-            text.withUnsafeMutableBytes { text in
-                var (index, place) = (0, start)
-                while index + 8 <= bytes.count {
-                    let group = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) >> 16
-                    text.storeBytes(of: letters(of: group).bigEndian, toByteOffset: place, as: UInt64.self)
-                    index += 6
-                    place += 8
-                }
-                while index < bytes.count {
-                    let count = min(6, bytes.count - index)
-                    let group = word(bytes, at: index, count: count) >> 16
-                    put(letters(of: group), into: text, at: place, count: textByteCount(of: count))
-                    index += 6
-                    place += 8
-                }
-            }
+            text.withUnsafeMutableBytes { write(bytes, to: UnsafeMutableRawBufferPointer(rebasing: $0[start...])) }
+        }
+    }
+
+    /// Writes the text of `bytes` into a buffer of its size.
+    package static func write(_ bytes: UnsafeRawBufferPointer, to text: UnsafeMutableRawBufferPointer) {
+        precondition(text.count == textByteCount(of: bytes.count))
+        var (index, place) = (0, 0)
+        while index + 8 <= bytes.count {
+            let group = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) >> 16
+            text.storeBytes(of: letters(of: group).bigEndian, toByteOffset: place, as: UInt64.self)
+            index += 6
+            place += 8
+        }
+        while index < bytes.count {
+            let count = min(6, bytes.count - index)
+            let group = word(bytes, at: index, count: count) >> 16
+            put(letters(of: group), into: text, at: place, count: textByteCount(of: count))
+            index += 6
+            place += 8
         }
     }
 

@@ -38,7 +38,10 @@ extension Envelope {
         static let senderKeyID = recipientKeyID.upperBound..<recipientKeyID.upperBound + KeyID.byteCount
         var enc: Range<Int> { Self.senderKeyID.upperBound..<Self.senderKeyID.upperBound + encByteCount }
         var sequenceNumber: Range<Int> { enc.upperBound..<enc.upperBound + MemoryLayout<UInt32>.size }
-        var headerByteCount: Int { senderKeys == nil ? Self.recipientKeyID.upperBound : sequenceNumber.upperBound }
+        // A pattern, as `==` would copy both sides first.
+        var headerByteCount: Int {
+            if case nil = senderKeys { Self.recipientKeyID.upperBound } else { sequenceNumber.upperBound }
+        }
 
         /// How many bytes an envelope has more than its plaintext.
         package var overheadByteCount: Int { headerByteCount + tagByteCount }

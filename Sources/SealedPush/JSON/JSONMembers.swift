@@ -38,10 +38,7 @@ package struct JSONMembers: Sendable {
     ///
     /// - Parameter names: empty at first; takes the names where there are so many that one is hashed faster than looked for.
     func isNew(_ name: String, _ names: inout Set<String>) -> Bool {
-        if members.count < Self.listedNameCount {
-            for member in members where member.name == name { return false }
-            return true
-        }
+        if members.count < Self.listedNameCount { return members.allSatisfy { $0.name != name } }
         if members.count == Self.listedNameCount { names = Set(members.map(\.name)) }
         return names.insert(name).inserted
     }

@@ -47,7 +47,16 @@ package struct JSONWriter {
 
         package mutating func string(_ name: StaticString, utf8 value: [UInt8]) {
             key(name)
-            writer.string(utf8: value)
+            value.withUnsafeBytes { writer.string(utf8: $0) }
+        }
+
+        package mutating func messageID(_ name: StaticString, _ id: MessageID?) {
+            guard let id else { return }
+            key(name)
+            withUnsafeTemporaryAllocation(byteCount: MessageID.textByteCount, alignment: 1) { text in
+                id.write(to: text)
+                writer.string(utf8: UnsafeRawBufferPointer(text))
+            }
         }
 
         package mutating func integer(_ name: StaticString, _ value: Int64?) {
@@ -126,25 +135,23 @@ package struct JSONWriter {
 
     /// A string in quotes; only what JSON demands is escaped.
     package mutating func string(_ text: String) {
-        bytes.append(UInt8(ascii: "\""))
         var text = text
-        text.withUTF8 { append(escaping: $0) }
-        bytes.append(UInt8(ascii: "\""))
+        text.withUTF8 { string(utf8: UnsafeRawBufferPointer($0)) }
     }
 
     /// The same, of UTF-8 that is at hand as bytes.
-    private mutating func string(utf8 text: [UInt8]) {
+    private mutating func string(utf8 text: UnsafeRawBufferPointer) {
         bytes.append(UInt8(ascii: "\""))
-        text.withUnsafeBufferPointer { append(escaping: $0) }
+        append(escaping: text)
         bytes.append(UInt8(ascii: "\""))
     }
 
     /// What needs no escape goes over in one piece: a payload has quotes at its ends, and none in between.
-    private mutating func append(escaping characters: UnsafeBufferPointer<UInt8>) {
+    private mutating func append(escaping characters: UnsafeRawBufferPointer) {
         var start = 0
         while start < characters.count {
             let end = Self.endOfPlain(characters, from: start)
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: characters[start..<end]))
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: characters[start..<end]))
             guard end < characters.count else { return }
             appendEscaped(characters[end])
             start = end + 1
@@ -152,12 +159,11 @@ package struct JSONWriter {
     }
 
     /// Where the first byte lies that has to be escaped: eight bytes in one step. Source: Hacker's Delight, chapter 6.
-    private static func endOfPlain(_ characters: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+    private static func endOfPlain(_ characters: UnsafeRawBufferPointer, from start: Int) -> Int {
         let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-        let bytes = UnsafeRawBufferPointer(characters)
         var index = start
         while index + 8 <= characters.count {
-            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let word = UInt64(littleEndian: characters.loadUnaligned(fromByteOffset: index, as: UInt64.self))
             let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
             let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
             let special = (word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash

@@ -23,7 +23,7 @@ package struct ReceiptBody: Hashable, Sendable {
 
     /// The number of the receipt about a message: BLAKE2b-128(key, "sealedpush/v1 receipt number" ‖ 0 ‖ message ID).
     package static func number(of message: MessageID, key: [UInt8]) -> [UInt8] {
-        let bytes = Array("sealedpush/v1 receipt number".utf8) + [0] + message.text
+        let bytes = Array("sealedpush/v1 receipt number".utf8) + [0] + message.description.utf8
         return key.withUnsafeBytes { BLAKE2b.hash(bytes, key: $0, byteCount: numberByteCount) }
     }
 
