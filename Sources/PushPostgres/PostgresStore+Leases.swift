@@ -57,7 +57,7 @@
                 let end = limit.map { now + $0.milliseconds } ?? .max
                 let immediate = try Self.first(carrier, 10, above: floor(10), upTo: end, db)
                 let considerate = try Self.first(carrier, 5, above: floor(5), upTo: end, db)
-                return [immediate, considerate].compactMap(\.self).min().map { .milliseconds($0 - now) }
+                return [immediate, considerate].compactMap(\.self).min().map { .milliseconds(max(0, $0) - now) }
             }
         }
 

@@ -87,9 +87,8 @@
                 "due > $3 AND due <= $4", carrier, priority, [.int(lowest), .int(now)], limit, db)
             var next = floor
             if lowest == .min || start >= floor.nextRise {
-                next.due =
-                    min(queues.first?.due ?? now, try first(carrier, priority, above: lowest, upTo: now, db) ?? now)
-                    - Floor.margin
+                let first = try first(carrier, priority, above: lowest, upTo: now, db) ?? now
+                next.due = max(0, min(queues.first?.due ?? now, first)) - Floor.margin
                 next.nextRise = .now + Floor.interval
             }
             if lowest == .min {

@@ -155,6 +155,16 @@ struct LeaseTests {
         #expect(try await fixture.outbox.status().deadLetters == ["malformed": changes.count])
     }
 
+    @Test("a queue that is due before all time, as somebody has written it, is due")
+    func beforeAllTime() async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.execute("UPDATE queues SET due = -9223372036854775807")
+        let time = try #require(try await fixture.outbox.store.timeUntilDue(by: .apns()))
+        #expect(time < .zero)
+        #expect(try await take(1).count == 1)
+    }
+
     private func entry(_ expression: String) async throws -> Int64 {
         try #require(try await fixture.number("SELECT \(expression) FROM entries"))
     }

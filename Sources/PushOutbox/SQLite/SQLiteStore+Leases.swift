@@ -32,7 +32,8 @@ extension SQLiteStore {
                         UNION ALL SELECT MIN(due) FROM queues WHERE environment = ?1 AND priority = 5)
                     """, arguments: [carrier])
         }
-        return due.map { .milliseconds($0 - clock.now()) }
+        // A damaged file may say any number.
+        return due.map { .milliseconds(max(0, $0) - clock.now()) }
     }
 
     private static func take(_ order: LeaseOrder, at now: Int64, in db: Database) throws -> [Lease] {
