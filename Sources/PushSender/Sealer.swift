@@ -63,6 +63,8 @@ public final class Sealer: Sendable {
 
     /// Whose messages it seals; nil where they prove nobody.
     package var sender: Sender? { mode.sender }
+    /// The same as text.
+    package let senderText: String?
 
     private init(
         mode: Mode, identifiers: consuming ClearIdentifiers, topic: Topic, safeDefault: WireAlert,
@@ -70,6 +72,7 @@ public final class Sealer: Sendable {
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.mode = mode
+        senderText = mode.sender?.description
         self.identifiers = identifiers
         self.topic = topic
         self.safeDefault = safeDefault

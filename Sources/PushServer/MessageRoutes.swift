@@ -43,7 +43,7 @@ struct MessageRoutes: Sendable {
             let order = try SealOrder(members, known: known)
             let sealer = state().sealer
             guard case .device(let name) = order.target else {
-                return try order.sealed(by: sealer).write(to: &writer, known, status: status)
+                return try order.sealed(by: sealer, known).write(to: &writer, status: status)
             }
             guard let device = try await outbox.device(name) else { throw OutboxError.unknownDevice }
             let target: SealOrder.Target
@@ -51,9 +51,9 @@ struct MessageRoutes: Sendable {
             case .enrolled(let enrolled): target = .enrolled(enrolled)
             case .unverified(let recipient):
                 guard order.includesUnverified else { throw SealOrder.unverified }
-                target = .recipient(recipient)
+                target = .recipient(known.recipient(recipient))
             }
-            try order.sealed(by: sealer, for: target).write(to: &writer, known, status: status)
+            try order.sealed(by: sealer, known, for: target).write(to: &writer, status: status)
         }
     }
 

@@ -50,7 +50,7 @@ struct SealOrder: Sendable {
         case device(DeviceName)
         /// Of a database that is the only store.
         case enrolled(EnrolledDevice)
-        case recipient(Recipient)
+        case recipient(KnownRecipient)
     }
 
     /// - Parameters:
@@ -59,48 +59,36 @@ struct SealOrder: Sendable {
     init(_ members: consuming JSONMembers, known: KnownTexts, isUnverifiedAllowed: Bool = false) throws {
         var reader = OrderReader(members)
         let includesUnverified = try reader.flag("unverified") || isUnverifiedAllowed
-        let device = try reader.optional("device", "the name of a device") {
-            $0.string.flatMap(DeviceName.init(parsing:))
-        }
-        let recipient = try reader.optional("recipient", "push1…") { $0.string.flatMap(known.recipient) }
-        let enrolled = try reader.enrolled(known)
-        switch (device, recipient, enrolled) {
-        case (let device?, nil, nil): target = .device(device)
-        case (nil, let recipient?, nil):
-            guard includesUnverified else { throw Self.unverified }
-            target = .recipient(recipient)
-        case (nil, nil, let enrolled?): target = .enrolled(enrolled)
-        default:
-            throw Problem.malformed(
-                "a message is sealed for a device, for a recipient, or for a record with its enrolment and proven: say one"
-            )
-        }
-        reserve = try reader.optional("reserve", "0 to \(Sealer.maximumReserve)") { value in
+        let target = try reader.target(known, includesUnverified: includesUnverified)
+        let reserve = try reader.optional("reserve", "0 to \(Sealer.maximumReserve)") { value in
             value.integer.flatMap { (0...Int64(Sealer.maximumReserve)).contains($0) ? Int($0) : nil }
         }
-        (priority, expiration) = try reader.delivery()
+        let (priority, expiration) = try reader.delivery()
         let content = try reader.content()
         try reader.end(
             "device, recipient, record, enrolment, proven, content, reserve, priority, expiration and unverified")
-        self.includesUnverified = includesUnverified
-        self.content = content
+        (self.content, self.target, self.reserve) = (content, target, reserve)
+        (self.priority, self.expiration, self.includesUnverified) = (priority, expiration, includesUnverified)
     }
 
     /// - Parameter target: where the order names a device, what is known of it.
-    func sealed(by sealer: Sealer, for target: Target? = nil, reserve: Int = 0) throws -> SealedOrder {
-        let recipient: Recipient
+    func sealed(
+        by sealer: Sealer, _ known: KnownTexts, for target: Target? = nil, reserve: Int = 0
+    ) throws -> SealedOrder {
+        let recipient: KnownRecipient
         switch target ?? self.target {
         case .device:
             throw Problem.malformed(
                 "only a service knows devices by name", hint: "Give the record with its enrolment and proven keys.")
         case .enrolled(let enrolled):
             guard enrolled.record.topic == sealer.topic else { throw RecordError.otherTopic }
-            recipient = try enrolled.recipient(at: .now()).recipient
+            recipient = known.recipient(try enrolled.recipient(at: .now()).recipient)
         case .recipient(let given): recipient = given
         }
-        let payload = try sealer.seal(content, toUnverified: recipient, reserve: self.reserve ?? reserve)
+        let payload = try sealer.seal(content, toUnverified: recipient.key, reserve: self.reserve ?? reserve)
         return SealedOrder(
-            payload: payload, sealedBy: SealedBy(sealer), priority: priority, expiration: expiration ?? payload.expires)
+            payload: payload, recipient: recipient.text, sender: sealer.senderText ?? SealedBy.anonymous.description,
+            priority: priority, expiration: expiration ?? payload.expires)
     }
 
     static let unverified = Problem(
@@ -120,6 +108,22 @@ private struct OrderReader {
         guard let member = rest.take(name) else { return nil }
         guard let value = read(member.json) else { throw .malformed("\"\(name)\" is not what it must be: \(rule())") }
         return value
+    }
+
+    mutating func target(_ known: KnownTexts, includesUnverified: Bool) throws -> SealOrder.Target {
+        let device = try optional("device", "the name of a device") { $0.string.flatMap(DeviceName.init(parsing:)) }
+        let recipient = try optional("recipient", "push1…") { $0.string.flatMap(known.recipient) }
+        switch (device, recipient, try enrolled(known)) {
+        case (let device?, nil, nil): return .device(device)
+        case (nil, let recipient?, nil):
+            guard includesUnverified else { throw SealOrder.unverified }
+            return .recipient(recipient)
+        case (nil, nil, let enrolled?): return .enrolled(enrolled)
+        default:
+            throw Problem.malformed(
+                "a message is sealed for a device, for a recipient, or for a record with its enrolment and proven: say one"
+            )
+        }
     }
 
     mutating func flag(_ name: String) throws(Problem) -> Bool { try optional(name, "true or false", \.bool) ?? false }
@@ -152,7 +156,7 @@ private struct OrderReader {
         }
         let proven = try optional("proven", "a list of push1…") { value -> [Recipient]? in
             guard case .array(let texts) = value, texts.count <= 16 else { return nil }
-            let recipients = texts.compactMap { $0.string.flatMap(known.recipient) }
+            let recipients = texts.compactMap { $0.string.flatMap(known.recipient)?.key }
             return recipients.count == texts.count ? recipients : nil
         }
         guard record != nil || enrolment != nil || proven != nil else { return nil }
@@ -172,14 +176,15 @@ private struct OrderReader {
 /// A sealed message, and what the request to Apple is made of. Source: Specification 2.6.
 struct SealedOrder: Sendable {
     let payload: SealedPayload
-    let sealedBy: SealedBy
+    let recipient: String
+    let sender: String
     let priority: PushPriority
     let expiration: Timestamp?
 
     /// `Sealed` of Docs/openapi.yaml, its members in the order of their names.
     ///
     /// - Parameter status: where it is a line of many.
-    func write(to writer: inout JSONWriter, _ known: KnownTexts, status: Int? = nil) {
+    func write(to writer: inout JSONWriter, status: Int?) {
         writer.object { sealed in
             sealed.object("headers") { headers in
                 headers.string("apns-collapse-id", payload.collapseID)
@@ -192,8 +197,8 @@ struct SealedOrder: Sendable {
             sealed.messageID("id", payload.messageID)
             sealed.string("payload", utf8: payload.json)
             sealed.integer("payloadBytes", Int64(payload.json.count))
-            sealed.string("recipient", known.text(of: payload.recipient))
-            sealed.string("sender", known.text(of: sealedBy))
+            sealed.string("recipient", recipient)
+            sealed.string("sender", sender)
             sealed.integer("status", status.map(Int64.init))
         }
     }
@@ -204,15 +209,16 @@ struct SealedOrder: Sendable {
 /// They are public, and the same text always means the same. Of each kind there are at most 4,096, a few MB in all; then it
 /// begins anew. Safe from many threads.
 final class KnownTexts: Sendable {
-    private let recipients = Known<Text, Recipient>()
+    private let recipients = Known<Text, KnownRecipient>()
     private let enrolments = Known<Text, Enrolment>()
     private let records = Known<Text, DeviceRecord>()
-    private let texts = Known<Recipient, String>()
-    private let senders = Known<SealedBy, String>()
+    private let keys = Known<Recipient, KnownRecipient>()
 
-    func recipient(_ text: String) -> Recipient? {
-        try? recipients.value(Text(text: text)) { try Recipient(parsing: text) }
+    func recipient(_ text: String) -> KnownRecipient? {
+        try? recipients.value(Text(text: text)) { KnownRecipient(key: try Recipient(parsing: text)) }
     }
+
+    func recipient(_ key: Recipient) -> KnownRecipient { keys.value(key) { KnownRecipient(key: key) } }
 
     func enrolment(_ text: String) -> Enrolment? {
         try? enrolments.value(Text(text: text)) { try Enrolment(parsing: text) }
@@ -221,10 +227,6 @@ final class KnownTexts: Sendable {
     func record(_ text: String) throws -> DeviceRecord {
         try records.value(Text(text: text)) { try DeviceRecord(parsing: text) }
     }
-
-    func text(of recipient: Recipient) -> String { texts.value(recipient) { recipient.description } }
-
-    func text(of sealedBy: SealedBy) -> String { senders.value(sealedBy) { sealedBy.description } }
 
     /// Equal to itself alone: a string also equals others that look the same.
     private struct Text: Hashable {
@@ -247,6 +249,17 @@ final class KnownTexts: Sendable {
             }
             return value
         }
+    }
+}
+
+/// A device's key, and its text.
+struct KnownRecipient: Sendable {
+    let key: Recipient
+    let text: String
+
+    init(key: Recipient) {
+        self.key = key
+        text = key.description
     }
 }
 
@@ -275,7 +288,7 @@ package struct SealBatch: Sendable {
             }
             let order = try SealOrder(
                 try Request.members(line[...]), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
-            try order.sealed(by: sealer, reserve: reserve).write(to: &answers, known, status: 200)
+            try order.sealed(by: sealer, known, reserve: reserve).write(to: &answers, status: 200)
             return true
         } catch {
             answers.value(Problem(error).json())

@@ -3,24 +3,24 @@ internal import _PushBase
 /// Tells a process from a child that fork(2) has made of it, whose memory is the same.
 ///
 /// A process ID does not tell: where the first process of a container makes a child in a new namespace, both have the
-/// number 1, and a kernel uses numbers again. On Linux the mark is a page that a child finds empty (madvise(2),
-/// `MADV_WIPEONFORK`, Linux 4.14), however it was made; elsewhere a count of forks (pthread_atfork(3)).
+/// number 1, and a kernel uses numbers again. The mark is a count of forks (pthread_atfork(3)), and on Linux a page that a
+/// child finds empty, however it was made (madvise(2), `MADV_WIPEONFORK`, Linux 4.14); elsewhere the process ID as well.
+/// Neither on Linux asks the kernel each time.
 ///
 /// Not safe from many threads by itself. Takes a page of memory on Linux. Source: Specification 3.5.6.
 final class ForkMark {
-    private let processID = getpid()
+    private let forkCount: Int
     #if canImport(Darwin)
-        private let forkCount: Int
+        private let processID = getpid()
     #else
         private let page: UnsafeMutableRawPointer
     #endif
 
     /// Nil where the system makes no such mark: then nothing may be kept that a child must not use again.
     init?() {
-        #if canImport(Darwin)
-            guard ForkCount.isCounting else { return nil }
-            forkCount = ForkCount.current
-        #else
+        guard ForkCount.isCounting else { return nil }
+        forkCount = ForkCount.current
+        #if !canImport(Darwin)
             let mapped = mmap(nil, Self.pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
             guard let mapped, mapped != MAP_FAILED else { return nil }
             guard madvise(mapped, Self.pageSize, Self.wipeOnFork) == 0 else {
@@ -41,9 +41,9 @@ final class ForkMark {
     /// False in every child, and in its children, for good.
     var isOfThisProcess: Bool {
         #if canImport(Darwin)
-            processID == getpid() && forkCount == ForkCount.current
+            forkCount == ForkCount.current && processID == getpid()
         #else
-            processID == getpid() && page.load(as: UInt8.self) == 1
+            forkCount == ForkCount.current && page.load(as: UInt8.self) == 1
         #endif
     }
 
@@ -54,13 +54,11 @@ final class ForkMark {
     #endif
 }
 
-#if canImport(Darwin)
-    /// How many forks have led to this process since it was first asked.
-    private enum ForkCount {
-        /// Written by a child alone, before it has a second thread.
-        nonisolated(unsafe) private static var count = 0
-        static let isCounting: Bool = pthread_atfork(nil, nil, { ForkCount.count += 1 }) == 0
+/// How many forks have led to this process since it was first asked.
+private enum ForkCount {
+    /// Written by a child alone, before it has a second thread.
+    nonisolated(unsafe) private static var count = 0
+    static let isCounting: Bool = pthread_atfork(nil, nil, { ForkCount.count += 1 }) == 0
 
-        static var current: Int { count }
-    }
-#endif
+    static var current: Int { count }
+}

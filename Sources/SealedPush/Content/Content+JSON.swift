@@ -31,6 +31,9 @@ extension Content {
         var object = MemberReader(members)
         alert = try object.required("alert", Alert.init)
         guard alert.isVisible else { throw .noVisibleText }
+        other = [:]
+        // Most contents are a text alone.
+        guard !object.rest.isEmpty else { return }
         id = try object.optional("id") { $0.string.flatMap(MessageID.init(parsing:)) }
         topic = try object.optional("topic") { $0.string.flatMap(Topic.init(parsing:)) }
         sent = try object.optional("sent") { $0.integer.flatMap(Timestamp.init(secondsSince1970:)) }

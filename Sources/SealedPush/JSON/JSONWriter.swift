@@ -200,5 +200,8 @@ package struct JSONWriter {
         }
     }
 
-    private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
+    private mutating func raw(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes.append(contentsOf: $0) }
+    }
 }
