@@ -4,6 +4,7 @@ internal import NIOCore
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
+internal import _PushBase
 
 /// What a back end sends: messages to be kept and delivered, or to be sealed for it to deliver. One in a request, or up to
 /// 1,000, a line each, of which each gets an answer of its own.
@@ -66,17 +67,16 @@ struct MessageRoutes: Sendable {
     private func answer(
         _ request: Request, status: HTTPResponse.Status, isParallel: Bool, _ work: @escaping Work
     ) async throws -> Response {
-        guard request.mediaType == Self.lines else {
+        guard request.mediaType == Self.linesType else {
             guard request.mediaType == "application/json" else {
-                throw Request.wrongType("application/json, or \(Self.lines) for up to 1000 messages, a line each")
+                throw Request.wrongType("application/json, or \(Self.linesType) for up to 1000 messages, a line each")
             }
             var answer = JSONWriter(reservingByteCount: 5_120)
             try await work(try await request.members(), nil, &answer)
             return .json(answer.bytes, status: status)
         }
         let body = try await request.wholeBody(upTo: ServerLimits.batchByteCount)
-        let lines = Array(body.readableBytesView).split(separator: 0x0a)
-            .filter { !$0.allSatisfy { $0 == 0x0d || $0 == 0x20 } }
+        let lines = Self.lines(of: Array(body.readableBytesView)[...])
         guard lines.count <= ServerLimits.batchLineCount else {
             throw Problem(
                 .contentTooLarge, "too-many-lines", "a batch has at most \(ServerLimits.batchLineCount) lines")
@@ -94,7 +94,7 @@ struct MessageRoutes: Sendable {
         var buffer = ByteBuffer()
         buffer.reserveCapacity(answers.reduce(0) { $0 + $1.count })
         for answer in answers { buffer.writeBytes(answer) }
-        return Response(status: .ok, headers: [.contentType: Self.lines], body: .init(byteBuffer: buffer))
+        return Response(status: .ok, headers: [.contentType: Self.linesType], body: .init(byteBuffer: buffer))
     }
 
     /// A line for each line.
@@ -114,5 +114,18 @@ struct MessageRoutes: Sendable {
         return answers.bytes
     }
 
-    private static let lines = "application/x-ndjson"
+    /// Without those that are blank.
+    private static func lines(of body: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        var lines: [ArraySlice<UInt8>] = []
+        var rest = body
+        while !rest.isEmpty {
+            let end = rest.lineEnd
+            let line = rest[..<(end ?? rest.endIndex)]
+            if !line.allSatisfy({ $0 == 0x0d || $0 == 0x20 }) { lines.append(line) }
+            rest = end.map { rest[($0 + 1)...] } ?? []
+        }
+        return lines
+    }
+
+    private static let linesType = "application/x-ndjson"
 }

@@ -2,7 +2,6 @@ internal import Hummingbird
 internal import PushOutbox
 package import PushSender
 internal import SealedPush
-internal import _PushBase
 
 /// One message to be kept and delivered.
 struct MessageOrder: Sendable {
@@ -129,7 +128,7 @@ private struct OrderReader {
     mutating func flag(_ name: String) throws(Problem) -> Bool { try optional(name, "true or false", \.bool) ?? false }
 
     mutating func content() throws -> Content {
-        guard case .members(let members)? = rest.take("content") else {
+        guard let members = rest.take("content")?.members else {
             throw Problem.malformed("there is no \"content\", which is an object with an \"alert\" in it")
         }
         return try Content(members: members)
@@ -201,65 +200,6 @@ struct SealedOrder: Sendable {
             sealed.string("sender", sender)
             sealed.integer("status", status.map(Int64.init))
         }
-    }
-}
-
-/// Keys and records that were read before, by their text: to read and check them takes longer than to seal.
-///
-/// They are public, and the same text always means the same. Of each kind there are at most 4,096, a few MB in all; then it
-/// begins anew. Safe from many threads.
-final class KnownTexts: Sendable {
-    private let recipients = Known<Text, KnownRecipient>()
-    private let enrolments = Known<Text, Enrolment>()
-    private let records = Known<Text, DeviceRecord>()
-    private let keys = Known<Recipient, KnownRecipient>()
-
-    func recipient(_ text: String) -> KnownRecipient? {
-        try? recipients.value(Text(text: text)) { KnownRecipient(key: try Recipient(parsing: text)) }
-    }
-
-    func recipient(_ key: Recipient) -> KnownRecipient { keys.value(key) { KnownRecipient(key: key) } }
-
-    func enrolment(_ text: String) -> Enrolment? {
-        try? enrolments.value(Text(text: text)) { try Enrolment(parsing: text) }
-    }
-
-    func record(_ text: String) throws -> DeviceRecord {
-        try records.value(Text(text: text)) { try DeviceRecord(parsing: text) }
-    }
-
-    /// Equal to itself alone: a string also equals others that look the same.
-    private struct Text: Hashable {
-        let text: String
-
-        static func == (one: Text, other: Text) -> Bool {
-            one.text.utf8.count == other.text.utf8.count && one.text == other.text
-        }
-    }
-
-    private final class Known<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-        private let values = Locked<[Key: Value]>([:])
-
-        func value(_ key: Key, _ make: () throws -> Value) rethrows -> Value {
-            if let value = values.withLock({ $0[key] }) { return value }
-            let value = try make()
-            values.withLock { values in
-                if values.count >= 4_096 { values.removeAll() }
-                values[key] = value
-            }
-            return value
-        }
-    }
-}
-
-/// A device's key, and its text.
-struct KnownRecipient: Sendable {
-    let key: Recipient
-    let text: String
-
-    init(key: Recipient) {
-        self.key = key
-        text = key.description
     }
 }
 

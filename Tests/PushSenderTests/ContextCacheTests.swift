@@ -171,13 +171,16 @@ struct ContextCacheTests {
 
     @Test("it comes again for what was younger then, and for what is sealed after it")
     func sweepAgain() async throws {
-        let cache = ContextCache(
-            sender: sender, topic: "com.example.app", limits: ContextLimits(lifetime: .milliseconds(50)))
+        let world = World()
+        let cache = cache(ContextLimits(lifetime: .milliseconds(50)), world)
         for _ in 1...2 {
             _ = cache.seal(plaintext, to: phone.recipient)
-            try await Task.sleep(for: .milliseconds(25))
+            world.pass(.milliseconds(25))
             _ = cache.seal(plaintext, to: Identity().recipient)
-            try await eventually("the sweep") { cache.heldCount == 0 }
+            world.pass(.milliseconds(30))
+            try await eventually("the sweep of the older one") { cache.heldCount == 1 }
+            world.pass(.milliseconds(30))
+            try await eventually("the sweep of the other") { cache.heldCount == 0 }
         }
     }
 

@@ -32,6 +32,20 @@ import _PushBase
             #expect(words[0][1] == words[3][1] && words[3][2] == "1", "the parent goes on with its own")
         }
 
+        @Test("a child that was made without a word to its libraries is told by its empty page")
+        func uncounted() async {
+            guard dlsym(nil, "_Fork") != nil else { return print("this libc has no _Fork(3): not tried") }
+            await #expect(processExitsWith: .success) {
+                let fork = unsafeBitCast(dlsym(nil, "_Fork"), to: (@convention(c) () -> pid_t).self)
+                guard let mark = ForkMark(), mark.isOfThisProcess else { exit(1) }
+                // Here the child may not even ask for memory.
+                let process = fork()
+                if process == 0 { _exit(mark.isOfThisProcess ? 1 : 0) }
+                var status: Int32 = 0
+                guard waitpid(process, &status, 0) == process, status == 0, mark.isOfThisProcess else { exit(1) }
+            }
+        }
+
         /// What runs in a process of its own: it forks.
         struct Work: Codable, Sendable {
             let inNamespace: Bool

@@ -15,6 +15,15 @@ package struct JSONMembers: Sendable {
             case .other(let value): value
             }
         }
+
+        /// Nil for anything but an object.
+        package var members: JSONMembers? {
+            switch self {
+            case .members(let members): members
+            case .other(.object(let members)): JSONMembers(members)
+            case .other: nil
+            }
+        }
     }
 
     package init() {}

@@ -36,7 +36,7 @@ struct MemberReader {
         _ name: String, _ read: (inout JSONMembers) -> Value?
     ) throws(ContentError) -> Value {
         guard let member = rest.take(name) else { throw .missing(place(of: name)) }
-        guard case .members(var members) = member, let value = read(&members) else { throw .invalid(place(of: name)) }
+        guard var members = member.members, let value = read(&members) else { throw .invalid(place(of: name)) }
         return value
     }
 

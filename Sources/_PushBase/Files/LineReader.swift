@@ -44,22 +44,24 @@ package struct LineReader {
                 guard !piece.isEmpty else { return isBegun ? line : nil }
             }
             isBegun = true
-            let end = lineEnd
+            let end = piece.lineEnd
             line += piece[..<(end ?? piece.endIndex)].prefix(limit + 1 - line.count)
             piece = end.map { piece[($0 + 1)...] } ?? []
             if end != nil { return line }
         }
     }
 
-    /// Where the line ends, if it does in this piece.
-    private var lineEnd: Int? {
-        piece.withUnsafeBytes { bytes in
+    private static let pieceByteCount = 65_536
+}
+
+extension ArraySlice<UInt8> {
+    /// Where its first line ends, if it does.
+    package var lineEnd: Int? {
+        withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress, let end = memchr(start, Int32(UInt8(ascii: "\n")), bytes.count) else {
                 return nil
             }
-            return piece.startIndex + (UnsafeRawPointer(end) - start)
+            return startIndex + (UnsafeRawPointer(end) - start)
         }
     }
-
-    private static let pieceByteCount = 65_536
 }

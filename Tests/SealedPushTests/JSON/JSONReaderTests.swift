@@ -181,12 +181,14 @@ struct JSONReaderTests {
         var members = try #require(bytes.withUnsafeBufferPointer { JSONReader.members($0) })
         #expect(members.dictionary == ["a": 1, "b": ["c": ["d": [[:]]], "a": "x"], "e": .null])
         #expect(members.take("e")?.json == .null)
-        guard case .members(var inner)? = members.take("b") else { throw CancellationError() }
+        var inner = try #require(members.take("b")?.members)
         #expect(inner.take("a")?.json == "x")
         #expect(inner.take("a") == nil && members.take("b") == nil && members.take("c") == nil)
         #expect(members.dictionary == ["a": 1] && !members.isEmpty)
         #expect(members.take("a")?.json == 1 && members.isEmpty)
-        #expect(JSONMembers(["x": ["y": 2]]).dictionary == ["x": ["y": 2]])
+        var made = JSONMembers(["x": ["y": 2]])
+        #expect(made.dictionary == ["x": ["y": 2]])
+        #expect(made.take("x")?.members?.dictionary == ["y": 2] && made.take("x")?.members == nil)
     }
 
     @Test("keeps truth values and numbers apart")
