@@ -115,7 +115,8 @@ public final class Sealer: Sendable {
     /// its devices, each of which then costs no more than the sealing.
     package func prepare(_ content: Content, reserve: Int = 0) throws(SealError) -> PreparedContent {
         let sizePlan = reserve == 0 ? sizePlan : sizePlan.leavingFree(reserve)
-        var content = try completed(content)
+        var content = content
+        try complete(&content)
         guard let id = content.id else { throw .content(.missing("id")) }
         let receiptByteCount = content.receipt == nil ? receiptByteCount : 0
         var prepared = PreparedContent(content, id: id, receiptByteCount: receiptByteCount)
@@ -151,15 +152,13 @@ public final class Sealer: Sendable {
         contexts.forget(recipient)
     }
 
-    /// The content with `id`, `topic` and `sent`, checked.
-    func completed(_ content: Content) throws(SealError) -> Content {
+    /// Fills in `id`, `topic` and `sent`, and checks it all.
+    func complete(_ content: inout Content) throws(SealError) {
         guard content.topic == nil || content.topic == topic else { throw .otherTopic }
-        var content = content
         content.id = content.id ?? .random()
         content.topic = topic
         content.sent = content.sent ?? clock()
         do { try content.checkForSealing() } catch { throw .content(error) }
-        return content
     }
 
     /// How many bytes of content JSON a device's receipt takes, whichever device it is.

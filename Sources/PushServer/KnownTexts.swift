@@ -50,7 +50,7 @@ final class KnownTexts: Sendable {
 }
 
 /// A device's key, and its text.
-struct KnownRecipient: Sendable {
+final class KnownRecipient: Sendable {
     let key: Recipient
     let text: String
 

@@ -92,7 +92,7 @@ extension Request {
     /// The members of the body's one object.
     func members(upTo limit: Int = ServerLimits.bodyByteCount) async throws -> JSONMembers {
         guard mediaType == "application/json" else { throw Self.wrongType("application/json") }
-        return try Self.members(Array(try await wholeBody(upTo: limit).readableBytesView)[...])
+        return try Self.members(try await wholeBody(upTo: limit).readableBytesView)
     }
 
     func wholeBody(upTo limit: Int) async throws -> ByteBuffer {
@@ -103,11 +103,13 @@ extension Request {
     }
 
     /// Deep enough for a content in an object.
-    static func members(_ bytes: ArraySlice<UInt8>) throws(Problem) -> JSONMembers {
-        let members = bytes.withUnsafeBufferPointer {
+    ///
+    /// - Parameter bytes: that lie in a row, as arrays' and buffers' do.
+    static func members(_ bytes: some Collection<UInt8>) throws(Problem) -> JSONMembers {
+        let members = bytes.withContiguousStorageIfAvailable {
             JSONReader.members($0, maximumDepth: JSONReader.maximumDepth + 1)
         }
-        guard let members else {
+        guard case let members?? = members else {
             throw .malformed("this is not one JSON object in UTF-8, or has a name twice, or is nested too deep")
         }
         return members

@@ -24,7 +24,8 @@ extension Sealer {
     /// - Throws: ``SealError/tooLarge(byteCountOver:)`` for content of more than 65,536 bytes, and where not even a cut part
     ///   fits beside the file's entry: the body is what is cut, so there must be one.
     public func moveOverflow(of content: Content, at url: URL) throws(SealError) -> MovedContent? {
-        let content = try completed(content)
+        var content = content
+        try complete(&content)
         guard content.json.count + receiptByteCount > sizePlan.maximumContentByteCount else { return nil }
         let json = content.json
         guard json.count <= Overflow.maximumContentByteCount else {

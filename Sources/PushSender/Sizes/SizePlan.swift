@@ -89,10 +89,10 @@ extension Content {
     }
 
     private static func escapedByteCount(of text: some StringProtocol) -> Int {
-        text.utf8.reduce(0) { $0 + JSONWriter.escapedByteCount(of: $1) }
+        text.utf8.reduce(0) { $0 + JSONCharacters.escapedByteCount(of: $1) }
     }
 
     private static func escapedByteCount(of character: Character) -> Int {
-        character.utf8.reduce(0) { $0 + JSONWriter.escapedByteCount(of: $1) }
+        character.utf8.reduce(0) { $0 + JSONCharacters.escapedByteCount(of: $1) }
     }
 }

@@ -160,17 +160,12 @@ extension JSONReader {
         guard take(UInt8(ascii: "\"")) else { return nil }
         let start = place
         var hasEscapes = false
-        while place < bytes.count {
-            let byte = bytes[place]
-            place += 1
-            if byte == UInt8(ascii: "\"") { return Text(range: start..<place - 1, hasEscapes: hasEscapes) }
-            if byte < 0x20 { return nil }
-            if byte == UInt8(ascii: "\\") {
-                guard skipEscape() else { return nil }
-                hasEscapes = true
-            }
+        while true {
+            place = JSONCharacters.endOfPlain(UnsafeRawBufferPointer(bytes), from: place)
+            if take(UInt8(ascii: "\"")) { return Text(range: start..<place - 1, hasEscapes: hasEscapes) }
+            guard take(UInt8(ascii: "\\")), skipEscape() else { return nil }
+            hasEscapes = true
         }
-        return nil
     }
 
     private mutating func skipEscape() -> Bool {

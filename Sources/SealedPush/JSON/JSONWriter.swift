@@ -62,7 +62,7 @@ package struct JSONWriter {
         package mutating func integer(_ name: StaticString, _ value: Int64?) {
             guard let value else { return }
             key(name)
-            writer.raw(String(value))
+            writer.integer(value)
         }
 
         package mutating func value(_ name: StaticString, _ value: JSONValue?) {
@@ -89,12 +89,18 @@ package struct JSONWriter {
             write(&writer.bytes)
         }
 
+        /// In one piece: names are many, and a piece takes as long as a byte.
         private mutating func key(_ name: StaticString) {
-            comma()
-            writer.bytes.append(UInt8(ascii: "\""))
-            name.withUTF8Buffer { writer.bytes.append(contentsOf: $0) }
-            writer.bytes.append(UInt8(ascii: "\""))
-            writer.bytes.append(UInt8(ascii: ":"))
+            let count = name.utf8CodeUnitCount
+            withUnsafeTemporaryAllocation(byteCount: count + 4, alignment: 1) { text in
+                text[0] = UInt8(ascii: ",")
+                text[1] = UInt8(ascii: "\"")
+                text[2..<(2 + count)].copyBytes(from: UnsafeRawBufferPointer(start: name.utf8Start, count: count))
+                text[2 + count] = UInt8(ascii: "\"")
+                text[3 + count] = UInt8(ascii: ":")
+                writer.append(UnsafeRawBufferPointer(rebasing: text[(isFirst ? 1 : 0)...]))
+            }
+            isFirst = false
         }
 
         private mutating func comma() {
@@ -116,7 +122,7 @@ package struct JSONWriter {
         switch value {
         case .null: raw("null")
         case .bool(let value): raw(value ? "true" : "false")
-        case .integer(let value): raw(String(value))
+        case .integer(let value): integer(value)
         case .number(let value): raw(Self.text(value))
         case .string(let value): string(value)
         case .array(let values):
@@ -150,37 +156,11 @@ package struct JSONWriter {
     private mutating func append(escaping characters: UnsafeRawBufferPointer) {
         var start = 0
         while start < characters.count {
-            let end = Self.endOfPlain(characters, from: start)
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: characters[start..<end]))
+            let end = JSONCharacters.endOfPlain(characters, from: start)
+            append(UnsafeRawBufferPointer(rebasing: characters[start..<end]))
             guard end < characters.count else { return }
             appendEscaped(characters[end])
             start = end + 1
-        }
-    }
-
-    /// Where the first byte lies that has to be escaped: eight bytes in one step. Source: Hacker's Delight, chapter 6.
-    private static func endOfPlain(_ characters: UnsafeRawBufferPointer, from start: Int) -> Int {
-        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-        var index = start
-        while index + 8 <= characters.count {
-            let word = UInt64(littleEndian: characters.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-            let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
-            let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-            let special = (word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
-            // The lowest mark is right; those above it may be a borrow's.
-            if special & tops != 0 { return index + (special & tops).trailingZeroBitCount / 8 }
-            index += 8
-        }
-        while index < characters.count, escapedByteCount(of: characters[index]) == 1 { index += 1 }
-        return index
-    }
-
-    /// How many bytes a byte of UTF-8 takes inside a JSON string.
-    package static func escapedByteCount(of byte: UInt8) -> Int {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x08, 0x09, 0x0a, 0x0c, 0x0d: 2
-        case 0..<0x20: 6
-        default: 1
         }
     }
 
@@ -200,8 +180,26 @@ package struct JSONWriter {
         }
     }
 
+    private mutating func integer(_ value: Int64) {
+        guard value >= 0 else { return raw(String(value)) }
+        // A string for each number takes longer than all its digits.
+        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { digits in
+            var (rest, place) = (UInt64(value), digits.count)
+            repeat {
+                place -= 1
+                digits[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+                rest /= 10
+            } while rest > 0
+            append(UnsafeRawBufferPointer(rebasing: digits[place...]))
+        }
+    }
+
     private mutating func raw(_ text: String) {
         var text = text
-        text.withUTF8 { bytes.append(contentsOf: $0) }
+        text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+    }
+
+    private mutating func append(_ piece: UnsafeRawBufferPointer) {
+        bytes.append(contentsOf: piece.assumingMemoryBound(to: UInt8.self))
     }
 }

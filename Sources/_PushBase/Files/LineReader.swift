@@ -54,14 +54,16 @@ package struct LineReader {
     private static let pieceByteCount = 65_536
 }
 
-extension ArraySlice<UInt8> {
-    /// Where its first line ends, if it does.
+extension Collection<UInt8> where Index == Int {
+    /// Where the first line ends, if it does, of bytes that lie in a row, as arrays' and buffers' do.
     package var lineEnd: Int? {
-        withUnsafeBytes { bytes in
+        let offset = withContiguousStorageIfAvailable { bytes -> Int? in
             guard let start = bytes.baseAddress, let end = memchr(start, Int32(UInt8(ascii: "\n")), bytes.count) else {
                 return nil
             }
-            return startIndex + (UnsafeRawPointer(end) - start)
+            return UnsafeRawPointer(end) - UnsafeRawPointer(start)
         }
+        guard case let offset?? = offset else { return nil }
+        return startIndex + offset
     }
 }

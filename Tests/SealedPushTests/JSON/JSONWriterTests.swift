@@ -44,7 +44,7 @@ struct JSONWriterTests {
     func escapedByteCount() {
         for byte in 0...127 as ClosedRange<UInt8> {
             let written = text(.string(String(Unicode.Scalar(byte)))).utf8.count - 2
-            #expect(JSONWriter.escapedByteCount(of: byte) == written)
+            #expect(JSONCharacters.escapedByteCount(of: byte) == written)
         }
     }
 
