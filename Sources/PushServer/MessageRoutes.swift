@@ -20,11 +20,12 @@ struct MessageRoutes: Sendable {
 
     /// Durable when it is answered.
     func enqueue(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let sealer = state().sealer
         // In their order, so that of two messages for one device the first goes first.
-        try await answer(request, status: .accepted, isParallel: false) { members, status, writer in
+        return try await answer(request, status: .accepted, isParallel: false) { members, status, writer in
             let order = try MessageOrder(members)
             let report = try await outbox.enqueue(
-                order.content, to: order.audience, from: state().sealer, priority: order.priority,
+                order.content, to: order.audience, from: sealer, priority: order.priority,
                 expiration: order.expiration, includingUnverified: order.includesUnverified, key: order.key)
             var answer: [String: JSONValue] = [
                 "enqueued": .integer(Int64(report.enqueuedCount)),
@@ -40,9 +41,9 @@ struct MessageRoutes: Sendable {
 
     /// Nothing is kept.
     func seal(_ request: Request, _ context: ServerContext) async throws -> Response {
-        try await answer(request, status: .ok, isParallel: true) { members, status, writer in
+        let sealer = state().sealer
+        return try await answer(request, status: .ok, isParallel: true) { members, status, writer in
             let order = try SealOrder(members, known: known)
-            let sealer = state().sealer
             guard case .device(let name) = order.target else {
                 return try order.sealed(by: sealer, known).write(to: &writer, status: status)
             }
