@@ -108,7 +108,7 @@ let serverTargets: [Target] = [
         name: "PushOutbox",
         dependencies: ["ServerTrait", "PushSender", "SealedPush", "PushCrypto", "_PushBase", database],
         swiftSettings: settings),
-    // Empty without the trait, so that who stays with SQLite needs no libpq.
+    // Empty without the trait, so that whoever stays with SQLite needs no libpq.
     .systemLibrary(name: "Clibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(
         name: "PushPostgres",

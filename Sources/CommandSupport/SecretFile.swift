@@ -1,5 +1,4 @@
 internal import Foundation
-internal import PushCrypto
 package import PushKeyring
 internal import _PushBase
 

@@ -43,7 +43,7 @@ public struct Keyring: Sendable {
         try files.reading { () throws(KeyringError) in try vault.seal()?.kind }
     }
 
-    /// Every name with its keys, and the errors of those that can't be read: a damaged file costs itself only.
+    /// Every name with its keys, and the errors of those that can't be read: one damaged file does not affect the others.
     ///
     /// Needs no secret; where the keyring is unlocked already, what was edited is found.
     public func entries() throws(KeyringError) -> (keys: [KeyringEntry], errors: [KeyringError]) {

@@ -27,7 +27,7 @@ public final class Outbox: Sendable {
     ///
     /// Several processes may open one file on a local disk (not on a network's) at once. The file, what SQLite keeps beside it
     /// (`-wal`, `-shm`, `-journal`) and their folder must be the caller's (the folder may be root's) and nobody else's to
-    /// write, sticky bit or not: who may make files there decides what is sent to whom. Only their owner can read them.
+    /// write, sticky bit or not: whoever may make files there decides what is sent to whom. Only their owner can read them.
     ///
     /// - Parameter key: what vouches for the rows, which an empty outbox has from then on; nil for one without.
     /// - Throws: `exposed`, `damaged`, `foreign`, `tooNew`, `cannotOpen`, `readOnly`, `diskFull`, `busy`.
@@ -50,7 +50,7 @@ public final class Outbox: Sendable {
 
     // MARK: Codes
 
-    /// Lets operators' mistakes fail early. What is checked is checked by who has a key, whatever the database says.
+    /// Lets operators' mistakes fail early. What is checked is checked by whoever has a key, whatever the database says.
     ///
     /// - Throws: `keyNeeded`, `notProtected`.
     func requireKey(toDeliver isDelivering: Bool = false) async throws(OutboxError) {
@@ -72,7 +72,7 @@ public final class Outbox: Sendable {
         isKeyRight.withLock { $0 = true }
     }
 
-    /// Vouches for all that is in the outbox, as it is: looks at nothing. Nothing else may write meanwhile, and who has it open
+    /// Vouches for all that is in the outbox, as it is: looks at nothing. Nothing else may write meanwhile, and whoever has it open
     /// must open it anew, with the key. May be repeated.
     ///
     /// - Returns: how many devices and pushes that were.

@@ -29,7 +29,7 @@ public enum OutboxError: Error, Equatable, Sendable {
     case busy
     /// Anything else that SQLite reports: its extended result code and its own words.
     case database(code: Int32, String)
-    /// There will be no connection to the database server however long one waits: the address is none, or it refuses. The text is
+    /// There will be no connection to the database server however long one waits: the address is malformed, or the server refuses. The text is
     /// its client's.
     case connection(String)
     /// The database server can't be reached, or has been away for longer than the limit. The text is its client's.
@@ -67,7 +67,7 @@ public enum OutboxError: Error, Equatable, Sendable {
     case keyNeeded
     /// A key was given for an outbox that has rows without codes.
     case notProtected
-    /// What is registered of the device was not written by who has the outbox's key. Remove it, and let it enrol again.
+    /// What is registered of the device was not written by anyone who has the outbox's key. Remove it, and let it enrol again.
     case forged(DeviceName)
 }
 

@@ -1,3 +1,5 @@
+internal import _PushBase
+
 /// The app's bundle ID, without a suffix: 1 to 155 bytes of `[A-Za-z0-9.-]`, compared exactly.
 ///
 /// It goes into every envelope's key schedule and into the content, so that what was sealed for one app does not open
@@ -8,19 +10,10 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
 
     /// Nil unless the text is a topic.
     public init?(parsing text: String) {
-        guard (1...Self.maximumByteCount).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else {
+        guard (1...Self.maximumByteCount).contains(text.utf8.count), text.utf8.allSatisfy(\.isOfHostName) else {
             return nil
         }
         description = text
-    }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
-            true
-        default: false
-        }
     }
 
     static let maximumByteCount = 155

@@ -18,7 +18,7 @@ func runUntilDone(_ work: @escaping @Sendable (_ ended: @escaping @Sendable () a
     Task {
         do {
             try await work {
-                while !signals.contains(where: { $0.hasCome }) { try? await Task.sleep(for: .milliseconds(20)) }
+                while !signals.contains(where: { $0.isReceived }) { try? await Task.sleep(for: .milliseconds(20)) }
             }
         } catch {
             outcome.withLock { $0 = error }
@@ -49,7 +49,7 @@ final class Signal: @unchecked Sendable {
         source.resume()
     }
 
-    var hasCome: Bool { count.withLock { $0 > 0 } }
+    var isReceived: Bool { count.withLock { $0 > 0 } }
 }
 
 func report(_ message: String) {

@@ -26,12 +26,6 @@ struct Raster {
         bytes = Array((0..<height).map { _ in row }.joined())
     }
 
-    init(_ top: Raster, above bottom: Raster) {
-        (width, stride) = (top.width, top.stride)
-        height = top.height + bottom.height
-        bytes = top.bytes + bottom.bytes
-    }
-
     init(png: Data) throws {
         guard let surface = PNGImage.surface(Array(png)) else { throw Raster.Unreadable() }
         defer { cairo_surface_destroy(surface) }

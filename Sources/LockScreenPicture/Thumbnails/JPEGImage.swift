@@ -35,6 +35,6 @@ enum JPEGImage {
             return nil
         }
         cairo_surface_mark_dirty(surface)
-        return Orientation(ofJPEG: bytes).upright(surface)
+        return surface
     }
 }

@@ -7,7 +7,7 @@ internal import _PushBase
 /// A small square picture of an image file: PNG and JPEG, of at most 10 MB and 25 megapixels.
 ///
 /// Decoding takes up to four bytes a pixel, and for a JPEG file that comes in several scans six; a damaged file, a larger one
-/// or another kind gives nil.
+/// or another kind returns nil.
 final class Thumbnail: Sendable {
     /// Nothing draws on it after it was made.
     nonisolated(unsafe) let surface: OpaquePointer

@@ -31,7 +31,7 @@ extension APNSConnection {
         }
     }
 
-    /// The push on a stream; nil where it was given up. A stream that is or was none of ours is a violation.
+    /// The push on a stream; nil where it was given up. A stream that this connection never opened is a violation.
     private func openStream(_ streamID: Int32, isLast: Bool) throws(ProtocolViolation) -> Delivery? {
         if let delivery = streams[streamID] { return delivery }
         try requireOurs(streamID)

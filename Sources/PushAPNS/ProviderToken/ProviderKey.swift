@@ -1,6 +1,5 @@
 internal import Crypto
 internal import JWTKit
-internal import PushCrypto
 internal import SealedPush
 internal import _PushBase
 
@@ -71,11 +70,6 @@ public struct ProviderKey: Sendable, CustomStringConvertible, CustomReflectable 
     }
 
     private static func isIdentifier(_ text: String) -> Bool {
-        text.utf8.count == 10
-            && text.utf8.allSatisfy { byte in
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                    || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-            }
+        text.utf8.count == 10 && text.utf8.allSatisfy { $0.isLetter || $0.isDigit }
     }
 }

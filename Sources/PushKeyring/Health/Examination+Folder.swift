@@ -136,7 +136,7 @@ extension SecretText {
     }
 
     private static func isCapitalOrDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        byte.isCapital || byte.isDigit
     }
 
     /// 32 bytes and the checksum.

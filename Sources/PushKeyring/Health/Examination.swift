@@ -37,7 +37,7 @@ struct Examination {
 
     var files: KeyringFolder { keyring.files }
 
-    /// Whether something says that the keyring is sealed, be it damaged.
+    /// Whether something says that the keyring is sealed, even if it is damaged.
     var isSealed: Bool { (try? files.exists(KeyringSeal.path)) ?? true }
 }
 
@@ -72,7 +72,7 @@ extension Keyring {
     /// Looks the whole keyring over: its files, keys, trust list and audit log. Changes nothing, also where a change is
     /// unfinished, and works on a folder that can only be read.
     ///
-    /// A file that can't be read costs itself only. Where the keyring is sealed and its secret is not at hand, a finding
+    /// A file that can't be read does not affect the others. Where the keyring is sealed and its secret is not at hand, a finding
     /// says what was not checked. Costs a few hundred microseconds a file, and 0.2 s for a passphrase.
     ///
     /// - Returns: problems first, then warnings and notes, each about one thing; none where all is well.

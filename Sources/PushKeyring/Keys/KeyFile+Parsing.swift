@@ -76,7 +76,7 @@ extension KeyFile {
 private enum FileSecret {
     case clear(SecretText)
     case sealed([UInt8])
-    /// Longer than any key's text; guarded memory is not to be had in every length.
+    /// Longer than any key's text; guarded memory has a length limit.
     case tooLong
 
     static var maximumByteCount: Int { KeyKind.maximumCharacterCount }

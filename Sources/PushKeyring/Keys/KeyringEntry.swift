@@ -1,4 +1,5 @@
 public import SealedPush
+internal import _PushBase
 
 /// What anyone may know about a name in the keyring.
 public struct KeyringEntry: Hashable, Sendable {
@@ -54,16 +55,8 @@ public struct KeyName: Hashable, Sendable, CustomStringConvertible {
 
     /// Nil unless the text is a name.
     public init?(parsing text: String) {
-        func isLetterOrDigit(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: false
-            }
-        }
-        guard (1...64).contains(text.utf8.count), let first = text.utf8.first, isLetterOrDigit(first),
-            text.utf8.allSatisfy({ isLetterOrDigit($0) || Array(".-_".utf8).contains($0) })
+        guard (1...64).contains(text.utf8.count), let first = text.utf8.first, first.isLetter || first.isDigit,
+            text.utf8.allSatisfy(\.isOfFileName)
         else { return nil }
         description = text
     }

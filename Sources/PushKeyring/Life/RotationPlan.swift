@@ -67,7 +67,7 @@ extension Keyring {
         }
     }
 
-    /// A file that can't be read costs itself only.
+    /// A file that can't be read does not affect the others.
     private func plan(
         of name: KeyName?, rotatingOlderThan age: Int64?, under key: MasterKey?, at now: Timestamp
     ) throws(KeyringError) -> RotationPlan {

@@ -20,9 +20,6 @@ extension Keyring {
             // An empty list has a MAC too.
             if try files.exists(TrustList.path) {
                 new.staged.write(TrustList.path, list.text(under: newKey), isSecret: false)
-            } else {
-                // One that says nothing would keep a MAC under the old key.
-                new.staged.remove(TrustList.path)
             }
             if let seal, let newKey {
                 try vault.stage((seal, seal.text(under: newKey)), in: &new.staged)

@@ -18,7 +18,7 @@ struct KeyringSeal: Hashable {
         cost = kind == .passphrase ? .standard : nil
     }
 
-    /// Nil for anything that ``text(under:)`` does not write; the MAC is checked by who has the key.
+    /// Nil for anything that ``text(under:)`` does not write; the MAC is checked by whoever has the key.
     init?(parsing bytes: [UInt8]) {
         guard let file = TextFile(parsing: bytes), file.paragraphCount == 1, file.hasMAC else { return nil }
         self.init(in: file)

@@ -1,5 +1,6 @@
 internal import PushCrypto
 internal import SealedPush
+internal import _PushBase
 
 /// A file of the keyring: paragraphs of `name: value` lines, and comments. Wiped when it goes, as it may hold secrets.
 struct TextFile: ~Copyable {
@@ -36,9 +37,7 @@ struct TextFile: ~Copyable {
     private static func field(_ line: ArraySlice<UInt8>) -> (String, Range<Int>)? {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), line.endIndex - colon > 2,
             line[colon + 1] == UInt8(ascii: " "), colon > line.startIndex, colon - line.startIndex <= 32,
-            line[..<colon].allSatisfy({
-                $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-            })
+            line[..<colon].allSatisfy({ $0 == UInt8(ascii: "-") || $0.isSmallLetter })
         else { return nil }
         return (String(decoding: line[..<colon], as: UTF8.self), colon + 2..<line.endIndex)
     }
@@ -71,7 +70,7 @@ struct TextFile: ~Copyable {
 
     var hasMAC: Bool { fields.last?[Self.macName] != nil }
 
-    /// Whether a file, be it damaged, has a MAC or a sealed secret.
+    /// Whether a file, even a damaged one, has a MAC or a sealed secret.
     static func isOfSealedKeyring(_ bytes: [UInt8]) -> Bool {
         bytes.split(separator: UInt8(ascii: "\n")).contains { line in
             sealedBeginnings.contains { line.starts(with: $0) }

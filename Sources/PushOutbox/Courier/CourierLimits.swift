@@ -59,7 +59,7 @@ public struct RetryDelays: Hashable, Sendable {
     }
 
     /// All of them times a factor, for tests.
-    public func scaled(by factor: Double) -> RetryDelays {
+    package func scaled(by factor: Double) -> RetryDelays {
         RetryDelays(
             serverError: serverError * factor, device: device * factor, everything: everything * factor,
             connection: connection * factor)
@@ -172,7 +172,7 @@ extension CourierError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .senderRefused(let reason, let problem): problem ?? "the service refuses this sender (\(reason))"
-        case .allRefused(_, let problem): "\(problem) What was disabled comes back with `retry`"
+        case .allRefused(_, let problem): problem
         case .wrongClock: "this machine's clock is wrong: the service calls fresh credentials expired"
         case .transportShutDown: "the transport has been shut down"
         case .outbox(let error): error.description

@@ -48,7 +48,7 @@ public struct Carrier: Hashable, Sendable, CustomStringConvertible {
 
     /// Nil unless the name has 1 to 32 small letters, digits and hyphens.
     public init?(_ name: String) {
-        guard (1...32).contains(name.utf8.count), name.utf8.allSatisfy(Self.isOfName) else { return nil }
+        guard (1...32).contains(name.utf8.count), name.utf8.allSatisfy(\.isOfLabel) else { return nil }
         description = name
     }
 
@@ -63,13 +63,6 @@ public struct Carrier: Hashable, Sendable, CustomStringConvertible {
 
     /// Which of Apple's services it is; nil for another's.
     public var environment: PushEnvironment? { PushEnvironment.allCases.first { Carrier(of: $0) == self } }
-
-    private static func isOfName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
-        default: false
-        }
-    }
 }
 
 /// Which of Apple's two services knows a token.

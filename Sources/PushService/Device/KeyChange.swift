@@ -53,7 +53,7 @@ struct KeyChange {
     mutating func remove(_ item: ListedItem) throws(KeyChangeError) {
         try call { (items) throws(SecretItemError) in
             do throws(SecretItemError) { try items.remove(account: item.account) } catch {
-                // Another process was faster: as good.
+                // Another process has done it already.
                 guard error == .notFound else { throw error }
             }
         }

@@ -1,6 +1,6 @@
 package import SealedPush
 
-/// What a device's secret items stand for, as they were read at one moment. Items that are none of ours are left alone.
+/// What a device's secret items stand for, as they were read at one moment. Other apps' items are left alone.
 package struct StoredItems {
     /// Newest first, one a recipient.
     package let keys: [StoredKey]

@@ -1,4 +1,5 @@
 package import Foundation
+internal import _PushBase
 
 /// Where an extension goes to fetch something: `https` on the open internet, unless the app allows more.
 ///
@@ -43,7 +44,7 @@ package enum NetworkHost: Hashable, Sendable {
         guard !url.absoluteString.contains("//[") else { return nil }
         if text.hasSuffix(".") { text.removeLast() }
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Self.isOfName) }) else { return nil }
+        guard labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isOfLabel) }) else { return nil }
         self = IPAddress(text: text).map(Self.address) ?? .name(text)
     }
 
@@ -64,13 +65,6 @@ package enum NetworkHost: Hashable, Sendable {
     }
 
     private static func isLoopbackName(_ name: String) -> Bool { name == "localhost" || name.hasSuffix(".localhost") }
-
-    private static func isOfName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
-        default: false
-        }
-    }
 
     private static let localSuffixes = [".local", ".internal", ".lan", ".home.arpa", ".onion"]
 }

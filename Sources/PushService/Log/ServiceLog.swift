@@ -101,10 +101,7 @@ extension ServiceLog.Entry {
 
     /// At most 32 letters, digits and hyphens; anything else is dropped.
     private static func word(_ text: String) -> String {
-        let kept = text.utf8.filter { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
-        }
+        let kept = text.utf8.filter { $0.isLetter || $0.isOfLabel }
         return String(decoding: kept.prefix(32), as: UTF8.self)
     }
 

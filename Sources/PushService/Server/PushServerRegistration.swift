@@ -101,8 +101,7 @@ struct PushServerExchange: Sendable {
 
         /// What goes into a log.
         private static func isCode(_ text: String) -> Bool {
-            (1...64).contains(text.utf8.count)
-                && text.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2d }
+            (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfLabel)
         }
     }
 

@@ -23,7 +23,7 @@ package final class ScratchFolder: Sendable {
         folder = self.root.appending(path: UUID().uuidString, directoryHint: .isDirectory)
     }
 
-    /// A path in the folder that no other call gives.
+    /// A path in the folder that no other call returns.
     package func file(named name: String) throws -> URL {
         try state.withLock { state in
             switch state {
@@ -97,14 +97,7 @@ package final class ScratchFolder: Sendable {
 
     /// A name that is one part of a path, of at most 64 bytes, its extension kept.
     private static func safe(_ name: String) -> String {
-        let kept = name.utf8.suffix(64).map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                byte
-            default: UInt8(ascii: "_")
-            }
-        }
+        let kept = name.utf8.suffix(64).map { $0.isOfFileName ? $0 : UInt8(ascii: "_") }
         return String(decoding: kept, as: UTF8.self)
     }
 

@@ -1,3 +1,5 @@
+internal import _PushBase
+
 /// A text with placeholders, `{{name}}` or `{{name|in its place}}`: parsed once, and filled once, so that nothing that is
 /// filled in is read as a placeholder. Source: Specification 17.2.
 struct Template: Hashable, Sendable {
@@ -72,14 +74,6 @@ struct Template: Hashable, Sendable {
 enum ValueName {
     /// 1 to 64 of `A` to `Z`, `a` to `z`, digits, `.`, `-` and `_`.
     static func isAllowed(_ name: some StringProtocol) -> Bool {
-        (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+        (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(\.isOfFileName)
     }
 }

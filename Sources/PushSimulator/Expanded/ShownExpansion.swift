@@ -50,7 +50,7 @@ package struct ShownExpansion: Codable, Equatable, Sendable {
 
     init(_ view: any ExpandedView, rows: [ExpandedRow]) {
         isSystem = false
-        // What is no height is the system's.
+        // Anything else means the system's default height.
         initialSizeRatio = view.initialSizeRatio > 0 ? min(view.initialSizeRatio, 10) : 1
         hidesDefaultContent = view.hidesDefaultContent
         self.rows = rows.map { Row($0) }

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import PushCrypto
 internal import _PushBase
 
 /// The requests that one process works on: whose time is up, who has answered, and what was called too often or too late.

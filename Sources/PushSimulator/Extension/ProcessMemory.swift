@@ -50,7 +50,7 @@ final class ProcessMemory {
                     var number = 0
                     for byte in line.dropFirst(name.count) where byte != UInt8(ascii: " ") && byte != UInt8(ascii: "\t")
                     {
-                        guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { break }
+                        guard byte.isDigit else { break }
                         number = number * 10 + Int(byte - UInt8(ascii: "0"))
                     }
                     return number * 1_024

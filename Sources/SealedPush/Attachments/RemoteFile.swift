@@ -23,7 +23,7 @@ public struct RemoteFile: Hashable, Sendable {
         self.key = key
     }
 
-    /// How many bytes it gives; nil where no encrypted file has this length.
+    /// How many bytes it opens to; nil where no encrypted file has this length.
     public var contentByteCount: Int? {
         key == nil ? byteCount : SealedFileLayout(sealedByteCount: byteCount)?.plaintextByteCount
     }

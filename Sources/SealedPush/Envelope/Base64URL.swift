@@ -87,7 +87,7 @@ package enum Base64URL {
         return values &+ 0x41 &* ones &+ later &- earlier
     }
 
-    /// Eight times six bits for eight characters; and not zero where one of those is none of the alphabet's.
+    /// Eight times six bits for eight characters; and not zero where one of those is not in the alphabet.
     private static func group(of characters: UInt64) -> (UInt64, unknown: UInt64) {
         let ascii = characters & (0x7f &* ones)
         func isIn(_ first: UInt8, _ last: UInt8) -> UInt64 { atLeast(first, ascii) &- atLeast(last + 1, ascii) }

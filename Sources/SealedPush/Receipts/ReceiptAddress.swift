@@ -1,3 +1,5 @@
+internal import _PushBase
+
 /// Where receipts go: a URL of at most 256 bytes. Source: Specification 16.1.
 ///
 /// `https`, or `http` to this machine alone, which a device reaches in the simulator only.
@@ -32,7 +34,7 @@ public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
         } else {
             let end = authority.firstIndex(of: ":") ?? authority.endIndex
             parts = (authority[..<end], authority[end...])
-            guard parts.host.utf8.allSatisfy(isOfName) else { return nil }
+            guard parts.host.utf8.allSatisfy(\.isOfHostName) else { return nil }
         }
         guard !parts.host.isEmpty, parts.host != "[]" else { return nil }
         if parts.rest.isEmpty { return parts.host.lowercased() }
@@ -46,17 +48,8 @@ public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
         (0x21...0x7e).contains(byte) && !Array("\"#<>@\\^`{|}".utf8).contains(byte)
     }
 
-    private static func isOfName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
-        }
-    }
-
     private static func isOfAddress(_ byte: UInt8) -> Bool {
-        isOfName(byte) && byte != UInt8(ascii: "-") || byte == UInt8(ascii: ":")
+        byte.isOfHostName && byte != UInt8(ascii: "-") || byte == UInt8(ascii: ":")
     }
 
     private static let maximumByteCount = 256

@@ -72,7 +72,7 @@ struct ReceiptsListenCommand: AsyncParsableCommand {
                 }
             }
             defer { withExtendedLifetime(rereading) {} }
-            await withCheckedContinuation { continuation in interrupt.whenCome { continuation.resume() } }
+            await withCheckedContinuation { continuation in interrupt.onInterrupt { continuation.resume() } }
             await server.stop()
         }
     }

@@ -15,7 +15,7 @@ enum ContentFile {
         }
     }
 
-    /// Says so where content is sealed as it was asked for, and no device will open it.
+    /// Warns about content that is sealed as asked for, and that no device will open.
     static func warn(of content: Content) {
         let now = Timestamp.now()
         if let sent = content.sent, now.seconds(since: sent) > 30 * 86_400 {

@@ -29,7 +29,7 @@ struct ObservationOptions: ParsableArguments {
                 deliveries: { await observation.courier.withLock { $0 }?.report }, logger: logger)
         } catch { throw metrics.failure(error) }
         let serving = Task {
-            defer { interrupt.come() }
+            defer { interrupt.fire() }
             do throws(ServingError) {
                 try await server.run { port in
                     Failure.report("figures are at http://\(metrics.host):\(port ?? metrics.port)/metrics")

@@ -100,7 +100,7 @@ struct SendCommand: AsyncParsableCommand {
                     enqueued.skipped.isEmpty
                         ? "there are no devices of \(sealing.topic) in \(options.outbox)" : "no device can be sent to")
             }
-            if queueOnly || interrupt.hasCome {
+            if queueOnly || interrupt.isInterrupted {
                 if json { try Output.json(.object(enqueued.json)) }
                 return
             }

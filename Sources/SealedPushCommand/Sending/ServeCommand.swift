@@ -105,7 +105,7 @@ struct ServeCommand: AsyncParsableCommand {
                 }
             }
             defer { withExtendedLifetime(rereading) {} }
-            interrupt.whenCome { Task { await server.stop() } }
+            interrupt.onInterrupt { Task { await server.stop() } }
             let shown = try await OutboxPage(at: page, of: outbox)
             if let shown, !json { Failure.report("the page is at \(shown.page.address)") }
             let following = Task { await shown?.follow() }
@@ -120,7 +120,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Until the server is stopped, by a signal or because delivering has failed.
     private func serve(_ server: PushServer, _ page: String?, _ interrupt: Interrupt) async throws {
-        defer { interrupt.come() }
+        defer { interrupt.fire() }
         do throws(ServingError) {
             try await server.run { port in
                 // Where nobody reads it, it serves all the same.
@@ -133,7 +133,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func deliverIfWanted(_ outbox: Outbox, _ observation: Observation, _ interrupt: Interrupt) async throws {
         guard deliver else { return }
-        defer { interrupt.come() }
+        defer { interrupt.fire() }
         _ = try await DeliveryRun(
             outbox: outbox, provider: provider, goal: .stopped, limits: delays.limits, interrupt: interrupt,
             observation: observation

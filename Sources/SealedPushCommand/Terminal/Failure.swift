@@ -45,7 +45,9 @@ extension Failure {
     static func courier(_ error: CourierError) -> Failure {
         switch error {
         case .outbox(let error): .outbox(error)
-        case .senderRefused, .allRefused: Failure(status: 77, message: error.description)
+        case .senderRefused: Failure(status: 77, message: error.description)
+        case .allRefused:
+            Failure(status: 77, message: "\(error.description) What was disabled comes back with `retry`")
         case .wrongClock:
             Failure(
                 status: 69, message: "this machine's clock is wrong: APNs calls a fresh provider token expired")

@@ -9,7 +9,7 @@ final class Interrupt: @unchecked Sendable {
     private let state = Locked(State())
 
     private struct State {
-        var hasCome = false
+        var isInterrupted = false
         var handlers: [@Sendable () -> Void] = []
     }
 
@@ -30,25 +30,25 @@ final class Interrupt: @unchecked Sendable {
         }
     }
 
-    var hasCome: Bool { state.withLock { $0.hasCome } }
+    var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
-    /// Calls `handler`, too, when the first signal comes; at once where it has come already.
-    func whenCome(_ handler: @escaping @Sendable () -> Void) {
-        let hasCome = state.withLock { state in
+    /// Calls `handler`, too, at the first signal; at once if there has been one.
+    func onInterrupt(_ handler: @escaping @Sendable () -> Void) {
+        let isInterrupted = state.withLock { state in
             state.handlers.append(handler)
-            return state.hasCome
+            return state.isInterrupted
         }
-        if hasCome { handler() }
+        if isInterrupted { handler() }
     }
 
     /// Ends the program's other parts in the same order, where one of them has ended by itself.
-    func come() { for handler in Self.handlers(of: state) ?? [] { handler() } }
+    func fire() { for handler in Self.handlers(of: state) ?? [] { handler() } }
 
     /// Nil the second time.
     private static func handlers(of state: Locked<State>) -> [@Sendable () -> Void]? {
         state.withLock { state in
-            defer { state.hasCome = true }
-            return state.hasCome ? nil : state.handlers
+            defer { state.isInterrupted = true }
+            return state.isInterrupted ? nil : state.handlers
         }
     }
 }

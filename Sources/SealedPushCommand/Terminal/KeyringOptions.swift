@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
-internal import PushCrypto
 internal import PushKeyring
 internal import SealedPush
 internal import _PushBase

@@ -1,6 +1,5 @@
 internal import CommandSupport
 internal import Foundation
-internal import PushCrypto
 internal import PushKeyring
 internal import SealedPush
 internal import _PushBase

@@ -89,7 +89,7 @@ package enum APNsQuestion: String, Hashable, Sendable, CaseIterable, Codable {
     case topicSuffix = "topic-suffix"
     /// Strict: a background push without `apns-priority` is `BadPriority`, since the default is 10. Lenient: it is 5.
     case backgroundPriority = "background-priority"
-    /// Strict: an empty `apns-collapse-id` is `BadCollapseId`. Lenient: it is none.
+    /// Strict: an empty `apns-collapse-id` is `BadCollapseId`. Lenient: it counts as missing.
     case emptyCollapseID = "empty-collapse-id"
     /// Strict: a body that is no JSON object with an object `aps` is `BadRequestPayload`. Lenient: it is taken, and no
     /// device shows anything.

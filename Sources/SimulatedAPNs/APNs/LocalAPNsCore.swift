@@ -1,6 +1,5 @@
 internal import NIOCore
 internal import NIOHTTP2
-internal import PushCrypto
 internal import SealedPush
 internal import _PushBase
 

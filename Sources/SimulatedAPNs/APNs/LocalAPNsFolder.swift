@@ -1,5 +1,4 @@
 package import Foundation
-internal import PushCrypto
 internal import SealedPush
 internal import _PushBase
 

@@ -1,6 +1,5 @@
 internal import Crypto
 internal import Foundation
-internal import PushCrypto
 internal import SealedPush
 internal import _PushBase
 

@@ -66,7 +66,7 @@ struct RequestChecks {
 
     func expiration(_ request: ProviderRequest) throws(APNsRefusal) -> Int64? {
         guard let text = request.expiration else { return nil }
-        guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy(\.isDigit),
             let seconds = Int64(text)
         else { throw APNsRefusal(.badExpirationDate) }
         return seconds

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import NIOCore
 internal import NIOPosix
-internal import PushCrypto
 internal import _PushBase
 
 /// The Unix socket between devices and a local APNs.

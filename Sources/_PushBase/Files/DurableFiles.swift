@@ -68,7 +68,7 @@ package enum DurableFiles {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Puts a file in another's place, or where there is none, in one step and lasting: who reads it sees the old one whole or
+    /// Puts a file in another's place, or where there is none, in one step and lasting: whoever reads it sees the old one whole or
     /// the new one. It has its mode from its first byte on.
     package static func replace(_ file: URL, with bytes: [UInt8], mode: UInt16) throws(Failure) {
         let folder = file.deletingLastPathComponent()
