@@ -37,7 +37,9 @@ struct AttachCommand: ParsableCommand {
     @Option(help: "A new file for the entry alone, readable by you only.")
     var entry: String?
 
-    @Option(help: "The attachment's identifier in its message; otherwise the file's name.")
+    @Option(
+        parsing: .unconditional,
+        help: "The attachment's identifier in its message; otherwise the file's name.")
     var id: String?
 
     @Option(help: "The kind of file, such as image/png; otherwise what its name says.")

@@ -101,8 +101,8 @@ struct SealCommand: ParsableCommand {
             let keys = try keyring.newKeys("seal")
             guard let to else { return try sealLines(keys) }
             let recipient = try recipient(to, in: keys)
-            // One message and the program ends: nothing to keep a context for.
-            let sealer = try sealing.sealer(keys, keyring, contexts: .perMessage)
+            // Then the program ends: nothing to keep a context for.
+            let sealer = try sealing.sealer(keys, keyring, forOneMessage: true)
             let content = try moved(ContentFile.read(file), sealer)
             let payload: SealedPayload
             do throws(SealError) {

@@ -39,7 +39,9 @@ struct DeliverCommand: ParsableCommand {
 
     @OptionGroup var deviceOptions: DeviceOptions
 
-    @Option(help: "The request's identifier (the collapse ID); otherwise each delivery has one of its own.")
+    @Option(
+        parsing: .unconditional,
+        help: "The request's identifier (the collapse ID); otherwise each delivery has one of its own.")
     var identifier: String?
 
     @OptionGroup var extensionOptions: ExtensionOptions
@@ -61,7 +63,9 @@ struct DeliverCommand: ParsableCommand {
     @Flag(help: "Expand each notification that is shown, as the app's content extension does.")
     var expanded = false
 
-    @Option(help: ArgumentHelp("Choose an action of the expanded notification.", valueName: "id or id=text"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Choose an action of the expanded notification.", valueName: "id or id=text"))
     var action: String?
 
     @Flag(help: "Print one JSON object a line.")

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import PushCrypto
 internal import PushSimulator
+internal import _PushBase
 
 @main
 struct DeviceSimulator: ParsableCommand {
@@ -31,6 +32,8 @@ struct DeviceSimulator: ParsableCommand {
                 withError: ValidationError(
                     "A secret was typed as an argument, where others see it: keys come from files."))
         }
+        // What it makes shows opened messages, or lets others in: pictures, keys, sockets. All of it is this user's alone.
+        umask(0o077)
         main(nil)
     }
 

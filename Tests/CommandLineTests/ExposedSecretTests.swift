@@ -44,11 +44,28 @@ struct ExposedSecretTests {
             #expect(result.errors.contains("\(path) holds a secret") && result.errors.contains("chmod 600"))
             _ = try file(name, mode: 0o600)
         }
-        let p8 = try file("secret", mode: mode)
-        let work = try Program("sealedpush").run(
-            "work", "--provider-key", p8, "--key-id", "ABCDE12345", "--team-id", "FGHIJ67890", "--outbox",
-            fixture.folder.appending("none").path)
-        #expect(work.status != 0)
+    }
+
+    @Test("that a server has are refused likewise: APNs' key, tokens, TLS' key, the outbox's")
+    func ofServer() throws {
+        let folder = try TemporaryFolder()
+        try Keyring(folder: folder.appending("Keys")).generateSender(named: "newsroom")
+        let path = try folder.write("x\n", to: "secret")
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+        let program = Program("sealedpush", in: folder.url)
+        let made = try program.run("device", "list", "--outbox", folder.write("", to: "outbox.sqlite"))
+        #expect(made.status == 0, "\(made.errors)")
+        let serve = "serve --from newsroom --topic com.example.app --listen 127.0.0.1:0"
+        for words in [
+            "work --provider-key secret --key-id ABCDE12345 --team-id FGHIJ67890 --until-empty",
+            "serve --from newsroom --topic com.example.app --deliver --provider-key secret --key-id ABCDE12345 --team-id FGHIJ67890",
+            "\(serve) --token-file secret", "\(serve) --tls-certificate secret --tls-key secret",
+            "outbox status --outbox-key secret", "device list --outbox-key secret",
+        ] {
+            let result = try program.run(words.split(separator: " ").map(String.init))
+            #expect(result.status == 77, "\(words): \(result.status) \(result.errors)")
+            #expect(result.errors.contains("secret holds a secret") && result.errors.contains("chmod 600"))
+        }
     }
 
     @Test("are named by the doctor, which examines the keyring all the same")

@@ -29,6 +29,10 @@ struct PictureCommandTests {
             ["--picture", png.path, "--html", html.path, "--dark", "--default", "News", "--app-name", "Mine"])
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.objects.count == 2)
+        for file in [png, html] {
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+            #expect(mode == 0o600, "what was sealed is in it")
+        }
         let page = try Checkout.text(html)
         #expect(page.contains("Safe default: replayed") && page.contains("News") && page.contains("<bdi>Mine</bdi>"))
         #expect(page.contains("class=\"dark\"") && page.contains("1 more"))

@@ -102,6 +102,27 @@ struct TurnsTests {
         }
     }
 
+    @Test("work of several kinds shares the memory; a text waits for none of it")
+    func kinds() async throws {
+        let budget = WorkBudget { 2 << 20 }
+        let (files, texts) = (Held(), Held())
+        let first = (0..<2).map { _ in Task { try await budget.files.take { await files.wait() } } }
+        try await eventually("two files have their turns") { files.waiterCount == 2 }
+        let others = [
+            Task { try await budget.receipts.take {} }, Task { try await budget.largeWork.take {} },
+            Task { try await budget.files.take {} },
+        ]
+        try await eventually("the others wait") {
+            budget.receipts.waitingCount + budget.largeWork.waitingCount + budget.files.waitingCount == 3
+        }
+        let overflows = (0..<2).map { _ in Task { try await budget.overflows.take { await texts.wait() } } }
+        try await eventually("both texts have their turns") { texts.waiterCount == 2 }
+        #expect(budget.receipts.waitingCount == 1 && budget.largeWork.waitingCount == 1)
+        files.release()
+        texts.release()
+        for task in first + overflows + others { try await task.value }
+    }
+
     @Test("files of several notifications share the turns, and every one of them is shown")
     func severalNotifications() async throws {
         let scene = try MediaStageTests.Scene()
@@ -170,7 +191,8 @@ struct LookUpTests {
 private final class Held: Sendable {
     private let state = Locked((waiting: [CheckedContinuation<Void, Never>](), isOver: false))
 
-    var hasWaiter: Bool { state.withLock { !$0.waiting.isEmpty } }
+    var hasWaiter: Bool { waiterCount > 0 }
+    var waiterCount: Int { state.withLock { $0.waiting.count } }
 
     func wait() async {
         await withCheckedContinuation { continuation in

@@ -46,8 +46,8 @@ struct DeliverTests {
         #expect(try device.deliver(file, state: nil).outcome == "opened")
 
         let second = try device.file(try device.seal())
-        #expect(try device.deliver(second, ["--identifier", "x"]).outcome == "opened")
-        let again = try device.deliver(second, ["--identifier", "x"])
+        #expect(try device.deliver(second, ["--identifier", "-x"]).outcome == "opened")
+        let again = try device.deliver(second, ["--identifier", "-x"])
         #expect(again.outcome == "opened")
         #expect(again.object["interruptionLevel"] as? String == "passive")
         #expect(try device.deliver(second, ["--identifier", "y"]).reason == "replayed")

@@ -154,6 +154,11 @@ struct DeviceRunTests {
         try await eventually("the server is there") { try !objects("server.jsonl").isEmpty }
         let address = try LocalAPNsAddress(inFolder: folder.appending("APNs"))
         #expect(address.seed == 7)
+        for socket in ["control.sock", "devices.sock"] {
+            let path = folder.appending("APNs/\(socket)").path
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode.map { $0 & 0o077 } == 0, "others may talk to \(socket)")
+        }
         let phone = try start(
             "phone.jsonl",
             [

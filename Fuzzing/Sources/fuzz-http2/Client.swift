@@ -103,7 +103,7 @@ final class Client {
     }
 
     private func settle() {
-        // No connection is opened: there is nobody to connect to.
+        // Hardly any connection is opened: there is nobody to connect to, and this loop can't.
         lane.backoff.failed(now: clock.now, chance: 0, atLeast: .hours(1))
         loop.run()
         run { while let bytes = try channel.readOutbound(as: ByteBuffer.self) { written.take(bytes) } }

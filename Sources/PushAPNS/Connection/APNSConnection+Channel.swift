@@ -9,8 +9,11 @@ extension APNSConnection {
     /// Looks the name up afresh, connects and shakes hands.
     func open() {
         let endpoint = lane.endpoint
+        guard let bootstrap = ClientBootstrap(validatingGroup: lane.eventLoop) else {
+            return lane.eventLoop.execute { self.close(because: "this event loop opens no connections") }
+        }
         // The deadline for all of it is the lane's to check; this one only frees the socket.
-        ClientBootstrap(group: lane.eventLoop).connectTimeout(lane.deadlines.connect)
+        bootstrap.connectTimeout(lane.deadlines.connect)
             .connect(host: endpoint.host, port: endpoint.port)
             .whenComplete { [self] result in
                 switch result {

@@ -7,7 +7,8 @@ internal import _PushBase
 /// Safe from several threads.
 package final class Turns: Sendable {
     private let width: Int
-    private let hasMemory: @Sendable (_ runningCount: Int) -> Bool
+    private let memory: SharedMemory?
+    private let byteCount: Int
     private let state = Locked(State())
 
     private struct State {
@@ -26,11 +27,12 @@ package final class Turns: Sendable {
 
     /// - Parameters:
     ///   - width: how many at once.
-    ///   - hasMemory: whether there is enough for one more beside those that are under way. Asked when a turn is given;
-    ///     where there is not, that waits until one ends, or a moment.
-    package init(width: Int, hasMemory: @escaping @Sendable (_ runningCount: Int) -> Bool = { _ in true }) {
+    ///   - memory: where there is not enough for one more, that waits until one ends, or a moment. Nil where it is no matter.
+    ///   - byteCount: what each takes of it.
+    package init(width: Int, memory: SharedMemory? = nil, each byteCount: Int = 0) {
         self.width = width
-        self.hasMemory = hasMemory
+        self.memory = memory
+        self.byteCount = byteCount
     }
 
     /// Does the work when it is its turn.
@@ -81,13 +83,14 @@ package final class Turns: Sendable {
 
     func end() {
         state.withLock { $0.runningCount -= 1 }
+        memory?.giveBack(byteCount)
         giveTurns()
     }
 
     private func giveTurns() {
         let (next, looksAgain) = state.withLock { state in
             var next: [Waiting] = []
-            while !state.waiting.isEmpty, state.runningCount < width, hasMemory(state.runningCount) {
+            while !state.waiting.isEmpty, state.runningCount < width, memory?.take(byteCount) ?? true {
                 state.runningCount += 1
                 next.append(state.waiting.removeFirst())
             }

@@ -1,4 +1,5 @@
 import Dispatch
+internal import _PushBase
 
 #if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
     internal import os
@@ -21,24 +22,16 @@ package final class WorkBudget: Sendable {
 
     /// - Parameter availableMemory: how many bytes more the process may take; nil where nobody knows.
     package init(availableMemory: @escaping @Sendable () -> Int? = WorkBudget.memoryBySystem) {
-        func turns(_ width: Int, each: Int) -> Turns {
-            Turns(width: width) { runningCount in
-                // Those that have just begun have not taken theirs yet.
-                guard let available = availableMemory() else { return true }
-                return available >= Self.reserve + each * (runningCount + 1)
-            }
-        }
-        files = turns(6, each: 384 << 10)
-        overflows = turns(2, each: 384 << 10)
-        receipts = turns(2, each: 384 << 10)
-        largeWork = turns(1, each: 1 << 20)
+        let memory = SharedMemory(available: availableMemory)
+        files = Turns(width: 6, memory: memory, each: 384 << 10)
+        receipts = Turns(width: 2, memory: memory, each: 384 << 10)
+        largeWork = Turns(width: 1, memory: memory, each: 1 << 20)
+        // Counted apart: a text waits for no picture. What two take comes out of the reserve, if need be.
+        overflows = Turns(width: 2, memory: SharedMemory(available: availableMemory), each: 384 << 10)
     }
 
     /// This process's.
     package static let shared = WorkBudget()
-
-    /// What is left for opening, and for what the system's own code takes unseen.
-    private static let reserve = 1 << 20
 
     /// What the system says. Apple's function answers 0 where there is no limit, as in its simulator.
     package static func memoryBySystem() -> Int? {
@@ -49,6 +42,29 @@ package final class WorkBudget: Sendable {
             return nil
         #endif
     }
+}
+
+/// How much of the process's memory work under way may still come to take. Safe from several threads.
+package final class SharedMemory: Sendable {
+    private let available: @Sendable () -> Int?
+    private let promisedByteCount = Locked(0)
+
+    /// What is left for opening, and for what the system's own code takes unseen.
+    private static let reserve = 1 << 20
+
+    init(available: @escaping @Sendable () -> Int?) { self.available = available }
+
+    /// False where it would leave less than the reserve. Work that has just begun has not taken its part yet: so all that was
+    /// promised counts, beside what is available.
+    func take(_ byteCount: Int) -> Bool {
+        promisedByteCount.withLock { promised in
+            if let available = available(), available < Self.reserve + promised + byteCount { return false }
+            promised += byteCount
+            return true
+        }
+    }
+
+    func giveBack(_ byteCount: Int) { promisedByteCount.withLock { $0 -= byteCount } }
 }
 
 /// Runs stages on threads that the system makes as they are needed, so that one that blocks its thread takes none from

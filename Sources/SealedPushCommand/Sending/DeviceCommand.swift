@@ -30,7 +30,7 @@ struct DeviceListCommand: AsyncParsableCommand {
               sealedpush device list --json | grep '"note":"no token'
             """)
 
-    @Option(help: "This user's devices only.")
+    @Option(parsing: .unconditional, help: "This user's devices only.")
     var user: UserName?
 
     @Flag(help: "Print one JSON object for each device.")

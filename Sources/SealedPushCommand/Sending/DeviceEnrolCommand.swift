@@ -36,10 +36,14 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
     @Option(help: "The token that the app got from iOS, in hexadecimal.")
     var token: String?
 
-    @Option(help: "Who is logged in there, in 1 to 128 bytes; otherwise who was before, or the device's name.")
+    @Option(
+        parsing: .unconditional,
+        help: "Who is logged in there, in 1 to 128 bytes; otherwise who was before, or the device's name.")
     var user: UserName?
 
-    @Option(help: "Who was logged in on this device before, where --user is another person.")
+    @Option(
+        parsing: .unconditional,
+        help: "Who was logged in on this device before, where --user is another person.")
     var movingFrom: UserName?
 
     @Option(help: "The device's key: a name in the keyring, or with --unverified push1…")

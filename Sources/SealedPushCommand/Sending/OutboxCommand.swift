@@ -80,7 +80,8 @@ extension OutboxStatusCommand {
     /// What the folder says, for people to read: no secret is asked for, and nothing hangs on it.
     private static func senderNames(_ folder: String) throws -> [String: String] {
         try KeyringOptions.mustBeThere(folder)
-        let entries = try Keyring(folder: URL(filePath: folder), command: "outbox status").entries().keys
+        let keyring = Keyring(folder: URL(filePath: folder), expecting: .ofUser(), command: "outbox status")
+        let entries = try keyring.entries().keys
         return Dictionary(
             entries.filter { $0.kind == .sender }.flatMap { entry in
                 entry.keys.map { ($0.key.description, entry.name.description) }

@@ -34,7 +34,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "To one device.")
     var device: DeviceName?
 
-    @Option(help: "To all devices of a user.")
+    @Option(parsing: .unconditional, help: "To all devices of a user.")
     var user: UserName?
 
     @Flag(help: "To all devices of the app.")

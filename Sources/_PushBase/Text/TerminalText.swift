@@ -22,11 +22,11 @@ package enum TerminalText {
     }
 
     /// Control characters (C0, DEL, C1), line and paragraph separators, what sets, isolates or marks a direction (ALM, LRM and
-    /// RLM too), annotations, and tag characters, which can hide a whole text.
+    /// RLM too), annotations, and tag characters, which can hide a whole text. Not the variants of ideographs: names have them.
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0...0x1f, 0x7f...0x9f, 0x61c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x206f, 0xfeff, 0xfff9...0xfffb,
-            0xe0000...0xe007f:
+            0xe0000...0xe00ff, 0xe01f0...0xe0fff:
             true
         default: false
         }

@@ -101,7 +101,10 @@ struct StrippedSealTests {
         "device enrol alice-phone --token ab12",
         "device enrol alice-phone --token ab12 --unverified --topic com.example.app",
         "send content.json --all --queue-only --from newsroom --topic com.example.app --outbox made.sqlite",
-        "receipts listen --from newsroom --port 0",
+        "receipts listen --from newsroom --port 0", "receipts show --devices --from newsroom --outbox made.sqlite",
+        "serve --from newsroom --topic com.example.app --socket own.sock --outbox made.sqlite",
+        "outbox status --outbox made.sqlite", "keys retire newsroom", "keys erase alice-phone --yes",
+        "keys restore old.backup --backup-passphrase-file pass",
     ]
 
     @Test("is refused by every command that reads it, with one status, and the doctor names what is missing")
@@ -110,6 +113,9 @@ struct StrippedSealTests {
             #"{"device":"bob-phone","token":"ab12","key":"\#(stranger)"}"# + "\n", to: "list.jsonl")
         let made = try run("device enrol --list list.jsonl --unverified --topic com.example.app --outbox made.sqlite")
         #expect(made.status == 0, "\(made.errors)")
+        let kept = try run(
+            "keys backup old.backup --backup-passphrase-file pass", ["--passphrase-file", "pass"])
+        #expect(kept.status == 0, "\(kept.errors)")
         try strip()
         let sender = try Keyring(folder: folder.appending("Evil")).sender(named: "newsroom").description
         for words in Self.reads {
@@ -120,9 +126,11 @@ struct StrippedSealTests {
         }
         let doctor = try run("keys doctor")
         #expect(doctor.status == 1 && doctor.output.contains("(seal-missing)"), "\(doctor.output)")
-        let list = try Program("device-simulator", in: folder.url).run(
-            "deliver", "content.json", "--device", "alice-phone", "--topic", "com.example.app", "--keyring", "Server")
-        #expect(list.status != 0 && list.errors.contains("keyring.txt is missing"), "\(list.output)\(list.errors)")
+        for words in [["deliver", "content.json"], ["run", "--apns", "APNs", "--state", "State"]] {
+            let device = ["--device", "alice-phone", "--topic", "com.example.app", "--keyring", "Server"]
+            let result = try Program("device-simulator", in: folder.url).run(words + device)
+            #expect(result.status != 0 && result.errors.contains("keyring.txt is missing"), "\(result.errors)")
+        }
     }
 
     @Test("a whole folder in its place is refused by whoever has used it, or demands that it be sealed")

@@ -82,6 +82,21 @@ struct SealBatchTests {
         await fixture.apns.stop()
     }
 
+    @Test("keeps a context for a recipient, and makes one for each message where that is asked for")
+    func contexts() async throws {
+        let fixture = try await SendingFixture()
+        let recipient = Identity().recipient.description
+        let lines = try (1...3).map { _ in
+            try line(["recipient": recipient, "unverified": true, "content": content])
+        }.joined(separator: "\n")
+        for (words, count) in [([], 1), (["--context-per-message"], 3)] {
+            let sealed = try fixture.run(batch + words, input: lines)
+            let envelopes = try sealed.objects.map { try SendingFixture.envelope($0["payload"]) }
+            #expect(Set(envelopes.map(\.enc)).count == count, "\(sealed.errors)")
+        }
+        await fixture.apns.stop()
+    }
+
     @Test("says what to do with a record where a name is wanted")
     func record() async throws {
         let fixture = try await SendingFixture()

@@ -56,5 +56,11 @@ struct SendingFixture {
         try run(sendArguments(more, apns: apns))
     }
 
+    /// What is sealed in a payload.
+    static func envelope(_ payload: Any?) throws -> Envelope {
+        let json = try JSONSerialization.jsonObject(with: Data((payload as? String ?? "").utf8))
+        return try Envelope(parsing: (json as? [String: Any])?["custom-encrypted-message"] as? String ?? "")
+    }
+
     func status() throws -> [String: Any] { try run(["outbox", "status", "--json"]).objects.first ?? [:] }
 }

@@ -91,6 +91,25 @@ struct ServeCommandTests {
         await fixture.apns.stop()
     }
 
+    @Test("makes a context for each message where that is asked for")
+    func contexts() async throws {
+        let fixture = try await SendingFixture()
+        let recipient = Identity().recipient.description
+        let message = #"{"recipient":"\#(recipient)","unverified":true,"content":{"alert":{"title":"Nina"}}}"#
+        for (words, count) in [([], 1), (["--context-per-message"], 2)] {
+            let served = try await serve(fixture, ["--socket", "own.sock"] + words)
+            defer { served.process.kill() }
+            var keys: Set<ArraySlice<UInt8>> = []
+            for _ in 1...2 {
+                let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", message)
+                let answer = try JSONSerialization.jsonObject(with: Data(sealed.body.utf8)) as? [String: Any]
+                keys.insert(try SendingFixture.envelope(answer?["payload"]).enc)
+            }
+            #expect(keys.count == count && served.stop() == .exited(0))
+        }
+        await fixture.apns.stop()
+    }
+
     @Test("a phone enrols with it by its app's one call, and shows what it has sealed")
     func phone() async throws {
         let fixture = try await SendingFixture()
