@@ -27,7 +27,9 @@ struct TerminalTextTests {
 
     @Test("leaves letters of every script, accents and emoji as they are")
     func kept() {
-        for text in ["Zoë ﷽ 日本語 नमस्ते", "👩‍👧‍👦 ❤️", "\u{200b}\u{200d}", "葛\u{e0100}城"] { #expect(TerminalText.printable(text) == text) }
+        for text in ["Zoë ﷽ 日本語 नमस्ते", "👩‍👧‍👦 ❤️", "\u{200b}\u{200d}", "葛\u{e0100}城"] {
+            #expect(TerminalText.printable(text) == text)
+        }
     }
 
     @Test("a braille pattern without a dot shows nothing; one with a dot does")
