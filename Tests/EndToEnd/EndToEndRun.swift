@@ -198,7 +198,8 @@ package final class EndToEndRun {
         lastSample = .now
         let progress = Double(outcome.requests.pushes.count) / Double(plan.messageCount)
         // While messages are sealed, which is sooner than they are sent.
-        keys.note(progress: Double(acknowledgedCount) / Double(plan.messageCount))
+        keys.note(
+            progress: Double(acknowledgedCount) / Double(plan.messageCount), revoking: outcome.shown.haveShownFirstHalf)
         outcome.senderMemory.sample(process.identifier, progress: progress)
         outcome.serverMemory.sample(server.identifier, progress: progress)
         outcome.devicesMemory.sample(devices.identifier, progress: progress)

@@ -10,7 +10,8 @@ package struct KeyChangeCounts: Sendable {
     package internal(set) var rotated = 0
     package internal(set) var confirmed = 0
     package internal(set) var retired = 0
-    package internal(set) var revoked = 0
+    package internal(set) var revokedAtFirst = 0
+    package internal(set) var revokedHalfway = 0
 }
 
 /// The apps of a run's phones, which change their keys while messages flow, and the server that takes what they hand over,
@@ -20,11 +21,14 @@ final class KeyChanges: Sendable {
     private let newsroom: Newsroom
     private let apps: [PhoneApp]
     private let outbox: Outbox
+    private let folder: RunFolder
     private let state = Locked(State())
 
     private struct State {
         /// Of the messages, how many have been sealed, from 0 to 1.
         var progress = 0.0
+        /// Phones that have shown the first half of their messages, and revoke next.
+        var revoking: Set<Int> = []
         var isEnding = false
         var counts = KeyChangeCounts()
     }
@@ -32,9 +36,12 @@ final class KeyChanges: Sendable {
     init(_ plan: RunPlan, _ newsroom: Newsroom, _ folder: RunFolder) throws {
         self.plan = plan
         self.newsroom = newsroom
+        self.folder = folder
         apps = try (0..<plan.deviceCount).map { number in
             try PhoneApp(in: folder.states.appending(path: RunPlan.deviceName(number)), trusting: newsroom)
         }
+        try FileManager.default.createDirectory(
+            at: folder.revoked(0).deletingLastPathComponent(), withIntermediateDirectories: true)
         outbox = try Outbox(at: folder.outbox.path(percentEncoded: false))
     }
 
@@ -45,7 +52,7 @@ final class KeyChanges: Sendable {
             guard number % 3 > 0 else { return server }
             let later = now.advanced(bySeconds: 1)
             let record = try number % 3 == 1 ? app.device.revoke(at: later) : app.device.rotate(at: later)
-            state.withLock { if number % 3 == 1 { $0.counts.revoked += 1 } else { $0.counts.rotated += 1 } }
+            state.withLock { if number % 3 == 1 { $0.counts.revokedAtFirst += 1 } else { $0.counts.rotated += 1 } }
             try newsroom.take(record, of: app, to: &server, at: later)
             return server
         }
@@ -54,16 +61,28 @@ final class KeyChanges: Sendable {
     /// Devices with their tokens, as the server stores them.
     func register(_ devices: [RegisteredDevice]) async throws { try await outbox.register(devices) }
 
-    func note(progress: Double) { state.withLock { $0.progress = progress } }
+    /// - Parameter revoking: phones that have shown what they are to show before they revoke their keys.
+    func note(progress: Double, revoking: Set<Int>) {
+        state.withLock {
+            $0.progress = progress
+            $0.revoking = revoking
+        }
+    }
+
     func end() { state.withLock { $0.isEnding = true } }
 
     /// Changes keys at the pace of the work, until it ends; then confirms what messages have opened under.
     func run() async throws -> KeyChangeCounts {
         var random = SeededGenerator(seed: plan.seed)
         var count = 0
+        var revoked: Set<Int> = []
         while true {
-            let (progress, isEnding) = state.withLock { ($0.progress, $0.isEnding) }
+            let (progress, isEnding, revoking) = state.withLock { ($0.progress, $0.isEnding, $0.revoking) }
             guard !isEnding else { break }
+            for number in revoking.subtracting(revoked) {
+                try await revoke(number)
+                revoked.insert(number)
+            }
             let number = Int.random(in: apps.indices, using: &random)
             if Double(count) < progress * Double(plan.keyChangeCount), try await change(number) {
                 count += 1
@@ -95,6 +114,13 @@ final class KeyChanges: Sendable {
             try await handOver(record, number)
         }
         return true
+    }
+
+    /// What was sealed to its keys is shown, and what is sealed from here on is sealed to its next one.
+    private func revoke(_ number: Int) async throws {
+        try await handOver(apps[number].device.revoke(), number)
+        state.withLock { $0.counts.revokedHalfway += 1 }
+        try Data().write(to: folder.revoked(number))
     }
 
     private func handOver(_ record: DeviceRecord, _ number: Int) async throws {

@@ -39,6 +39,8 @@ package struct RunFolder: Sendable {
     package var apnsLog: URL { apns.appending(path: "log.jsonl") }
     /// The numbers for which enqueueing has returned, a line each.
     package var acknowledged: URL { url.appending(path: "acknowledged.txt") }
+    /// Is there once a phone has revoked its keys halfway, and the outbox knows.
+    package func revoked(_ device: Int) -> URL { url.appending(path: "Revoked").appending(path: "\(device)") }
     package var senderLog: URL { url.appending(path: "sender.log") }
     package var senderMetrics: URL { url.appending(path: "sender.metrics") }
     package var plan: URL { url.appending(path: "plan.json") }

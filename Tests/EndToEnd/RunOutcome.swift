@@ -51,6 +51,13 @@ package struct RunOutcome: Sendable {
         if keyChanges.confirmed < plan.deviceCount / 3 || keyChanges.retired < keyChanges.confirmed {
             faults.add("of \(keyChanges.rotated) new keys \(keyChanges.confirmed) were confirmed")
         }
+        if keyChanges.revokedHalfway != plan.revokingCount {
+            faults.add("\(keyChanges.revokedHalfway) of \(plan.revokingCount) phones revoked their keys halfway")
+        }
+        // One push of a phone's is on its way at a time: of what it has shown, only the last can come again.
+        if shown.repeatedUnderRevokedCount > plan.revokingCount {
+            faults.add("\(shown.repeatedUnderRevokedCount) messages came again after their keys were revoked")
+        }
         if killCount != plan.killCount { faults.add("the sender was killed \(killCount) times") }
         if requests.answeredTwiceCount < killsAfterAnswer {
             faults.add("\(killsAfterAnswer) answers were to be lost with the sender, but nothing was sent again")

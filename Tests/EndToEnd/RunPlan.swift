@@ -7,7 +7,7 @@ package struct RunPlan: Codable, Sendable {
     /// How often the sender is killed.
     package var killCount: Int
     /// How often, over the whole run, an app makes a new key on its phone or confirms one. Besides, a third of the phones
-    /// revoke their first key before anything is sent, and a third rotate.
+    /// revoke their first key before anything is sent, a third rotate, and a third revoke all their keys halfway.
     package var keyChangeCount: Int
     /// Of the kills, the changes of keys and the local APNs' faults.
     package var seed: UInt64
@@ -73,6 +73,22 @@ package struct RunPlan: Codable, Sendable {
     package func device(of message: Int) -> Int { message % deviceCount }
 
     package func body(of message: Int) -> String { "\(marker.body), No. \(message)" }
+
+    /// Whether this phone revokes its keys while messages flow: after the first half of its own, of which the last may be sent to
+    /// it again.
+    package func revokesHalfway(_ device: Int) -> Bool { device % 3 == 0 }
+
+    package var revokingCount: Int { (0..<deviceCount).count { revokesHalfway($0) } }
+
+    /// Whether a message is sealed only after that.
+    package func isHeld(_ message: Int) -> Bool {
+        message >= messageCount / 2 && revokesHalfway(device(of: message))
+    }
+
+    /// A phone's messages of the first half.
+    package func firstHalf(of device: Int) -> StrideTo<Int> {
+        stride(from: device, to: messageCount / 2, by: deviceCount)
+    }
 
     /// Nil where it is no message's.
     package func message(saying body: String) -> Int? {

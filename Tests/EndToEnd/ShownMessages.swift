@@ -11,6 +11,8 @@ package struct ShownMessages: Sendable {
     /// Notifications, with those that took another's place.
     package private(set) var lineCount = 0
     package private(set) var replacementCount = 0
+    /// Messages that were shown, and came again after their phone had revoked the key that they are sealed to.
+    package private(set) var repeatedUnderRevokedCount = 0
     package private(set) var faults = FaultList()
     private var notifications: [Notification?]
     /// By device and identifier, what the screen shows.
@@ -37,6 +39,14 @@ package struct ShownMessages: Sendable {
     /// Of a message that was shown.
     package func notification(of message: Int) -> Notification? { notifications[message] }
 
+    /// The phones that revoke their keys halfway, and have come so far.
+    package var haveShownFirstHalf: Set<Int> {
+        Set(
+            (0..<plan.deviceCount).filter { device in
+                plan.revokesHalfway(device) && plan.firstHalf(of: device).allSatisfy { notifications[$0] != nil }
+            })
+    }
+
     package var missing: [Int] { notifications.indices.filter { notifications[$0] == nil } }
 
     package mutating func add(line: some Collection<UInt8>) {
@@ -58,6 +68,13 @@ package struct ShownMessages: Sendable {
             let apnsID = object["apnsID"] as? String, let isReplacement = object["replaced"] as? Bool
         else { return faults.add("a notification without its names") }
         let outcome = object["outcome"] as? String ?? "nothing"
+        if object["reason"] as? String == "unknown-recipient", isReplacement,
+            let message = screens[Place(device: device, identifier: identifier)],
+            plan.revokesHalfway(plan.device(of: message)), !plan.isHeld(message)
+        {
+            repeatedUnderRevokedCount += 1
+            return
+        }
         guard outcome == "opened", let body = object["body"] as? String, let message = plan.message(saying: body),
             object["title"] as? String == plan.marker.title
         else {

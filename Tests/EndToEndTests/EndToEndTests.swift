@@ -50,7 +50,8 @@ struct EndToEndTests {
     /// A run in which nothing happened would show nothing.
     private func expectMisfortune(_ outcome: RunOutcome, _ share: Int) {
         #expect(outcome.killCount == 3)
-        #expect(outcome.keyChanges.confirmed >= 10 * share && outcome.keyChanges.revoked == 10 * share)
+        #expect(outcome.keyChanges.confirmed >= 10 * share && outcome.keyChanges.revokedAtFirst == 10 * share)
+        #expect(outcome.keyChanges.revokedHalfway == 10 * share)
         #expect(outcome.requests.answeredTwiceCount >= 2, "died twice between an answer and its note")
         #expect(outcome.requests.sentAgainCount > 50 * share)
         #expect(outcome.requests.resetCount > 25 * share)

@@ -31,7 +31,8 @@ struct Summary {
                 + "; of the 200s \(requests.resetCount) reset and \(requests.lostCount) lost",
             "GOAWAY           \(requests.goAwayCount)",
             "keys             \(outcome.keyChanges.rotated) rotated, \(outcome.keyChanges.confirmed) confirmed, "
-                + "\(outcome.keyChanges.retired) retired, \(outcome.keyChanges.revoked) revoked before the first message",
+                + "\(outcome.keyChanges.retired) retired, \(outcome.keyChanges.revokedAtFirst) revoked before the first message, "
+                + "\(outcome.keyChanges.revokedHalfway) while messages flowed",
             "kills            \(outcome.killCount), \(outcome.killsAfterAnswer) between an answer and its note; "
                 + "\(requests.answeredTwiceCount) pushes were accepted again, their first answer not being noted yet",
             "time             \(Int(seconds)) s, \(Int(Double(plan.messageCount) / max(seconds, 0.001))) messages/s; "

@@ -1,5 +1,6 @@
 import EndToEnd
 import Foundation
+import Glibc
 import PushOutbox
 import PushSender
 import SealedPush
@@ -8,6 +9,7 @@ import _PushBase
 /// Puts what was not acknowledged yet into the outbox, from several tasks at once, and notes each number as it is stored.
 final class Enqueuing: Sendable {
     private let plan: RunPlan
+    private let folder: RunFolder
     private let outbox: Outbox
     private let sealer: Sealer
     private let acknowledged: Lines
@@ -15,6 +17,7 @@ final class Enqueuing: Sendable {
 
     init(_ plan: RunPlan, _ folder: RunFolder, into outbox: Outbox) throws {
         self.plan = plan
+        self.folder = folder
         self.outbox = outbox
         let key = try Data(contentsOf: folder.senderKey).withUnsafeBytes { try SenderKey(parsing: $0) }
         sealer = Sealer(sender: key, topic: SenderParts.topic, safeDefault: SenderParts.safeDefault)
@@ -28,11 +31,24 @@ final class Enqueuing: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<plan.patience.enqueuerCount {
                 group.addTask {
-                    while let message = self.remaining.withLock({ $0.popFirst() }) { try await self.enqueue(message) }
+                    while let message = self.remaining.withLock({ $0.popFirst() }) {
+                        if self.mayBeSealed(message) {
+                            try await self.enqueue(message)
+                        } else {
+                            self.remaining.withLock { $0.append(message) }
+                            try await Task.sleep(for: .milliseconds(1))
+                        }
+                    }
                 }
             }
             while try await group.next() != nil {}
         }
+    }
+
+    /// Not before its phone has a new key, where that is to revoke the one it has.
+    private func mayBeSealed(_ message: Int) -> Bool {
+        guard plan.isHeld(message) else { return true }
+        return access(folder.revoked(plan.device(of: message)).path(percentEncoded: false), F_OK) == 0
     }
 
     private func enqueue(_ message: Int) async throws {
