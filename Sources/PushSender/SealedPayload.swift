@@ -26,7 +26,7 @@ public struct SealedPayload: Hashable, Sendable {
     let alert: WireAlert
 
     /// The payload's one key of our own.
-    public static let fieldName = "custom-encrypted-message"
+    public static let fieldName = Envelope.fieldName
 }
 
 extension SealedPayload: Encodable {

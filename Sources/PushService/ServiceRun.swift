@@ -30,7 +30,7 @@ final class ServiceRun: Sendable {
     ) {
         start = .now
         opening = PushOpening(configuration, environment: environment)
-        field = request.content.userInfo["custom-encrypted-message"] as? String
+        field = request.content.userInfo[Envelope.fieldName] as? String
         identifier = request.identifier
         delivery = Delivery(request, best: opening.presentOutOfTime(), handler: handler)
         stages = configuration.stages

@@ -244,16 +244,15 @@ enum PayloadField {
         guard let members = JSONReader.object(bytes, maximumByteCount: maximumByteCount, maximumDepth: depth) else {
             throw .noJSON(maximumDepth: depth)
         }
-        switch members[fieldName] {
+        switch members[Envelope.fieldName] {
         case .string(let text): return text
-        case .none: throw .missing(fieldName)
-        default: throw .noString(fieldName)
+        case .none: throw .missing(Envelope.fieldName)
+        default: throw .noString(Envelope.fieldName)
         }
     }
 
     private static func isSpace(_ scalar: Unicode.Scalar) -> Bool { [" ", "\t", "\r", "\n"].contains(scalar) }
 
-    private static let fieldName = "custom-encrypted-message"
     /// Far more than a push has.
     static let maximumByteCount = 65_536
 }

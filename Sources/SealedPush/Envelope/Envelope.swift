@@ -4,6 +4,9 @@ package import PushCrypto
 ///
 /// Parsing checks the form only: who sealed it, and whether it opens, is for ``Opener``. Source: Specification 3.
 public struct Envelope: Sendable {
+    /// The payload's key that holds one, beside `aps`.
+    public static let fieldName = "custom-encrypted-message"
+
     package let suite: Suite
     /// The whole envelope, header included.
     public let bytes: [UInt8]

@@ -36,8 +36,8 @@ enum Input {
         guard let members else {
             throw Failure.input("malformed: \(file) is not whole, no JSON in UTF-8, or nested too deep")
         }
-        guard let text = members["custom-encrypted-message"]?.string else {
-            throw Failure.input("malformed: \(file) has no text under \"custom-encrypted-message\"")
+        guard let text = members[Envelope.fieldName]?.string else {
+            throw Failure.input("malformed: \(file) has no text under \"\(Envelope.fieldName)\"")
         }
         return (text, trimmed.utf8.count)
     }
