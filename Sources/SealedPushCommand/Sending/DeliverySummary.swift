@@ -31,7 +31,8 @@ struct DeliverySummary {
     func print() throws {
         let seconds = duration / .seconds(1)
         // A shorter run says more about its start than about its rate.
-        let rate = seconds >= 5 ? ", \(Progress.number(Int(Double(report.acceptedCount) / seconds)))/s" : ""
+        let perSecond = seconds >= 5 ? Int(Double(report.acceptedCount) / seconds) : 0
+        let rate = perSecond > 0 ? ", \(Progress.number(perSecond))/s" : ""
         try Output.line("APNs took \(Progress.number(report.acceptedCount))\(rate).")
         try line("Put off", report.retries, "")
         try line("Devices that are gone", report.dropped, "")
