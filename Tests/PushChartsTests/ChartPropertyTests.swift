@@ -139,6 +139,26 @@ struct ChartPropertyTests {
         }
     }
 
+    @Test("text that is wider than its place ends with an ellipsis there, and no other is cut")
+    func wideText() throws {
+        for letter in ["W", "i", "\u{4e2d}", "e\u{301}"] {
+            for count in [1, 2, 12, 16, 48, 1_000] {
+                let text = String(repeating: letter, count: count)
+                let chart = Chart(.line, points: [1, 2], labels: [text], prefix: text)
+                let drawing = try #require(ChartDrawing(chart, style: ChartStyle())?.drawing)
+                #expect(drawing.texts.count > 1)
+                for label in drawing.texts {
+                    let width = TextMeasure.width(label.text, size: label.size)
+                    let left = label.anchor == .start ? label.x : label.x - width / 2
+                    #expect(left >= 0 && left + width <= drawing.width, "\(label.text)")
+                    let isCut = label.text.hasSuffix("\u{2026}")
+                    #expect(isCut || label.text.contains(text))
+                    #expect(!isCut || TextMeasure.width(text, size: label.size) > 90, "\(label.text)")
+                }
+            }
+        }
+    }
+
     @Test("of no value is none")
     func nothing() {
         for points in [[], [nil], [nil, nil], [.nan], [.infinity]] as [[Double?]] {
@@ -175,6 +195,8 @@ extension Drawing {
             }
         }
     }
+
+    fileprivate var texts: [Label] { marks.compactMap { if case .text(let label) = $0 { label } else { nil } } }
 
     private func isNear(_ element: Path.Element) -> Bool {
         switch element {

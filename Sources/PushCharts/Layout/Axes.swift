@@ -12,10 +12,11 @@ struct AxisNumbers {
             var number = axis.text(of: tick, decimalSeparator: decimalSeparator)
             // A sign stands before the currency.
             let sign = number.first == "\u{2212}" && !prefix.isEmpty ? String(number.removeFirst()) : ""
-            return (tick, sign + prefix + number + suffix)
+            let text = sign + prefix + number + suffix
+            return (tick, TextMeasure.shortened(text, size: Self.size, to: Self.maximumWidth - Self.distance))
         }
         let widest = ticks.map { TextMeasure.width($0.text, size: Self.size) }.max() ?? 0
-        width = min(Self.maximumWidth, widest + Self.distance)
+        width = widest + Self.distance
     }
 
     func draw(into drawing: inout Drawing, _ plot: Plot, _ palette: Palette) {
@@ -72,8 +73,10 @@ struct AxisLabels {
     private func place(_ index: Int, _ text: String, in plot: Plot, of drawing: Drawing) -> Placed {
         let part = labels.count > 1 ? Double(index) / Double(labels.count - 1) : 0
         let middle = plot.x(0) + part * (plot.x(plot.count - 1) - plot.x(0))
+        let right = drawing.width - Self.edge
+        let text = TextMeasure.shortened(text, size: Self.size, to: right - plot.left)
         let width = TextMeasure.width(text, size: Self.size)
-        let start = max(plot.left, min(drawing.width - Self.edge - width, middle - width / 2))
+        let start = max(plot.left, min(right - width, middle - width / 2))
         return Placed(text: text, start: start, end: start + width)
     }
 

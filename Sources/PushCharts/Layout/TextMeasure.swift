@@ -5,6 +5,17 @@ enum TextMeasure {
         size * text.unicodeScalars.reduce(0) { $0 + ems($1) }
     }
 
+    /// The text itself, or as much of its beginning as is no wider than `width` points with an ellipsis.
+    static func shortened(_ text: String, size: Double, to width: Double) -> String {
+        guard Self.width(text, size: size) > width else { return text }
+        var room = width - Self.width(ellipsis, size: size)
+        let kept = text.prefix { character in
+            room -= Self.width(String(character), size: size)
+            return room >= 0
+        }
+        return kept + ellipsis
+    }
+
     /// What can't be seen, or moves the writing's direction or place, becomes a space; white space is one space.
     static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
@@ -29,5 +40,6 @@ enum TextMeasure {
         }
     }
 
+    private static let ellipsis = "\u{2026}"
     private static let directional: Set<UInt32> = Set(0x202a...0x202e).union(0x2066...0x2069)
 }
