@@ -24,7 +24,7 @@ struct PostgresPlanTests {
         try await fixture.addDevices(0..<Self.deviceCount)
         let snapshot = try await PostgresPool.open(PostgresAddress(parsing: database.address))
         _ = try await snapshot.run { connection throws(OutboxError) in
-            try connection.script("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM sealed_push.queues")
+            try connection.script(Self.endlessSnapshot)
         }
         let outbox = try await fixture.reopened(nil)
         for round in 0..<20 {
@@ -65,6 +65,12 @@ struct PostgresPlanTests {
     }
 
     private static let deviceCount = 40
+    /// However long the test takes on a busy machine.
+    private static let endlessSnapshot = """
+        BEGIN ISOLATION LEVEL REPEATABLE READ;
+        SET LOCAL idle_in_transaction_session_timeout = 0;
+        SELECT count(*) FROM sealed_push.queues
+        """
 
     /// All that an outbox is asked for while messages go in and out, once.
     private func use(_ outbox: Outbox, from firstNumber: Int64) async throws {

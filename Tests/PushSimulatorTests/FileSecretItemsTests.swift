@@ -101,6 +101,28 @@ struct FileSecretItemsTests {
         #expect(!FileManager.default.fileExists(atPath: left))
     }
 
+    @Test("a listing shows one moment: where a new item comes before the old one goes, there is never none")
+    func moments() async throws {
+        try items.add(item("0"))
+        let (items, rounds) = (items, 300)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in
+                for round in 1...rounds {
+                    try items.add(item("\(round)"))
+                    try items.remove(account: "\(round - 1)")
+                }
+            }
+            group.addTask {
+                while true {
+                    let accounts = try items.list().map(\.account)
+                    guard accounts != ["\(rounds)"] else { return }
+                    #expect((1...2).contains(accounts.count), "\(accounts)")
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("of many threads that count up one item none loses a step")
     func turns() async throws {
         try items.add(item("counter", "0"))

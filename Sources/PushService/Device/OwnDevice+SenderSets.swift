@@ -38,7 +38,9 @@ extension OwnDevice {
             // theirs counts as none, so that takes nothing away.
             for old in stored where !trusted.authorities.contains(old.authority) { try change.remove(old.item) }
             if knownSet != set { try change.add(StoredSenderSet.item(set, accepted: now)) }
-            for old in pinned where old.counter < set.counter { try change.remove(old.item) }
+            // The one before stays until the next: an extension that lists the items just now may miss the new one, and without
+            // any set it would believe the senders that are built in.
+            for old in pinned where old.counter < min(known?.counter ?? 0, set.counter) { try change.remove(old.item) }
         }
         return set
     }

@@ -7,7 +7,8 @@ internal import _PushBase
 /// The seam between the life of keys, which is the same everywhere, and the system. Called from several threads and
 /// processes at once. Each call is whole or not at all; two calls are never one, and a process may be killed between them.
 package protocol SecretItems: Sendable {
-    /// The names and attributes of the items, without a secret.
+    /// The names and attributes of the items, without a secret. An item that is added or removed meanwhile may be missing:
+    /// that a listing shows one moment is more than Apple promises.
     ///
     /// Before the device's first unlock this may throw `locked`, and it may as well leave out some items or all: what a
     /// system does then is not promised. Where it matters that none is missing, ask ``all()``.

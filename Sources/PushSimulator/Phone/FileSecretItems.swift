@@ -22,13 +22,15 @@ package struct FileSecretItems: SecretItems {
 
     package func list() throws(SecretItemError) -> [ListedItem] {
         guard !isLocked else { throw .locked }
-        var items: [ListedItem] = []
-        for name in try names() where name.hasPrefix(Self.prefix) {
-            // One that another process has removed since is not there.
-            guard let item = try read(folder.appending(path: name), { item, _ in item }) else { continue }
-            items.append(item)
+        // Where nothing has ever been changed, there is no file to lock.
+        return try whileLocked(LOCK_SH, O_RDONLY, ifMissing: []) { () throws(SecretItemError) in
+            var items: [ListedItem] = []
+            for name in try names() where name.hasPrefix(Self.prefix) {
+                guard let item = try read(folder.appending(path: name), { item, _ in item }) else { continue }
+                items.append(item)
+            }
+            return items
         }
-        return items
     }
 
     package func secret(account: String) throws(SecretItemError) -> ItemSecret {
@@ -129,14 +131,26 @@ package struct FileSecretItems: SecretItems {
     private func change(_ body: () throws(SecretItemError) -> Void) throws(SecretItemError) {
         guard !isLocked else { throw .locked }
         try Self.call { () throws(DurableFiles.Failure) in try FileProtection.fromFirstUnlock.ensureFolder(folder) }
+        try whileLocked(LOCK_EX, O_RDWR | O_CREAT) { () throws(SecretItemError) in
+            // What was killed may have left a secret.
+            DurableFiles.removeUnfinished(in: folder, untouchedFor: 60)
+            try body()
+        }
+    }
+
+    /// - Parameter missing: the answer where there is no file to lock; without it that is an error.
+    private func whileLocked<Answer>(
+        _ kind: Int32, _ mode: Int32, ifMissing missing: Answer? = nil, _ body: () throws(SecretItemError) -> Answer
+    ) throws(SecretItemError) -> Answer {
         let path = folder.appending(path: "lock").path(percentEncoded: false)
-        let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard lock >= 0 else { throw .other(errno) }
+        let lock = open(path, mode | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard lock >= 0 else {
+            if errno == ENOENT, let missing { return missing }
+            throw .other(errno)
+        }
         defer { close(lock) }
-        while flock(lock, LOCK_EX) != 0 { guard errno == EINTR else { throw .other(errno) } }
-        // What was killed may have left a secret.
-        DurableFiles.removeUnfinished(in: folder, untouchedFor: 60)
-        try body()
+        while flock(lock, kind) != 0 { guard errno == EINTR else { throw .other(errno) } }
+        return try body()
     }
 
     private static func call<Answer>(
