@@ -45,10 +45,10 @@ public struct Keyring: Sendable {
 
     /// Every name with its keys, and the errors of those that can't be read: one damaged file does not affect the others.
     ///
-    /// Needs no secret; where the keyring is unlocked already, what was edited is found.
+    /// Needs no secret. Where one was given, or the keyring is unlocked already, what was edited is found.
     public func entries() throws(KeyringError) -> (keys: [KeyringEntry], errors: [KeyringError]) {
         try files.reading { () throws(KeyringError) in
-            let key = try vault.keyIfUnlocked()
+            let key = try keyAtHand()
             var entries: [KeyringEntry] = []
             var errors: [KeyringError] = []
             for name in try names() {
@@ -58,14 +58,22 @@ public struct Keyring: Sendable {
         }
     }
 
-    /// What is known about one name; needs no secret.
+    /// What is known about one name, likewise.
     public func entry(named name: KeyName) throws(KeyringError) -> KeyringEntry {
-        try files.reading { () throws(KeyringError) in try entry(name, under: try vault.keyIfUnlocked()) }
+        try files.reading { () throws(KeyringError) in try entry(name, under: try keyAtHand()) }
     }
 
     /// The same, where something hangs on its being true: in a sealed keyring it needs the secret, and checks the MAC.
     public func authenticEntry(named name: KeyName) throws(KeyringError) -> KeyringEntry {
         try unlocked { (key) throws(KeyringError) in try entry(name, under: key) }
+    }
+
+    /// What was given for a new keyring seals its first file; until then there is nothing to check. Only while it is locked.
+    func keyAtHand() throws(KeyringError) -> MasterKey? {
+        do { return try vault.keyAtHand() } catch {
+            guard case .notSealed = error, try isEmpty() else { throw error }
+            return nil
+        }
     }
 
     private func entry(_ name: KeyName, under key: MasterKey?) throws(KeyringError) -> KeyringEntry {

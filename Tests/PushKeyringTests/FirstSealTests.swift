@@ -35,7 +35,8 @@ struct FirstSealTests {
         #expect(try given.sealKind() == nil)
         try Keyring(folder: folder.appending("K")).generateSender(named: "newsroom")
         #expect(throws: KeyringError.notSealed(folder.appending("K"))) { try given.generateSender(named: "other") }
-        #expect(try given.entries().keys.map(\.name) == ["newsroom"])
+        #expect(throws: KeyringError.notSealed(folder.appending("K"))) { try given.entries() }
+        #expect(try Keyring(folder: folder.appending("K")).entries().keys.map(\.name) == ["newsroom"])
     }
 
     @Test("made by several at once with different keys belongs to the first")

@@ -33,7 +33,7 @@ extension Keyring {
         of name: KeyName? = nil, rotatingOlderThan age: Int64?, at now: Timestamp = .now()
     ) throws(KeyringError) -> RotationPlan {
         try files.reading { () throws(KeyringError) in
-            try plan(of: name, rotatingOlderThan: age, under: try vault.keyIfUnlocked(), at: now)
+            try plan(of: name, rotatingOlderThan: age, under: try keyAtHand(), at: now)
         }
     }
 

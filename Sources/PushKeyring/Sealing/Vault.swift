@@ -33,26 +33,37 @@ final class Vault: Sendable {
 
     /// The key, asking for passphrase or key file if need be; nil where the keyring is not sealed. Not while it is locked.
     func key() throws(KeyringError) -> MasterKey? {
-        let text = try folder.reading { () throws(KeyringError) in
-            // Whoever names a secret expects it to protect something: a seal that vanished must not go unnoticed.
-            if case .given = ask, try folder.read(KeyringSeal.path) == nil { throw KeyringError.notSealed(folder.url) }
-            return try sealText()
-        }
-        guard let bytes = text else { return nil }
-        if let known = known(for: bytes) { return known }
-        guard let seal = KeyringSeal(parsing: bytes), let file = TextFile(parsing: bytes) else {
+        let text = try folder.reading { () throws(KeyringError) in try expectedSealText() }
+        return try text.map { (text) throws(KeyringError) in try key(of: text) }
+    }
+
+    /// The key if it is there without asking anyone: what a secret was named for is checked by it, also where it could be
+    /// read without. Only while the keyring is locked.
+    func keyAtHand() throws(KeyringError) -> MasterKey? {
+        guard let text = try expectedSealText() else { return nil }
+        if let known = known(for: text) { return known }
+        // Where somebody has sealed it anew since it was unlocked, what was given is the old one: a change that was made before
+        // that is shown all the same.
+        guard givenSecret != nil, unlocked.withLock({ $0 == nil }) else { return nil }
+        return try key(of: text)
+    }
+
+    /// Whoever names a secret expects it to protect something: a seal that vanished must not go unnoticed.
+    private func expectedSealText() throws(KeyringError) -> [UInt8]? {
+        if givenSecret != nil, try folder.read(KeyringSeal.path) == nil { throw .notSealed(folder.url) }
+        return try sealText()
+    }
+
+    /// - Parameter text: what `keyring.txt` holds.
+    private func key(of text: [UInt8]) throws(KeyringError) -> MasterKey {
+        if let known = known(for: text) { return known }
+        guard let seal = KeyringSeal(parsing: text), let file = TextFile(parsing: text) else {
             throw .damaged(folder.file(KeyringSeal.path))
         }
         let key = try seal.key(from: try secret(for: seal.kind))
         guard file.isAuthentic(at: KeyringSeal.path, under: key.storage) else { throw .wrongSecret(seal.kind) }
-        unlocked.withLock { $0 = Unlocked(seal: bytes, key: key) }
+        unlocked.withLock { $0 = Unlocked(seal: text, key: key) }
         return key
-    }
-
-    /// The key if it is there without asking anyone. Only while the keyring is locked.
-    func keyIfUnlocked() throws(KeyringError) -> MasterKey? {
-        guard let bytes = try sealText() else { return nil }
-        return known(for: bytes)
     }
 
     /// Whether a key that was got before is still the keyring's. Only while it is locked.

@@ -132,6 +132,8 @@ struct ExportCommand: ParsableCommand {
               sealedpush keys export newsroom --keyring Keys
               sealedpush keys export alice-phone --record --keyring Phone
               sealedpush keys export newsroom --secret --yes --keyring Keys | ssh server install-secret
+
+            Of a sealed keyring it prints nothing that something else has edited, and so needs its secret.
             """)
 
     @Argument(help: "The key's name.")
@@ -156,7 +158,7 @@ struct ExportCommand: ParsableCommand {
         try Failure.reporting {
             let keys = try keyring.keys("keys export")
             if secret { return try exportSecret(name, keys) }
-            let entry = try keys.entry(named: name)
+            let entry = try keys.authenticEntry(named: name)
             guard record else {
                 let current = entry.current
                 guard current.life.state == .active else { throw KeyringError.notUsable(name, current.life.state) }

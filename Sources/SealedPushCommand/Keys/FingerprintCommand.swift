@@ -48,7 +48,7 @@ struct FingerprintCommand: ParsableCommand {
         switch try KeyReference(reading: key) {
         case .text(let text): return try text.parsed(AnyPublicKey.init(parsing:)).fingerprint
         case .name(let name):
-            let entry = try keyring.keys("keys fingerprint").entry(named: name)
+            let entry = try keyring.keys("keys fingerprint").authenticEntry(named: name)
             return entry.enrolment.map { Fingerprint(of: $0) } ?? entry.key.fingerprint
         }
     }

@@ -30,7 +30,8 @@ struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Lists the keys and what needs attention; never a secret, and without asking for one.",
-        discussion: "Example:\n  sealedpush keys list --keyring Keys")
+        discussion: "Example:\n  sealedpush keys list --keyring Keys\n\n"
+            + "With the secret of a sealed keyring, it checks what it shows.")
 
     @OptionGroup var keyring: KeyringOptions
 
@@ -70,7 +71,8 @@ struct ShowCommand: ParsableCommand {
         commandName: "show",
         abstract: "Shows one name's keys, or all; never a secret.",
         discussion: "Examples:\n  sealedpush keys show newsroom --keyring Keys --json\n"
-            + "  sealedpush keys show newsroom --keyring Keys --qr\n\n" + QRCode.help)
+            + "  sealedpush keys show newsroom --keyring Keys --qr\n\n"
+            + "With the secret of a sealed keyring, it checks what it shows; --qr needs it. " + QRCode.help)
 
     @Argument(help: "The key's name; all keys without it.")
     var name: KeyName?
@@ -95,7 +97,8 @@ struct ShowCommand: ParsableCommand {
                 if let error = errors.first { throw ExitCode(error.exitStatus) }
                 return
             }
-            let entry = try keys.entry(named: name)
+            // What somebody scans he believes.
+            let entry = try qr ? keys.authenticEntry(named: name) : keys.entry(named: name)
             if json { return try Output.json(entry.json()) }
             try show([entry])
             if qr { try QRCode.show(entry.key) }

@@ -117,7 +117,7 @@ struct AuthorityCommand: ParsableCommand {
 
         func run() throws {
             try Failure.reporting {
-                let entry = try keyring.keys("authority show").entry(named: name)
+                let entry = try keyring.keys("authority show").authenticEntry(named: name)
                 guard entry.kind == .authority else {
                     throw KeyringError.wrongKind(entry.name, expected: .authority)
                 }
