@@ -106,11 +106,12 @@ struct PushOpening: Sendable {
         markers?.mark(opened.recipient, at: now())
     }
 
-    /// Step 6, within its time: a file system that hangs must not cost the person the notification.
+    /// Step 6, within its time: a file system that hangs must not cost the person the notification. Without any time left,
+    /// nothing is written: what is not shown has not been opened.
     private func record(
         _ opened: OpenedContent, requestIdentifier: String, within time: Duration, at now: Timestamp
     ) throws(OpenError) -> LedgerAnswer {
-        guard let ledger else { throw .ledgerUnavailable }
+        guard let ledger, time > .zero else { throw .ledgerUnavailable }
         let entry = LedgerEntry(key: opened.ledgerKey, sent: opened.sent, requestIdentifier: requestIdentifier)
         let answer = Locked<Result<LedgerAnswer, LedgerError>?>(nil)
         let isDone = DispatchSemaphore(value: 0)

@@ -35,7 +35,9 @@ open class SealedNotificationService: UNNotificationServiceExtension {
         withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
         tidying.enter()
-        let run = ServiceRun(request, configuration, environment, handler: contentHandler) {
+        let configuration = configuration
+        let opening = PushOpening(configuration, environment: environment)
+        let run = ServiceRun(request, configuration, environment, opening, handler: contentHandler) {
             [outstanding, tidying] run in
             outstanding.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(run)) }
             tidying.leave()

@@ -23,13 +23,16 @@ final class ServiceRun: Sendable {
         var isOver = false
     }
 
-    /// - Parameter onEnd: is called when nothing is left to do, after the handler.
+    /// - Parameters:
+    ///   - start: when the system has called.
+    ///   - onEnd: is called when nothing is left to do, after the handler.
     init(
         _ request: UNNotificationRequest, _ configuration: ServiceConfiguration, _ environment: DeviceEnvironment,
+        _ opening: PushOpening, at start: ContinuousClock.Instant = .now,
         handler: @escaping (UNNotificationContent) -> Void, onEnd: @escaping @Sendable (ServiceRun) -> Void
     ) {
-        start = .now
-        opening = PushOpening(configuration, environment: environment)
+        self.start = start
+        self.opening = opening
         field = request.content.userInfo[Envelope.fieldName] as? String
         identifier = request.identifier
         delivery = Delivery(request, best: opening.presentOutOfTime(), handler: handler)

@@ -214,6 +214,41 @@ struct ShowingTests {
         #expect(LedgerLimits.writeTime == .seconds(22))
     }
 
+    /// Notes that it was asked.
+    private struct NotedLedger: ReplayLedger {
+        let ledger: FileLedger
+        let count = Locked(0)
+
+        func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
+            count.withLock { $0 += 1 }
+            return try ledger.record(entry, at: now)
+        }
+
+        func purge(at now: Timestamp) {}
+    }
+
+    @Test(
+        "the ledger may take what the time budget leaves, but for its last three seconds",
+        arguments: [(Duration.seconds(-600), true), (.seconds(22), false), (.seconds(24), false), (.seconds(40), false)])
+    func ledgerTime(passed: Duration, isOpened: Bool) async throws {
+        let fixture = try Fixture()
+        try fixture.beginLedger()
+        let configuration = fixture.configuration()
+        let ledger = NotedLedger(ledger: fixture.ledger)
+        let opening = PushOpening(
+            configuration, keys: DeviceEnvironment.system.keyStore(configuration.keys), ledger: ledger, log: nil,
+            markers: nil, now: Timestamp.now)
+        let request = Fixture.request(field: try fixture.seal(Content(body: "in time")))
+        let body = await withCheckedContinuation { shown in
+            ServiceRun(
+                request, configuration, .system, opening, at: .now - passed,
+                handler: { shown.resume(returning: $0.body) }, onEnd: { _ in }
+            ).run()
+        }
+        #expect(body == (isOpened ? "in time" : "local default"))
+        #expect(ledger.count.withLock { $0 } == (isOpened ? 1 : 0))
+    }
+
     @Test("every single-bit flip of an authentic envelope ends in the safe default")
     func bitFlips() async throws {
         let fixture = try Fixture()
