@@ -48,6 +48,24 @@ struct DependencyTests {
         #expect(result.status == 1 && result.output.contains(says), "\(result.output)")
     }
 
+    @Test("differs where a package of its own resolved another version; it need not take all of them")
+    func others() throws {
+        let fuzzing = folder.appending("Fuzzing")
+        try FileManager.default.createDirectory(at: fuzzing, withIntermediateDirectories: true)
+        let pin = { (version: String) in
+            try Data("\"identity\" : \"swift-nio\",\n\"version\" : \"\(version)\"\n".utf8).write(
+                to: fuzzing.appending(path: "Package.resolved"))
+        }
+        let resolved = try Checkout.text(folder.appending("Package.resolved"))
+        let here = try #require(
+            resolved.firstMatch(of: /"identity" : "swift-nio",[^}]*"version" : "([0-9.]+)"/)?.1.description)
+        try pin(here)
+        #expect(try compare().status == 0)
+        try pin(here + "0")
+        let result = try compare()
+        #expect(result.status == 1 && result.output.contains("Fuzzing/Package.resolved: swift-nio: here is \(here)0, "))
+    }
+
     @Test("names a licence for each package")
     func licences() throws {
         let rows = try Checkout.text(folder.appending("Docs/Dependencies.md")).split(separator: "\n").filter {
