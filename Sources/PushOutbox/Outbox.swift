@@ -80,19 +80,16 @@ public final class Outbox: Sendable {
     public func protect() async throws(OutboxError) -> (deviceCount: Int, pushCount: Int) {
         guard let key, key.isWhole else { throw .keyNeeded }
         var (deviceCount, pushCount) = (0, 0)
-        var lastName: DeviceName?
-        while true {
-            let page = try await store.devices(.page(after: lastName, limit: Self.pageCount)).map(\.device)
+        try await forEachPage { page throws(OutboxError) in
+            let devices = page.compactMap(\.stored?.device)
             _ = try await store.register(
-                page.map { device in
+                devices.map { device in
                     DeviceChange(device.name, key: key, isVouchedFor: true) { known throws(OutboxError) in
                         guard let known else { throw .unknownDevice }
                         return known
                     }
                 })
-            deviceCount += page.count
-            lastName = page.last?.name
-            if page.count < Self.pageCount { break }
+            deviceCount += devices.count
         }
         for dead in [false, true] {
             var last: Int64 = .min
@@ -113,12 +110,30 @@ public final class Outbox: Sendable {
     /// - Throws: `keyNeeded` without the whole key.
     public func forgedDevices() async throws(OutboxError) -> [DeviceName] {
         guard let key, key.isWhole else { throw .keyNeeded }
-        var (names, last): ([DeviceName], DeviceName?) = ([], nil)
+        var names: [DeviceName] = []
+        try await forEachPage { page throws(OutboxError) in
+            names += page.compactMap(\.stored).filter { !key.accepts($0) }.map(\.device.name)
+        }
+        return names
+    }
+
+    /// Devices that lists leave out, as their rows can't be read: somebody has been in the database. ``remove(_:)`` takes them
+    /// away. Reads them all, a thousand at a time.
+    public func damagedDevices() async throws(OutboxError) -> [DeviceName] {
+        var names: [DeviceName] = []
+        try await forEachPage { page throws(OutboxError) in
+            names += page.filter { $0.stored == nil }.compactMap { DeviceName(parsing: $0.name) }
+        }
+        return names
+    }
+
+    private func forEachPage(_ body: ([FoundDevice]) async throws(OutboxError) -> Void) async throws(OutboxError) {
+        var last: String?
         while true {
             let page = try await store.devices(.page(after: last, limit: Self.pageCount))
-            names += page.filter { !key.accepts($0) }.map(\.device.name)
-            last = page.last?.device.name
-            if page.count < Self.pageCount { return names }
+            try await body(page)
+            guard page.count == Self.pageCount else { return }
+            last = page.last?.name
         }
     }
 

@@ -18,7 +18,7 @@ package protocol OutboxStore: Sendable {
     /// Forgets a device and what waits for it; returns how many pushes that were. Throws `unknownDevice`.
     func remove(_ name: DeviceName) async throws(OutboxError) -> Int
     /// Devices by name, ascending.
-    func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [StoredDevice]
+    func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [FoundDevice]
 
     // MARK: Messages
 
@@ -40,6 +40,8 @@ package protocol OutboxStore: Sendable {
     /// A lease may have been lost in the meantime, to whoever took it after its end. What its carrier said about the entry or the
     /// address is true all the same; only the device's place in the queue is then left to the new holder.
     func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer
+    /// Whether the carrier has taken a push for a device's present address, of whichever device.
+    func hasProvenAddress(of carrier: Carrier) async throws(OutboxError) -> Bool
     /// How long until something comes due; zero or less where something is, nil where nothing waits.
     func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration?
     /// Sleeps until something was enqueued by whichever process, or a while is over: that long, or longer where the store can
@@ -110,7 +112,20 @@ package struct DeviceChange: Sendable {
 package enum DeviceSelection: Hashable, Sendable {
     case named(DeviceName)
     case of(UserName)
-    case page(after: DeviceName?, limit: Int)
+    case page(after: String?, limit: Int)
+}
+
+/// A device's row.
+package struct FoundDevice: Sendable {
+    /// As it stands there.
+    package let name: String
+    /// Nil where the row is no device: somebody has been in the database.
+    package let stored: StoredDevice?
+
+    package init(name: String, stored: StoredDevice?) {
+        self.name = name
+        self.stored = stored
+    }
 }
 
 /// What a courier hands in and asks for at once.

@@ -14,11 +14,9 @@
             guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
                 throw .connection("an address begins with postgres://")
             }
-            var message: UnsafeMutablePointer<CChar>?
-            guard let options = PQconninfoParse(text, &message) else {
-                defer { PQfreemem(message) }
-                let words = message.map { String(cString: $0) } ?? "no such address"
-                throw .connection(words.split(separator: "\n").joined(separator: "; "))
+            // Its words on what is wrong repeat parts of the address, and one of them may be a password.
+            guard let options = PQconninfoParse(text, nil) else {
+                throw .connection("an address is postgres://USER@HOST/DATABASE, with options that libpq knows")
             }
             defer { PQconninfoFree(options) }
             var given: Set<String> = []
@@ -27,7 +25,7 @@
                 if option.pointee.val != nil { given.insert(String(cString: keyword)) }
                 option += 1
             }
-            guard !given.contains("password") else {
+            guard given.isDisjoint(with: ["password", "sslpassword"]) else {
                 throw .connection(
                     "a password in an address can be read by others: leave it out, and put it into PGPASSWORD, or into a file that PGPASSFILE names"
                 )

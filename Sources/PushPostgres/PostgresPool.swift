@@ -217,10 +217,10 @@
             return try result.get()
         }
 
-        /// Nothing is found by another's names. Plans are those for few rows by an index, whatever the statistics say of tables
+        /// Nothing is found by another's names: what is temporary comes last only where it is named. Plans are those for few rows by an index, whatever the statistics say of tables
         /// that are empty in one moment and full in the next. What a dead client held is free again after a minute.
         private static let session = """
-            SET search_path = pg_catalog; SET jit = off; SET plan_cache_mode = force_generic_plan;
+            SET search_path = pg_catalog, pg_temp; SET jit = off; SET plan_cache_mode = force_generic_plan;
             SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
             SET statement_timeout = '60s'; SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'
             """

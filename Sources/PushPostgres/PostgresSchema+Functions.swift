@@ -2,8 +2,8 @@
     import PushOutbox
 
     extension PostgresSchema {
-        /// For back ends in any language, in the transaction that stores the message. Docs/OtherLanguages.md.
-        static let enqueueFunction = """
+        /// As version 1 made it. ``enqueueFunction`` stands in its place.
+        static let firstEnqueueFunction = """
             CREATE FUNCTION sealed_push.enqueue(
                 device text, recipient text, payload text, apns_id text, collapse_id text, priority integer DEFAULT 10,
                 expiration bigint DEFAULT NULL, sender text DEFAULT NULL, key text DEFAULT NULL,
@@ -87,7 +87,7 @@
             """
 
         /// What a host can do that is broken into, and no more. A role that may not make roles leaves them out: then whoever may
-        /// makes them, and grants as is written here.
+        /// makes them, and grants as is written here. Version 2 takes back what it grants to who enqueues.
         static let roles = """
             REVOKE ALL ON FUNCTION sealed_push.enqueue(text, text, text, text, text, integer, bigint, text, text, bytea) FROM PUBLIC;
             DO $$
@@ -124,7 +124,7 @@
                 GRANT UPDATE ON sealed_push.generations TO sealed_push_deliver;
                 GRANT SELECT ON sealed_push.devices, sealed_push.senders TO sealed_push_deliver;
                 GRANT UPDATE (token, token_refusal, is_proven, revision) ON sealed_push.devices TO sealed_push_deliver;
-                -- To pass over entries that others remove, it locks them, which wants a column; enqueued is of no use to a thief.
+                -- To pass over entries that others remove, it locks them, which wants a column. Who sets enqueued makes ages wrong.
                 GRANT SELECT, DELETE, UPDATE (enqueued) ON sealed_push.entries TO sealed_push_deliver;
                 GRANT SELECT, UPDATE, DELETE ON sealed_push.queues TO sealed_push_deliver;
                 GRANT SELECT, INSERT, DELETE ON sealed_push.dead_letters TO sealed_push_deliver;

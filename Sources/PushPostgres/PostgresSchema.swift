@@ -50,7 +50,8 @@
         }
 
         /// "SPUB": of the advisory locks. 1 is held by a courier that sleeps, and shared by who enqueues; 2 by who migrates; 3
-        /// by who registers many devices at once, and shared by who registers one. "SPUG" counts generations.
+        /// by who registers many devices at once, and shared by who registers one; 4 by who makes a sender. "SPUG" counts
+        /// generations.
         static let advisoryClass = 0x5350_5542
         static let generationClass = 0x5350_5547
         static let channel = "sealed_push"
@@ -252,7 +253,8 @@
                 PRIMARY KEY(id, reason)
             );
 
-            """ + enqueueFunction + roles
+            """ + firstEnqueueFunction + roles,
+            version2,
         ]
     }
 #endif

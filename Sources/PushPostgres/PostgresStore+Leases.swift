@@ -43,6 +43,15 @@
 
         private func forgetPlace(of lease: Lease) { places.withLock { $0[lease.device] = nil } }
 
+        func hasProvenAddress(of carrier: Carrier) async throws(OutboxError) -> Bool {
+            try await read { db, _ throws(OutboxError) in
+                try db.rows(
+                    "SELECT 1 AS found FROM sealed_push.devices WHERE is_proven AND carrier = $1 LIMIT 1",
+                    [.text(carrier.description)]
+                ).first != nil
+            }
+        }
+
         func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
             try await timeUntilDue(by: carrier, above: { _ in .min }, within: nil)
         }

@@ -54,13 +54,16 @@
                 """
                 INSERT INTO sealed_push.receipt_devices AS r(id, last, shown, failed, day, shown_that_day, failed_that_day)
                 VALUES ($1, $2, 1, $3, $4, 1, $3)
-                ON CONFLICT (id) DO UPDATE SET last = greatest(r.last, $2), shown = r.shown + 1,
-                    failed = r.failed + $3, day = $4,
+                ON CONFLICT (id) DO UPDATE SET last = greatest(r.last, $2),
+                    shown = least(r.shown, \(most)) + 1, failed = least(r.failed, \(most)) + $3, day = $4,
                     shown_that_day = CASE WHEN r.day = $4 THEN r.shown_that_day + 1 ELSE 1 END,
                     failed_that_day = $3 + CASE WHEN r.day = $4 THEN r.failed_that_day ELSE 0 END
                 """, [id, .int(now), .int(Int64(failedCount)), .int(today)])
             return .counted
         }
+
+        /// A sum that goes on from more would end the counting.
+        private static let most = 1 << 62
 
         /// Adds what did not open, up to the day's limit for one device; returns how many that were.
         private static func countFailures(
@@ -88,7 +91,7 @@
                 var days: [Int64: ReceiptDay] = [:]
                 let tallies = try db.rows(
                     """
-                    SELECT day, outcome, sum(count)::bigint AS count FROM sealed_push.receipt_tallies WHERE day >= $1
+                    SELECT day, outcome, \(Self.sum) AS count FROM sealed_push.receipt_tallies WHERE day >= $1
                     GROUP BY day, outcome
                     """, [.int(first)])
                 for (day, outcome, count) in try tallies.map({ row throws(OutboxError) in
@@ -98,7 +101,7 @@
                 }
                 let accepted = try db.rows(
                     """
-                    SELECT day, sum(count)::bigint AS count FROM sealed_push.tallies WHERE day >= $1 AND outcome = $2
+                    SELECT day, \(Self.sum) AS count FROM sealed_push.tallies WHERE day >= $1 AND outcome = $2
                     GROUP BY day
                     """, [.int(first), .text(Tally.accepted)])
                 for (day, count) in try accepted.map({ row throws(OutboxError) in

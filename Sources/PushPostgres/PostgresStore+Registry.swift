@@ -19,12 +19,13 @@
         func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
             try await write { db, _ throws(OutboxError) in
                 try Self.lock(["name \(name)"], db)
-                guard let known = try Self.load(name, isLocked: true, db) else { throw .unknownDevice }
-                return try Self.remove(known.id, db)
+                let rows = try db.rows("SELECT id FROM sealed_push.devices WHERE name = $1", [.text(name.description)])
+                guard let row = rows.first else { throw .unknownDevice }
+                return try Self.remove(row.int("id"), db)
             }
         }
 
-        func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [StoredDevice] {
+        func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [FoundDevice] {
             try await read { db, _ throws(OutboxError) in
                 let rows =
                     switch selection {
@@ -36,9 +37,11 @@
                     case .page(let name, let limit):
                         try db.rows(
                             "\(Self.selection) WHERE d.name > $1 ORDER BY d.name LIMIT $2",
-                            [.text(name?.description ?? ""), .int(Int64(limit))])
+                            [.text(name ?? ""), .int(Int64(limit))])
                     }
-                return try rows.map { row throws(OutboxError) in try Self.device(row) }
+                return try rows.map { row throws(OutboxError) in
+                    FoundDevice(name: try row.text("name"), stored: try? Self.device(row))
+                }
             }
         }
 

@@ -63,7 +63,7 @@
                 status.deadLetters = try Self.counts(
                     "SELECT reason AS name, count(*) AS count FROM sealed_push.dead_letters GROUP BY 1", [], db)
                 status.outcomes = try Self.counts(
-                    "SELECT outcome AS name, sum(count)::bigint AS count FROM sealed_push.tallies WHERE day > $1 GROUP BY 1",
+                    "SELECT outcome AS name, \(Self.sum) AS count FROM sealed_push.tallies WHERE day > $1 GROUP BY 1",
                     [.int((now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay)], db)
                 return status
             }

@@ -172,10 +172,12 @@
                     }
                 }
                 if !empty.isEmpty { try removeEmpty(empty, db) }
-                if !stale.isEmpty {
+                if !stale.isEmpty, !order.removesStale {
+                    for head in stale { _ = try buryOne(head, reason: Tally.expired, at: now, db) }
+                } else if !stale.isEmpty {
                     try db.rows("DELETE FROM sealed_push.entries WHERE id = ANY($1)", [.ints(stale)])
-                    taken.expiredCount += stale.count
                 }
+                taken.expiredCount += stale.count
                 left = again
             }
         }

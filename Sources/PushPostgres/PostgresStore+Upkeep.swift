@@ -48,6 +48,9 @@
             return try await remove("stale <= $1", .int(now), outcome: Tally.expired)
         }
 
+        /// A sum of counts that holds whatever somebody has written there.
+        static let sum = "least(greatest(sum(count), 0), 9223372036854775807)::bigint"
+
         /// One row for each day and outcome of what is over, in place of those that came one after another.
         static func sumUp(
             _ table: String, keeping days: Int64, at now: Int64, _ db: PostgresConnection
@@ -57,7 +60,7 @@
                 """
                 WITH old AS (DELETE FROM sealed_push.\(table) WHERE day < $1 RETURNING day, outcome, count)
                 INSERT INTO sealed_push.\(table)(day, outcome, count)
-                SELECT day, outcome, sum(count) FROM old WHERE day >= $2 GROUP BY day, outcome
+                SELECT day, outcome, \(sum) FROM old WHERE day >= $2 GROUP BY day, outcome
                 """, [.int(today), .int(today - days)])
         }
 
@@ -122,30 +125,31 @@
                 """, [.text(reason)])
             let rows = try db.rows(
                 """
-                SELECT l.id, l.device, l.priority, d.carrier
+                SELECT l.id, l.device, l.priority
                 FROM sealed_push.dead_letters l JOIN sealed_push.devices d ON d.id = l.device
                 WHERE ($1::text IS NULL OR l.reason = $1) AND l.stale > $2 AND d.token IS NOT NULL
-                    AND d.token_refusal IS NULL
+                    AND d.token_refusal IS NULL AND \(PostgresSchema.isWithinBounds("l"))
                 ORDER BY l.device, l.id LIMIT \(batchCount) FOR UPDATE OF l SKIP LOCKED FOR NO KEY UPDATE OF d
                 """, [.text(reason), .int(now)])
             guard !rows.isEmpty else { return 0 }
             let ids = try rows.map { row throws(OutboxError) in try row.int("id") }
             // They are older than what has come since: the scans begin with them.
-            var queues: [NewQueue] = []
+            var queues: [Queue] = []
             for queue in try rows.map({ row throws(OutboxError) in
-                NewQueue(
-                    device: try row.int("device"), carrier: try row.text("carrier"), priority: try row.int("priority"),
-                    head: try row.int("id"))
+                Queue(device: try row.int("device"), priority: try row.int("priority"), head: try row.int("id"))
             }) {
                 guard let last = queues.last, last.device == queue.device else {
                     queues.append(queue)
                     continue
                 }
-                queues[queues.count - 1] = NewQueue(
-                    device: last.device, carrier: last.carrier, priority: max(last.priority, queue.priority),
-                    head: last.head)
+                queues[queues.count - 1] = Queue(
+                    device: last.device, priority: max(last.priority, queue.priority), head: last.head)
             }
-            try queue(queues, due: now, db)
+            try db.rows(
+                "SELECT sealed_push.line_up($1, $2, $3, $4)",
+                [
+                    .ints(queues.map(\.device)), .ints(queues.map(\.priority)), .ints(queues.map(\.head)), .int(now),
+                ])
             try db.rows(
                 """
                 WITH back AS (DELETE FROM sealed_push.dead_letters WHERE id = ANY($1) RETURNING \(entryColumns))
@@ -156,6 +160,14 @@
         }
 
         private static let batchCount = 1_000
+
+        /// What waits again for one device.
+        private struct Queue {
+            let device: Int64
+            let priority: Int64
+            /// Its oldest entry.
+            let head: Int64
+        }
 
         // MARK: Dead letters and sums
 

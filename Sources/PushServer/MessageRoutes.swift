@@ -10,19 +10,23 @@ internal import _PushBase
 /// 1,000, a line each, of which each gets an answer of its own.
 struct MessageRoutes: Sendable {
     let outbox: Outbox
+    let batches: Places
     let state: @Sendable () -> ServerState
     private let known = KnownTexts()
 
-    init(outbox: Outbox, state: @escaping @Sendable () -> ServerState) {
+    /// - Parameter batches: of both kinds together, as each takes memory of its own.
+    init(outbox: Outbox, batches: Places, state: @escaping @Sendable () -> ServerState) {
         self.outbox = outbox
+        self.batches = batches
         self.state = state
     }
 
     /// Durable when it is answered.
     func enqueue(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let sealer = state().sealer
         // In their order, so that of two messages for one device the first goes first.
-        return try await answer(request, status: .accepted, isParallel: false) { members, status, writer in
+        try await answer(request, status: .accepted, isParallel: false) { members, status, writer in
+            // Of each message anew: a key that is revoked seals no further line of a batch.
+            let sealer = try state().sender().sealer
             let order = try MessageOrder(members)
             let report = try await outbox.enqueue(
                 order.content, to: order.audience, from: sealer, priority: order.priority,
@@ -41,8 +45,8 @@ struct MessageRoutes: Sendable {
 
     /// Nothing is kept.
     func seal(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let sealer = state().sealer
-        return try await answer(request, status: .ok, isParallel: true) { members, status, writer in
+        try await answer(request, status: .ok, isParallel: true) { members, status, writer in
+            let sealer = try state().sender().sealer
             let order = try SealOrder(members, known: known)
             guard case .device(let name) = order.target else {
                 return try order.sealed(by: sealer, known).write(to: &writer, status: status)
@@ -76,6 +80,9 @@ struct MessageRoutes: Sendable {
             try await work(try await request.members(), nil, &answer)
             return .json(answer.bytes, status: status)
         }
+        // Before its body is read: until then the connection holds back what it is sent.
+        await batches.enter()
+        defer { batches.leave() }
         let body = try await request.wholeBody(upTo: ServerLimits.batchByteCount)
         let lines = Self.lines(of: body.readableBytesView)
         guard lines.count <= ServerLimits.batchLineCount else {

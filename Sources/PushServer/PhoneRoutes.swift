@@ -13,11 +13,14 @@ internal import _PushBase
 /// any process that has the sender's key takes the answer. Source: Specification 18.
 struct PhoneRoutes: Sendable {
     let outbox: Outbox
+    /// Of one account at most.
+    let deviceCount: Int
     let state: @Sendable () -> ServerState
     private let turns = Turns()
 
-    init(_ outbox: Outbox, state: @escaping @Sendable () -> ServerState) {
+    init(_ outbox: Outbox, deviceCount: Int, state: @escaping @Sendable () -> ServerState) {
         self.outbox = outbox
+        self.deviceCount = deviceCount
         self.state = state
     }
 
@@ -34,9 +37,8 @@ struct PhoneRoutes: Sendable {
             throw Problem.malformed("seconds is 1 to 2592000, which is 30 days")
         }
         let end = Timestamp.now().advanced(bySeconds: seconds)
-        return .json([
-            "token": .string(state().logins.token(user, until: end)), "expires": .integer(end.secondsSince1970),
-        ])
+        let token = try state().sender().logins.token(user, until: end)
+        return .json(["token": .string(token), "expires": .integer(end.secondsSince1970)])
     }
 
     // MARK: Record and token
@@ -47,18 +49,21 @@ struct PhoneRoutes: Sendable {
         guard order.record.enrolment == enrolment else {
             throw Problem.malformed("the record is signed by another key than the path names")
         }
-        let state = state()
-        guard order.record.topic == state.sealer.topic else { throw RecordError.otherTopic }
+        let keys = try state().sender()
+        guard order.record.topic == keys.sealer.topic else { throw RecordError.otherTopic }
         let name = Self.name(of: enrolment, user)
-        // A phone that has lost an answer asks again, maybe while its first request is still being carried out.
-        let known = try await turns.take(name) { try await take(order, of: name, user, at: .now()) }
-        return .json(["device": .string(name.description), "challenges": challenges(known, name, state)])
+        // A phone that has lost an answer asks again, maybe while its first request is still being carried out; and while an
+        // account's devices are counted, none comes.
+        let known = try await turns.take(user) { try await take(order, of: name, user, at: .now()) }
+        return .json(["device": .string(name.description), "challenges": challenges(known, name, keys)])
     }
 
     private func take(
         _ order: Registration, of name: DeviceName, _ user: UserName, at now: Timestamp
     ) async throws -> EnrolledDevice {
-        guard case .enrolled(let before)? = try await outbox.device(name)?.keys else {
+        let device = try await outbox.device(name)
+        guard case .enrolled(let before)? = device?.keys else {
+            if device == nil { try await requireRoom(for: user) }
             let enrolled = try EnrolledDevice(pinning: order.record, topic: order.record.topic, at: now)
             try await outbox.register(
                 RegisteredDevice(
@@ -78,17 +83,27 @@ struct PhoneRoutes: Sendable {
         guard case .enrolled(let enrolled)? = try await outbox.device(name)?.keys else {
             throw OutboxError.unknownDevice
         }
-        let sealer = state().sealer
-        for gone in before.record.recipients where !enrolled.record.recipients.contains(gone) { sealer.forget(gone) }
+        let sealer = state().keys?.sealer
+        for gone in before.record.recipients where !enrolled.record.recipients.contains(gone) { sealer?.forget(gone) }
         return enrolled
     }
 
-    private func challenges(_ device: EnrolledDevice, _ name: DeviceName, _ state: ServerState) -> JSONValue {
+    /// Each device may have any token, also one of another account's phone, which that phone loses then: so an account, whoever
+    /// has its login, has not as many as it likes. Several processes may let in one each at the same moment.
+    private func requireRoom(for user: UserName) async throws {
+        guard try await outbox.devices(of: user).count < deviceCount else {
+            throw Problem(
+                .conflict, "too-many-devices", "this account has \(deviceCount) devices, and may have no more",
+                hint: "Let one leave that is no longer used; the back end can remove it, too.")
+        }
+    }
+
+    private func challenges(_ device: EnrolledDevice, _ name: DeviceName, _ keys: ServerState.Keys) -> JSONValue {
         .array(
             device.unproven.map { recipient in
                 let challenge = PendingChallenge(
-                    to: recipient, of: device.enrolment, topic: state.sealer.topic, from: state.sender, at: .now())
-                return ["challenge": .string(challenge.text), "state": .string(state.challenges.seal(challenge, name))]
+                    to: recipient, of: device.enrolment, topic: keys.sealer.topic, from: keys.sender, at: .now())
+                return ["challenge": .string(challenge.text), "state": .string(keys.challenges.seal(challenge, name))]
             })
     }
 
@@ -101,7 +116,7 @@ struct PhoneRoutes: Sendable {
             throw Problem.malformed("an answer has two members, answer and state, both text")
         }
         let name = Self.name(of: enrolment, user)
-        guard let challenge = state().challenges.open(text, name) else {
+        guard let challenge = try state().sender().challenges.open(text, name) else {
             throw Problem(
                 .conflict, "unknown-challenge", "this service has not asked this, or not lately",
                 hint: "Hand over the record again: the answer has a new challenge.")
@@ -191,11 +206,11 @@ final class ChallengeStates: Sendable {
     }
 }
 
-/// One at a time under each name, in the order of coming.
+/// One at a time for each account, in the order of coming.
 private final class Turns: Sendable {
-    private let waiting = Locked<[DeviceName: [CheckedContinuation<Void, Never>]]>([:])
+    private let waiting = Locked<[UserName: [CheckedContinuation<Void, Never>]]>([:])
 
-    func take<Answer>(_ name: DeviceName, _ work: () async throws -> Answer) async throws -> Answer {
+    func take<Answer>(_ name: UserName, _ work: () async throws -> Answer) async throws -> Answer {
         await withCheckedContinuation { continuation in
             let isFirst = waiting.withLock { waiting in
                 guard waiting[name] != nil else {

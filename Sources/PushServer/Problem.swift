@@ -36,6 +36,23 @@ struct Problem: Error {
         problem.retryAfter = 10
         return problem
     }
+
+    static var noSender: Problem {
+        var problem = Problem(
+            .serviceUnavailable, "no-sender", "the sender's keys are revoked or gone, and there is no other",
+            hint: "Nothing was done. Ask again when the service's operator has put another key in place.")
+        problem.retryAfter = 60
+        return problem
+    }
+
+    static var doubtfulSender: Problem {
+        var problem = Problem(
+            .serviceUnavailable, "keys-unread",
+            "the sender's keys could not be read again, and may be revoked meanwhile",
+            hint: "Requests are answered as before. The service's log says what is the matter.")
+        problem.retryAfter = 10
+        return problem
+    }
 }
 
 extension Problem {

@@ -8,6 +8,8 @@ internal import _PushBase
 /// Safe from many threads. Source: "Exposition formats", version 0.0.4, prometheus.io.
 package final class PrometheusMetrics: MetricsFactory, Sendable {
     private let cells = Locked<[Name: Cell]>([:])
+    /// Why the program is not ready, though its outbox is. It lies here because each place that shows figures shows this, too.
+    let obstacle = Locked<Problem?>(nil)
 
     package init() {}
 

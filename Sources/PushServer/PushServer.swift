@@ -7,29 +7,6 @@ package import PushSender
 package import SealedPush
 internal import _PushBase
 
-/// What a server works with, and what may be replaced while it runs: after a rotation of keys or tokens, say.
-package struct ServerState: Sendable {
-    let sender: SenderKey
-    let sealer: Sealer
-    let senderSet: SenderSet?
-    let tokens: BearerTokens?
-    let logins: LoginTokens
-    let challenges: ChallengeStates
-
-    /// - Parameters:
-    ///   - sender: who asks phones to prove their keys; the sealer's own.
-    ///   - senderSet: what phones are to believe; nil where the app has no authority.
-    ///   - tokens: for the back end's paths; nil only where nobody else can reach the server.
-    package init(sender: SenderKey, sealer: Sealer, senderSet: SenderSet?, tokens: BearerTokens?) {
-        self.sender = sender
-        self.sealer = sealer
-        self.senderSet = senderSet
-        self.tokens = tokens
-        logins = LoginTokens(of: sender)
-        challenges = ChallengeStates(of: sender)
-    }
-}
-
 /// Where a server listens.
 package enum ServerPlace: Hashable, Sendable {
     /// A socket in a folder of this machine, which only this user can open.
@@ -88,10 +65,15 @@ package enum ServingError: Error, Equatable, CustomStringConvertible {
 /// Phones' paths: Specification 18. All paths: Docs/openapi.yaml. Why it is built on Hummingbird:
 /// Docs/Decisions/0039-one-service.md.
 package final class PushServer: Sendable {
+    /// Batches that are worked on, and those that wait.
+    let batches: Places
     private let state: Locked<ServerState>
+    private let metrics: PrometheusMetrics
     private let service: RunningService
 
-    /// - Throws: `needsTLS`, `needsTokens`, `badCertificate`.
+    /// A socket's place is taken from here on.
+    ///
+    /// - Throws: `needsTLS`, `needsTokens`, `badCertificate`; `notBound` where a socket's place is not to be had.
     package init(
         at place: ServerPlace, certificate: ServerCertificate? = nil, outbox: Outbox, state: ServerState,
         metrics: PrometheusMetrics = PrometheusMetrics(), limits: ServerLimits = ServerLimits(), logger: Logger
@@ -100,14 +82,39 @@ package final class PushServer: Sendable {
         if case .address = place, state.tokens == nil { throw .needsTokens }
         let shared = Locked(state)
         self.state = shared
+        self.metrics = metrics
+        batches = Places(limits.batchCount)
         let router = ServerRoutes(
-            outbox: outbox, state: { shared.withLock { $0 } }, metrics: metrics, limits: limits
+            outbox: outbox, state: { shared.withLock { $0 } }, metrics: metrics, limits: limits, batches: batches
         ).router
         service = try RunningService(router, at: place, certificate, limits, logger)
     }
 
-    /// Uses other keys, tokens or sender sets from the next request on.
-    package func use(_ state: ServerState) { self.state.withLock { $0 = state } }
+    /// Uses another sender's key from the next message on, also of those in a batch.
+    ///
+    /// - Parameters: as ``ServerState/init(sender:sealer:senderSet:tokens:)`` has them.
+    package func use(sender: SenderKey, sealer: Sealer) {
+        let keys = ServerState.Keys(sender: sender, sealer: sealer)
+        state.withLock { $0.keys = keys }
+        metrics.obstacle.withLock { $0 = nil }
+    }
+
+    /// Uses other tokens from the next request on.
+    package func use(tokens: BearerTokens?) { state.withLock { $0.tokens = tokens } }
+
+    /// Hands out another sender set.
+    package func use(senderSet: SenderSet?) { state.withLock { $0.senderSet = senderSet } }
+
+    /// Seals nothing more, and knows no login, until there is another sender: its keys are revoked, or gone.
+    ///
+    /// Logins and challenges go with them: whoever has stolen the key can make both.
+    package func withdrawSender() {
+        state.withLock { $0.keys = nil }
+        metrics.obstacle.withLock { $0 = Problem.noSender }
+    }
+
+    /// Goes on as before, and is not ready: its sender's keys could not be looked at, and may be revoked for all it knows.
+    package func doubtSender() { metrics.obstacle.withLock { $0 = $0 ?? Problem.doubtfulSender } }
 
     /// Serves until ``stop()``; requests that have begun are answered first.
     ///
@@ -127,6 +134,7 @@ struct ServerRoutes: Sendable {
     let state: @Sendable () -> ServerState
     let metrics: PrometheusMetrics
     let limits: ServerLimits
+    let batches: Places
 
     typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
 
@@ -134,10 +142,9 @@ struct ServerRoutes: Sendable {
         let router = Router(context: ServerContext.self)
         router.add(middleware: Reporting(metrics: metrics))
         Self.add(to: router, "/healthz", [.get: { _, _ in .json(["status": "running"]) }])
-        let outbox = outbox
-        Self.add(to: router, "/readyz", [.get: { _, _ in try await Self.readiness(outbox) }])
+        Self.add(to: router, "/readyz", [.get: Readiness(outbox, metrics, clock: limits.clock).answer])
 
-        let phones = PhoneRoutes(outbox, state: state)
+        let phones = PhoneRoutes(outbox, deviceCount: limits.deviceCount, state: state)
         let rates = RateLimit(burst: limits.accountBurst, clock: limits.clock)
         let gate = { (audience: Gate.Audience) in Gate(audience: audience, state: state, rates: rates) }
         let group = router.group("/v1/phones").add(middleware: gate(.phones)).add(middleware: Admission(limits))
@@ -147,7 +154,7 @@ struct ServerRoutes: Sendable {
         Self.add(to: both, "", [.get: phones.senderSet])
 
         let backEnd = router.group("/v1").add(middleware: gate(.backEnd))
-        let messages = MessageRoutes(outbox: outbox, state: state)
+        let messages = MessageRoutes(outbox: outbox, batches: batches, state: state)
         Self.add(to: backEnd, "/logins", [.post: phones.logIn])
         Self.add(to: backEnd, "/messages", [.post: messages.enqueue])
         Self.add(to: backEnd, "/seal", [.post: messages.seal])
@@ -157,11 +164,6 @@ struct ServerRoutes: Sendable {
         Self.add(to: backEnd, "/outbox", [.get: lists.status])
         Self.add(to: backEnd, "/receipts", [.get: lists.receipts])
         return router
-    }
-
-    static func readiness(_ outbox: Outbox) async throws -> Response {
-        _ = try await outbox.devices(limit: 1)
-        return .json(["status": "ready"])
     }
 
     /// A path's methods; each other one is answered with those that there are.

@@ -11,7 +11,7 @@ internal import _PushBase
 
 /// An application of Hummingbird's from its start to its end, within the limits of ``ServerLimits``.
 final class RunningService: Sendable {
-    private let place: ServerPlace
+    private let socket: SocketPlace?
     private let group: ServiceGroup
     private let onRunning = Locked<@Sendable (Int?) -> Void>({ _ in })
 
@@ -19,7 +19,6 @@ final class RunningService: Sendable {
         _ router: Responder, at place: ServerPlace, _ certificate: ServerCertificate?, _ limits: ServerLimits,
         _ logger: Logger
     ) throws(ServingError) where Responder.Responder.Context == ServerContext {
-        self.place = place
         let http = HTTPServerBuilder.http1(
             configuration: .init(
                 additionalChannelHandlers: [
@@ -29,11 +28,8 @@ final class RunningService: Sendable {
                 idleTimeout: TimeAmount(limits.idleTime),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100)))
-        let address: BindAddress =
-            switch place {
-            case .socket(let path): .unixDomainSocket(path: path)
-            case .address(let host, let port): .hostname(host, port: port)
-            }
+        let (socket, address) = try Self.taken(place)
+        self.socket = socket
         let server: HTTPServerBuilder
         do { server = try certificate.map { try .tls(http, tlsConfiguration: $0.configuration) } ?? http } catch {
             throw .badCertificate
@@ -50,14 +46,37 @@ final class RunningService: Sendable {
         group = ServiceGroup(configuration: .init(services: [.init(service: application)], logger: logger))
     }
 
+    private static func taken(_ place: ServerPlace) throws(ServingError) -> (SocketPlace?, BindAddress) {
+        switch place {
+        case .socket(let path):
+            let socket = try SocketPlace(path)
+            return (socket, .unixDomainSocket(path: socket.bound))
+        case .address(let host, let port): return (nil, .hostname(host, port: port))
+        }
+    }
+
     func run(_ onRunning: @escaping @Sendable (Int?) -> Void) async throws(ServingError) {
-        self.onRunning.withLock { $0 = onRunning }
+        let (socket, group) = (socket, group)
+        self.onRunning.withLock {
+            $0 = { port in
+                // Where callers can't find it, it need not run.
+                guard socket?.show() ?? true else {
+                    Task { await group.triggerGracefulShutdown() }
+                    return
+                }
+                onRunning(port)
+            }
+        }
+        defer {
+            self.onRunning.withLock { $0 = { _ in } }
+            socket?.release()
+        }
         do { try await group.run() } catch let error as IOError {
             throw .notBound(String(cString: strerror(error.errnoCode)))
         } catch is ServiceGroupError {
             // It was stopped before it began.
         } catch { throw .notBound("\(type(of: error))") }
-        if case .socket(let path) = place { unlink(path) }
+        if let words = socket?.failure { throw .notBound(words) }
     }
 
     func stop() async { await group.triggerGracefulShutdown() }
@@ -69,28 +88,30 @@ package final class MetricsServer: Sendable {
     private let service: RunningService
 
     /// - Parameters:
-    ///   - outbox: what is counted in it at each request.
+    ///   - outbox: what is counted in it, once a second at most: to count takes long in a large one, and nobody shows a token.
     ///   - deliveries: what a courier of this process has done; nil where there is none yet.
     package init(
         host: String, port: Int, metrics: PrometheusMetrics, outbox: Outbox,
-        deliveries: @escaping @Sendable () async -> CourierReport?, logger: Logger
+        deliveries: @escaping @Sendable () async -> CourierReport?, limits: ServerLimits = ServerLimits(),
+        logger: Logger
     ) throws(ServingError) {
         let router = Router(context: ServerContext.self)
         router.add(middleware: Reporting(metrics: metrics))
         ServerRoutes.add(to: router, "/healthz", [.get: { _, _ in .json(["status": "running"]) }])
-        ServerRoutes.add(to: router, "/readyz", [.get: { _, _ in try await ServerRoutes.readiness(outbox) }])
+        ServerRoutes.add(to: router, "/readyz", [.get: Readiness(outbox, metrics, clock: limits.clock).answer])
+        let status = KeptAnswer(clock: limits.clock) { try await outbox.status() }
         ServerRoutes.add(
             to: router, "/metrics",
             [
                 .get: { _, _ in
-                    let samples = try await outbox.status().samples + (await deliveries()?.samples ?? [])
+                    let samples = try await status.value().samples + (await deliveries()?.samples ?? [])
                     return Response(
                         status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                         body: .init(byteBuffer: ByteBuffer(string: metrics.text(samples))))
                 }
             ])
         service = try RunningService(
-            router, at: .address(host, port: port), nil, ServerLimits(), logger)
+            router, at: .address(host, port: port), nil, limits, logger)
     }
 
     package func run(onRunning: @escaping @Sendable (Int?) -> Void = { _ in }) async throws(ServingError) {

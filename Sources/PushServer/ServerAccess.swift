@@ -102,10 +102,12 @@ struct Gate: RouterMiddleware {
     ) async throws -> Response {
         let state = state()
         let header = request.headers[.authorization]
-        let user = Self.bearer(header).flatMap { state.logins.user($0, at: .now()) }
+        let user = Self.bearer(header).flatMap { state.keys?.logins.user($0, at: .now()) }
         // Without tokens, nobody but this user reaches the service.
         let isBackEnd = state.tokens.map { $0.accept(header) } ?? (header == nil)
         guard audience == .backEnd ? isBackEnd : user != nil || (audience == .both && isBackEnd) else {
+            // Whose login it shows can't be told without the sender's key.
+            if audience != .backEnd { _ = try state.sender() }
             throw Problem(
                 .unauthorized, "unauthorized", "the request shows no token that is valid here",
                 hint: audience == .phones
@@ -134,16 +136,11 @@ struct Gate: RouterMiddleware {
 struct Admission: RouterMiddleware {
     typealias Context = ServerContext
     private let patience: Duration
-    private let queue: Locked<Queue>
-
-    private struct Queue {
-        var freeCount: Int
-        var waiting: ArraySlice<CheckedContinuation<Void, Never>> = []
-    }
+    private let places: Places
 
     init(_ limits: ServerLimits) {
         patience = limits.admissionPatience
-        queue = Locked(Queue(freeCount: limits.admittedCount))
+        places = Places(limits.admittedCount)
     }
 
     func handle(
@@ -153,74 +150,68 @@ struct Admission: RouterMiddleware {
         // All of it first: whoever is slow takes nobody's turn.
         var request = request
         request.body = .init(buffer: try await request.wholeBody(upTo: ServerLimits.bodyByteCount))
-        await enter()
-        defer { leave() }
+        await places.enter()
+        defer { places.leave() }
         guard ContinuousClock.now - arrival <= patience else {
             throw Problem.unavailable("too many ask at once")
         }
         return try await next(request, context)
-    }
-
-    private func enter() async {
-        await withCheckedContinuation { continuation in
-            let isFree = queue.withLock { queue in
-                guard queue.freeCount > 0 else {
-                    queue.waiting.append(continuation)
-                    return false
-                }
-                queue.freeCount -= 1
-                return true
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
-    /// Passes the turn on to the next one.
-    private func leave() {
-        let next = queue.withLock { queue in
-            let next = queue.waiting.popFirst()
-            if next == nil { queue.freeCount += 1 }
-            return next
-        }
-        next?.resume()
     }
 }
 
 /// So many requests at once for each account, and one more a second.
 final class RateLimit: Sendable {
     private let burst: Double
+    private let maximumCount: Int
     private let clock: @Sendable () -> ContinuousClock.Instant
-    private let buckets = Locked<[String: Bucket]>([:])
+    private let state = Locked(State())
+
+    private struct State {
+        var buckets: [String: Bucket] = [:]
+        var lastSweep: ContinuousClock.Instant?
+    }
 
     private struct Bucket {
         var left: Double
         var time: ContinuousClock.Instant
+
+        func filled(at now: ContinuousClock.Instant, upTo burst: Double) -> Double {
+            min(burst, left + (now - time) / .seconds(1))
+        }
     }
 
-    init(burst: Int, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+    /// - Parameter maximumCount: accounts that are looked after at once: some 10 MB.
+    init(
+        burst: Int, maximumCount: Int = 100_000, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
         self.burst = Double(burst)
+        self.maximumCount = maximumCount
         self.clock = clock
     }
 
     /// False where the account has to wait.
     func take(_ name: String) -> Bool {
         let now = clock()
-        return buckets.withLock { buckets in
-            // Who has not asked for so long is as good as new.
-            if buckets.count >= Self.maximumCount {
-                buckets = buckets.filter { now - $0.value.time < .seconds(self.burst) }
-            }
-            if buckets.count >= Self.maximumCount, buckets[name] == nil { return true }
-            var bucket = buckets[name] ?? Bucket(left: burst, time: now)
-            bucket.left = min(burst, bucket.left + (now - bucket.time) / .seconds(1))
-            bucket.time = now
-            let isAllowed = bucket.left >= 1
-            if isAllowed { bucket.left -= 1 }
-            buckets[name] = bucket
+        return state.withLock { state in
+            if state.buckets.count >= maximumCount { sweep(&state, at: now) }
+            let isKnown = state.buckets[name] != nil || state.buckets.count < maximumCount
+            // Those for whom there is no room share a bucket: nobody gets more by coming in a crowd.
+            let owner = isKnown ? name : Self.others
+            var left = state.buckets[owner]?.filled(at: now, upTo: burst) ?? burst
+            let isAllowed = left >= 1
+            if isAllowed { left -= 1 }
+            state.buckets[owner] = Bucket(left: left, time: now)
             return isAllowed
         }
     }
 
-    /// Accounts that are looked after at once: some 10 MB.
-    private static let maximumCount = 100_000
+    /// Whose bucket is full again is as good as new. Once a second at most: it looks at all of them.
+    private func sweep(_ state: inout State, at now: ContinuousClock.Instant) {
+        if let last = state.lastSweep, now - last < .seconds(1) { return }
+        state.lastSweep = now
+        state.buckets = state.buckets.filter { $0.value.filled(at: now, upTo: burst) < burst }
+    }
+
+    /// No account's name.
+    private static let others = ""
 }

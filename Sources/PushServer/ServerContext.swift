@@ -139,12 +139,16 @@ extension String {
 package struct ServerLimits: Sendable {
     /// Requests of one account at once; one more a second.
     package var accountBurst = 60
-    /// By which accounts get more.
+    /// By which accounts get more, and figures grow old.
     package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
     /// Requests of phones that are worked on at once; further ones wait for their turn.
     package var admittedCount = 16
     /// How long they wait at most: half as long as a phone waits for an answer.
     package var admissionPatience = Duration.seconds(5)
+    /// Devices of one account: whoever has a login does not fill the outbox.
+    package var deviceCount = 100
+    /// Batches that are worked on at once, up to 16 MiB each; further ones wait.
+    package var batchCount = 8
     /// Connections at once; further ones wait. Fewer, where the process may open only few files.
     package var connectionCount = 4_096
     /// To say all of a request, and to take all of its answer.

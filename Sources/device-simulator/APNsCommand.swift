@@ -137,10 +137,8 @@ struct APNsCommand: ParsableCommand {
     private static func providerKey(_ text: String) throws -> ProviderKey {
         let parts = text.split(separator: ",", maxSplits: 2).map(String.init)
         guard parts.count == 3 else { throw Failure(status: 64, message: "--key takes ID,TEAM,FILE") }
-        guard let pem = try? String(contentsOfFile: parts[2], encoding: .utf8) else {
-            throw Failure(status: 74, message: "\(parts[2]) can't be read")
-        }
-        guard let publicKey = ProviderKey.publicKey(pem: pem) else {
+        let pem = try SecretFile.read(parts[2], limit: 16_384)
+        guard let publicKey = ProviderKey.publicKey(pem: String(decoding: pem, as: UTF8.self)) else {
             throw Failure(status: 65, message: "\(parts[2]) holds no P-256 key in PEM")
         }
         return ProviderKey(keyID: parts[0], teamID: parts[1], publicKey: publicKey)

@@ -76,6 +76,21 @@ struct AttachTests {
         }
     }
 
+    @Test(
+        "a file that is stored as it is is for its owner alone, like the one that it comes from; an encrypted one may be read"
+    )
+    func modes() throws {
+        for (more, mode) in [(["--plain"], 0o600), ([], 0o644)] {
+            let output = "stored-\(mode)"
+            let result = try Program(at: "/bin/bash", in: folder.url).run(
+                ["-c", "umask 022; exec \"$0\" \"$@\"", program.executable.path, "attach", "photo.png"]
+                    + ["--url", "https://a/b", "--output", output, "--entry", "\(output).json"] + more)
+            #expect(result.status == 0, "\(result.errors)")
+            let facts = try FileManager.default.attributesOfItem(atPath: folder.appending(output).path)
+            #expect(facts[.posixPermissions] as? Int == mode)
+        }
+    }
+
     @Test("what it encrypts another implementation opens, and the other way round")
     func interop() throws {
         #expect(try attach("--output", "stored", "--entry", "entry.json").status == 0)

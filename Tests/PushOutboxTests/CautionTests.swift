@@ -53,6 +53,38 @@ struct CautionTests {
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 20)
     }
 
+    @Test(
+        "addresses that never took a push end nothing where another one did, in this run or before",
+        arguments: [true, false])
+    func strangersRefused(isEarlier: Bool) async throws {
+        try await fixture.addDevices(0..<20)
+        let good = Fixture.address("d3")
+        let transport = ScriptedTransport { request, _ in
+            .success(request.address == good ? .accepted(uniqueID: nil) : .apns(400, "BadDeviceToken"))
+        }
+        if isEarlier {
+            try await fixture.enqueue("First", to: .device("d3"))
+            #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 1)
+        }
+        // Three are refused before the good one is taken, the others after it.
+        try await fixture.enqueue("Second", to: .everyone)
+        let limits = Fixture.limits(refusedInARow: isEarlier ? 2 : 4)
+        let report = try await Courier(for: fixture.outbox, through: transport, limits: limits).run(until: .empty)
+        #expect(report.acceptedCount == 1 && report.dead == ["BadDeviceToken": 19])
+    }
+
+    @Test("addresses that took pushes before do end the run, when one after another is refused")
+    func knownRefused() async throws {
+        try await fixture.addDevices(0..<20)
+        try await fixture.enqueue("First", to: .everyone)
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 20)
+        try await fixture.enqueue("Second", to: .everyone)
+        let transport = ScriptedTransport(refusing: 400, "BadDeviceToken")
+        let courier = Courier(for: fixture.outbox, through: transport, limits: Fixture.limits(refusedInARow: 5))
+        await #expect(throws: CourierError.self) { try await courier.run(until: .empty) }
+        #expect(transport.delivered.all.count == 5)
+    }
+
     @Test("bad tokens among good ones end nothing")
     func someRefused() async throws {
         try await fixture.addDevices(0..<40)

@@ -142,7 +142,9 @@ struct LeaseTests {
     @Test("an entry that somebody has put into the file, and that no sealer makes, costs itself alone")
     func strangeEntries() async throws {
         let changes = [
-            "apns_id = 'short'", "collapse_id = ''", "collapse_id = '\(String(repeating: "c", count: 65))'",
+            "apns_id = 'short'", "apns_id = upper(apns_id)", "apns_id = substr(apns_id, 1, 35) || '\n'",
+            "apns_id = replace(apns_id, '-', '0')", "collapse_id = 'a b'", "collapse_id = 'x\r\nevil: 1'",
+            "collapse_id = 'é'", "collapse_id = ''", "collapse_id = '\(String(repeating: "c", count: 65))'",
             StoreKind.current == .sqlite ? "body = zeroblob(4097)" : "body = convert_to(repeat('a', 4097), 'UTF8')",
         ]
         for (number, change) in changes.enumerated() {
@@ -153,6 +155,17 @@ struct LeaseTests {
             #expect(try await take(Int64(number) * 10).isEmpty, "\(change)")
         }
         #expect(try await fixture.outbox.status().deadLetters == ["malformed": changes.count])
+    }
+
+    @Test("when it was enqueued, as somebody has written it, is of no weight", arguments: [Int64.min, -1, .max])
+    func strangeTimes(_ time: Int64) async throws {
+        // PostgreSQL refuses such a row.
+        guard StoreKind.current == .sqlite else { return }
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.execute("UPDATE entries SET enqueued = \(time)")
+        let report = try await fixture.deliver(ScriptedTransport(), until: .empty)
+        #expect(report.acceptedCount == 1)
     }
 
     @Test("a queue that is due before all time, as somebody has written it, is due")

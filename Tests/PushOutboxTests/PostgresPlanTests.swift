@@ -35,7 +35,10 @@ struct PostgresPlanTests {
         // As autovacuum does it, which leaves tables alone that hardly change.
         try await database.run("ANALYZE queues, entries, devices")
 
-        let options = "-c session_preload_libraries=auto_explain -c auto_explain.log_min_duration=0"
+        let options = """
+            -c session_preload_libraries=auto_explain -c auto_explain.log_min_duration=0 \
+            -c auto_explain.log_nested_statements=on
+            """
         let encoded = try #require(options.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
         try await use(Outbox(postgres: "\(database.address)&options=\(encoded)"), from: 100_000_000)
 

@@ -62,13 +62,20 @@ struct PostgresTests {
 
     @Test("takes no password in its address, and no address that is none")
     func addresses() async throws {
-        for text in ["postgres://me:secret@localhost/db", "postgresql:///db?password=secret"] {
+        for text in [
+            "postgres://me:secret@localhost/db", "postgresql:///db?password=secret",
+            "postgresql:///db?sslpassword=secret",
+        ] {
             let error = try await #require(throws: OutboxError.self) { try await Outbox(postgres: text) }
             #expect(error.description.contains("PGPASSFILE"))
             #expect(!error.description.contains("secret"))
         }
-        for text in ["", "mysql://db", "postgres://[", "postgres:///db?nonsense=1"] {
-            await #expect(throws: OutboxError.self) { try await Outbox(postgres: text) }
+        for text in [
+            "", "mysql://db", "postgres://[", "postgres:///db?nonsense=1", "mysql://me:secret@db",
+            "postgres://me:secret%zz@db", "postgres://me:secret@[db", "postgres:///db?pasword=secret",
+        ] {
+            let error = try await #require(throws: OutboxError.self) { try await Outbox(postgres: text) }
+            #expect(!error.description.contains("secret"), "\(error)")
         }
     }
 
@@ -393,10 +400,10 @@ struct PostgresTests {
     // MARK: SQL
 
     private static func call(
-        device: String = "phone", recipient: String, id: String = UUID().uuidString, payload: String = "{}",
-        priority: Int = 10, more: String = ""
+        device: String = "phone", recipient: String, id: String = UUID().uuidString.lowercased(),
+        collapse: String = "c", payload: String = "{}", priority: Int = 10, more: String = ""
     ) -> String {
-        "SELECT sealed_push.enqueue('\(device)', '\(recipient)', '\(payload)', '\(id)', '\(id)', \(priority)\(more))"
+        "SELECT sealed_push.enqueue('\(device)', '\(recipient)', '\(payload)', E'\(id)', E'\(collapse)', \(priority)\(more))"
     }
 
     private func recipient(_ name: DeviceName) async throws -> String {
@@ -412,7 +419,7 @@ struct PostgresTests {
         for table in ["entries", "queues", "requests"] {
             #expect(try await fixture.number("SELECT count(*) FROM \(table)") == 0, "\(table)")
         }
-        let id = UUID().uuidString
+        let id = UUID().uuidString.lowercased()
         let call = Self.call(
             recipient: recipient, id: id, payload: #"{"aps":{},"ä":1}"#, priority: 5,
             more: ", expiration => 4000000000, sender => 'anonymous', key => 'k'")
@@ -493,15 +500,35 @@ struct PostgresTests {
         #expect(try await database.run(Self.call(recipient: recipient, more: key)).first?.first == "no-token")
         try await database.run("UPDATE devices SET token_refusal = NULL")
         #expect(try await database.run(Self.call(recipient: recipient, more: key)).first?.first == "enqueued")
+        let id = "0a1b2c3d-0000-4000-8000-00000000000f"
         for call in [
-            Self.call(recipient: recipient, id: "short"), Self.call(recipient: recipient, priority: 7),
+            Self.call(recipient: recipient, id: "short"), Self.call(recipient: recipient, id: id.uppercased()),
+            Self.call(recipient: recipient, id: "\(id.dropLast())\\n"),
+            Self.call(recipient: recipient, id: id.replacingOccurrences(of: "-", with: "0")),
+            Self.call(recipient: recipient, collapse: ""), Self.call(recipient: recipient, collapse: "a b"),
+            Self.call(recipient: recipient, collapse: "x\\r\\nevil: 1"), Self.call(recipient: recipient, collapse: "ä"),
+            Self.call(recipient: recipient, collapse: "c\\n"),
+            Self.call(recipient: recipient, collapse: String(repeating: "c", count: 65)),
+            Self.call(recipient: recipient, priority: 7),
             Self.call(recipient: recipient, payload: String(repeating: "a", count: 4_097)),
             Self.call(recipient: recipient, more: ", expiration => -1"),
+            Self.call(recipient: recipient, more: ", expiration => 253402300800"),
             Self.call(recipient: recipient, more: ", key => ''"),
+            Self.call(recipient: recipient, more: ", sender => 'pushsender1'"),
+            Self.call(recipient: recipient, more: ", sender => '\(fixture.sender.sender)q'"),
+            Self.call(recipient: recipient, more: ", sender => upper('\(fixture.sender.sender)')"),
+            Self.call(recipient: recipient, more: ", code => '\\x00'"),
         ] {
-            await #expect(throws: OutboxError.self, "\(call.prefix(120))") { try await database.run(call) }
+            let error = try await #require(throws: OutboxError.self, "\(call.prefix(120))") {
+                try await database.run(call)
+            }
+            guard case .server(code: "22023", _) = error else { throw error }
         }
-        #expect(try await fixture.outbox.status().waitingCount == 1)
+        #expect(try await database.run(Self.call(recipient: recipient, collapse: "!~")).first?.first == "enqueued")
+        let sender = ", sender => '\(fixture.sender.sender)'"
+        #expect(try await database.run(Self.call(recipient: recipient, more: sender)).first?.first == "enqueued")
+        #expect(
+            try await fixture.outbox.status().waitingBySender == [.sender(fixture.sender.sender): 1, .unknown: 2])
     }
 
     // MARK: Roles
@@ -520,12 +547,23 @@ struct PostgresTests {
                 "UPDATE devices SET token = 'x'", "SELECT record FROM enrolments",
                 "INSERT INTO enrolments VALUES (1, '', '', '')",
                 "SELECT body FROM dead_letters", "UPDATE meta SET version = 9", "DELETE FROM requests",
+                "SELECT key FROM requests", "UPDATE requests SET is_complete = true",
+                "INSERT INTO requests VALUES ('k', '', 0, true, 0, 0)", "INSERT INTO ranges VALUES ('k', 0, 1)",
+                "DELETE FROM ranges", "SELECT 1 FROM queues", "UPDATE queues SET priority = 99",
+                "INSERT INTO queues VALUES (1)", "UPDATE devices SET is_proven = true",
+                "SELECT 1 FROM devices FOR UPDATE", "INSERT INTO senders(key) VALUES ('x')",
+                "INSERT INTO entries(id, device, priority, enqueued, stale, apns_id, collapse_id, body) VALUES (9, 1, 10, 0, 0, '', '', '')",
+                "INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body) VALUES (1, 10, 0, 0, '', '', '')",
+                "SELECT nextval('sealed_push.entries_id_seq')", "SELECT sealed_push.line_up('{1}', '{10}', '{1}', 0)",
+                "SELECT sealed_push.sender_number('anonymous')", "SELECT sealed_push.generation()",
             ],
             "deliver": [
                 "INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body) VALUES (1, 10, 0, 0, '', '', '')",
                 "UPDATE entries SET body = 'x'", Self.call(recipient: recipient), "UPDATE devices SET recipient = 'x'",
                 "UPDATE devices SET user_name = 'x'", "INSERT INTO devices DEFAULT VALUES", "DELETE FROM devices",
                 "SELECT record FROM enrolments", "UPDATE enrolments SET proven = 'x'", "INSERT INTO queues VALUES (1)",
+                "SELECT sealed_push.next_range('k', 'a', 't', 0, 1)", "SELECT sealed_push.request('k')",
+                "SELECT sealed_push.line_up('{1}', '{10}', '{1}', 0)",
             ],
             "register": [
                 "SELECT body FROM entries", "SELECT apns_id FROM dead_letters", "UPDATE entries SET body = 'x'",

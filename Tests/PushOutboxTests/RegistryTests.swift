@@ -351,4 +351,20 @@ struct RegistryTests {
         }
         #expect(DeviceName(parsing: String(repeating: "x", count: 128)) != nil)
     }
+
+    @Test("a device whose row somebody has spoiled costs itself alone: lists go on without it, and it can be removed")
+    func spoiled() async throws {
+        for name in ["anna", "ben", "cleo", "dora"] { try await fixture.addDevice(name) }
+        try await fixture.execute("UPDATE devices SET topic = '', recipient = 'push1x' WHERE name IN ('anna', 'cleo')")
+        #expect(try await fixture.outbox.devices().map(\.name) == ["ben", "dora"])
+        #expect(try await fixture.outbox.devices(limit: 1).map(\.name) == ["ben"])
+        #expect(try await fixture.outbox.devices(after: "ben", limit: 1).map(\.name) == ["dora"])
+        #expect(try await fixture.outbox.devices(of: "anna").map(\.name) == ["ben", "dora"])
+        #expect(try await fixture.outbox.damagedDevices() == ["anna", "cleo"])
+        await #expect(throws: OutboxError.damaged) { try await fixture.outbox.device("anna") }
+        for name in ["anna", "cleo"] { try await fixture.outbox.remove(DeviceName(parsing: name)!) }
+        #expect(try await fixture.outbox.damagedDevices().isEmpty)
+        try await fixture.addDevice("anna")
+        #expect(try await fixture.outbox.devices().map(\.name) == ["anna", "ben", "dora"])
+    }
 }

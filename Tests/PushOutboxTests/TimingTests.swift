@@ -225,6 +225,28 @@ struct TimingTests {
         try await eventually("the purge") { try await outbox.status().waitingCount == 0 }
     }
 
+    @Test("what is past its time by the clock can be had back until APNs has taken a push, and holds nobody up")
+    func keptUntilProven() async throws {
+        try await fixture.addDevices(0..<2)
+        let soon = fixture.now.advanced(bySeconds: 60)
+        try await fixture.enqueue("Old", to: .device("d0"), expiration: soon)
+        try await fixture.enqueue("New", to: .device("d1"))
+        fixture.time.advance(by: .seconds(40 * 86_400))
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).attemptCount == 0)
+        #expect(try await fixture.outbox.status().deadLetters == ["expired": 2])
+        // The clock was wrong, and is set back: both are sent.
+        fixture.time.advance(by: .seconds(-40 * 86_400))
+        #expect(try await fixture.outbox.retry() == 2)
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 2)
+        // It is right: what follows is sent, and then the old one goes for good.
+        try await fixture.enqueue("Old", to: .device("d0"), expiration: soon)
+        fixture.time.advance(by: .seconds(120))
+        try await fixture.enqueue("New", to: .device("d0"))
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
+        let outbox = fixture.outbox
+        try await eventually("the purge") { try await outbox.status().deadLetters.isEmpty }
+    }
+
     @Test("a token that has changed while a push was on its way is not proven by it")
     func provenToken() async throws {
         try await addDevices(1)

@@ -56,10 +56,8 @@ struct BackEndTests {
                 try server.post("/v1/logins", ["user": "alice", "seconds": 1]).json["token"] as? String)
             try await wait(until: { try server.send("GET", "/v1/sender-set", token: short).status == 401 })
             let new = String(repeating: "n", count: 32)
-            server.server?.use(
-                ServerState(
-                    sender: server.sender, sealer: RunningServer.sealer(server.sender), senderSet: nil,
-                    tokens: try BearerTokens(parsing: Array(new.utf8))))
+            server.server?.use(senderSet: nil)
+            server.server?.use(tokens: try BearerTokens(parsing: Array(new.utf8)))
             #expect(try server.send("GET", "/v1/outbox").status == 401)
             #expect(try server.send("GET", "/v1/sender-set", token: new).status == 204)
             for seconds in [0, 2_592_001] {

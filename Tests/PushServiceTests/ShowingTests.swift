@@ -229,7 +229,9 @@ struct ShowingTests {
 
     @Test(
         "the ledger may take what the time budget leaves, but for its last three seconds",
-        arguments: [(Duration.seconds(-600), true), (.seconds(22), false), (.seconds(24), false), (.seconds(40), false)])
+        arguments: [
+            (Duration.seconds(-600), true), (.seconds(22), false), (.seconds(24), false), (.seconds(40), false),
+        ])
     func ledgerTime(passed: Duration, isOpened: Bool) async throws {
         let fixture = try Fixture()
         try fixture.beginLedger()

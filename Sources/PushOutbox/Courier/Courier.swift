@@ -25,8 +25,7 @@ public actor Courier {
     private var failure: CourierError?
     private var pause: Pause?
     private var failuresInARow = 0
-    /// Refusals that may concern all pushes, since the last one that was taken.
-    private var refusalsInARow = 0
+    private var refusals: Refusals
     private var nextNumber = Int64.random(in: 0...Int64.max >> 2)
     private var considerateShare = 0
     private var nextExtension: Int64 = 0
@@ -59,6 +58,7 @@ public actor Courier {
         self.transport = transport
         self.carrier = carrier
         self.limits = limits
+        refusals = Refusals(endingAt: limits.refusedInARow)
     }
 
     /// Works; call it once.
@@ -85,6 +85,7 @@ public actor Courier {
     private func work(until goal: Goal) async throws(OutboxError) {
         try await outbox.requireKey(toDeliver: true)
         isEndless = goal == .stopped
+        refusals.isEstablished = try await outbox.store.hasProvenAddress(of: carrier)
         while !isStopping && !Task.isCancelled && failure == nil {
             purgeIfDue()
             let order = order()
@@ -106,8 +107,7 @@ public actor Courier {
 
     /// Once an hour, beside the sending: what can't be sent any more need not be kept until its turn comes.
     private func purgeIfDue() {
-        // A clock that is far ahead makes all look stale. That the service takes this run's pushes says that it is not.
-        guard report.acceptedCount > 0 else { return }
+        guard isClockProven else { return }
         let now = outbox.clock.now()
         if let lastPurge, purging != nil || (lastPurge...lastPurge + Self.purgeInterval).contains(now) { return }
         lastPurge = now
@@ -147,8 +147,11 @@ public actor Courier {
         defer { nextNumber += Int64(3 * free) }
         return LeaseOrder(
             carrier: carrier, count: free, considerateCount: considerate, duration: limits.lease,
-            firstNumber: nextNumber)
+            firstNumber: nextNumber, removesStale: isClockProven)
     }
+
+    /// A clock that is far ahead makes all look stale. That the service takes this run's pushes says that it is not.
+    private var isClockProven: Bool { report.acceptedCount > 0 }
 
     private func leasesToExtend() -> [Lease] {
         let now = outbox.clock.now()
@@ -196,32 +199,21 @@ public actor Courier {
             report.latestFailure = error.words ?? report.latestFailure
             judgement = Judgement(error, attempts: lease.attempts, delays: limits.delays)
         }
-        let settlement = stopIfAllAreRefused(result) ?? judgement.settlement
-        report.add(settlement, name: result.name, waited: lease.entryRow.enqueued.map { outbox.clock.now() - $0 })
+        let end = refusals.add(result, isProven: lease.request.isProven)
+        let settlement = end == nil ? judgement.settlement : .returned
+        report.add(settlement, name: result.name, waited: lease.entryRow.enqueued.flatMap(waited))
         if let time = judgement.pause { pause(for: time) }
         pauseIfFailing(result)
-        failure = failure ?? judgement.stop
+        failure = failure ?? judgement.stop ?? end
         finished.append((lease, settlement))
         // While many are out, their answers are written down together: each transaction costs a sync of the disk.
         wake()
     }
 
-    /// Where one push after another is refused for what concerns all, and none is taken, it is not the addresses: the wrong
-    /// environment, the wrong app. The run ends before all of them are disabled; returns what becomes of a refused push then.
-    private func stopIfAllAreRefused(_ result: Result<PushOutcome, PushTransportError>) -> Settlement? {
-        guard case .success(let outcome) = result else { return nil }
-        switch outcome {
-        case .accepted:
-            refusalsInARow = 0
-            return nil
-        case .gone, .stop: return nil
-        case .refused(let reason), .later(_, let reason), .change(let reason):
-            guard let problem = reason.problem else { return nil }
-            refusalsInARow += 1
-            guard refusalsInARow >= limits.refusedInARow else { return nil }
-            failure = failure ?? .allRefused(reason: reason.name, problem: problem)
-            return .returned
-        }
+    /// In milliseconds; nil where a damaged database says what can't be.
+    private func waited(since enqueued: Int64) -> Int64? {
+        let (time, isImpossible) = outbox.clock.now().subtractingReportingOverflow(enqueued)
+        return isImpossible ? nil : time
     }
 
     private func pause(for time: Duration) {

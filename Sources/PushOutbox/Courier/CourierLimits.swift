@@ -12,7 +12,8 @@ public struct CourierLimits: Hashable, Sendable {
     /// How often a push is tried that is refused for a reason which its transport does not know.
     public var unknownAttempts: Int
     /// How many refusals in a row whose reason may concern all pushes, without one that is taken, end the run: then the
-    /// environment, the key or the app is wrong, and not each address.
+    /// environment, the key or the app is wrong, and not each address. Where the carrier has taken pushes of the outbox
+    /// before, only addresses count that it has taken one for.
     public var refusedInARow: Int
     public var delays: RetryDelays
 
@@ -145,9 +146,12 @@ public struct WaitingTimes: Hashable, Sendable {
         [10, 50, 100, 500].map { .milliseconds($0) }
         + [1, 5, 30, 60, 300, 900, 3_600, 21_600, 86_400].map { .seconds($0) }
 
+    private static let longest = Duration.seconds(30 * 86_400)
+
     mutating func add(_ time: Duration) {
         count += 1
-        sum += time
+        // A damaged database may say any time.
+        sum += min(time, Self.longest)
         for (index, bound) in Self.bounds.enumerated() where time <= bound { counts[index] += 1 }
     }
 }

@@ -1,5 +1,6 @@
 package import PushSender
 package import SealedPush
+internal import _PushBase
 
 /// The right to send one entry until some moment, and what is sent.
 package struct Lease: Sendable {
@@ -57,6 +58,8 @@ package struct LeaseOrder: Sendable {
     package let duration: Duration
     /// The first lease's number; the others follow.
     package let firstNumber: Int64
+    /// Whether what is past its time is removed. Otherwise it becomes a dead letter, which the next purge removes.
+    package var removesStale = true
 }
 
 /// How many pushes ended how, by day: the outcomes' names.
@@ -114,13 +117,28 @@ package struct EntryRow: Sendable {
     package func request(of carrier: Carrier) -> PushRequest? {
         guard let address = address.flatMap({ Address($0, of: carrier) }),
             let topic = topic.flatMap(Topic.init(parsing:)),
-            let priority = PushPriority(rawValue: priority), apnsID.utf8.count == 36,
-            (1...64).contains(collapseID.utf8.count), body.count <= SizePlan.maximumPayloadByteCount
+            let priority = PushPriority(rawValue: priority), Self.isIdentifier(apnsID), Self.isCollapseID(collapseID),
+            body.count <= SizePlan.maximumPayloadByteCount
         else { return nil }
         var request = PushRequest(
             address: address, body: body, topic: topic, apnsID: apnsID, collapseID: collapseID, priority: priority,
             expiration: expiration.map { Timestamp(clamping: $0) })
         request.isProven = isProven
         return request
+    }
+
+    /// A UUID in small letters. These two become headers of a request, in which one control character ends the connection,
+    /// and with it all that is on its way there.
+    private static func isIdentifier(_ text: String) -> Bool {
+        text.utf8.count == 36
+            && text.utf8.enumerated().allSatisfy { index, byte in
+                [8, 13, 18, 23].contains(index)
+                    ? byte == UInt8(ascii: "-") : byte.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            }
+    }
+
+    /// 1 to 64 visible characters of ASCII.
+    private static func isCollapseID(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
 }

@@ -84,26 +84,36 @@ extension Outbox {
 
     /// Nil where no such device is registered.
     ///
-    /// - Throws: `forged`, where the outbox has a key.
+    /// - Throws: `damaged` where its row can't be read; `forged`, where the outbox has a key.
     public func device(_ name: DeviceName) async throws(OutboxError) -> RegisteredDevice? {
-        guard let stored = try await store.devices(.named(name)).first else { return nil }
+        guard let found = try await store.devices(.named(name)).first else { return nil }
+        guard let stored = found.stored else { throw .damaged }
         guard key?.isWhole != true || key?.accepts(stored) == true else { throw .forged(name) }
         return stored.device
     }
 
-    /// A user's devices, by name, but for those that are forged; none is no error.
+    /// A user's devices, by name, but for those that are forged, or whose rows can't be read; none is no error.
     public func devices(of user: UserName) async throws(OutboxError) -> [RegisteredDevice] {
-        try await genuine(.of(user))
+        try await store.devices(.of(user)).compactMap(genuine)
     }
 
-    /// One page of all devices, by name, for lists of any length: pass the last name of the page before.
+    /// One page of all devices, by name, likewise, for lists of any length: pass the last name of the page before. Fewer than
+    /// `limit` are the last ones.
     public func devices(after name: DeviceName? = nil, limit: Int = 100) async throws(OutboxError) -> [RegisteredDevice]
     {
-        try await genuine(.page(after: name, limit: limit))
+        var (devices, last): ([RegisteredDevice], String?) = ([], name?.description)
+        while devices.count < limit {
+            let count = limit - devices.count
+            let page = try await store.devices(.page(after: last, limit: count))
+            devices += page.compactMap(genuine)
+            guard page.count == count else { break }
+            last = page.last?.name
+        }
+        return devices
     }
 
-    private func genuine(_ selection: DeviceSelection) async throws(OutboxError) -> [RegisteredDevice] {
-        try await store.devices(selection).filter { key?.isWhole != true || key?.accepts($0) == true }.map(\.device)
+    private func genuine(_ found: FoundDevice) -> RegisteredDevice? {
+        found.stored.flatMap { key?.isWhole != true || key?.accepts($0) == true ? $0.device : nil }
     }
 
     private func changeEnrolled(

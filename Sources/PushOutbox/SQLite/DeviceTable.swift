@@ -20,15 +20,8 @@ extension SQLiteStore {
         }
     }
 
-    func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [StoredDevice] {
-        try await read { db in
-            switch selection {
-            case .named(let name): try [DeviceTable.load(name, in: db)?.stored].compactMap { $0 }
-            case .of(let user): try DeviceTable.loadAll(of: user, in: db)
-            case .page(let name, let limit):
-                try DeviceTable.loadPage(after: name?.description ?? "", limit: limit, in: db)
-            }
-        }
+    func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [FoundDevice] {
+        try await read { db in try DeviceTable.find(selection, in: db) }
     }
 }
 
@@ -103,15 +96,20 @@ enum DeviceTable {
         return try row.map { (try $0.value("id"), try device($0)) }
     }
 
-    static func loadAll(of user: UserName, in db: Database) throws -> [StoredDevice] {
-        try Row.fetchAll(db, sql: "\(selection) WHERE user = ? ORDER BY devices.name", arguments: [user.description])
-            .map(device)
-    }
-
-    static func loadPage(after name: String, limit: Int, in db: Database) throws -> [StoredDevice] {
-        try Row.fetchAll(
-            db, sql: "\(selection) WHERE devices.name > ? ORDER BY devices.name LIMIT ?", arguments: [name, limit]
-        ).map(device)
+    static func find(_ wanted: DeviceSelection, in db: Database) throws -> [FoundDevice] {
+        let rows =
+            switch wanted {
+            case .named(let name):
+                try Row.fetchAll(db, sql: "\(selection) WHERE devices.name = ?", arguments: [name.description])
+            case .of(let user):
+                try Row.fetchAll(
+                    db, sql: "\(selection) WHERE user = ? ORDER BY devices.name", arguments: [user.description])
+            case .page(let name, let limit):
+                try Row.fetchAll(
+                    db, sql: "\(selection) WHERE devices.name > ? ORDER BY devices.name LIMIT ?",
+                    arguments: [name ?? "", limit])
+            }
+        return try rows.map { FoundDevice(name: try $0.value("name"), stored: try? device($0)) }
     }
 
     /// The address's earlier holder is another installation, which has it no more; what waited for that one must not be

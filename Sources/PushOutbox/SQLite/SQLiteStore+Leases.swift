@@ -17,7 +17,16 @@ extension SQLiteStore {
                 try QueueTable.extend(lease, until: now + exchange.hold.milliseconds, in: db)
             }
             guard let order = exchange.order else { return LeaseAnswer() }
-            return LeaseAnswer(leases: try Self.take(order, at: now, in: db))
+            return try Self.take(order, at: now, in: db)
+        }
+    }
+
+    func hasProvenAddress(of carrier: Carrier) async throws(OutboxError) -> Bool {
+        try await read { db in
+            guard let carrier = try CarrierTable.id(of: carrier, in: db) else { return false }
+            return try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT 1 FROM devices WHERE is_proven AND environment = ?)",
+                arguments: [carrier]) ?? false
         }
     }
 
@@ -36,23 +45,21 @@ extension SQLiteStore {
         return due.map { .milliseconds(max(0, $0) - clock.now()) }
     }
 
-    private static func take(_ order: LeaseOrder, at now: Int64, in db: Database) throws -> [Lease] {
-        guard let carrier = try CarrierTable.id(of: order.carrier, in: db) else { return [] }
-        var leases: [Lease] = []
+    private static func take(_ order: LeaseOrder, at now: Int64, in db: Database) throws -> LeaseAnswer {
+        guard let carrier = try CarrierTable.id(of: order.carrier, in: db) else { return LeaseAnswer() }
+        var answer = LeaseAnswer()
         var number = order.firstNumber
         // A share for the considerate lane, the rest for the immediate one, and what that leaves for the other again.
         let lanes = [(5, order.considerateCount), (10, order.count), (5, order.count)]
         for (priority, limit) in lanes {
-            let free = min(limit, order.count - leases.count)
+            let free = min(limit, order.count - answer.leases.count)
             guard free > 0 else { continue }
             for row in try due(carrier, priority: priority, limit: free, at: now, in: db) {
-                let end = now + order.duration.milliseconds
-                let lease = try take(row, of: order.carrier, number: number, end: end, at: now, in: db)
-                if let lease { leases.append(lease) }
+                try take(row, order, number: number, at: now, into: &answer, in: db)
                 number += 1
             }
         }
-        return leases
+        return answer
     }
 
     /// Whose time has come, longest waiting first. What lies further ahead than any delay we give was noted before the
@@ -70,10 +77,11 @@ extension SQLiteStore {
             arguments: [carrier, priority, now + Lease.longestDelay, limit])
     }
 
-    /// Takes a device's oldest entry, dropping those before it that are stale; nil where none is left.
+    /// Takes a device's oldest entry that is not stale, where one is left.
     private static func take(
-        _ queue: Row, of carrier: Carrier, number: Int64, end: Int64, at now: Int64, in db: Database
-    ) throws -> Lease? {
+        _ queue: Row, _ order: LeaseOrder, number: Int64, at now: Int64, into answer: inout LeaseAnswer,
+        in db: Database
+    ) throws {
         let device: Int64 = try queue.value("device")
         let lastEntry: Int64? = try queue.value("entry")
         while let head = try EntryTable.head(of: device, in: db) {
@@ -84,7 +92,10 @@ extension SQLiteStore {
                         """), arguments: [head])
             guard let entry else { throw OutboxError.damaged }
             if now >= (try entry.value("stale")) {
-                _ = try EntryTable.remove(head, in: db)
+                _ =
+                    order.removesStale
+                    ? try EntryTable.remove(head, in: db)
+                    : try EntryTable.bury(head, reason: Tally.expired, attempts: 0, at: now, in: db)
                 try Tally.add(Tally.expired, at: now, in: db)
                 continue
             }
@@ -94,11 +105,10 @@ extension SQLiteStore {
                 // Its app has taken the address away, or its carrier has.
                 let reason = refusal ?? SkipReason.noToken.rawValue
                 let count = try EntryTable.buryAll(of: device, reason: reason, at: now, in: db)
-                try Tally.add(Tally.dead(reason), count, at: now, in: db)
-                return nil
+                return try Tally.add(Tally.dead(reason), count, at: now, in: db)
             }
             let attempts = lastEntry == head ? min(try queue.count("attempts"), Lease.countedAttempts) + 1 : 1
-            guard let row = try? Self.entryRow(entry), let request = row.request(of: carrier) else {
+            guard let row = try? Self.entryRow(entry), let request = row.request(of: order.carrier) else {
                 // Somebody has been in the file: it costs this one, not all others.
                 if try EntryTable.bury(head, reason: "malformed", attempts: 0, at: now, in: db) {
                     try Tally.add(Tally.dead("malformed"), at: now, in: db)
@@ -107,12 +117,11 @@ extension SQLiteStore {
             }
             try db.cachedStatement(
                 sql: "UPDATE queues SET due = ?, lease = ?, entry = ?, attempts = ? WHERE device = ?"
-            ).execute(arguments: [end, number, head, attempts, device])
-            return Lease(
-                device: device, entry: head, number: number, attempts: attempts, request: request, entryRow: row)
+            ).execute(arguments: [now + order.duration.milliseconds, number, head, attempts, device])
+            return answer.leases.append(
+                Lease(device: device, entry: head, number: number, attempts: attempts, request: request, entryRow: row))
         }
         try QueueTable.remove(device, in: db)
-        return nil
     }
 
     /// Throws where a value is not of the type that it must be.

@@ -34,14 +34,15 @@ struct NewFile: ~Copyable {
     private let unfinished: URL
     private let descriptor: Int32
 
-    init(_ file: URL) throws(AttachmentError) {
+    /// - Parameter mode: what others may do with it.
+    init(_ file: URL, mode: mode_t) throws(AttachmentError) {
         self.file = file
         unfinished = file.deletingLastPathComponent().appending(path: ".\(UUID().uuidString).unfinished")
         var status = stat()
         let isThere = lstat(file.path(percentEncoded: false), &status) == 0
         descriptor =
             isThere
-            ? -1 : open(unfinished.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+            ? -1 : open(unfinished.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard !isThere else { throw .exists }
         guard descriptor >= 0 else { throw .notWritable }
     }

@@ -49,7 +49,7 @@ extension Sealer {
         progress: (Int) -> Void
     ) throws(AttachmentError) -> RemoteFile {
         let input = try ChunkedFile(file)
-        let stored = try NewFile(output)
+        let stored = try NewFile(output, mode: isPlain ? 0o600 : 0o644)
         let key = isPlain ? nil : AttachmentKey()
         var sealing = FileSealing(key: key)
         var chunk = try input.next()

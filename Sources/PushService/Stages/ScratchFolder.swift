@@ -33,7 +33,8 @@ package final class ScratchFolder: Sendable {
                 // The folder for all of them is made to last, and has the class; what is made in it has it too, and need
                 // not last: no wait for the drive.
                 try FileProtection.fromFirstUnlock.ensureFolder(root)
-                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                try FileManager.default.createDirectory(
+                    at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
                 state = .made
             }
         }

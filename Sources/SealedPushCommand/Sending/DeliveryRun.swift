@@ -27,7 +27,7 @@ struct DeliveryRun {
         let start = ContinuousClock.now
         let courier = Courier(for: outbox, through: transport, carrier: .apns(environment), limits: limits)
         observation?.courier.withLock { $0 = courier }
-        interrupt.onInterrupt { Task { await courier.stop() } }
+        interrupt.onInterrupt { [weak courier] in Task { await courier?.stop() } }
         let watching = Task { await watch(courier) }
         let outcome: Swift.Result<CourierReport, CourierError>
         do throws(CourierError) { outcome = .success(try await courier.run(until: goal)) } catch {

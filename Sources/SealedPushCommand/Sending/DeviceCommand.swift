@@ -54,6 +54,11 @@ struct DeviceListCommand: AsyncParsableCommand {
                     last = page.last?.name
                 }
             }
+            for name in user == nil ? try await outbox.damagedDevices() : [] {
+                Failure.report(
+                    "warning: what is registered of \(name) can't be read: `sealedpush device remove` it, and let it enrol again"
+                )
+            }
             if isFirst && !json {
                 let whose = user.map { "of \($0) " } ?? ""
                 try Output.line("There are no devices \(TerminalText.printable(whose))in \(options.outbox).")
@@ -103,7 +108,11 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reportingAsync {
             let outbox = try await options.opened()
-            guard try await outbox.device(name) != nil else { throw OutboxError.unknownDevice }
+            do {
+                guard try await outbox.device(name) != nil else { throw OutboxError.unknownDevice }
+            } catch OutboxError.forged, OutboxError.damaged {
+                // What somebody else has written there is what is to go.
+            }
             try Prompt.confirm(
                 "\(TerminalText.printable(name.description)) is forgotten, with all that waits for it.",
                 isConfirmed: yes)

@@ -54,9 +54,18 @@ struct OutboxOptions: ParsableArguments {
             #endif
         } catch {
             var failure = Failure.outbox(error)
-            failure.message = "\(outbox): \(failure.message)"
+            failure.message = "\(shown(outbox)): \(failure.message)"
             throw failure
         }
+    }
+
+    /// An address that was refused may hold a password: it is not repeated.
+    private static func shown(_ outbox: String) -> String {
+        guard isInPostgres(outbox) else { return outbox }
+        #if Postgres
+            if (try? PostgresAddress(parsing: outbox)) != nil { return outbox }
+        #endif
+        return "--outbox"
     }
 
     static func isInPostgres(_ outbox: String) -> Bool {

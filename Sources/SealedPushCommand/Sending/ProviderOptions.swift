@@ -8,6 +8,7 @@ internal import PushKeyring
 internal import PushSender
 internal import PushServer
 internal import SealedPush
+internal import _PushBase
 
 /// How APNs is reached, and as whom: Apple's with a key from the developer account, or a local one by its folder.
 struct ProviderOptions: ParsableArguments {
@@ -100,6 +101,13 @@ struct ProviderOptions: ParsableArguments {
             var environment: PushEnvironment
         }
         let file = URL(filePath: folder).appending(path: "address.json")
+        // What is written there decides with whom this program speaks, and which key file it reads.
+        guard DurableFiles.stranger(in: URL(filePath: folder)) == nil else {
+            throw Failure(
+                status: 77,
+                message: "others may write in \(folder), and so say what is a local APNs: use a folder of your own"
+            )
+        }
         let bytes: [UInt8]
         do { bytes = try Input.read(file.path(percentEncoded: false), limit: 65_536) } catch {
             throw Failure.file(

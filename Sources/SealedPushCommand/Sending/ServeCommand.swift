@@ -26,7 +26,8 @@ struct ServeCommand: AsyncParsableCommand {
             show a token, and beyond this machine there must be TLS. The token is a line of 32 characters or more in a file \
             of yours alone; two lines while callers change.
 
-            Keys, tokens and the sender set are read again on SIGUSR1. Ctrl-C and SIGTERM end it in good order.
+            Keys, tokens and the sender set are read again on SIGUSR1; a sender whose keys are revoked or gone seals nothing \
+            more. Ctrl-C and SIGTERM end it in good order. What APNs refuses ends nothing: delivery pauses, and goes on.
 
             Examples:
               sealedpush serve --from newsroom --topic com.example.app --keyring Keys --deliver --apns APNs
@@ -35,11 +36,10 @@ struct ServeCommand: AsyncParsableCommand {
               curl --unix-socket sealedpush.sock http://localhost/v1/messages --json \
                 '{"user":"alice","content":{"alert":{"title":"Nina","body":"Lunch at one?"}}}'
 
-            Exit status: 0 stopped, 64 wrong use, 65 unusable input, 69 wrong clock, 74 files or port, 75 busy, 77 keys, or \
-            APNs refuses the key, the team or the topic.
+            Exit status: 0 stopped, 64 wrong use, 65 unusable input, 74 files, port or socket, 75 busy, 77 keys.
             """)
 
-    @Option(help: "The socket to listen at, made anew.")
+    @Option(help: "The socket to listen at, made anew, in a folder that nobody else may write.")
     var socket: String?
 
     @Option(help: "An address to listen at in place of a socket, as HOST:PORT; port 0 for any that is free.")
@@ -91,19 +91,12 @@ struct ServeCommand: AsyncParsableCommand {
         try await Failure.reportingAsync {
             let interrupt = Interrupt()
             let observation = Observation()
-            let outbox = try await options.openedOrMade()
+            let outbox = try await outbox()
             let keys = try keyring.keys("serve")
             // Looked at before anything listens.
             if deliver { try await provider.transport().transport.shutDown() }
             let server = try server(keys, outbox, observation)
-            let rereading = Rereading {
-                do {
-                    server.use(try state(keys))
-                    Failure.report("keys, tokens and the sender set were read again")
-                } catch {
-                    Failure.report("they could not be read again, and stay as they were: \(Failure.words(of: error))")
-                }
-            }
+            let rereading = Rereading { readAgain(keys, for: server) }
             defer { withExtendedLifetime(rereading) {} }
             interrupt.onInterrupt { Task { await server.stop() } }
             let shown = try await OutboxPage(at: page, of: outbox)
@@ -118,7 +111,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Until the server is stopped, by a signal or because delivering has failed.
+    /// Until the server is stopped.
     private func serve(_ server: PushServer, _ page: String?, _ interrupt: Interrupt) async throws {
         defer { interrupt.fire() }
         do throws(ServingError) {
@@ -133,11 +126,24 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func deliverIfWanted(_ outbox: Outbox, _ observation: Observation, _ interrupt: Interrupt) async throws {
         guard deliver else { return }
-        defer { interrupt.fire() }
-        _ = try await DeliveryRun(
-            outbox: outbox, provider: provider, goal: .stopped, limits: delays.limits, interrupt: interrupt,
-            observation: observation
+        try await LastingDelivery(
+            outbox: outbox, provider: provider, delays: delays, interrupt: interrupt, observation: observation
         ).run()
+    }
+
+    /// With the key that each request will want: a service that says it is ready, and then can't enrol or send, helps nobody.
+    private func outbox() async throws -> Outbox {
+        if let file = options.outboxKey, try !OutboxOptions.key(file).isWhole {
+            throw Failure(
+                status: 77,
+                message:
+                    "\(file) holds a delivering key, for `sealedpush work`: serve takes the whole key, of which that one was made"
+            )
+        }
+        let outbox = try await options.openedOrMade()
+        // Registers nothing, and wants all that registering wants.
+        try await outbox.register([])
+        return outbox
     }
 
     private func server(_ keys: Keyring, _ outbox: Outbox, _ observation: Observation) throws -> PushServer {
@@ -153,11 +159,51 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func state(_ keys: Keyring) throws -> ServerState {
+        let (sender, sealer) = try sender(keys)
+        return ServerState(
+            sender: sender, sealer: sealer, senderSet: try readSenderSet(), tokens: try tokenFile.map(Self.tokens))
+    }
+
+    private func sender(_ keys: Keyring) throws -> (SenderKey, Sealer) {
         guard let from = sealing.from else { throw Failure.usage("serve needs a sender: --from NAME") }
         let sealer = try sealing.sealer(keys, keyring)
-        return ServerState(
-            sender: try keys.senderKey(named: from), sealer: sealer, senderSet: try readSenderSet(),
-            tokens: try tokenFile.map(Self.tokens))
+        return (try keys.senderKey(named: from), sealer)
+    }
+
+    // MARK: On SIGUSR1
+
+    /// Each part for itself: a file that can't be read keeps no key or token that was revoked in use.
+    private func readAgain(_ keys: Keyring, for server: PushServer) {
+        let parts: [(String, () throws -> Void)] = [
+            ("the sender's keys", { try readSenderAgain(keys, for: server) }),
+            ("the tokens", { server.use(tokens: try tokenFile.map(Self.tokens)) }),
+            ("the sender set", { server.use(senderSet: try readSenderSet()) }),
+        ]
+        var isComplete = true
+        for (name, read) in parts {
+            do { try read() } catch {
+                isComplete = false
+                let words = (error as? Failure)?.message ?? Failure.words(of: error)
+                Failure.report("\(name) could not be read again, and what was there goes on: \(words)")
+            }
+        }
+        if isComplete { Failure.report("keys, tokens and the sender set were read again") }
+    }
+
+    private func readSenderAgain(_ keys: Keyring, for server: PushServer) throws {
+        do {
+            let (sender, sealer) = try sender(keys)
+            server.use(sender: sender, sealer: sealer)
+        } catch let error as KeyringError where error.leavesNoSender {
+            server.withdrawSender()
+            Failure.report(
+                "nothing is sealed any more, and no login counts, until SIGUSR1 finds another key: \(error.shown)")
+        } catch {
+            // Revoked or not, nobody knows: it goes on, so that a file that is damaged or busy ends no service, and says at
+            // /readyz that it is not to be relied on.
+            server.doubtSender()
+            throw error
+        }
     }
 
     private func readSenderSet() throws -> SenderSet? {
@@ -203,5 +249,16 @@ struct ServeCommand: AsyncParsableCommand {
         }
         members["page"] = page.map { .string($0) }
         return .object(members)
+    }
+}
+
+extension KeyringError {
+    /// Whether the keyring was read, and has no key to seal with: revoked, retired, erased or removed, or one that waits to be
+    /// used beside one that was revoked.
+    fileprivate var leavesNoSender: Bool {
+        switch self {
+        case .notUsable, .notFound, .noSecret, .wrongKind: true
+        default: false
+        }
     }
 }

@@ -28,15 +28,12 @@ struct LocalAPNsFolder {
         }
     }
 
-    private static func requireOwn(_ folder: URL) throws(LocalAPNsError) {
+    static func requireOwn(_ folder: URL) throws(LocalAPNsError) {
         let path = folder.path(percentEncoded: false)
-        let real = folder.resolvingSymlinksInPath().path(percentEncoded: false)
-        let facts = try? FileManager.default.attributesOfItem(atPath: real)
-        guard (facts?[.ownerAccountID] as? NSNumber)?.uint32Value == geteuid() else {
-            throw .folder(path, "it belongs to another user: name a folder of your own")
-        }
-        guard let mode = facts?[.posixPermissions] as? Int, mode & 0o022 == 0 else {
-            throw .folder(path, "others may write it: `chmod go-w` it")
+        switch DurableFiles.stranger(in: folder) {
+        case .owner: throw .folder(path, "it belongs to another user: name a folder of your own")
+        case .writers: throw .folder(path, "others may write it: `chmod go-w` it")
+        case nil: return
         }
     }
 
@@ -163,10 +160,11 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     /// Reads it from a server's folder.
     package init(inFolder folder: URL) throws(LocalAPNsError) {
         let file = folder.appending(path: Self.fileName)
-        guard let data = try? Data(contentsOf: file) else {
+        try LocalAPNsFolder.requireOwn(folder)
+        guard let bytes = try? DurableFiles.read(file, limit: 65_536) else {
             throw .folder(file.path(percentEncoded: false), "no local APNs has been started here")
         }
-        guard let address = try? JSONDecoder().decode(Self.self, from: data) else {
+        guard let address = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else {
             throw .damaged(file.path(percentEncoded: false))
         }
         self = address

@@ -147,6 +147,13 @@ struct SendCommandTests {
             try fixture.run(fixture.sendArguments(["--all", "--queue-only", "--outbox", "no"], apns: false)).status
                 == 74)
         #expect(try fixture.run(["work", "--apns", "nowhere"]).status == 74)
+        let apns = fixture.folder.appending("APNs").path
+        for mode in [0o777, 0o1777, 0o720] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: apns)
+            let others = try fixture.run(["work", "--apns", "APNs"])
+            #expect(others.status == 77 && others.errors.contains("others may write in APNs"), "\(others.errors)")
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: apns)
     }
 
     @Test("where nobody can get it, that is said, with status 65")

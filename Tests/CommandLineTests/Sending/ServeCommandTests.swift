@@ -14,46 +14,9 @@ import Testing
 struct ServeCommandTests {
     private static let token = String(repeating: "0123456789abcdef", count: 2)
 
-    /// A server in a process of its own.
-    private struct Served {
-        let process: ChildProcess
-        let folder: TemporaryFolder
-        /// What it has said that it listens at.
-        let place: [String: Any]
-
-        var errors: String { (try? Checkout.text(folder.appending("errors"))) ?? "" }
-
-        func curl(_ arguments: String...) throws -> (status: String, body: String) {
-            let result = try Program(at: "/usr/bin/curl", in: folder.url).run(
-                ["-sS", "-w", "\n%{http_code}"] + arguments)
-            let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-            return (lines.last ?? "", lines.dropLast().joined(separator: "\n"))
-        }
-
-        func stop() -> ChildProcess.Ending {
-            Glibc.kill(process.identifier, SIGTERM)
-            return process.wait()
-        }
+    private func serve(_ fixture: SendingFixture, _ arguments: [String]) async throws -> ServedCommand {
+        try await ServedCommand.start(fixture, arguments)
     }
-
-    private func serve(_ fixture: SendingFixture, _ arguments: [String]) async throws -> Served {
-        for name in ["output", "errors"] { try Data().write(to: fixture.folder.appending(name)) }
-        let words = ["serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys", "--json"]
-        let process = try Program("sealedpush", in: fixture.folder.url).start(
-            words + arguments, output: FileHandle(forWritingTo: fixture.folder.appending("output")),
-            errors: FileHandle(forWritingTo: fixture.folder.appending("errors")))
-        while !process.hasEnded {
-            let output = try Data(contentsOf: fixture.folder.appending("output"))
-            if let place = (try? JSONSerialization.jsonObject(with: output)) as? [String: Any] {
-                return Served(process: process, folder: fixture.folder, place: place)
-            }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        _ = process.wait()
-        throw Failed(description: try Checkout.text(fixture.folder.appending("errors")))
-    }
-
-    private struct Failed: Error, CustomStringConvertible { let description: String }
 
     @Test("takes a message at its socket, delivers it, counts it, and ends in good order")
     func delivers() async throws {
@@ -264,8 +227,6 @@ struct ServeCommandTests {
     }
 
     private func write(_ text: String, to name: String, _ fixture: SendingFixture, mode: Int = 0o600) throws {
-        let file = fixture.folder.appending(name)
-        try Data(text.utf8).write(to: file)
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        try ServedCommand.write(text, to: name, fixture, mode: mode)
     }
 }

@@ -1,0 +1,70 @@
+internal import CommandSupport
+internal import Metrics
+internal import PushOutbox
+internal import PushServer
+internal import _PushBase
+
+/// Delivers until Ctrl-C, whatever befalls a run: APNs refuses the key or one device after another, the outbox is away. Then
+/// there is a pause, which grows, and another run, with the provider's key as it is then. Nothing of it ends the program: its
+/// phones and back ends have done nothing wrong, and are answered meanwhile.
+struct LastingDelivery {
+    let outbox: Outbox
+    let provider: ProviderOptions
+    let delays: DelayOptions
+    let interrupt: Interrupt
+    let observation: Observation
+
+    /// - Throws: what kept the last run from ending in good order.
+    func run() async throws {
+        let sleeping = Locked<Task<Void, Never>?>(nil)
+        interrupt.onInterrupt { sleeping.withLock { $0 }?.cancel() }
+        let paused = Gauge(label: "push_delivery_paused", factory: observation.metrics)
+        var failureCount = 0
+        while true {
+            paused.record(0)
+            let before = courier
+            do { return try await runOnce() } catch {
+                guard !interrupt.isInterrupted else { throw error }
+                // What has delivered something was right for a while, and begins anew.
+                if let courier, courier !== before, await courier.report.acceptedCount > 0 { failureCount = 0 }
+                failureCount += 1
+                let pause = Self.pause(after: error, failureCount: failureCount)
+                paused.record(1)
+                Failure.report(
+                    "delivery pauses for \(pause.components.seconds) s, all else goes on: \(Self.words(of: error))")
+                let time = pause * delays.scale
+                let sleep = Task { _ = try? await Task.sleep(for: time) }
+                sleeping.withLock { $0 = sleep }
+                // It may have come before there was anything to wake.
+                if interrupt.isInterrupted { sleep.cancel() }
+                await sleep.value
+                guard !interrupt.isInterrupted else { return }
+            }
+        }
+    }
+
+    private func runOnce() async throws {
+        _ = try await DeliveryRun(
+            outbox: outbox, provider: provider, goal: .stopped, limits: delays.limits, interrupt: interrupt,
+            observation: observation
+        ).run()
+    }
+
+    private var courier: Courier? { observation.courier.withLock { $0 } }
+
+    /// An outbox that is away comes back by itself. What APNs refuses stays refused until somebody has done something, and each run
+    /// in vain may cost some devices their addresses.
+    private static func pause(after error: any Error, failureCount: Int) -> Duration {
+        let isOutboxAway = if case .outbox? = error as? CourierError { true } else { false }
+        let (first, longest): (Int64, Int64) = isOutboxAway ? (1, 60) : (60, 3_600)
+        return .seconds(min(first << min(failureCount - 1, 12), longest))
+    }
+
+    private static func words(of error: any Error) -> String {
+        switch error {
+        case let error as CourierError: Failure.courier(error).message
+        case let error as Failure: error.message
+        default: Failure.words(of: error)
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import Foundation
+import Glibc
+import PushKeyring
+import PushSimulator
+import SealedPush
+import SimulatedAPNs
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+@Suite("sealedpush serve, when something goes wrong", .blocking)
+struct ServeUpkeepTests {
+    private static let token = String(repeating: "0123456789abcdef", count: 2)
+    private static let message = #"{"user":"alice","content":{"alert":{"title":"Nina"}}}"#
+
+    private static func sealing() -> String {
+        let recipient = Identity().recipient.description
+        return #"{"recipient":"\#(recipient)","unverified":true,"content":{"alert":{"title":"Nina"}}}"#
+    }
+
+    // MARK: Keys
+
+    @Test("a sender that is revoked seals nothing more, whatever else can't be read; another key goes on")
+    func revoked() async throws {
+        let fixture = try await SendingFixture()
+        try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
+        let served = try await ServedCommand.start(
+            fixture, ["--listen", "127.0.0.1:0", "--token-file", "token", "--metrics", "127.0.0.1:0"])
+        defer { served.process.kill() }
+        let base = "http://127.0.0.1:\(try #require(served.place["port"] as? Int))"
+        let figures = try await Self.figures(of: served)
+        let post = { (path: String, body: String) in
+            try served.curl(base + path, "-H", "Authorization: Bearer \(Self.token)", "--json", body)
+        }
+        #expect(try post("/v1/seal", Self.sealing()).status == "200")
+
+        #expect(try fixture.run(["keys", "revoke", "newsroom", "--yes", "--keyring", "Keys"]).status == 0)
+        try ServedCommand.write("short\n", to: "token", fixture)
+        served.signal()
+        try await eventually("the tokens to be read") { served.errors.contains("the tokens could not be read again") }
+        #expect(served.errors.contains("nothing is sealed any more"), "\(served.errors)")
+        for (path, body) in [
+            ("/v1/seal", Self.sealing()), ("/v1/messages", Self.message), ("/v1/logins", #"{"user":"alice"}"#),
+        ] {
+            let answer = try post(path, body)
+            #expect(answer.status == "503" && answer.body.contains(#""no-sender""#), "\(path): \(answer)")
+        }
+        for place in [base, figures] {
+            let ready = try served.curl(place + "/readyz")
+            #expect(ready.status == "503" && ready.body.contains(#""no-sender""#))
+            #expect(try served.curl(place + "/healthz").status == "200")
+        }
+
+        #expect(try fixture.run(["keys", "rotate", "newsroom", "--keyring", "Keys"]).status == 0)
+        served.signal()
+        try await eventually("another key") { try post("/v1/seal", Self.sealing()).status == "200" }
+        let new = try fixture.keyring.sender(named: "newsroom").description
+        #expect(try post("/v1/seal", Self.sealing()).body.contains(new))
+        for place in [base, figures] { #expect(try served.curl(place + "/readyz").status == "200") }
+        #expect(served.stop() == .exited(0))
+        await fixture.apns.stop()
+    }
+
+    @Test("a key that is revoked alone, beside one that waits to be used, seals nothing more either")
+    func revokedAlone() async throws {
+        let fixture = try await SendingFixture()
+        let served = try await ServedCommand.start(fixture, ["--socket", "own.sock"])
+        defer { served.process.kill() }
+        let old = try fixture.keyring.sender(named: "newsroom").keyID
+        #expect(try fixture.run(["keys", "rotate", "newsroom", "--keyring", "Keys"]).status == 0)
+        let revoked = try fixture.run([
+            "keys", "revoke", "newsroom", "--key", "\(old)", "--yes", "--keyring", "Keys",
+        ])
+        #expect(revoked.status == 0, "\(revoked.errors)")
+        served.signal()
+        try await eventually("the keys to be read") { served.errors.contains("nothing is sealed any more") }
+        let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", Self.sealing())
+        #expect(sealed.status == "503")
+        #expect(served.stop() == .exited(0))
+        await fixture.apns.stop()
+    }
+
+    @Test("keys that can't be read go on as they were, and the service is not ready until they can")
+    func unreadable() async throws {
+        let fixture = try await SendingFixture()
+        let served = try await ServedCommand.start(fixture, ["--socket", "own.sock"])
+        defer { served.process.kill() }
+        let ask = { (path: String) in try served.curl("--unix-socket", "own.sock", "http://x\(path)") }
+        let file = fixture.folder.appending("Keys/private/newsroom.txt")
+        let whole = try Checkout.text(file)
+        try Data("no key".utf8).write(to: file)
+        served.signal()
+        try await eventually("the keys to be read") {
+            served.errors.contains("the sender's keys could not be read again")
+        }
+        let ready = try ask("/readyz")
+        #expect(ready.status == "503" && ready.body.contains(#""keys-unread""#))
+        let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", Self.sealing())
+        #expect(sealed.status == "200")
+        try Data(whole.utf8).write(to: file)
+        served.signal()
+        try await eventually("the service to be ready") { try ask("/readyz").status == "200" }
+        #expect(served.stop() == .exited(0))
+        await fixture.apns.stop()
+    }
+
+    private static func figures(of served: ServedCommand) async throws -> String {
+        try await eventually("figures") { served.errors.contains("/metrics") }
+        return String(try #require(served.errors.firstMatch(of: /figures are at (http:[^ \n]+)\/metrics/)?.1))
+    }
+
+    // MARK: Delivering
+
+    @Test(
+        "what APNs refuses ends nothing: delivery pauses, callers are answered, and it goes on once that is put right")
+    func delivery() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("alice-phone", user: "alice")
+        let right = try Data(contentsOf: fixture.folder.appending("APNs/address.json"))
+        var address = try #require(try JSONSerialization.jsonObject(with: right) as? [String: Any])
+        // No key that the local APNs knows.
+        address["keyID"] = "AAAAAAAAAA"
+        try FileManager.default.createDirectory(
+            at: fixture.folder.appending("Wrong"), withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        let file = fixture.folder.appending("Wrong/address.json")
+        try JSONSerialization.data(withJSONObject: address).write(to: file)
+        let served = try await ServedCommand.start(
+            fixture,
+            [
+                "--socket", "own.sock", "--deliver", "--apns", "Wrong", "--delays", "0.0001", "--metrics",
+                "127.0.0.1:0",
+            ])
+        defer { served.process.kill() }
+        let send = {
+            try served.curl("--unix-socket", "own.sock", "http://x/v1/messages", "--json", Self.message).status
+        }
+        #expect(try send() == "202")
+        // More than once: each run begins anew.
+        try await eventually("two pauses") {
+            served.errors.components(separatedBy: "delivery pauses for ").count > 2
+        }
+        #expect(try send() == "202")
+        #expect(try served.curl("--unix-socket", "own.sock", "http://x/readyz").status == "200")
+        let figures = try await Self.figures(of: served)
+        #expect(try served.curl(figures + "/metrics").body.contains("\npush_delivery_paused "))
+        try right.write(to: file, options: .atomic)
+        try await eventually("both to be delivered") {
+            try served.curl("--unix-socket", "own.sock", "http://x/v1/outbox").body.contains(#""accepted":2"#)
+        }
+        #expect(served.stop() == .exited(0), "\(served.errors)")
+        await fixture.apns.stop()
+    }
+
+    // MARK: The socket
+
+    @Test("a socket at which something listens is left alone; one that a killed service has left is made anew")
+    func live() async throws {
+        let fixture = try await SendingFixture()
+        let served = try await ServedCommand.start(fixture, ["--socket", "own.sock"])
+        defer { served.process.kill() }
+        let words = [
+            "serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys", "--socket", "own.sock",
+        ]
+        let lock = fixture.folder.appending("own.sock.lock").path
+        #expect(FileManager.default.fileExists(atPath: lock))
+        let second = try fixture.run(words)
+        #expect(second.status == 74 && second.errors.contains("another service listens there"), "\(second.errors)")
+        // Also by whoever knows nothing of a lock.
+        try FileManager.default.removeItem(atPath: lock)
+        let third = try fixture.run(words)
+        #expect(third.status == 74 && third.errors.contains("another service listens there"), "\(third.errors)")
+        let ready = { try served.curl("--unix-socket", "own.sock", "http://x/readyz").status }
+        #expect(try ready() == "200")
+        served.process.kill()
+        _ = served.process.wait()
+        #expect(FileManager.default.fileExists(atPath: fixture.folder.appending("own.sock").path))
+        let next = try await ServedCommand.start(fixture, ["--socket", "own.sock"], as: " of the next")
+        defer { next.process.kill() }
+        #expect(try ready() == "200")
+        #expect(next.stop() == .exited(0))
+        for name in ["own.sock", "own.sock.lock", "own.sock.new"] {
+            #expect(!FileManager.default.fileExists(atPath: fixture.folder.appending(name).path), "\(name)")
+        }
+        await fixture.apns.stop()
+    }
+
+    // MARK: At the start
+
+    @Test("a folder that others may write, a file where the socket is to be, and half an outbox's key are refused")
+    func refused() async throws {
+        let fixture = try await SendingFixture()
+        try fixture.device("alice-phone", user: "alice")
+        for (name, mode) in [("open", 0o777), ("sticky", 0o1777), ("group", 0o770)] {
+            let folder = fixture.folder.appending(name)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            #expect(chmod(folder.path, mode_t(mode)) == 0)
+        }
+        try ServedCommand.write("mine", to: "file", fixture)
+        for words in [
+            ["outbox", "key", "outbox.key"], ["outbox", "key", "delivering.key", "--of", "outbox.key"],
+            ["outbox", "protect", "--yes", "--outbox-key", "outbox.key"],
+        ] { #expect(try fixture.run(words).status == 0) }
+        let long = String(repeating: "x", count: 100)
+        let other = ["--outbox", "other.sqlite", "--socket"]
+        let cases: [([String], Int32, String)] = [
+            (other + ["open/s"], 74, "others may write its folder"),
+            (other + ["sticky/s"], 74, "others may write its folder"),
+            (other + ["group/s"], 74, "others may write its folder"),
+            (other + ["file"], 74, "no socket"), (other + [long], 74, "longer than 99 bytes"),
+            (["--socket", "s", "--outbox-key", "delivering.key"], 77, "takes the whole key"),
+            (["--socket", "s"], 77, "--outbox-key"),
+        ]
+        let words = ["serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys"]
+        for (arguments, status, text) in cases {
+            let result = try fixture.run(words + arguments)
+            #expect(result.status == status && result.errors.contains(text), "\(arguments): \(result.errors)")
+        }
+        #expect(try Checkout.text(fixture.folder.appending("file")) == "mine")
+        #expect(!FileManager.default.fileExists(atPath: fixture.folder.appending("file.lock").path))
+        let served = try await ServedCommand.start(fixture, ["--socket", "s", "--outbox-key", "outbox.key"])
+        defer { served.process.kill() }
+        let sent = try served.curl("--unix-socket", "s", "http://x/v1/messages", "--json", Self.message)
+        #expect(sent.status == "202", "\(sent.body)")
+        #expect(served.stop() == .exited(0))
+        await fixture.apns.stop()
+    }
+}

@@ -1,0 +1,125 @@
+import SealedPush
+import TestPrograms
+import TestSupport
+import Testing
+import _PushBase
+
+@testable import PushOutbox
+@testable import PushPostgres
+@testable import PushSender
+
+/// What numbers may stand in the tables, and what becomes of a database that an earlier version has made.
+@Suite("Bounds in PostgreSQL")
+struct PostgresBoundsTests {
+    private let fixture: Fixture
+    private var database: PostgresServer.Database { fixture.database! }
+
+    init() async throws {
+        fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
+    }
+
+    /// A database that other tests have changed may lack a condition.
+    private func renewed() async throws {
+        try await database.run("DROP SCHEMA sealed_push CASCADE")
+        _ = try await fixture.reopened()
+    }
+
+    @Test(
+        "whoever delivers, and the owner, can write no time or lane that is none",
+        arguments: [
+            ("deliver", "UPDATE entries SET enqueued = \(Int64.min)"), ("deliver", "UPDATE entries SET enqueued = -1"),
+            ("deliver", "UPDATE entries SET enqueued = 253402300800000"),
+            ("deliver", "UPDATE queues SET priority = 99"),
+            ("postgres", "UPDATE entries SET stale = \(Int64.max)"), ("postgres", "UPDATE entries SET priority = 7"),
+            ("postgres", "UPDATE entries SET expiration = -1"),
+        ])
+    func bounds(role: String, statement: String) async throws {
+        try await renewed()
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .everyone)
+        let name = role == "postgres" ? role : "sealed_push_\(role)"
+        let error = try await #require(throws: OutboxError.self) {
+            try await database.run("SET ROLE \(name); \(statement)")
+        }
+        guard case .server(code: "23514", _) = error else { throw error }
+    }
+
+    @Test("a refused push that somebody has altered stays where it is, and the others go back")
+    func retry() async throws {
+        try await renewed()
+        try await fixture.addDevice("phone")
+        for _ in 0..<2 { try await fixture.enqueue("Hello", to: .everyone) }
+        try await fixture.deliver(ScriptedTransport(refusing: 413, "PayloadTooLarge"), until: .empty)
+        try await database.run(
+            "UPDATE dead_letters SET enqueued = -1 WHERE id = (SELECT min(id) FROM dead_letters)")
+        #expect(try await fixture.outbox.retry() == 1)
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
+        #expect(try await fixture.outbox.purge(.deadLetters(reason: nil)) == 1)
+    }
+
+    @Test("counts that are what no count can be are summed up, shown and purged", arguments: [Int64.max, .min])
+    func sums(value: Int64) async throws {
+        let today = fixture.time.now / Tally.millisecondsPerDay
+        for table in ["tallies", "receipt_tallies"] {
+            for day in [today, today - 2] {
+                let row = "(\(day), '\(table == "tallies" ? Tally.accepted : ReceiptTally.shown)', \(value))"
+                try await database.run("SET ROLE sealed_push_deliver; INSERT INTO \(table) VALUES \(row), \(row)")
+            }
+        }
+        let most = value > 0 ? 1 << 40 : 0
+        #expect(try await fixture.outbox.status().outcomes == [Tally.accepted: most])
+        _ = try await fixture.outbox.purge(.stale)
+        let days = try await fixture.outbox.receipts(days: 7).days
+        #expect(days.map(\.shownCount) == [most, most])
+        #expect(days.map(\.acceptedCount) == [most, most])
+    }
+
+    @Test("a device's receipts that somebody has made as many as can be are counted on")
+    func receipts() async throws {
+        let id = ReceiptID(Array(repeating: 1, count: 16))
+        let text = String(repeating: "01", count: 16)
+        try await database.run(
+            """
+            SET ROLE sealed_push_deliver;
+            INSERT INTO receipt_devices VALUES ('\\x\(text)', 0, \(Int64.max), \(Int64.max), 0, \(Int64.max), \(Int64.max))
+            """)
+        let receipt = ShownReceipt(
+            ReceiptBody(
+                id: id, number: Array(repeating: 2, count: 16), created: fixture.now, elapsedMilliseconds: 300,
+                counts: (0..<25).map { UInt16($0) }))
+        #expect(try await fixture.outbox.count([receipt], refused: [:]) == [.counted])
+        #expect(try await fixture.number("SELECT shown_that_day FROM receipt_devices") == 1)
+    }
+
+    @Test("a database of version 1 is brought up to date, with what somebody has written into it, and goes on")
+    func version1() async throws {
+        try await database.run("DROP SCHEMA sealed_push CASCADE")
+        try await database.run(PostgresSchema.migrations[0])
+        try await database.run(
+            """
+            INSERT INTO devices(name, user_name, topic, carrier, token, token_registered, recipient, is_verified, valid_from,
+                valid_until)
+            SELECT name, 'anna', '\(Fixture.topic)', 'apns', decode(repeat(tail, 32), 'hex'), 0, '\(Identity().recipient)',
+                false, 0, 4000000000 FROM (VALUES ('d0', '0a'), ('d1', '0b')) AS x(name, tail);
+            INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body)
+            SELECT id, 10, \(Int64.min), \(fixture.time.now + 3_600_000), '0a1b2c3d-0000-4000-8000-00000000000f', 'c', '{}'
+            FROM devices;
+            INSERT INTO queues(generation, device, carrier, priority, due, head) SELECT 1, id, 'apns', 99, 0, 0 FROM devices
+            """)
+        let outbox = try await fixture.reopened()
+        #expect(try await fixture.number("SELECT version FROM meta") == Int64(PostgresSchema.version))
+        #expect(
+            try await fixture.number("SELECT count(*) FROM pg_proc WHERE 'search_path=pg_catalog' = ANY (proconfig)")
+                == 0)
+        let error = try await #require(throws: OutboxError.self) {
+            try await database.run("SET ROLE sealed_push_enqueue; UPDATE queues SET priority = 99")
+        }
+        guard case .notPermitted = error else { throw error }
+        let report = try await Courier(for: outbox, through: ScriptedTransport(), limits: Fixture.limits())
+            .run(until: .empty)
+        #expect(report.acceptedCount == 2)
+        try await outbox.enqueue(
+            Content(body: "Hello"), to: .everyone, from: fixture.sealer, includingUnverified: true)
+        #expect(try await outbox.status().waitingCount == 2)
+    }
+}

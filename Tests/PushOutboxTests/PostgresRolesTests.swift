@@ -1,0 +1,245 @@
+import Foundation
+import PushSender
+import SealedPush
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+import _PushBase
+
+@testable import PushOutbox
+@testable import PushPostgres
+
+/// An attacker who has a role of the outbox's, and PostgreSQL's own means.
+@Suite("The roles in PostgreSQL")
+struct PostgresRolesTests {
+    private let fixture: Fixture
+    private var database: PostgresServer.Database { fixture.database! }
+
+    init() async throws {
+        fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
+    }
+
+    // MARK: The owner's rights
+
+    /// Types and tables by names that functions use, in the session's own schema. Nobody may come to them as the owner.
+    private static let lures = """
+        CREATE FUNCTION pg_temp.reached() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+            IF current_user NOT LIKE 'sealed_push_%' THEN
+                RAISE EXCEPTION 'reached as %', current_user USING ERRCODE = 'P0999';
+            END IF;
+            RETURN true;
+        END $$;
+        CREATE DOMAIN pg_temp.text AS pg_catalog.text CHECK (pg_temp.reached());
+        CREATE DOMAIN pg_temp.bytea AS pg_catalog.bytea CHECK (pg_temp.reached());
+        CREATE DOMAIN pg_temp.int8 AS pg_catalog.int8 CHECK (pg_temp.reached());
+        CREATE DOMAIN pg_temp.int4 AS pg_catalog.int4 CHECK (pg_temp.reached());
+        CREATE TEMPORARY TABLE devices(id pg_temp.int8);
+        CREATE TEMPORARY TABLE entries(id pg_temp.int8)
+        """
+
+    /// What each role may call, and what it answers.
+    private static func calls(_ recipient: String) -> [(role: String, call: String, answer: String?)] {
+        let key = "\\x\(String(repeating: "0a", count: 32))"
+        return [
+            (
+                "enqueue",
+                """
+                sealed_push.enqueue('phone', '\(recipient)', '{}', '\(id)', 'c', key => 'k', sender => 'anonymous', \
+                expiration => 4000000000, code => '\(key)')
+                """, "enqueued"
+            ),
+            (
+                "enqueue",
+                """
+                sealed_push.store('\(key)', 'device phone', NULL, 1, 10, 'anonymous', \
+                (SELECT ARRAY[id] FROM sealed_push.devices), (SELECT ARRAY[revision] FROM sealed_push.devices), \
+                '{4000000000000}', '{NULL}', '{\(id)}', '{c}', '{"{}"}', '{NULL}')
+                """, "t"
+            ),
+            (
+                "enqueue", "(sealed_push.next_range('\(key)', 'everyone', '\(Fixture.topic)', 1, 1000)).start", "0"
+            ),
+            ("enqueue", "(SELECT count(*) FROM sealed_push.request('\(key)'))", "0"),
+            ("deliver", "sealed_push.milliseconds() > 1", "t"), ("register", "sealed_push.wake()", ""),
+        ]
+    }
+
+    private static let id = "0a1b2c3d-0000-4000-8000-00000000000f"
+
+    @Test("no function takes a type or a table of the caller's own, and runs it as the owner")
+    func temporaryNames() async throws {
+        try await fixture.addDevice("phone")
+        let recipient = try await recipient("phone")
+        for (role, call, answer) in Self.calls(recipient) {
+            // Left open, the connection ends, and with it what is temporary: a function is made ready once in a session.
+            let rows = try await database.run("BEGIN; SET ROLE sealed_push_\(role); \(Self.lures); SELECT \(call)")
+            #expect(rows.first?.first == answer, "\(call)")
+        }
+        #expect(try await fixture.number("SELECT count(*) FROM entries") == 0)
+    }
+
+    @Test("each function says where names are looked for, the session's own last, or has looked already")
+    func searchPaths() async throws {
+        let others = try await database.run(
+            """
+            SELECT proname FROM pg_proc WHERE pronamespace = 'sealed_push'::regnamespace AND prosqlbody IS NULL
+                AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)
+            """)
+        #expect(others.isEmpty, "\(others)")
+        let connection = try await PostgresPool.open(PostgresAddress(parsing: database.address))
+        let path = try await connection.run { connection throws(OutboxError) in
+            try connection.script("SHOW search_path")
+        }
+        #expect(path.first?.first == "pg_catalog, pg_temp")
+    }
+
+    @Test("no role of ours has more rights than are written down", arguments: ["enqueue", "deliver", "register"])
+    func grants(role: String) async throws {
+        let writable = try await database.run(
+            """
+            SELECT DISTINCT table_name FROM information_schema.column_privileges
+            WHERE table_schema = 'sealed_push' AND grantee = 'sealed_push_\(role)' AND privilege_type <> 'SELECT'
+            ORDER BY 1
+            """
+        ).compactMap { $0.first ?? nil }
+        let expected: [String: [String]] = [
+            "enqueue": [],
+            "deliver": [
+                "dead_letters", "devices", "entries", "generations", "queues", "receipt_devices", "receipt_failures",
+                "receipt_numbers", "receipt_tallies", "tallies",
+            ],
+            "register": ["devices", "enrolments", "queues"],
+        ]
+        #expect(writable == expected[role])
+        let callable = try await database.run(
+            """
+            SELECT proname FROM pg_proc WHERE pronamespace = 'sealed_push'::regnamespace
+                AND has_function_privilege('sealed_push_\(role)', oid, 'EXECUTE') ORDER BY 1
+            """
+        ).compactMap { $0.first ?? nil }
+        let all = ["milliseconds", "wake"]
+        #expect(
+            callable == (role == "enqueue" ? ["enqueue", "next_range", "request", "store"] + all : all).sorted())
+    }
+
+    // MARK: What an enqueuing host does
+
+    @Test("a host that only enqueues puts a device into the better lane, and shares a message for everyone")
+    func enqueuing() async throws {
+        let outbox = try await self.outbox(of: "enqueue")
+        for number in 0..<3 { try await fixture.addDevice("d\(number)") }
+        let (sealer, content) = (fixture.sealer, Content(body: "Hello"))
+        for priority in [PushPriority.considerate, .immediate, .considerate] {
+            try await outbox.enqueue(
+                content, to: .device("d0"), from: sealer, priority: priority, includingUnverified: true)
+        }
+        #expect(try await fixture.number("SELECT priority FROM queues") == 10)
+        for _ in 0..<2 {
+            let report = try await outbox.enqueue(
+                content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey("k"),
+                workerCount: 2)
+            #expect(report.enqueuedCount + report.alreadyEnqueuedCount == 3)
+        }
+        await #expect(throws: OutboxError.keyUsedForOthers) {
+            try await outbox.enqueue(
+                content, to: .device("d0"), from: sealer, includingUnverified: true, key: IdempotencyKey("k"))
+        }
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 6)
+        #expect(try await fixture.number("SELECT count(*) FROM requests WHERE is_complete") == 1)
+    }
+
+    @Test(
+        "sealed_push.store stores nothing of what is no push",
+        arguments: [
+            (3, "0"), (4, "-1"), (4, "253402300800000"), (5, "7"), (6, "'nobody'"), (6, "'pushsender1'"),
+            (8, "'{99}'"), (9, "'{-1}'"), (9, "'{}'"), (10, "'{-1}'"), (11, "'{NULL}'"), (11, "'{short}'"),
+            (11, "ARRAY[E'0a1b2c3d-0000-4000-8000-00000000000\\n']"), (12, "ARRAY[E'x\\r\\nevil: 1']"), (12, "'{}'"),
+            (13, "ARRAY[convert_to(repeat('a', 4097), 'UTF8')]"), (13, "'{NULL}'"), (14, "'{x}'"), (1, "'k'"),
+        ])
+    func noPushes(place: Int, value: String) async throws {
+        try await fixture.addDevice("phone")
+        var values = [
+            "'\\x\(String(repeating: "0a", count: 32))'", "'device phone'", "NULL", "1", "10", "'anonymous'",
+            "(SELECT ARRAY[id] FROM devices)", "(SELECT ARRAY[revision] FROM devices)", "'{4000000000000}'", "'{NULL}'",
+            "'{\(Self.id)}'", "'{c}'", "'{\"{}\"}'", "'{NULL}'",
+        ]
+        values[place - 1] = value
+        let call = "SET ROLE sealed_push_enqueue; SELECT sealed_push.store(\(values.joined(separator: ", ")))"
+        // A range that nobody has begun, and a device that has changed, are answered.
+        if [3, 8].contains(place) {
+            #expect(try await database.run(call).first?.first == "f")
+        } else {
+            let error = try await #require(throws: OutboxError.self) { try await database.run(call) }
+            guard case .server(code: "22023", _) = error else { throw error }
+        }
+        for table in ["entries", "queues", "requests"] {
+            #expect(try await fixture.number("SELECT count(*) FROM \(table)") == 0, "\(table)")
+        }
+    }
+
+    @Test("a device that is named twice, or that has changed, is stored nothing for")
+    func doubled() async throws {
+        try await fixture.addDevice("phone")
+        for (ids, revisions) in [("id, id", "revision, revision"), ("id", "revision + 1"), ("id + 1", "revision")] {
+            let count = ids.split(separator: ",").count
+            let list = { (text: String) in Array(repeating: text, count: count).joined(separator: ", ") }
+            let rows = try await database.run(
+                """
+                SELECT sealed_push.store(NULL, 'device phone', NULL, 1, 10, 'anonymous', ARRAY[\(ids)], ARRAY[\(revisions)],
+                    '{\(list("4000000000000"))}', '{\(list("NULL"))}', '{\(list(Self.id))}', '{\(list("c"))}',
+                    '{\(list("abc"))}', '{\(list("NULL"))}') FROM devices
+                """)
+            #expect(rows.first?.first == "f", "\(ids)")
+        }
+        #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
+    }
+
+    @Test("senders' numbers do not run out by calls, nor by transactions that are rolled back")
+    func senders() async throws {
+        try await fixture.addDevice("phone")
+        let recipient = try await recipient("phone")
+        let call = { (sender: String) in
+            "SELECT sealed_push.enqueue('phone', '\(recipient)', '{}', '\(Self.id)', 'c', sender => '\(sender)')"
+        }
+        // One more would be too many.
+        try await database.run("SELECT setval('sealed_push.senders_id_seq', 2147483647)")
+        for sender in ["anonymous", "anonymous", SenderKey().sender.description] {
+            #expect(try await database.run(call(sender)).first?.first == "enqueued")
+        }
+        try await database.run("BEGIN; \(call(SenderKey().sender.description)); ROLLBACK")
+        try await fixture.enqueue("Hello", to: .everyone)
+        let keys = try await database.run("SELECT id, key FROM senders ORDER BY id").map { $0.first ?? nil }
+        #expect(keys == ["1", "2", "3"])
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 4)
+    }
+
+    @Test("an address with a password is refused without being repeated", .blocking)
+    func password() throws {
+        for address in ["postgres://me:secret@localhost/db", "postgres://me:secret%zz@localhost/db"] {
+            let result = try Program("sealedpush").run("outbox", "status", "--outbox", address)
+            #expect(result.status != 0)
+            #expect(!(result.errors + result.output).contains("secret"), "\(result.errors)")
+        }
+    }
+
+    // MARK: Helpers
+
+    private func outbox(of role: String) async throws -> Outbox {
+        let name = "\(role)_alone_\(database.name)"
+        try await database.run(
+            """
+            DO $$ BEGIN
+                IF to_regrole('\(name)') IS NULL THEN CREATE ROLE \(name) LOGIN IN ROLE sealed_push_\(role); END IF;
+            END $$
+            """)
+        return try await Outbox(
+            postgres: database.address.replacingOccurrences(of: "postgres@", with: "\(name)@"),
+            clock: fixture.time.clock)
+    }
+
+    private func recipient(_ name: DeviceName) async throws -> String {
+        guard case .unverified(let recipient) = try await fixture.outbox.device(name)?.keys else { return "" }
+        return recipient.description
+    }
+}
