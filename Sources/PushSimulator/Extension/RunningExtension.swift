@@ -113,12 +113,13 @@ extension RunningExtension {
             pipes.wait(
                 milliseconds: hadEnded ? 0 : isBusy ? 1 : closedInputAt == nil ? Self.idlePoll : 2,
                 forWriting: hasOutgoing)
-            // Before its answers are looked at: iOS would not have seen them either.
+            let output = read()
+            // After what it wrote, so that it had what it needed for that; before that counts: iOS would not have seen it either.
             if isBusy, let sample = memory?.sample(), exceeds(sample) {
                 end = .killed(.overMemory)
                 break
             }
-            let isAtEnd = !receive()
+            let isAtEnd = !take(output.lines) || !output.isOpen
             if hadEnded || isAtEnd {
                 end = .byItself
                 break
@@ -146,15 +147,20 @@ extension RunningExtension {
         return sample.own > rules.memoryLimit || sample.past > rules.memoryLimit + 4 << 20
     }
 
-    /// False at the end of its output, and where that is no output of ours.
-    private func receive() -> Bool {
+    /// What it has written meanwhile; not open at the end of its output.
+    private func read() -> (lines: [[UInt8]], isOpen: Bool) {
         var lines: [[UInt8]] = []
         let isOpen = pipes.read { lines.append($0) }
+        return (lines, isOpen)
+    }
+
+    /// False where that is no output of ours.
+    private func take(_ lines: [[UInt8]]) -> Bool {
         for line in lines {
             guard let report = try? JSONDecoder().decode(ExtensionReport.self, from: Data(line)) else { return false }
             state.withLock { $0.requests.receive(report, at: .now) }
         }
-        return isOpen
+        return true
     }
 
     /// Whether the process is to be killed.
@@ -192,7 +198,7 @@ extension RunningExtension {
         let endedByItself = process.hasEnded
         process.kill()
         let how = process.wait()
-        if case .byItself = end { _ = receive() }
+        if case .byItself = end { _ = take(read().lines) }
         state.withLock { state in
             state.isClosed = true
             let now = ContinuousClock.now
