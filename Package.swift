@@ -410,6 +410,7 @@ let testedOnLinux: [Target] = [
         name: "CommandLineTests",
         dependencies: [
             "CommandSupport", "SimulatedAPNs", "PushSimulator", "PushService", "PushKeyring", "PushSender",
+            "PushOutbox",
             "SealedPush", "PushCrypto", "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "SealedPushCommand",
             "device-simulator", argumentParser,
         ],

@@ -137,7 +137,8 @@ public final class Outbox: Sendable {
         }
     }
 
-    private static let pageCount = 1_000
+    /// Rows that are read at once.
+    static let pageCount = 1_000
 
     // MARK: Upkeep
 

@@ -1,13 +1,13 @@
 #if Postgres
     internal import Clibpq
-    internal import PushOutbox
+    package import PushOutbox
     internal import Dispatch
     internal import _PushBase
 
     /// One connection to a server, over libpq's asynchronous calls, so that no wait is without an end.
     ///
     /// Unchecked: everything but ``run(_:)`` and ``interrupt()`` is called on its queue only.
-    final class PostgresConnection: @unchecked Sendable {
+    package final class PostgresConnection: @unchecked Sendable {
         private let handle: OpaquePointer
         private let queue = DispatchQueue(label: "outbox.postgres")
         /// Prepared statements' names, by their text.
@@ -81,7 +81,7 @@
 
         /// Runs statements without parameters, whose last answer counts; text format.
         @discardableResult
-        func script(_ sql: String) throws(OutboxError) -> [[String?]] {
+        package func script(_ sql: String) throws(OutboxError) -> [[String?]] {
             guard PQsendQuery(handle, sql) == 1 else { throw failure() }
             var rows: [[String?]] = []
             try finish { result in

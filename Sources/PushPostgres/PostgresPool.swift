@@ -1,10 +1,10 @@
 #if Postgres
     internal import Dispatch
-    internal import PushOutbox
+    package import PushOutbox
     internal import _PushBase
 
     /// A few connections to one server, and transactions over them that outlive a lost connection, a restart and a failover.
-    final class PostgresPool: Sendable {
+    package final class PostgresPool: Sendable {
         private let address: PostgresAddress
         /// How long a call goes on trying where the server is away.
         private let patience: Duration
@@ -23,7 +23,7 @@
             let now: Int64
         }
 
-        init(_ address: PostgresAddress, patience: Duration) {
+        package init(_ address: PostgresAddress, patience: Duration) {
             self.address = address
             self.patience = patience
         }
@@ -76,7 +76,7 @@
         }
 
         /// Runs on a connection that is nobody else's meanwhile, without a transaction; once more where the server was away.
-        func connected<Answer: Sendable>(
+        package func connected<Answer: Sendable>(
             _ body: @escaping @Sendable (PostgresConnection) throws(OutboxError) -> Answer
         ) async throws(OutboxError) -> Answer {
             try await persistently { connection throws(OutboxError) in try await connection.run(body) }
@@ -217,8 +217,9 @@
             return try result.get()
         }
 
-        /// Nothing is found by another's names: what is temporary comes last only where it is named. Plans are those for few rows by an index, whatever the statistics say of tables
-        /// that are empty in one moment and full in the next. What a dead client held is free again after a minute.
+        /// Nothing is found by another's names: what is temporary comes last only where it is named. Plans are those for few rows
+        /// by an index, whatever the statistics say of tables that are empty in one moment and full in the next. What a dead
+        /// client held is free again after a minute.
         private static let session = """
             SET search_path = pg_catalog, pg_temp; SET jit = off; SET plan_cache_mode = force_generic_plan;
             SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;

@@ -11,8 +11,9 @@
 
         /// The number of a sender's key; NULL where nobody says by whom it was sealed.
         ///
-        /// A number is the next of the table, not of a sequence: a sequence takes none back, and whoever rolls back time and
-        /// again would use up all that an integer has.
+        /// A number is any that is free: two who make different senders never wait for each other, as they would where both want
+        /// the next one; nor does an earlier program's sequence come upon it. A sequence takes none back, and whoever rolls back
+        /// time and again would use up all that an integer has.
         static let senderFunction = """
             CREATE FUNCTION sealed_push.sender_number(key text) RETURNS integer
             LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
@@ -25,14 +26,16 @@
                 IF (sender_number.key = 'anonymous' OR sender_number.key \(isSender)) IS NOT TRUE THEN
                     RAISE EXCEPTION 'sealed_push: a sender is pushsender1..., or anonymous' USING ERRCODE = '22023';
                 END IF;
-                -- Who else has just made it has committed by then.
-                PERFORM pg_advisory_xact_lock(\(advisoryClass), 4);
-                SELECT s.id INTO found_id FROM sealed_push.senders s WHERE s.key = sender_number.key;
-                IF FOUND THEN RETURN found_id; END IF;
-                INSERT INTO sealed_push.senders(id, key) OVERRIDING SYSTEM VALUE
-                SELECT coalesce(max(s.id), 0) + 1, sender_number.key FROM sealed_push.senders s
-                RETURNING id INTO found_id;
-                RETURN found_id;
+                FOR attempt IN 1..100 LOOP
+                    -- Waits for who else makes the same, and then knows how that has ended.
+                    INSERT INTO sealed_push.senders(id, key) OVERRIDING SYSTEM VALUE
+                    VALUES (1 + floor(random() * 2147483646)::integer, sender_number.key)
+                    ON CONFLICT DO NOTHING RETURNING id INTO found_id;
+                    IF FOUND THEN RETURN found_id; END IF;
+                    SELECT s.id INTO found_id FROM sealed_push.senders s WHERE s.key = sender_number.key;
+                    IF FOUND THEN RETURN found_id; END IF;
+                END LOOP;
+                RAISE EXCEPTION 'sealed_push: no number is left for a sender' USING ERRCODE = '54000';
             END $$;
 
             """

@@ -1,8 +1,19 @@
 #if Postgres
+    import PushOutbox
+
     extension PostgresSchema {
         /// By these the library enqueues. They run as the schema's owner, so that whoever may only enqueue writes no table
         /// himself: what he has written is as whole as what anybody else has, and he finds nobody's messages by looking.
-        static let storeFunctions = lineUp + store + request + nextRange
+        static let storeFunctions = moment + lineUp + store + request + nextRange
+
+        /// When something is enqueued: by the caller's clock where that is within a day of ours. Whoever may do all that the owner
+        /// may gives any time, as he could write it himself.
+        private static let moment = """
+            CREATE FUNCTION sealed_push.moment(given bigint) RETURNS bigint LANGUAGE sql VOLATILE
+            RETURN CASE WHEN abs(given - sealed_push.milliseconds()) <= \(Tally.millisecondsPerDay)
+                OR pg_has_role(session_user, current_user, 'USAGE') THEN given ELSE sealed_push.milliseconds() END;
+
+            """
 
         /// Lets what waits for devices be taken, in the better of the lanes; a back-off or lease goes on. The devices' rows are
         /// the caller's. No entry of a device that waits has a lower number than its head; NULL where none was numbered yet.
@@ -57,6 +68,7 @@
                 device_count integer := cardinality(store.devices);
                 held_count bigint;
                 sender_id integer;
+                made bigint;
             BEGIN
                 IF (store.priority IN (5, 10) AND store.now \(isTime) AND device_count <= 10000
                     AND coalesce(octet_length(store.key) = 32, store.start IS NULL)
@@ -73,6 +85,7 @@
                 ) IS NOT TRUE THEN
                     RAISE EXCEPTION 'sealed_push.store: these are no pushes' USING ERRCODE = '22023';
                 END IF;
+                made := sealed_push.moment(store.now);
 
                 IF store.start IS NOT NULL THEN
                     PERFORM 1 FROM sealed_push.ranges r WHERE r.key = store.key AND r.start = store.start FOR UPDATE;
@@ -92,18 +105,18 @@
                 ELSIF store.key IS NOT NULL THEN
                     -- Waits for another transaction that uses the key, and then knows how it has ended.
                     INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created)
-                    VALUES (store.key, store.audience, 9223372036854775807, true, device_count, store.now)
+                    VALUES (store.key, store.audience, 9223372036854775807, true, device_count, made)
                     ON CONFLICT ON CONSTRAINT requests_pkey DO NOTHING;
                     IF NOT FOUND THEN RETURN false; END IF;
                 END IF;
                 IF device_count > 0 THEN
                     sender_id := sealed_push.sender_number(store.sender);
                     PERFORM sealed_push.line_up(store.devices, array_fill(store.priority, ARRAY[device_count]),
-                        array_fill(NULL::bigint, ARRAY[device_count]), store.now);
+                        array_fill(NULL::bigint, ARRAY[device_count]), made);
                     INSERT INTO sealed_push.entries(device, priority, enqueued, stale, expiration, apns_id, collapse_id, body,
                         sender, code)
-                    SELECT x.device, store.priority, store.now, x.stale, x.expiration, x.apns_id, x.collapse_id, x.body,
-                        sender_id, x.code
+                    SELECT x.device, store.priority, made, least(x.stale, made + \(EnqueueOrder.lifetime)), x.expiration,
+                        x.apns_id, x.collapse_id, x.body, sender_id, x.code
                     FROM unnest(store.devices, store.stale, store.expirations, store.apns_ids, store.collapse_ids,
                         store.bodies, store.codes) AS x(device, stale, expiration, apns_id, collapse_id, body, code);
                     PERFORM sealed_push.wake();
@@ -140,7 +153,7 @@
                     RAISE EXCEPTION 'sealed_push.next_range: this is no message' USING ERRCODE = '22023';
                 END IF;
                 INSERT INTO sealed_push.requests(key, audience, position, is_complete, enqueued, created)
-                VALUES (next_range.key, next_range.audience, 0, false, 0, next_range.now)
+                VALUES (next_range.key, next_range.audience, 0, false, 0, sealed_push.moment(next_range.now))
                 ON CONFLICT ON CONSTRAINT requests_pkey DO NOTHING;
                 SELECT r.audience, r.position, r.is_complete INTO known FROM sealed_push.requests r
                 WHERE r.key = next_range.key FOR UPDATE;

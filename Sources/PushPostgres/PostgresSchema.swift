@@ -1,5 +1,7 @@
 #if Postgres
+    internal import Dispatch
     internal import PushOutbox
+    internal import _PushBase
 
     /// The tables, by version. A version that was released is never changed; a new one is added behind it.
     enum PostgresSchema {
@@ -11,14 +13,41 @@
         static func migrate(_ connection: PostgresConnection) throws(OutboxError) {
             if try isMoving(connection) { throw .moving }
             if try current(connection) == version { return }
+            // Held beyond a transaction: where many start at once, only one of them is ever in the way of those that work.
+            try transaction(
+                "SET LOCAL lock_timeout = '50s'; SELECT pg_advisory_lock(\(advisoryClass), 2); COMMIT", connection)
+            defer {
+                if connection.isUsable { _ = try? connection.script("SELECT pg_advisory_unlock(\(advisoryClass), 2)") }
+            }
+            let end = ContinuousClock.now + .seconds(40)
+            while true {
+                do throws(OutboxError) { return try raise(connection) } catch {
+                    guard error == .busy || error.isCollision, ContinuousClock.now < end else { throw error }
+                }
+                // What came meanwhile goes on.
+                usleep(.random(in: 1_000_000...3_000_000))
+            }
+        }
+
+        /// One try. Whoever comes while it waits for a transaction of somebody else's waits, too: so it does not wait long.
+        private static func raise(_ connection: PostgresConnection) throws(OutboxError) {
             do throws(OutboxError) {
-                try connection.script(
-                    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(\(advisoryClass), 2)"
-                )
+                try transaction("SET LOCAL lock_timeout = '3s'", connection)
                 let found = try current(connection)
                 for migration in migrations.dropFirst(found) { try connection.script(migration) }
                 try connection.script(
                     "UPDATE sealed_push.meta SET version = \(version) WHERE version < \(version); COMMIT")
+            } catch {
+                if connection.isUsable { try connection.script("ROLLBACK") }
+                throw error
+            }
+        }
+
+        private static func transaction(
+            _ statements: String, _ connection: PostgresConnection
+        ) throws(OutboxError) {
+            do throws(OutboxError) {
+                try connection.script("BEGIN ISOLATION LEVEL READ COMMITTED; \(statements)")
             } catch {
                 if connection.isUsable { try connection.script("ROLLBACK") }
                 throw error
@@ -50,8 +79,7 @@
         }
 
         /// "SPUB": of the advisory locks. 1 is held by a courier that sleeps, and shared by who enqueues; 2 by who migrates; 3
-        /// by who registers many devices at once, and shared by who registers one; 4 by who makes a sender. "SPUG" counts
-        /// generations.
+        /// by who registers many devices at once, and shared by who registers one. "SPUG" counts generations.
         static let advisoryClass = 0x5350_5542
         static let generationClass = 0x5350_5547
         static let channel = "sealed_push"

@@ -91,9 +91,9 @@
         ) throws(OutboxError) -> [EnqueueBatch.Candidate] {
             let rows = try db.rows(
                 """
-                SELECT id, revision, name, user_name, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
-                    recipient, is_verified, valid_from, valid_until, pin_code
-                FROM sealed_push.devices WHERE \(condition)
+                SELECT id, revision, name, user_name, topic, has_token, recipient, is_verified, valid_from, valid_until,
+                    pin_code
+                FROM sealed_push.recipients WHERE \(condition)
                 """, arguments)
             return try rows.map { row throws(OutboxError) in try candidate(row) }
         }

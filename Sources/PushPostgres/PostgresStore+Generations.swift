@@ -50,38 +50,11 @@
             _ = try? await write { db, _ throws(OutboxError) in try Self.turn(db) }
         }
 
-        /// Whether another generation has begun. It does where nothing lives that is older than this one and nobody is under way
-        /// who may still make such rows: few that live are moved, and where there are many, time will show.
-        ///
-        /// Source of what each promises the others: Docs/Decisions/0038-the-outbox-in-postgresql.md.
+        /// Whether another generation has begun.
         static func turn(_ db: PostgresConnection) throws(OutboxError) -> Bool {
-            guard let current = try db.rows("SELECT current FROM sealed_push.generations").first?.int("current")
-            else { throw .damaged }
-            let previous = current - 1
-            let lock = try db.rows(
-                "SELECT pg_try_advisory_xact_lock(\(PostgresSchema.generationClass), ($1::bigint % 2147483647)::integer) AS is_ours",
-                [.int(previous)])
-            guard try lock.first?.bool("is_ours") ?? false else { return false }
-            let count = try db.rows(
-                """
-                SELECT count(*) AS count FROM (
-                    SELECT 1 FROM sealed_push.queues WHERE generation = $1 LIMIT \(movedCount + 1)) AS old
-                """, [.int(previous)]
-            ).first?.count("count")
-            guard let count, count <= movedCount else { return false }
-            let moved = try db.rows(
-                """
-                UPDATE sealed_push.queues SET generation = $2 WHERE ctid = ANY(ARRAY(
-                    SELECT ctid FROM sealed_push.queues WHERE generation = $1 FOR UPDATE SKIP LOCKED))
-                """, [.int(previous), .int(current)])
-            // Some are held by whoever enqueues or settles.
-            guard moved.changedCount == count else { return false }
-            return try db.rows(
-                "UPDATE sealed_push.generations SET current = current + 1 WHERE current = $1", [.int(current)]
-            ).changedCount == 1
+            try db.rows("SELECT sealed_push.turn() AS has_begun").first?.bool("has_begun") ?? false
         }
 
         private static let turnInterval = 10_000
-        private static let movedCount = 2_000
     }
 #endif

@@ -34,7 +34,10 @@
                 var answer = LeaseAnswer()
                 answer.unsettled = try Self.settle(
                     settled, extending: exchange.extended, by: exchange.hold, at: now, places, db)
-                if let order = exchange.order { answer.leases = try Self.take(order, at: now, floors, places, db) }
+                if var order = exchange.order {
+                    order.removesStale = order.removesStale && self.isCertain(now)
+                    answer.leases = try Self.take(order, at: now, floors, places, db)
+                }
                 return answer
             }
             await turnIfDue(after: answer.leases.count)
@@ -120,7 +123,7 @@
             }
             for (lease, settlement) in settled {
                 guard case .dead(let reason) = settlement else { continue }
-                let count = try bury("id = $4", lease.entry, reason: reason, attempts: lease.attempts, at: now, db)
+                let count = try bury([lease.entry], reason: reason, attempts: lease.attempts, at: now, db)
                 try tally(Tally.dead(reason), count, at: now, db)
             }
         }
@@ -195,7 +198,7 @@
             try db.rows(
                 """
                 UPDATE sealed_push.queues q
-                SET due = x.due, lease = NULL, holder = NULL, attempts = q.attempts - x.returned
+                SET due = x.due, lease = NULL, holder = NULL, attempts = greatest(q.attempts, x.returned) - x.returned
                 FROM unnest($1::tid[], $2::bigint[], $3::bigint[], $4::bigint[]) AS x(place, number, due, returned)
                 WHERE q.ctid = x.place AND q.lease = x.number
                 """,
@@ -254,7 +257,7 @@
             try db.rows(
                 """
                 UPDATE sealed_push.devices
-                SET token = NULL, token_refusal = $1, is_proven = false, revision = revision + 1 WHERE id = $2
+                SET token = NULL, token_refusal = $1, is_proven = false, \(nextRevision) WHERE id = $2
                 """, [.text(reason), .int(lease.device)])
             try tally(Tally.dropped(reason), discardAll(of: lease.device, db), at: now, db)
             return .removed
@@ -267,9 +270,9 @@
             guard try registration(of: lease, db) != nil else { return false }
             try db.rows(
                 """
-                UPDATE sealed_push.devices SET token_refusal = $1, is_proven = false, revision = revision + 1 WHERE id = $2
+                UPDATE sealed_push.devices SET token_refusal = $1, is_proven = false, \(nextRevision) WHERE id = $2
                 """, [.text(reason), .int(lease.device)])
-            let head = try bury("id = $4", lease.entry, reason: reason, attempts: lease.attempts, at: now, db)
+            let head = try bury([lease.entry], reason: reason, attempts: lease.attempts, at: now, db)
             try tally(Tally.dead(reason), head + buryAll(of: lease.device, reason: reason, at: now, db), at: now, db)
             return true
         }

@@ -130,12 +130,15 @@
             let rows = try db.rows(
                 """
                 UPDATE sealed_push.devices
-                SET token = NULL, token_refusal = 'moved', is_proven = false, revision = revision + 1
+                SET token = NULL, token_refusal = 'moved', is_proven = false, \(nextRevision)
                 WHERE token = $1 AND name <> $2 RETURNING id, name
                 """, [.bytes(address.bytes), .text(name.description)])
             guard let row = rows.first else { return (nil, 0) }
             return (DeviceName(parsing: try row.text("name")), try discardAll(of: row.int("id"), db))
         }
+
+        /// Another than before, whatever somebody has written there.
+        static let nextRevision = "revision = abs(revision % 4611686018427387904) + 1"
 
         private static func insert(_ new: StoredDevice, _ db: PostgresConnection) throws(OutboxError) -> Int64 {
             let rows = try db.rows(
@@ -157,7 +160,7 @@
                     is_proven = is_proven AND token IS NOT DISTINCT FROM $4 AND topic = $2 AND carrier = $3,
                     user_name = $1, topic = $2, carrier = $3, token = $4, token_registered = $5, token_refusal = $6,
                     recipient = $7, is_verified = $8, valid_from = $9, valid_until = $10, pin_code = $11,
-                    address_code = $12, revision = revision + 1
+                    address_code = $12, \(nextRevision)
                 WHERE id = $13
                 """, columns(of: new) + [.int(id)])
         }

@@ -167,13 +167,13 @@
                     } else {
                         // Somebody has been in the database: it costs this one, not all others.
                         try tally(
-                            Tally.dead("malformed"), buryOne(head, reason: "malformed", at: now, db), at: now, db)
+                            Tally.dead("malformed"), bury([head], reason: "malformed", at: now, db), at: now, db)
                         again.append(place)
                     }
                 }
                 if !empty.isEmpty { try removeEmpty(empty, db) }
                 if !stale.isEmpty, !order.removesStale {
-                    for head in stale { _ = try buryOne(head, reason: Tally.expired, at: now, db) }
+                    _ = try bury(stale, reason: Tally.expired, at: now, db)
                 } else if !stale.isEmpty {
                     try db.rows("DELETE FROM sealed_push.entries WHERE id = ANY($1)", [.ints(stale)])
                 }

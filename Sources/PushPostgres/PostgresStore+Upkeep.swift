@@ -36,16 +36,19 @@
             return total
         }
 
+        /// Nothing where the clocks disagree: neither who asks nor a courier, by itself, may throw all away for that.
         private func purgeStale() async throws(OutboxError) -> Int {
-            let now = try await write { db, now throws(OutboxError) in
+            let time: Int64? = try await write { db, now throws(OutboxError) -> Int64? in
+                guard self.isCertain(now) else { return nil }
                 try db.rows(
                     "DELETE FROM sealed_push.requests WHERE created < $1", [.int(now - EnqueueOrder.lifetime)])
                 try Self.sumUp("tallies", keeping: 60, at: now, db)
                 try Self.purgeReceipts(at: now, db)
                 return now
             }
-            _ = try await removeDeadLetters("stale <= $1", .int(now))
-            return try await remove("stale <= $1", .int(now), outcome: Tally.expired)
+            guard let time else { return 0 }
+            _ = try await removeDeadLetters("stale <= $1", .int(time))
+            return try await remove("stale <= $1", .int(time), outcome: Tally.expired)
         }
 
         /// A sum of counts that holds whatever somebody has written there.
@@ -119,7 +122,7 @@
         {
             try db.rows(
                 """
-                UPDATE sealed_push.devices SET token_refusal = NULL, revision = revision + 1
+                UPDATE sealed_push.devices SET token_refusal = NULL, \(nextRevision)
                 WHERE token IS NOT NULL AND token_refusal IS NOT NULL AND ($1::text IS NULL OR token_refusal = $1)
                     AND id IN (SELECT device FROM sealed_push.dead_letters)
                 """, [.text(reason)])
@@ -172,8 +175,11 @@
         // MARK: Dead letters and sums
 
         /// Moves entries to the dead letters, still sealed; returns how many that were.
-        static func bury(
-            _ condition: String, _ id: Int64, reason: String, attempts: Int, at now: Int64, _ db: PostgresConnection
+        ///
+        /// - Parameter value: `$4` of the condition.
+        private static func bury(
+            _ condition: String, _ value: PostgresValue, reason: String, attempts: Int, at now: Int64,
+            _ db: PostgresConnection
         ) throws(OutboxError) -> Int {
             try db.rows(
                 """
@@ -182,7 +188,7 @@
                         INSERT INTO sealed_push.dead_letters(\(entryColumns), reason, attempts, died)
                         SELECT \(entryColumns), $1, $2, $3 FROM gone ON CONFLICT (id) DO NOTHING)
                 SELECT count(*) AS count FROM gone
-                """, [.text(reason), .int(Int64(attempts)), .int(now), .int(id)]
+                """, [.text(reason), .int(Int64(attempts)), .int(now), value]
             ).first?.count("count") ?? 0
         }
 
@@ -190,7 +196,7 @@
         static func buryAll(
             of device: Int64, reason: String, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> Int {
-            let count = try bury("device = $4", device, reason: reason, attempts: 0, at: now, db)
+            let count = try bury("device = $4", .int(device), reason: reason, attempts: 0, at: now, db)
             try removeQueue(of: device, db)
             return count
         }
@@ -200,10 +206,10 @@
             try db.rows("DELETE FROM sealed_push.queues WHERE ctid = ANY($1)", [.places(Array(places))])
         }
 
-        static func buryOne(_ id: Int64, reason: String, at now: Int64, _ db: PostgresConnection) throws(OutboxError)
-            -> Int
-        {
-            try bury("id = $4", id, reason: reason, attempts: 0, at: now, db)
+        static func bury(
+            _ ids: [Int64], reason: String, attempts: Int = 0, at now: Int64, _ db: PostgresConnection
+        ) throws(OutboxError) -> Int {
+            try bury("id = ANY($4)", .ints(ids), reason: reason, attempts: attempts, at: now, db)
         }
 
         static func tally(

@@ -24,11 +24,12 @@
 
         /// - Parameters:
         ///   - clock: for tests, in place of the database's.
+        ///   - host: this host's, where the database's is used.
         ///   - patience: how long a call goes on trying where the server is away.
         init(
-            _ address: PostgresAddress, clock: OutboxClock? = nil, patience: Duration
+            _ address: PostgresAddress, clock: OutboxClock? = nil, host: OutboxClock = .system, patience: Duration
         ) async throws(OutboxError) {
-            self.clock = clock ?? .system
+            self.clock = clock ?? host
             isTimeGiven = clock != nil
             pool = PostgresPool(address, patience: patience)
             waker = PostgresWaker(address)
@@ -54,6 +55,15 @@
                 try body(transaction.connection, given ?? transaction.now)
             }
         }
+
+        /// Whether both clocks, the database's and this host's, say that it is about now. Where they don't, one of them is wrong,
+        /// and nothing is thrown away by it.
+        func isCertain(_ now: Int64) -> Bool {
+            isTimeGiven || abs(now - clock.now()) < Self.clockTolerance
+        }
+
+        /// Milliseconds.
+        private static let clockTolerance: Int64 = 300_000
 
         func rest(for duration: Duration, by carrier: Carrier) async {
             guard !isTimeGiven else { return await clock.sleep(duration) }

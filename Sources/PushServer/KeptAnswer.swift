@@ -2,8 +2,8 @@ internal import _PushBase
 
 /// An answer that costs much and is no secret: made once for all who ask meanwhile, and kept for a second after.
 ///
-/// However many ask, one is made at a time, so that they take little from those who ask for something else. What has failed is
-/// not kept. Safe from many threads.
+/// However many ask, one is made at a time, so that they take little from those who ask for something else. A failure is kept
+/// as long: it may have cost as much. Safe from many threads.
 final class KeptAnswer<Answer: Sendable>: Sendable {
     private let clock: @Sendable () -> ContinuousClock.Instant
     private let make: @Sendable () async throws -> Answer
@@ -11,7 +11,7 @@ final class KeptAnswer<Answer: Sendable>: Sendable {
 
     private struct State {
         var making: Task<Answer, any Error>?
-        var kept: Answer?
+        var kept: Result<Answer, any Error>?
         /// From then on, what is kept is too old.
         var end: ContinuousClock.Instant?
         var waitingCount = 0
@@ -30,7 +30,7 @@ final class KeptAnswer<Answer: Sendable>: Sendable {
 
     func value() async throws -> Answer {
         let now = clock()
-        let (kept, making) = state.withLock { state -> (Answer?, Task<Answer, any Error>?) in
+        let (kept, making) = state.withLock { state -> (Result<Answer, any Error>?, Task<Answer, any Error>?) in
             if let kept = state.kept, let end = state.end, now < end { return (kept, nil) }
             state.waitingCount += 1
             if let making = state.making { return (nil, making) }
@@ -39,7 +39,7 @@ final class KeptAnswer<Answer: Sendable>: Sendable {
             state.making = making
             return (nil, making)
         }
-        if let kept { return kept }
+        if let kept { return try kept.get() }
         defer { state.withLock { $0.waitingCount -= 1 } }
         guard let making else { preconditionFailure("an answer is kept or being made") }
         return try await making.value
@@ -49,10 +49,9 @@ final class KeptAnswer<Answer: Sendable>: Sendable {
         let made: Result<Answer, any Error>
         do { made = .success(try await make()) } catch { made = .failure(error) }
         let end = clock() + .seconds(1)
-        let kept = try? made.get()
         state.withLock { state in
             state.making = nil
-            state.kept = kept
+            state.kept = made
             state.end = end
         }
         return try made.get()

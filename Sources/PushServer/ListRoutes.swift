@@ -9,9 +9,22 @@ internal import _PushBase
 struct ListRoutes: Sendable {
     let outbox: Outbox
     /// To count takes long in a large outbox, and what it takes the messages lack. Nothing is kept: a back end sees what it has done.
-    private let counting = Places(1)
+    private let counts: FreshAnswers<Count, JSONValue>
 
-    init(outbox: Outbox) { self.outbox = outbox }
+    private enum Count: Hashable {
+        case outbox
+        case receipts(days: Int)
+    }
+
+    init(outbox: Outbox) {
+        self.outbox = outbox
+        counts = FreshAnswers { count in
+            switch count {
+            case .outbox: .object(try await outbox.status().json)
+            case .receipts(let days): .object(try await outbox.receipts(days: days).json)
+            }
+        }
+    }
 
     /// One user's, or all of them page by page.
     func devices(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -40,16 +53,12 @@ struct ListRoutes: Sendable {
     }
 
     func status(_ request: Request, _ context: ServerContext) async throws -> Response {
-        await counting.enter()
-        defer { counting.leave() }
-        return .json(.object(try await outbox.status().json))
+        .json(try await counts.value(.outbox))
     }
 
     func receipts(_ request: Request, _ context: ServerContext) async throws -> Response {
         let days = try Self.number(request.uri.queryParameters["days"], "days", 1...30) ?? 30
-        await counting.enter()
-        defer { counting.leave() }
-        return .json(.object(try await outbox.receipts(days: days).json))
+        return .json(try await counts.value(.receipts(days: days)))
     }
 
     private static func number(

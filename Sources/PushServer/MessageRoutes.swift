@@ -11,13 +11,16 @@ internal import _PushBase
 struct MessageRoutes: Sendable {
     let outbox: Outbox
     let batches: Places
+    /// How long a batch waits for its place.
+    let patience: @Sendable () async -> Void
     let state: @Sendable () -> ServerState
     private let known = KnownTexts()
 
     /// - Parameter batches: of both kinds together, as each takes memory of its own.
-    init(outbox: Outbox, batches: Places, state: @escaping @Sendable () -> ServerState) {
+    init(outbox: Outbox, batches: Places, limits: ServerLimits, state: @escaping @Sendable () -> ServerState) {
         self.outbox = outbox
         self.batches = batches
+        patience = { await limits.pause(limits.batchPatience) }
         self.state = state
     }
 
@@ -25,7 +28,8 @@ struct MessageRoutes: Sendable {
     func enqueue(_ request: Request, _ context: ServerContext) async throws -> Response {
         // In their order, so that of two messages for one device the first goes first.
         try await answer(request, status: .accepted, isParallel: false) { members, status, writer in
-            // Of each message anew: a key that is revoked seals no further line of a batch.
+            // Of each message anew: a key that is revoked seals no further line of a batch. A message for everyone that has
+            // begun is finished with it.
             let sealer = try state().sender().sealer
             let order = try MessageOrder(members)
             let report = try await outbox.enqueue(
@@ -80,8 +84,8 @@ struct MessageRoutes: Sendable {
             try await work(try await request.members(), nil, &answer)
             return .json(answer.bytes, status: status)
         }
-        // Before its body is read: until then the connection holds back what it is sent.
-        await batches.enter()
+        // Before its body is read: until then the connection holds back what it is sent. Its deadline runs meanwhile.
+        guard await batches.enter(within: patience) else { throw Problem.unavailable("too many batches at once") }
         defer { batches.leave() }
         let body = try await request.wholeBody(upTo: ServerLimits.batchByteCount)
         let lines = Self.lines(of: body.readableBytesView)

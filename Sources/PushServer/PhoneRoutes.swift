@@ -10,13 +10,13 @@ internal import _PushBase
 ///
 /// A device is known by its enrolment key, and each account has devices of its own: whose login it is comes from the token,
 /// never from the body. Nothing is kept between a challenge and its answer but what the phone brings back under a MAC, so
-/// any process that has the sender's key takes the answer. Source: Specification 18.
+/// any process that has the sender's key takes the answer. ``Admission`` has one request of an account carried out at a time. Source:
+/// Specification 18.
 struct PhoneRoutes: Sendable {
     let outbox: Outbox
     /// Of one account at most.
     let deviceCount: Int
     let state: @Sendable () -> ServerState
-    private let turns = Turns()
 
     init(_ outbox: Outbox, deviceCount: Int, state: @escaping @Sendable () -> ServerState) {
         self.outbox = outbox
@@ -52,9 +52,7 @@ struct PhoneRoutes: Sendable {
         let keys = try state().sender()
         guard order.record.topic == keys.sealer.topic else { throw RecordError.otherTopic }
         let name = Self.name(of: enrolment, user)
-        // A phone that has lost an answer asks again, maybe while its first request is still being carried out; and while an
-        // account's devices are counted, none comes.
-        let known = try await turns.take(user) { try await take(order, of: name, user, at: .now()) }
+        let known = try await take(order, of: name, user, at: .now())
         return .json(["device": .string(name.description), "challenges": challenges(known, name, keys)])
     }
 
@@ -141,7 +139,7 @@ struct PhoneRoutes: Sendable {
     }
 
     private func caller(_ context: ServerContext) throws -> (UserName, Enrolment) {
-        guard let user = context.user else { throw Problem(.badRequest, "no-user", "nobody is logged in") }
+        guard let user = context.user else { throw Problem.nobody }
         guard let text = context.part("enrolment"), let enrolment = try? Enrolment(parsing: text) else {
             throw Problem.malformed("the path has no enrolment key: pushenrolment1…")
         }
@@ -203,36 +201,5 @@ final class ChallengeStates: Sendable {
     private func mac(_ text: String, _ name: DeviceName) -> [UInt8] {
         let message = Array(name.description.utf8) + [0] + Array(text.utf8)
         return key.withBytes { BLAKE2b.hash(message, key: $0, byteCount: 32) }
-    }
-}
-
-/// One at a time for each account, in the order of coming.
-private final class Turns: Sendable {
-    private let waiting = Locked<[UserName: [CheckedContinuation<Void, Never>]]>([:])
-
-    func take<Answer>(_ name: UserName, _ work: () async throws -> Answer) async throws -> Answer {
-        await withCheckedContinuation { continuation in
-            let isFirst = waiting.withLock { waiting in
-                guard waiting[name] != nil else {
-                    waiting[name] = []
-                    return true
-                }
-                waiting[name]?.append(continuation)
-                return false
-            }
-            if isFirst { continuation.resume() }
-        }
-        defer {
-            let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
-                guard let first = waiting[name]?.first else {
-                    waiting[name] = nil
-                    return nil
-                }
-                waiting[name]?.removeFirst()
-                return first
-            }
-            next?.resume()
-        }
-        return try await work()
     }
 }

@@ -29,6 +29,8 @@ struct Problem: Error {
         Problem(.badRequest, "malformed", detail, hint: hint)
     }
 
+    static var nobody: Problem { Problem(.badRequest, "no-user", "nobody is logged in") }
+
     static func unavailable(_ detail: String) -> Problem {
         var problem = Problem(
             .serviceUnavailable, "unavailable", detail,

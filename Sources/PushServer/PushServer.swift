@@ -67,6 +67,8 @@ package enum ServingError: Error, Equatable, CustomStringConvertible {
 package final class PushServer: Sendable {
     /// Batches that are worked on, and those that wait.
     let batches: Places
+    /// Phones' requests that are worked on, and those that wait.
+    let admission: Admission
     private let state: Locked<ServerState>
     private let metrics: PrometheusMetrics
     private let service: RunningService
@@ -84,8 +86,10 @@ package final class PushServer: Sendable {
         self.state = shared
         self.metrics = metrics
         batches = Places(limits.batchCount)
+        admission = Admission(limits)
         let router = ServerRoutes(
-            outbox: outbox, state: { shared.withLock { $0 } }, metrics: metrics, limits: limits, batches: batches
+            outbox: outbox, state: { shared.withLock { $0 } }, metrics: metrics, limits: limits, batches: batches,
+            admission: admission
         ).router
         service = try RunningService(router, at: place, certificate, limits, logger)
     }
@@ -135,6 +139,7 @@ struct ServerRoutes: Sendable {
     let metrics: PrometheusMetrics
     let limits: ServerLimits
     let batches: Places
+    let admission: Admission
 
     typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
 
@@ -147,14 +152,14 @@ struct ServerRoutes: Sendable {
         let phones = PhoneRoutes(outbox, deviceCount: limits.deviceCount, state: state)
         let rates = RateLimit(burst: limits.accountBurst, clock: limits.clock)
         let gate = { (audience: Gate.Audience) in Gate(audience: audience, state: state, rates: rates) }
-        let group = router.group("/v1/phones").add(middleware: gate(.phones)).add(middleware: Admission(limits))
+        let group = router.group("/v1/phones").add(middleware: gate(.phones)).add(middleware: admission)
         Self.add(to: group, "/:enrolment", [.put: phones.register, .delete: phones.unregister])
         Self.add(to: group, "/:enrolment/answers", [.post: phones.answer])
         let both = router.group("/v1/sender-set").add(middleware: gate(.both))
         Self.add(to: both, "", [.get: phones.senderSet])
 
         let backEnd = router.group("/v1").add(middleware: gate(.backEnd))
-        let messages = MessageRoutes(outbox: outbox, batches: batches, state: state)
+        let messages = MessageRoutes(outbox: outbox, batches: batches, limits: limits, state: state)
         Self.add(to: backEnd, "/logins", [.post: phones.logIn])
         Self.add(to: backEnd, "/messages", [.post: messages.enqueue])
         Self.add(to: backEnd, "/seal", [.post: messages.seal])

@@ -14,7 +14,7 @@ struct Readiness: Sendable {
     ) {
         self.metrics = metrics
         self.outbox = KeptAnswer(clock: clock) {
-            _ = try await outbox.devices(limit: 1)
+            try await outbox.requireReadable()
             return true
         }
     }

@@ -133,10 +133,14 @@ struct Gate: RouterMiddleware {
 
 /// A few requests of phones at a time, in the order in which they came. One that has waited for so long that its phone may be gone
 /// is not begun, and told to come again: a crowd is served as fast as the outbox can, and nothing is done for nobody.
+///
+/// Of an account one, so that it takes one place and not all of them. A phone that has lost an answer asks again, maybe while its
+/// first request is still being carried out; and while an account's devices are counted, none comes.
 struct Admission: RouterMiddleware {
     typealias Context = ServerContext
     private let patience: Duration
-    private let places: Places
+    let places: Places
+    let turns = Turns()
 
     init(_ limits: ServerLimits) {
         patience = limits.admissionPatience
@@ -150,12 +154,19 @@ struct Admission: RouterMiddleware {
         // All of it first: whoever is slow takes nobody's turn.
         var request = request
         request.body = .init(buffer: try await request.wholeBody(upTo: ServerLimits.bodyByteCount))
-        await places.enter()
-        defer { places.leave() }
-        guard ContinuousClock.now - arrival <= patience else {
-            throw Problem.unavailable("too many ask at once")
+        guard let user = context.user else { throw Problem.nobody }
+        let whole = request
+        return try await turns.take(user) {
+            try requirePatience(since: arrival)
+            await places.enter()
+            defer { places.leave() }
+            try requirePatience(since: arrival)
+            return try await next(whole, context)
         }
-        return try await next(request, context)
+    }
+
+    private func requirePatience(since arrival: ContinuousClock.Instant) throws(Problem) {
+        guard ContinuousClock.now - arrival <= patience else { throw .unavailable("too many ask at once") }
     }
 }
 

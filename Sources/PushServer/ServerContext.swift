@@ -149,6 +149,10 @@ package struct ServerLimits: Sendable {
     package var deviceCount = 100
     /// Batches that are worked on at once, up to 16 MiB each; further ones wait.
     package var batchCount = 8
+    /// How long they wait at most. The time to say all of a request runs meanwhile, and enough of it is left for the body.
+    package var batchPatience = Duration.seconds(10)
+    /// By which patience ends: sleeps, or returns soon where its task is cancelled.
+    package var pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     /// Connections at once; further ones wait. Fewer, where the process may open only few files.
     package var connectionCount = 4_096
     /// To say all of a request, and to take all of its answer.

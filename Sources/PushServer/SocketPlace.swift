@@ -16,7 +16,7 @@ final class SocketPlace: Sendable {
 
     private struct State {
         /// Of the socket that was put there.
-        var own: FileID?
+        var own: HeldFile?
         var failure: String?
         var isReleased = false
     }
@@ -41,11 +41,11 @@ final class SocketPlace: Sendable {
     /// Gives the bound socket its name, in one step; false where that could not be, and then ``failure`` says why.
     func show() -> Bool {
         state.withLock { state in
-            guard rename(bound, path) == 0 else {
+            guard let own = HeldFile(at: bound), rename(bound, path) == 0 else {
                 state.failure = Self.words(errno)
                 return false
             }
-            state.own = FileID(at: path)
+            state.own = own
             return true
         }
     }
@@ -57,7 +57,8 @@ final class SocketPlace: Sendable {
         state.withLock { state in
             guard !state.isReleased else { return }
             state.isReleased = true
-            if let own = state.own, own == FileID(at: path) { unlink(path) }
+            if let own = state.own, own.id == FileID(at: path) { unlink(path) }
+            state.own = nil
             Self.unlock(lock, path + ".lock")
         }
     }
@@ -144,23 +145,48 @@ final class SocketPlace: Sendable {
     private static let maximumByteCount = 103
 }
 
-/// Which file it is, whatever its name. A file's number is another's soon after it is gone, and so its time counts, too.
+/// A file whose number is no other's for as long as this is kept, whatever becomes of its name, its owner and its mode.
+private final class HeldFile: Sendable {
+    let id: FileID
+    #if !canImport(Darwin)
+        private let descriptor: Int32
+    #endif
+
+    /// Nil where there is none, with the reason in `errno`.
+    init?(at path: String) {
+        #if canImport(Darwin)
+            // APFS never gives a number again (Apple File System Reference, apfs_next_obj_id), and no socket can be opened.
+            guard let id = FileID(at: path) else { return nil }
+        #else
+            // Only held, and not opened, which a socket can't be (open(2), O_PATH). Linux gives the number of a file that is gone and
+            // held by nobody to the next one.
+            let descriptor = open(path, Self.pathOnly | O_CLOEXEC | O_NOFOLLOW)
+            guard descriptor >= 0 else { return nil }
+            guard let id = FileID(of: descriptor) else {
+                close(descriptor)
+                return nil
+            }
+            self.descriptor = descriptor
+        #endif
+        self.id = id
+    }
+
+    #if !canImport(Darwin)
+        deinit { close(descriptor) }
+
+        /// O_PATH, which Swift's module of the C library lacks (Linux, asm-generic/fcntl.h).
+        private static let pathOnly: Int32 = 0o10_000_000
+    #endif
+}
+
+/// Which file it is, whatever its name; another's soon after it is gone, where nobody holds it.
 private struct FileID: Equatable, Sendable {
     private let device: UInt64
     private let number: UInt64
-    private let seconds: Int
-    private let nanoseconds: Int
 
     private init(_ facts: stat) {
         device = UInt64(truncatingIfNeeded: facts.st_dev)
         number = UInt64(truncatingIfNeeded: facts.st_ino)
-        #if canImport(Darwin)
-            let time = facts.st_ctimespec
-        #else
-            let time = facts.st_ctim
-        #endif
-        seconds = time.tv_sec
-        nanoseconds = time.tv_nsec
     }
 
     init?(at path: String) {

@@ -58,4 +58,35 @@ struct SecrecyTests {
         #expect(try Checkout.text(errors).contains("Registers") == false)
         #expect(try Checkout.text(errors).utf8.count < 200)
     }
+
+    @Test(
+        "can't be looked into by another process of its user",
+        .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "It takes another user: run it as root."))
+    func traced() async throws {
+        let file = folder.appending("output")
+        try Data().write(to: file)
+        for path in [folder.url.path]
+            + (try FileManager.default.subpathsOfDirectory(atPath: folder.url.path)).map({
+                folder.appending($0).path
+            })
+        { chown(path, 1_500, 1_500) }
+        let user = ["--reuid", "1500", "--regid", "1500", "--clear-groups"]
+        let words = "receipts listen --from newsroom --port 0 --json --keyring Keys"
+        let process = try Program(at: "/usr/bin/setpriv", in: folder.url).start(
+            user + [Program("sealedpush").executable.path] + words.split(separator: " ").map(String.init),
+            output: FileHandle(forWritingTo: file), environment: ["SEALED_PUSH_KEY": key])
+        defer { process.kill() }
+        try await eventually("the listener") {
+            if process.hasEnded { throw POSIXError(.ECHILD) }
+            return try !Data(contentsOf: file).isEmpty
+        }
+        // What may not be traced is root's there: proc(5).
+        let facts = try FileManager.default.attributesOfItem(atPath: "/proc/\(process.identifier)/mem")
+        #expect(facts[.ownerAccountID] as? Int == 0)
+        for place in ["mem", "environ"] {
+            let look = try Program(at: "/usr/bin/setpriv").run(
+                user + ["head", "-c", "1", "/proc/\(process.identifier)/\(place)"])
+            #expect(look.status != 0 && look.errors.contains("Permission denied"), "\(place): \(look.errors)")
+        }
+    }
 }

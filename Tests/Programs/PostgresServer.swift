@@ -1,10 +1,9 @@
 package import Foundation
 import PushOutbox
+import PushPostgres
 import PushSimulator
 package import TestSupport
 import _PushBase
-
-@testable import PushPostgres
 
 /// A real server for the tests of one process, in a folder of its own, over a Unix socket; it ends with them.
 ///

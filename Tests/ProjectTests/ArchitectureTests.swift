@@ -208,6 +208,18 @@ struct ArchitectureTests {
         #expect(callers == ["DurableFiles.swift"])
     }
 
+    @Test("what the tests share, and the soak is built of, is built for release, too")
+    func testedFromOutside() throws {
+        let folders =
+            ["Programs", "Support", "Threads", "EndToEnd", "Soak", "SoakSender", "OutboxWorker"]
+            + ["HostileBenchmark", "HostilePeers", "Extensions"]
+        let files = try folders.flatMap { try Checkout.files(in: "Tests/\($0)", ending: ".swift") }
+        #expect(files.count > 50)
+        for file in files {
+            #expect(try !Checkout.text(file).contains("@test" + "able"), "\(file.lastPathComponent)")
+        }
+    }
+
     @Test("files stay below 300 lines")
     func sizes() throws {
         for file in try Checkout.files(in: "Sources", ending: ".swift") {

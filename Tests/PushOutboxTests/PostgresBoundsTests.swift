@@ -31,7 +31,8 @@ struct PostgresBoundsTests {
             ("deliver", "UPDATE entries SET enqueued = 253402300800000"),
             ("deliver", "UPDATE queues SET priority = 99"),
             ("postgres", "UPDATE entries SET stale = \(Int64.max)"), ("postgres", "UPDATE entries SET priority = 7"),
-            ("postgres", "UPDATE entries SET expiration = -1"),
+            ("postgres", "UPDATE entries SET expiration = -1"), ("postgres", "UPDATE generations SET current = 0"),
+            ("postgres", "UPDATE generations SET current = \(Int64.max)"),
         ])
     func bounds(role: String, statement: String) async throws {
         try await renewed()
@@ -74,6 +75,37 @@ struct PostgresBoundsTests {
         #expect(days.map(\.acceptedCount) == [most, most])
     }
 
+    @Test(
+        "a device's revision that somebody has made as high or low as can be holds up nobody",
+        arguments: [Int64.max, .min, 1 << 62])
+    func revisions(value: Int64) async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .everyone)
+        let revision = "SELECT revision FROM devices"
+        try await database.run("SET ROLE sealed_push_deliver; UPDATE devices SET revision = \(value)")
+        let gone = ScriptedTransport(refusing: 410, "Unregistered", timestamp: fixture.now.advanced(bySeconds: 60))
+        try await fixture.deliver(gone, until: .empty)
+        #expect(try await fixture.outbox.status().outcomes == ["dropped:Unregistered": 1])
+        #expect(try await fixture.number(revision) != value)
+        try await database.run("SET ROLE sealed_push_deliver; UPDATE devices SET revision = \(value)")
+        try await fixture.outbox.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)
+        #expect(try await fixture.number(revision) != value)
+        try await fixture.enqueue("Hello", to: .everyone)
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
+    }
+
+    @Test("attempts that somebody has made as few or many as can be hold up nobody", arguments: [Int64.max, .min])
+    func attempts(value: Int64) async throws {
+        try await fixture.addDevice("phone")
+        try await fixture.enqueue("Hello", to: .everyone)
+        let order = LeaseOrder(
+            carrier: .apns(), count: 1, considerateCount: 0, duration: .seconds(60), firstNumber: 1)
+        let lease = try #require(try await fixture.outbox.settle([], taking: order).first)
+        try await database.run("SET ROLE sealed_push_deliver; UPDATE queues SET attempts = \(value)")
+        _ = try await fixture.outbox.settle([(lease, .returned)], taking: nil)
+        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
+    }
+
     @Test("a device's receipts that somebody has made as many as can be are counted on")
     func receipts() async throws {
         let id = ReceiptID(Array(repeating: 1, count: 16))
@@ -104,7 +136,8 @@ struct PostgresBoundsTests {
             INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body)
             SELECT id, 10, \(Int64.min), \(fixture.time.now + 3_600_000), '0a1b2c3d-0000-4000-8000-00000000000f', 'c', '{}'
             FROM devices;
-            INSERT INTO queues(generation, device, carrier, priority, due, head) SELECT 1, id, 'apns', 99, 0, 0 FROM devices
+            INSERT INTO queues(generation, device, carrier, priority, due, head) SELECT 1, id, 'apns', 99, 0, 0 FROM devices;
+            UPDATE generations SET current = \(Int64.min)
             """)
         let outbox = try await fixture.reopened()
         #expect(try await fixture.number("SELECT version FROM meta") == Int64(PostgresSchema.version))

@@ -53,7 +53,8 @@ struct PostgresRolesTests {
                 "enqueue",
                 """
                 sealed_push.store('\(key)', 'device phone', NULL, 1, 10, 'anonymous', \
-                (SELECT ARRAY[id] FROM sealed_push.devices), (SELECT ARRAY[revision] FROM sealed_push.devices), \
+                (SELECT ARRAY[id] FROM sealed_push.recipients), \
+                (SELECT ARRAY[revision] FROM sealed_push.recipients), \
                 '{4000000000000}', '{NULL}', '{\(id)}', '{c}', '{"{}"}', '{NULL}')
                 """, "t"
             ),
@@ -61,7 +62,8 @@ struct PostgresRolesTests {
                 "enqueue", "(sealed_push.next_range('\(key)', 'everyone', '\(Fixture.topic)', 1, 1000)).start", "0"
             ),
             ("enqueue", "(SELECT count(*) FROM sealed_push.request('\(key)'))", "0"),
-            ("deliver", "sealed_push.milliseconds() > 1", "t"), ("register", "sealed_push.wake()", ""),
+            ("deliver", "sealed_push.milliseconds() > 1", "t"), ("deliver", "sealed_push.turn()", "t"),
+            ("register", "sealed_push.wake()", ""),
         ]
     }
 
@@ -106,8 +108,9 @@ struct PostgresRolesTests {
         let expected: [String: [String]] = [
             "enqueue": [],
             "deliver": [
-                "dead_letters", "devices", "entries", "generations", "queues", "receipt_devices", "receipt_failures",
-                "receipt_numbers", "receipt_tallies", "tallies",
+                "dead_letters", "devices", "entries", "queues", "receipt_devices", "receipt_failures",
+                "receipt_numbers",
+                "receipt_tallies", "tallies",
             ],
             "register": ["devices", "enrolments", "queues"],
         ]
@@ -118,9 +121,28 @@ struct PostgresRolesTests {
                 AND has_function_privilege('sealed_push_\(role)', oid, 'EXECUTE') ORDER BY 1
             """
         ).compactMap { $0.first ?? nil }
-        let all = ["milliseconds", "wake"]
-        #expect(
-            callable == (role == "enqueue" ? ["enqueue", "next_range", "request", "store"] + all : all).sorted())
+        let more = ["enqueue": ["enqueue", "next_range", "request", "store"], "deliver": ["turn"]]
+        #expect(callable == (["milliseconds", "wake"] + more[role, default: []]).sorted())
+    }
+
+    // MARK: What a delivering host does
+
+    @Test("a host that only delivers turns generations one by one, and none in a snapshot that may be old")
+    func turning() async throws {
+        let current = "SELECT current FROM generations"
+        let before = try #require(try await fixture.number(current))
+        let store = try #require(try await outbox(of: "deliver").store as? PostgresStore)
+        let hasBegun = try await store.write { db, _ throws(OutboxError) in try PostgresStore.turn(db) }
+        #expect(hasBegun)
+        #expect(try await fixture.number(current) == before + 1)
+        for level in ["REPEATABLE READ", "SERIALIZABLE"] {
+            let error = try await #require(throws: OutboxError.self) {
+                try await database.run(
+                    "SET ROLE sealed_push_deliver; BEGIN ISOLATION LEVEL \(level); SELECT sealed_push.turn(); COMMIT")
+            }
+            guard case .server(code: "25001", _) = error else { throw error }
+        }
+        #expect(try await fixture.number(current) == before + 1)
     }
 
     // MARK: What an enqueuing host does
@@ -161,8 +183,8 @@ struct PostgresRolesTests {
         try await fixture.addDevice("phone")
         var values = [
             "'\\x\(String(repeating: "0a", count: 32))'", "'device phone'", "NULL", "1", "10", "'anonymous'",
-            "(SELECT ARRAY[id] FROM devices)", "(SELECT ARRAY[revision] FROM devices)", "'{4000000000000}'", "'{NULL}'",
-            "'{\(Self.id)}'", "'{c}'", "'{\"{}\"}'", "'{NULL}'",
+            "(SELECT ARRAY[id] FROM recipients)", "(SELECT ARRAY[revision] FROM recipients)", "'{4000000000000}'",
+            "'{NULL}'", "'{\(Self.id)}'", "'{c}'", "'{\"{}\"}'", "'{NULL}'",
         ]
         values[place - 1] = value
         let call = "SET ROLE sealed_push_enqueue; SELECT sealed_push.store(\(values.joined(separator: ", ")))"
@@ -209,9 +231,30 @@ struct PostgresRolesTests {
         }
         try await database.run("BEGIN; \(call(SenderKey().sender.description)); ROLLBACK")
         try await fixture.enqueue("Hello", to: .everyone)
-        let keys = try await database.run("SELECT id, key FROM senders ORDER BY id").map { $0.first ?? nil }
-        #expect(keys == ["1", "2", "3"])
+        #expect(try await fixture.number("SELECT count(*) FROM senders WHERE id > 0") == 3)
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 4)
+    }
+
+    @Test(
+        "a host that only enqueues dates nothing a day off, and keeps nothing longer than others",
+        arguments: [0, 253_402_300_799_999])
+    func dates(time: Int64) async throws {
+        try await fixture.addDevice("phone")
+        let connection = try await PostgresPool.open(PostgresAddress(parsing: address(of: "enqueue")))
+        let key = "\\x\(String(repeating: "0a", count: 32))"
+        _ = try await connection.run { connection throws(OutboxError) in
+            try connection.script(
+                """
+                SELECT sealed_push.store(NULL, 'device phone', NULL, \(time), 10, 'anonymous', ARRAY[id], ARRAY[revision],
+                    '{253402300799999}', '{NULL}', '{\(Self.id)}', '{c}', '{"{}"}', '{NULL}') FROM sealed_push.recipients;
+                SELECT sealed_push.next_range('\(key)', 'everyone', '\(Fixture.topic)', \(time), 1000)
+                """)
+        }
+        for column in ["enqueued FROM entries", "due FROM queues", "created FROM requests"] {
+            let found = try #require(try await fixture.number("SELECT \(column)"), "\(column)")
+            #expect(abs(found - OutboxClock.system.now()) < 3_600_000, "\(column)")
+        }
+        #expect(try await fixture.number("SELECT stale - enqueued FROM entries") == EnqueueOrder.lifetime)
     }
 
     @Test("an address with a password is refused without being repeated", .blocking)
@@ -226,6 +269,11 @@ struct PostgresRolesTests {
     // MARK: Helpers
 
     private func outbox(of role: String) async throws -> Outbox {
+        try await Outbox(postgres: address(of: role), clock: fixture.time.clock)
+    }
+
+    /// For a login that has this role alone.
+    private func address(of role: String) async throws -> String {
         let name = "\(role)_alone_\(database.name)"
         try await database.run(
             """
@@ -233,9 +281,7 @@ struct PostgresRolesTests {
                 IF to_regrole('\(name)') IS NULL THEN CREATE ROLE \(name) LOGIN IN ROLE sealed_push_\(role); END IF;
             END $$
             """)
-        return try await Outbox(
-            postgres: database.address.replacingOccurrences(of: "postgres@", with: "\(name)@"),
-            clock: fixture.time.clock)
+        return database.address.replacingOccurrences(of: "postgres@", with: "\(name)@")
     }
 
     private func recipient(_ name: DeviceName) async throws -> String {

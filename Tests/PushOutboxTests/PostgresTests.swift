@@ -556,6 +556,8 @@ struct PostgresTests {
                 "INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body) VALUES (1, 10, 0, 0, '', '', '')",
                 "SELECT nextval('sealed_push.entries_id_seq')", "SELECT sealed_push.line_up('{1}', '{10}', '{1}', 0)",
                 "SELECT sealed_push.sender_number('anonymous')", "SELECT sealed_push.generation()",
+                "SELECT sealed_push.turn()", "SELECT sealed_push.moment(0)", "SELECT token FROM devices",
+                "SELECT name FROM devices", "UPDATE recipients SET revision = 1",
             ],
             "deliver": [
                 "INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body) VALUES (1, 10, 0, 0, '', '', '')",
@@ -563,11 +565,14 @@ struct PostgresTests {
                 "UPDATE devices SET user_name = 'x'", "INSERT INTO devices DEFAULT VALUES", "DELETE FROM devices",
                 "SELECT record FROM enrolments", "UPDATE enrolments SET proven = 'x'", "INSERT INTO queues VALUES (1)",
                 "SELECT sealed_push.next_range('k', 'a', 't', 0, 1)", "SELECT sealed_push.request('k')",
-                "SELECT sealed_push.line_up('{1}', '{10}', '{1}', 0)",
+                "SELECT sealed_push.line_up('{1}', '{10}', '{1}', 0)", "SELECT sealed_push.generation()",
+                "UPDATE generations SET current = \(Int64.min)", "UPDATE queues SET generation = 7",
+                "UPDATE queues SET device = 7",
             ],
             "register": [
                 "SELECT body FROM entries", "SELECT apns_id FROM dead_letters", "UPDATE entries SET body = 'x'",
                 Self.call(recipient: recipient), "INSERT INTO queues VALUES (1)", "UPDATE meta SET version = 9",
+                "UPDATE generations SET current = 7", "SELECT sealed_push.turn()",
             ],
         ]
         for (role, statements) in forbidden {

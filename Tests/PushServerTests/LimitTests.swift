@@ -58,7 +58,7 @@ struct LimitTests {
         try await eventually("the third to have one") { entered.withLock { $0 } == 3 }
     }
 
-    @Test("an answer is made once for all who ask meanwhile and for a second after; what has failed is not kept")
+    @Test("an answer is made once for all who ask meanwhile and for a second after, also where it fails")
     func kept() async throws {
         let now = Locked(ContinuousClock.now)
         let clock: @Sendable () -> ContinuousClock.Instant = { now.withLock { $0 } }
@@ -82,13 +82,16 @@ struct LimitTests {
         now.withLock { $0 += .milliseconds(1) }
         #expect(try await answer.value() == 2)
 
-        let isMended = Locked(false)
+        let (isMended, madeCount) = (Locked(false), Locked(0))
         let failing = KeptAnswer<Bool>(clock: clock) {
+            madeCount.withLock { $0 += 1 }
             guard isMended.withLock({ $0 }) else { throw CancellationError() }
             return true
         }
-        await #expect(throws: CancellationError.self) { try await failing.value() }
+        for _ in 1...3 { await #expect(throws: CancellationError.self) { try await failing.value() } }
+        #expect(madeCount.withLock { $0 } == 1)
         isMended.withLock { $0 = true }
+        now.withLock { $0 += .seconds(1) }
         #expect(try await failing.value())
     }
 

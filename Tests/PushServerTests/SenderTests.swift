@@ -6,6 +6,7 @@ import SealedPush
 import TestSupport
 import TestThreads
 import Testing
+import _PushBase
 
 @testable import PushServer
 
@@ -75,5 +76,47 @@ struct SenderTests {
             running.use(sender: server.sender, sealer: RunningServer.sealer(server.sender))
             #expect(try server.send("GET", "/readyz", token: nil).status == 200)
         }
+    }
+
+    @Test("what could not be read is read again after pauses that grow, or when told, until it could")
+    func reading() async throws {
+        let (pauses, readings) = (Locked<[Int64]>([]), Locked<[Bool]>([]))
+        let (isKnown, naps) = (Locked(false), Places(1))
+        // Whoever naps sleeps until the test lets it go, or until it is told.
+        await naps.enter()
+        let reading = PatientReading(
+            pause: { length in
+                pauses.withLock { $0.append(length.components.seconds) }
+                let (over, end) = AsyncStream<Void>.makeStream()
+                Task {
+                    await naps.enter()
+                    end.finish()
+                }
+                // Ends where its task is cancelled, too.
+                for await _ in over {}
+            },
+            { isAsked in
+                readings.withLock { $0.append(isAsked) }
+                return isKnown.withLock { $0 }
+            })
+        reading.readNow()
+        for count in 1...8 {
+            try await eventually("nap \(count)") { pauses.withLock { $0.count } == count }
+            if count < 8 { naps.leave() }
+        }
+        #expect(pauses.withLock { $0 } == [1, 2, 4, 8, 16, 32, 60, 60])
+        #expect(readings.withLock { $0 } == [true] + [Bool](repeating: false, count: 7))
+        reading.readNow()
+        try await eventually("the reading when told") { pauses.withLock { $0.count } == 9 }
+        #expect(pauses.withLock { $0.last } == 1 && readings.withLock { $0.last } == true)
+        isKnown.withLock { $0 = true }
+        reading.readNow()
+        try await eventually("the last reading") { readings.withLock { $0.count } == 10 }
+        // Nothing is read by itself any more; what is told is.
+        reading.readNow()
+        try await eventually("one more") { readings.withLock { $0.count } == 11 }
+        #expect(readings.withLock { $0.suffix(3) } == [true, true, true])
+        #expect(pauses.withLock { $0.count } == 9)
+        for _ in 1...2 { naps.leave() }
     }
 }

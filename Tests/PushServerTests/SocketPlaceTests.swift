@@ -1,10 +1,12 @@
 import Foundation
+import TestPrograms
 import TestSupport
+import TestThreads
 import Testing
 
 @testable import PushServer
 
-@Suite("A socket's place")
+@Suite("A socket's place", .blocking)
 struct SocketPlaceTests {
     private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
@@ -33,6 +35,23 @@ struct SocketPlaceTests {
         second.release()
         #expect(throws: ServingError.self) { try SocketPlace(path) }
         third.release()
+    }
+
+    @Test("what it has put there is its own, also where its operator has opened it to others")
+    func opened() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.appending("s").path
+        let place = try SocketPlace(path)
+        try folder.write("own", to: "s.new")
+        #expect(place.show())
+        let changed = { try Program(at: "/usr/bin/stat").run("-c", "%z", path).output }
+        let before = try changed()
+        // Until the file system's clock shows it.
+        repeat {
+            try FileManager.default.setAttributes([.posixPermissions: 0o660], ofItemAtPath: path)
+        } while try changed() == before
+        place.release()
+        #expect(!isThere(path) && !isThere(path + ".lock"))
     }
 
     @Test("is free again where its service is gone without a word")

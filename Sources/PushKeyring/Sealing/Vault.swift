@@ -41,11 +41,7 @@ final class Vault: Sendable {
     /// read without. Only while the keyring is locked.
     func keyAtHand() throws(KeyringError) -> MasterKey? {
         guard let text = try expectedSealText() else { return nil }
-        if let known = known(for: text) { return known }
-        // Where somebody has sealed it anew since it was unlocked, what was given is the old one: a change that was made before
-        // that is shown all the same.
-        guard givenSecret != nil, unlocked.withLock({ $0 == nil }) else { return nil }
-        return try key(of: text)
+        return givenSecret == nil ? known(for: text) : try key(of: text)
     }
 
     /// Whoever names a secret expects it to protect something: a seal that vanished must not go unnoticed.

@@ -101,15 +101,21 @@ extension Outbox {
     /// `limit` are the last ones.
     public func devices(after name: DeviceName? = nil, limit: Int = 100) async throws(OutboxError) -> [RegisteredDevice]
     {
-        var (devices, last): ([RegisteredDevice], String?) = ([], name?.description)
+        var (devices, last, count): ([RegisteredDevice], String?, Int) = ([], name?.description, limit)
         while devices.count < limit {
-            let count = limit - devices.count
             let page = try await store.devices(.page(after: last, limit: count))
             devices += page.compactMap(genuine)
             guard page.count == count else { break }
             last = page.last?.name
+            // Of rows that can't be read there may be many.
+            count = Self.pageCount
         }
-        return devices
+        return Array(devices.prefix(limit))
+    }
+
+    /// Throws where the outbox can't be read; reads one row at most.
+    public func requireReadable() async throws(OutboxError) {
+        _ = try await store.devices(.page(after: nil, limit: 1))
     }
 
     private func genuine(_ found: FoundDevice) -> RegisteredDevice? {

@@ -43,12 +43,12 @@ struct GenerateCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             let keys = try keyring.newKeys("keys generate")
-            switch kind {
-            case .device: try keys.generateDevice(named: name, topic: topic)
-            case .sender: try keys.generateSender(named: name)
-            }
-            let entry = try keys.entry(named: name)
-            if json { try Output.json(entry.json()) } else { try Output.line(entry.key.description) }
+            let key =
+                switch kind {
+                case .device: try keys.generateDevice(named: name, topic: topic).description
+                case .sender: try keys.generateSender(named: name).description
+                }
+            if json { try Output.json(keys.entry(named: name).json()) } else { try Output.line(key) }
             try keyring.warnIfInTheClear(keys)
         }
     }

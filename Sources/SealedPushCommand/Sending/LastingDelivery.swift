@@ -17,7 +17,8 @@ struct LastingDelivery {
     /// - Throws: what kept the last run from ending in good order.
     func run() async throws {
         let sleeping = Locked<Task<Void, Never>?>(nil)
-        interrupt.onInterrupt { sleeping.withLock { $0 }?.cancel() }
+        let waking = interrupt.onInterrupt { sleeping.withLock { $0 }?.cancel() }
+        defer { interrupt.remove(waking) }
         let paused = Gauge(label: "push_delivery_paused", factory: observation.metrics)
         var failureCount = 0
         while true {
@@ -44,8 +45,12 @@ struct LastingDelivery {
     }
 
     private func runOnce() async throws {
+        // What it wants to be told of goes with it: there may be many runs.
+        let own = Interrupt([])
+        let passing = interrupt.onInterrupt { own.fire() }
+        defer { interrupt.remove(passing) }
         _ = try await DeliveryRun(
-            outbox: outbox, provider: provider, goal: .stopped, limits: delays.limits, interrupt: interrupt,
+            outbox: outbox, provider: provider, goal: .stopped, limits: delays.limits, interrupt: own,
             observation: observation
         ).run()
     }
@@ -53,11 +58,18 @@ struct LastingDelivery {
     private var courier: Courier? { observation.courier.withLock { $0 } }
 
     /// An outbox that is away comes back by itself. What APNs refuses stays refused until somebody has done something, and each run
-    /// in vain may cost some devices their addresses.
-    private static func pause(after error: any Error, failureCount: Int) -> Duration {
-        let isOutboxAway = if case .outbox? = error as? CourierError { true } else { false }
+    /// in vain may cost some devices their addresses; an outbox that is damaged, or wants another key, waits for somebody, too.
+    static func pause(after error: any Error, failureCount: Int) -> Duration {
+        let isOutboxAway = if case .outbox(let error)? = error as? CourierError { isAway(error) } else { false }
         let (first, longest): (Int64, Int64) = isOutboxAway ? (1, 60) : (60, 3_600)
         return .seconds(min(first << min(failureCount - 1, 12), longest))
+    }
+
+    private static func isAway(_ error: OutboxError) -> Bool {
+        switch error {
+        case .busy, .unreachable, .diskFull, .database, .server: true
+        default: false
+        }
     }
 
     private static func words(of error: any Error) -> String {

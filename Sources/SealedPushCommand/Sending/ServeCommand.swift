@@ -27,7 +27,8 @@ struct ServeCommand: AsyncParsableCommand {
             of yours alone; two lines while callers change.
 
             Keys, tokens and the sender set are read again on SIGUSR1; a sender whose keys are revoked or gone seals nothing \
-            more. Ctrl-C and SIGTERM end it in good order. What APNs refuses ends nothing: delivery pauses, and goes on.
+            more, but finishes a message for everyone that has begun. Ctrl-C and SIGTERM end it in good order. What APNs \
+            refuses ends nothing: delivery pauses, and goes on.
 
             Examples:
               sealedpush serve --from newsroom --topic com.example.app --keyring Keys --deliver --apns APNs
@@ -96,7 +97,10 @@ struct ServeCommand: AsyncParsableCommand {
             // Looked at before anything listens.
             if deliver { try await provider.transport().transport.shutDown() }
             let server = try server(keys, outbox, observation)
-            let rereading = Rereading { readAgain(keys, for: server) }
+            let reading = PatientReading { isAsked in
+                isAsked ? readAgain(keys, for: server) : readDoubtfulAgain(keys, for: server)
+            }
+            let rereading = Rereading { reading.readNow() }
             defer { withExtendedLifetime(rereading) {} }
             interrupt.onInterrupt { Task { await server.stop() } }
             let shown = try await OutboxPage(at: page, of: outbox)
@@ -172,22 +176,35 @@ struct ServeCommand: AsyncParsableCommand {
 
     // MARK: On SIGUSR1
 
-    /// Each part for itself: a file that can't be read keeps no key or token that was revoked in use.
-    private func readAgain(_ keys: Keyring, for server: PushServer) {
-        let parts: [(String, () throws -> Void)] = [
-            ("the sender's keys", { try readSenderAgain(keys, for: server) }),
-            ("the tokens", { server.use(tokens: try tokenFile.map(Self.tokens)) }),
-            ("the sender set", { server.use(senderSet: try readSenderSet()) }),
+    /// Each part for itself: one that can't be read does not keep the others from being read.
+    ///
+    /// - Returns: false where nobody knows whether the sender's keys are revoked.
+    private func readAgain(_ keys: Keyring, for server: PushServer) -> Bool {
+        let isSenderRead = reads("the sender's keys") { try readSenderAgain(keys, for: server) }
+        let others = [
+            reads("the tokens") { server.use(tokens: try tokenFile.map(Self.tokens)) },
+            reads("the sender set") { server.use(senderSet: try readSenderSet()) },
         ]
-        var isComplete = true
-        for (name, read) in parts {
-            do { try read() } catch {
-                isComplete = false
-                let words = (error as? Failure)?.message ?? Failure.words(of: error)
-                Failure.report("\(name) could not be read again, and what was there goes on: \(words)")
-            }
+        if isSenderRead, !others.contains(false) { Failure.report("keys, tokens and the sender set were read again") }
+        return isSenderRead
+    }
+
+    /// After a pause: the keyring is busy, or its files are being changed.
+    private func readDoubtfulAgain(_ keys: Keyring, for server: PushServer) -> Bool {
+        let isRead = reads("the sender's keys") { try readSenderAgain(keys, for: server) }
+        if isRead { Failure.report("the sender's keys were read again") }
+        return isRead
+    }
+
+    private func reads(_ name: String, _ read: () throws -> Void) -> Bool {
+        do {
+            try read()
+            return true
+        } catch {
+            let words = (error as? Failure)?.message ?? Failure.words(of: error)
+            Failure.report("\(name) could not be read again, and what was there goes on: \(words)")
+            return false
         }
-        if isComplete { Failure.report("keys, tokens and the sender set were read again") }
     }
 
     private func readSenderAgain(_ keys: Keyring, for server: PushServer) throws {
@@ -199,8 +216,8 @@ struct ServeCommand: AsyncParsableCommand {
             Failure.report(
                 "nothing is sealed any more, and no login counts, until SIGUSR1 finds another key: \(error.shown)")
         } catch {
-            // Revoked or not, nobody knows: it goes on, so that a file that is damaged or busy ends no service, and says at
-            // /readyz that it is not to be relied on.
+            // Revoked or not, nobody knows: it goes on, so that a file that is damaged or busy ends no service, says at /readyz
+            // that it is not to be relied on, and is read again after a while.
             server.doubtSender()
             throw error
         }

@@ -10,15 +10,20 @@ final class Interrupt: @unchecked Sendable {
 
     private struct State {
         var isInterrupted = false
-        var handlers: [@Sendable () -> Void] = []
+        var handlers: [(id: HandlerID, call: @Sendable () -> Void)] = []
+        var handlerCount = 0
     }
 
-    init() {
-        sources = [SIGINT, SIGTERM].map { number in
+    /// For ``remove(_:)``.
+    struct HandlerID: Equatable, Sendable { fileprivate let number: Int }
+
+    /// - Parameter signals: none for one that is told by another.
+    init(_ signals: [Int32] = [SIGINT, SIGTERM]) {
+        sources = signals.map { number in
             signal(number, SIG_IGN)
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
         }
-        for (number, source) in zip([SIGINT, SIGTERM], sources) {
+        for (number, source) in zip(signals, sources) {
             source.setEventHandler { [state] in
                 // Somebody is asked for a passphrase: nothing is on its way yet.
                 if SilentTerminal.end() { _exit(128 + number) }
@@ -32,14 +37,23 @@ final class Interrupt: @unchecked Sendable {
 
     var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
+    /// How many handlers there are.
+    var handlerCount: Int { state.withLock { $0.handlers.count } }
+
     /// Calls `handler`, too, at the first signal; at once if there has been one.
-    func onInterrupt(_ handler: @escaping @Sendable () -> Void) {
-        let isInterrupted = state.withLock { state in
-            state.handlers.append(handler)
-            return state.isInterrupted
+    @discardableResult func onInterrupt(_ handler: @escaping @Sendable () -> Void) -> HandlerID {
+        let (id, isInterrupted) = state.withLock { state -> (HandlerID, Bool) in
+            state.handlerCount += 1
+            let id = HandlerID(number: state.handlerCount)
+            state.handlers.append((id, handler))
+            return (id, state.isInterrupted)
         }
         if isInterrupted { handler() }
+        return id
     }
+
+    /// Of a part that has ended, so that a program that runs for long keeps nothing of it.
+    func remove(_ id: HandlerID) { state.withLock { $0.handlers.removeAll { $0.id == id } } }
 
     /// Ends the program's other parts in the same order, where one of them has ended by itself.
     func fire() { for handler in Self.handlers(of: state) ?? [] { handler() } }
@@ -48,7 +62,7 @@ final class Interrupt: @unchecked Sendable {
     private static func handlers(of state: Locked<State>) -> [@Sendable () -> Void]? {
         state.withLock { state in
             defer { state.isInterrupted = true }
-            return state.isInterrupted ? nil : state.handlers
+            return state.isInterrupted ? nil : state.handlers.map(\.call)
         }
     }
 }

@@ -35,9 +35,8 @@ struct AuthorityCommand: ParsableCommand {
         func run() throws {
             try Failure.reporting {
                 let keys = try keyring.newKeys("authority init")
-                try keys.generateAuthority(named: name)
-                let entry = try keys.entry(named: name)
-                if json { try Output.json(entry.json()) } else { try Output.line(entry.key.description) }
+                let key = try keys.generateAuthority(named: name).description
+                if json { try Output.json(keys.entry(named: name).json()) } else { try Output.line(key) }
                 try keyring.warnIfInTheClear(keys)
             }
         }

@@ -46,7 +46,7 @@ struct ServeCommandTests {
         #expect(!figures.body.contains("alice") && !figures.body.contains("kumquat"))
         let rules = try Checkout.text(Checkout.folder.appending(path: "Docs/alerts.yml"))
         let named = Set(rules.matches(of: /push_[a-z_]+/).map { String($0.0) })
-        #expect(named.count == 6)
+        #expect(named.count == 7)
         for name in named { #expect(figures.body.contains("\n\(name)"), "\(name) is no figure") }
         #expect(served.stop() == .exited(0), "\(served.errors)")
         #expect(!FileManager.default.fileExists(atPath: fixture.folder.appending("own.sock").path))

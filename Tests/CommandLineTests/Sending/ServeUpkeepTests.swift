@@ -81,7 +81,7 @@ struct ServeUpkeepTests {
         await fixture.apns.stop()
     }
 
-    @Test("keys that can't be read go on as they were, and the service is not ready until they can")
+    @Test("keys that can't be read go on as they were, and are read again until the service is ready")
     func unreadable() async throws {
         let fixture = try await SendingFixture()
         let served = try await ServedCommand.start(fixture, ["--socket", "own.sock"])
@@ -98,9 +98,19 @@ struct ServeUpkeepTests {
         #expect(ready.status == "503" && ready.body.contains(#""keys-unread""#))
         let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", Self.sealing())
         #expect(sealed.status == "200")
-        try Data(whole.utf8).write(to: file)
-        served.signal()
+        // Nobody signals again.
+        try await eventually("another look") {
+            served.errors.components(separatedBy: "the sender's keys could not").count > 2
+        }
+        // In one step: it may be looking at this moment.
+        try ServedCommand.write(whole, to: "whole", fixture)
+        #expect(rename(fixture.folder.appending("whole").path, file.path) == 0)
         try await eventually("the service to be ready") { try ask("/readyz").status == "200" }
+        #expect(served.errors.contains("the sender's keys were read again"))
+        // In doubt once more, it ends in good order all the same.
+        try Data("no key".utf8).write(to: file)
+        served.signal()
+        try await eventually("the service to doubt") { try ask("/readyz").body.contains("keys-unread") }
         #expect(served.stop() == .exited(0))
         await fixture.apns.stop()
     }
