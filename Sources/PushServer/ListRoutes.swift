@@ -8,7 +8,7 @@ internal import _PushBase
 /// What a back end looks at: devices, the outbox, receipts. Public names only.
 struct ListRoutes: Sendable {
     let outbox: Outbox
-    /// To count takes long in a large outbox, and what it takes the messages lack. Nothing is kept: a back end sees what it has done.
+    /// Counting takes long in a large outbox, and takes time from the messages. Nothing is kept: a back end sees what it has done.
     private let counts: FreshAnswers<Count, JSONValue>
 
     private enum Count: Hashable {

@@ -77,19 +77,18 @@ final class SocketPlace: Sendable {
                 "its folder belongs to another user, who could put a socket of theirs there: use one of your own")
         case .writers?:
             throw .notBound(
-                "others may write its folder, and put a socket of theirs there: `chmod go-w` it, or use one of your own"
+                "others may write its folder, and put a socket of theirs there: use a folder of your own"
             )
         }
     }
 
     /// What a service has left that was killed is free; what is no socket is somebody's file.
     private static func requireFree(_ path: String) throws(ServingError) {
-        var facts = stat()
-        guard lstat(path, &facts) == 0 else {
+        guard let found = FileID(at: path) else {
             guard errno == ENOENT else { throw .notBound(words(errno)) }
             return
         }
-        guard facts.st_mode & S_IFMT == S_IFSOCK else { throw .notBound("there is something else, and no socket") }
+        guard found.isSocket else { throw .notBound("something other than a socket is there") }
         guard !isAlive(path) else { throw inUse }
     }
 
@@ -143,61 +142,4 @@ final class SocketPlace: Sendable {
 
     /// What NIO takes.
     private static let maximumByteCount = 103
-}
-
-/// A file whose number is no other's for as long as this is kept, whatever becomes of its name, its owner and its mode.
-private final class HeldFile: Sendable {
-    let id: FileID
-    #if !canImport(Darwin)
-        private let descriptor: Int32
-    #endif
-
-    /// Nil where there is none, with the reason in `errno`.
-    init?(at path: String) {
-        #if canImport(Darwin)
-            // APFS never gives a number again (Apple File System Reference, apfs_next_obj_id), and no socket can be opened.
-            guard let id = FileID(at: path) else { return nil }
-        #else
-            // Only held, and not opened, which a socket can't be (open(2), O_PATH). Linux gives the number of a file that is gone and
-            // held by nobody to the next one.
-            let descriptor = open(path, Self.pathOnly | O_CLOEXEC | O_NOFOLLOW)
-            guard descriptor >= 0 else { return nil }
-            guard let id = FileID(of: descriptor) else {
-                close(descriptor)
-                return nil
-            }
-            self.descriptor = descriptor
-        #endif
-        self.id = id
-    }
-
-    #if !canImport(Darwin)
-        deinit { close(descriptor) }
-
-        /// O_PATH, which Swift's module of the C library lacks (Linux, asm-generic/fcntl.h).
-        private static let pathOnly: Int32 = 0o10_000_000
-    #endif
-}
-
-/// Which file it is, whatever its name; another's soon after it is gone, where nobody holds it.
-private struct FileID: Equatable, Sendable {
-    private let device: UInt64
-    private let number: UInt64
-
-    private init(_ facts: stat) {
-        device = UInt64(truncatingIfNeeded: facts.st_dev)
-        number = UInt64(truncatingIfNeeded: facts.st_ino)
-    }
-
-    init?(at path: String) {
-        var facts = stat()
-        guard lstat(path, &facts) == 0 else { return nil }
-        self.init(facts)
-    }
-
-    init?(of descriptor: Int32) {
-        var facts = stat()
-        guard fstat(descriptor, &facts) == 0 else { return nil }
-        self.init(facts)
-    }
 }

@@ -37,8 +37,8 @@ final class Vault: Sendable {
         return try text.map { (text) throws(KeyringError) in try key(of: text) }
     }
 
-    /// The key if it is there without asking anyone: what a secret was named for is checked by it, also where it could be
-    /// read without. Only while the keyring is locked.
+    /// The key if it is there without asking anyone: where a secret was given, it checks what is read, even what could be read
+    /// without it. Only while the keyring is locked.
     func keyAtHand() throws(KeyringError) -> MasterKey? {
         guard let text = try expectedSealText() else { return nil }
         return givenSecret == nil ? known(for: text) : try key(of: text)

@@ -56,7 +56,7 @@ struct DeviceListCommand: AsyncParsableCommand {
             }
             for name in user == nil ? try await outbox.damagedDevices() : [] {
                 Failure.report(
-                    "warning: what is registered of \(name) can't be read: `sealedpush device remove` it, and let it enrol again"
+                    "warning: the registration of \(name) can't be read: remove it with `sealedpush device remove`, and let the device enrol again"
                 )
             }
             if isFirst && !json {

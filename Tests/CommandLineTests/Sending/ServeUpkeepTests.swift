@@ -218,7 +218,7 @@ struct ServeUpkeepTests {
             (other + ["open/s"], 74, "others may write its folder"),
             (other + ["sticky/s"], 74, "others may write its folder"),
             (other + ["group/s"], 74, "others may write its folder"),
-            (other + ["file"], 74, "no socket"), (other + [long], 74, "longer than 99 bytes"),
+            (other + ["file"], 74, "other than a socket"), (other + [long], 74, "longer than 99 bytes"),
             (["--socket", "s", "--outbox-key", "delivering.key"], 77, "takes the whole key"),
             (["--socket", "s"], 77, "--outbox-key"),
         ]
