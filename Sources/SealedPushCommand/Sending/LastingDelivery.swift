@@ -32,7 +32,8 @@ struct LastingDelivery {
                 let pause = Self.pause(after: error, failureCount: failureCount)
                 paused.record(1)
                 Failure.report(
-                    "delivery pauses for \(pause.components.seconds) s, everything else goes on: \(Self.words(of: error))")
+                    "delivery pauses for \(pause.components.seconds) s, everything else goes on: \(Self.words(of: error))"
+                )
                 let time = pause * delays.scale
                 let sleep = Task { _ = try? await Task.sleep(for: time) }
                 sleeping.withLock { $0 = sleep }

@@ -105,7 +105,8 @@ struct ProviderOptions: ParsableArguments {
         guard DurableFiles.stranger(in: URL(filePath: folder)) == nil else {
             throw Failure(
                 status: 77,
-                message: "others may write in \(folder), and so decide what counts as a local APNs: use a folder of your own"
+                message:
+                    "others may write in \(folder), and so decide what counts as a local APNs: use a folder of your own"
             )
         }
         let bytes: [UInt8]
