@@ -167,9 +167,14 @@ struct TimingTests {
         return times.all
     }
 
-    @Test("refusals of tokens end the run only where none is taken between them")
-    func refusalsBetween() async throws {
+    @Test("refusals of tokens end the run only where none is taken between them", arguments: [false, true])
+    func refusalsBetween(isKnown: Bool) async throws {
         try await addDevices(40)
+        if isKnown {
+            // Those that were taken once count from then on.
+            #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 40)
+            try await fixture.enqueue("Hello", to: .everyone)
+        }
         let calls = Collected<String>()
         let transport = ScriptedTransport { request, _ in
             calls.add(request.apnsID)
