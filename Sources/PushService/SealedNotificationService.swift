@@ -35,9 +35,10 @@ open class SealedNotificationService: UNNotificationServiceExtension {
         withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
         tidying.enter()
+        let start = ContinuousClock.now
         let configuration = configuration
         let opening = PushOpening(configuration, environment: environment)
-        let run = ServiceRun(request, configuration, environment, opening, handler: contentHandler) {
+        let run = ServiceRun(request, configuration, environment, opening, at: start, handler: contentHandler) {
             [outstanding, tidying] run in
             outstanding.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(run)) }
             tidying.leave()

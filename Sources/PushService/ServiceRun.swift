@@ -28,7 +28,7 @@ final class ServiceRun: Sendable {
     ///   - onEnd: is called when nothing is left to do, after the handler.
     init(
         _ request: UNNotificationRequest, _ configuration: ServiceConfiguration, _ environment: DeviceEnvironment,
-        _ opening: PushOpening, at start: ContinuousClock.Instant = .now,
+        _ opening: PushOpening, at start: ContinuousClock.Instant,
         handler: @escaping (UNNotificationContent) -> Void, onEnd: @escaping @Sendable (ServiceRun) -> Void
     ) {
         self.start = start
