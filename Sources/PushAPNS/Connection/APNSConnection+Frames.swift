@@ -10,7 +10,7 @@ extension APNSConnection {
         case .data(let streamID, let bytes, let byteCount, let isLast):
             try data(streamID, bytes, byteCount: byteCount, isLast: isLast)
         case .reset(let streamID, let code): try reset(streamID, code)
-        case .settings(let settings): try follow(settings)
+        case .settings(let settings, let sentCount): try follow(settings, sentCount: sentCount)
         case .settingsAcknowledged:
             guard awaitsSettingsAcknowledgement else {
                 throw ProtocolViolation(.protocolError, "an acknowledgement of nothing")
@@ -64,7 +64,7 @@ extension APNSConnection {
             if let delivery { complete(delivery) }
         } else if wasBegun == delivery?.response.isBegun ?? true {
             // 1xx, of which there may be any number, or what nobody waits for any more.
-            try floodGuard.took(byteCount, now: lane.clock.now())
+            try floodGuard.took(byteCount, fieldCount: headers.count, now: lane.clock.now())
         }
     }
 
@@ -130,8 +130,8 @@ extension APNSConnection {
 
     // MARK: The connection
 
-    private func follow(_ settings: [PeerSetting]) throws(ProtocolViolation) {
-        try floodGuard.took(now: lane.clock.now())
+    private func follow(_ settings: [PeerSetting], sentCount: Int) throws(ProtocolViolation) {
+        try floodGuard.took(fieldCount: sentCount, now: lane.clock.now())
         try answers.wrote(isTaken: isTaking)
         // Before any data that the new settings let through.
         writer.acknowledgeSettings()

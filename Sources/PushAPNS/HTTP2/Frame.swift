@@ -7,8 +7,9 @@ enum IncomingFrame: Equatable {
     /// `flowControlledByteCount` counts the padding too, which is gone from `bytes`.
     case data(Int32, bytes: ByteBuffer, flowControlledByteCount: Int, isLast: Bool)
     case reset(Int32, ErrorCode)
-    /// What holds after the frame: of each setting one value, and of the header table's size the smallest before it.
-    case settings([PeerSetting])
+    /// What holds after the frame: of each setting one value, and of the header table's size the smallest before it. The frame
+    /// may have had more, of all kinds.
+    case settings([PeerSetting], sentCount: Int)
     case settingsAcknowledged
     case ping(UInt64)
     case pingAnswer(UInt64)

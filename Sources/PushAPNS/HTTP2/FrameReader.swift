@@ -158,7 +158,7 @@ struct FrameReader {
         while let name = payload.readInteger(as: UInt16.self), let value = payload.readInteger(as: UInt32.self) {
             if let setting = try setting(name, Int(value)) { settings.append(setting) }
         }
-        return .settings(lastOfEach(settings))
+        return .settings(lastOfEach(settings), sentCount: header.byteCount / 6)
     }
 
     /// The values are followed in their order, so that the last of each is what holds. Only of the header table's sizes the

@@ -18,7 +18,8 @@ struct FrameReaderTests {
             + Self.frame(8, 0, 7, [0x80, 0, 0, 1]) + Self.frame(2, 0, 7, [0, 0, 0, 0, 1])
             + Self.frame(0xab, 0xff, 9, [1])
         let expected: [IncomingFrame] = [
-            .settings([.headerTableByteCount(7), .streamLimit(10), .initialWindow(65_536)]), .settingsAcknowledged,
+            .settings([.headerTableByteCount(7), .streamLimit(10), .initialWindow(65_536)], sentCount: 4),
+            .settingsAcknowledged,
             .headers(1, block: ByteBuffer(bytes: [0x88]), isLast: true),
             .headers(3, block: ByteBuffer(bytes: [0x88, 0x87]), isLast: false),
             .headers(5, block: ByteBuffer(bytes: [0x88, 0x87]), isLast: false),
@@ -59,13 +60,14 @@ struct FrameReaderTests {
             return try reader.next()
         }
         let windows = (0..<32).map { (UInt8(4), UInt8($0)) }
-        #expect(try read(settings(windows)) == .settings([.initialWindow(31)]))
+        #expect(try read(settings(windows)) == .settings([.initialWindow(31)], sentCount: 32))
         // A smaller table in between has cost the peer its entries.
         #expect(
             try read(settings([(1, 9), (3, 5), (1, 2), (4, 7), (3, 6), (1, 8)]))
-                == .settings([
-                    .headerTableByteCount(2), .headerTableByteCount(8), .streamLimit(6), .initialWindow(7),
-                ]))
+                == .settings(
+                    [.headerTableByteCount(2), .headerTableByteCount(8), .streamLimit(6), .initialWindow(7)],
+                    sentCount: 6)
+        )
         let error = #expect(throws: ProtocolViolation.self) { try read(settings(windows + [(99, 0)])) }
         #expect(error?.code == .enhanceYourCalm)
     }
@@ -110,7 +112,7 @@ struct FrameReaderTests {
         for _ in 0..<10_000 { try flood.took(now: now) }
         #expect(throws: ProtocolViolation.self) { try flood.took(now: now) }
         flood.pushed()
-        for _ in 0..<3 { try flood.took(now: now) }
+        for _ in 0..<7 { try flood.took(now: now) }
         #expect(throws: ProtocolViolation.self) { try flood.took(now: now) }
         now = now + .seconds(30)
         for _ in 0..<10_000 { try flood.took(now: now) }
