@@ -46,7 +46,7 @@ package enum SecretFile {
             unsetenv(keyVariable)
         }
         do { return try KeyringKey(parsing: bytes) } catch {
-            throw .input("\(keyVariable) holds no keyring key: \(error)")
+            throw .input("\(keyVariable) holds no keyring key (a file with one is for --key-file): \(error)")
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import PushKeyring
+import PushOutbox
 import TestPrograms
 import TestSupport
 import TestThreads
@@ -53,8 +54,7 @@ struct ExposedSecretTests {
         let path = try folder.write("x\n", to: "secret")
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
         let program = Program("sealedpush", in: folder.url)
-        let made = try program.run("device", "list", "--outbox", folder.write("", to: "outbox.sqlite"))
-        #expect(made.status == 0, "\(made.errors)")
+        _ = try Outbox(at: folder.appending("outbox.sqlite").path(percentEncoded: false))
         let serve = "serve --from newsroom --topic com.example.app --listen 127.0.0.1:0"
         for words in [
             "work --provider-key secret --key-id ABCDE12345 --team-id FGHIJ67890 --until-empty",

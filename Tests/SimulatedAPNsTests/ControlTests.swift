@@ -152,7 +152,8 @@ struct ControlTests {
         let url = folder.appending("APNs")
         mkdir(url.path, 0o700)
         chmod(url.path, 0o1777)
-        await #expect(throws: LocalAPNsError.folder(url.path, "others may write it: `chmod go-w` it")) {
+        let words = "others may write it: name a folder that only you can write"
+        await #expect(throws: LocalAPNsError.folder(url.path, words)) {
             try await LocalAPNs.start(folder: url)
         }
         guard geteuid() == 0 else { return print("Not tested further: only root makes folders of other users.") }

@@ -99,7 +99,7 @@ enum OutboxPlace {
         }
         guard facts.st_mode & writers == 0 || unlessSticky && facts.st_mode & sticky != 0 else {
             throw .exposed(
-                "others may make files in \(folder), which SQLite would take for the outbox's own: `chmod go-w` it, or use a folder of your own"
+                "others may make files in \(folder), which SQLite would take for the outbox's own: use a folder that only you can write (`chmod go-w`, if this one is yours alone)"
             )
         }
     }

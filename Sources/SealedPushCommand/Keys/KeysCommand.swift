@@ -116,7 +116,10 @@ struct ShowCommand: ParsableCommand {
         try Output.line("name:        \(entry.name)")
         try Output.line("kind:        \(entry.kind.rawValue)")
         if let topic = entry.topic { try Output.line("topic:       \(topic)") }
-        if let enrolment = entry.enrolment { try Output.line("enrolment:   \(enrolment)") }
+        if let enrolment = entry.enrolment {
+            try Output.line("enrolment:   \(enrolment)")
+            try Output.line("fingerprint: \(Fingerprint(of: enrolment)) (the enrolment's: `keys fingerprint`)")
+        }
         if let record = entry.record {
             try Output.line("record:      number \(record.counter), until \(TimeText.day(record.expires))")
         }

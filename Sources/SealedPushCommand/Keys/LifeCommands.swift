@@ -50,8 +50,14 @@ struct RevokeCommand: ParsableCommand {
         // Before anything is revoked: a path that is wrong is said at once.
         let opened = try outboxIfNamed()
         let revoked = try revoke()
-        guard let opened else { return try life.report(revoked, "revoked") }
-        try SealedPushCommand.wait { try await report(revoked, opened) }
+        if let opened {
+            try SealedPushCommand.wait { try await report(revoked, opened) }
+        } else {
+            try life.report(revoked, "revoked")
+        }
+        if case .sender? = revoked.first {
+            Failure.report("hint: a running `sealedpush serve` seals with it until SIGUSR1: kill -USR1 PID")
+        }
     }
 
     private func report(_ revoked: [AnyPublicKey], _ opened: Outbox) async throws {

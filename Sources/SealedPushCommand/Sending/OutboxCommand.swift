@@ -37,7 +37,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
     @Flag(help: "List the refused pushes, too: public IDs only.")
     var refused = false
 
-    @Option(help: "A keyring's folder, for the names of the senders.")
+    @Option(help: "A keyring's folder, for the senders' names, and whether a key is revoked.")
     var keyring: String?
 
     @Flag(help: "Print one JSON object; with --refused, one more for each refused push.")
@@ -49,7 +49,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
         try await Failure.reportingAsync {
             let outbox = try await options.opened()
             let status = try await outbox.status()
-            let names = try keyring.map(Self.senderNames) ?? [:]
+            let names = try keyring.map(Self.senders) ?? [:]
             let forged = options.outboxKey == nil ? nil : try await outbox.forgedDevices()
             if json {
                 try Output.json(status.json(names, forged))
@@ -78,15 +78,24 @@ extension OutboxStatusCommand {
     }
 
     /// What the folder says, for people to read: no secret is asked for, and nothing hangs on it.
-    private static func senderNames(_ folder: String) throws -> [String: String] {
+    private static func senders(_ folder: String) throws -> [String: KnownSender] {
         try KeyringOptions.mustBeThere(folder)
         let keyring = Keyring(folder: URL(filePath: folder), expecting: .ofUser(), command: "outbox status")
         let entries = try keyring.entries().keys
         return Dictionary(
             entries.filter { $0.kind == .sender }.flatMap { entry in
-                entry.keys.map { ($0.key.description, entry.name.description) }
+                entry.keys.map { ($0.key.description, KnownSender(name: entry.name, state: $0.life.state)) }
             }, uniquingKeysWith: { first, _ in first })
     }
+}
+
+/// What a keyring says of a sender's key.
+private struct KnownSender {
+    let name: KeyName
+    let state: KeyLife.State
+
+    /// `newsroom, revoked`
+    var words: String { "\(name)" + (state == .active ? "" : ", \(state.rawValue)") }
 }
 
 /// `sealedpush outbox retry`
@@ -203,7 +212,7 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
 }
 
 extension OutboxStatus {
-    fileprivate func lines(_ names: [String: String]) -> [String] {
+    fileprivate func lines(_ names: [String: KnownSender]) -> [String] {
         var lines = [
             "devices   \(Progress.number(deviceCount)), \(Progress.number(reachableDeviceCount)) can be sent to",
             "waiting   \(Progress.number(waitingCount))",
@@ -229,20 +238,23 @@ extension OutboxStatus {
     }
 
     /// The key in full: `outbox purge --sender` takes it.
-    private static func lines(_ counts: [SealedBy: Int], _ names: [String: String]) -> [String] {
+    private static func lines(_ counts: [SealedBy: Int], _ names: [String: KnownSender]) -> [String] {
         counts.sorted { ($1.value, $0.key.description) < ($0.value, $1.key.description) }.map { sealedBy, count in
-            let name = names[sealedBy.description].map { " (\(TerminalText.printable($0)))" } ?? ""
-            return "  \(Progress.number(count)) sealed by \(sealedBy)\(name)"
+            let known = [sealedBy.keyID.map { "\($0)" }, names[sealedBy.description]?.words].compactMap { $0 }
+            let words = known.isEmpty ? "" : " (\(known.joined(separator: ", ")))"
+            return "  \(Progress.number(count)) sealed by \(sealedBy)\(words)"
         }
     }
 
-    private func senders(_ names: [String: String]) -> JSONValue {
+    private func senders(_ names: [String: KnownSender]) -> JSONValue {
         let all = Set(waitingBySender.keys).union(deadLettersBySender.keys)
         return .array(
             all.sorted { $0.description < $1.description }.map { sealedBy in
                 [
                     "sender": .string(sealedBy.description),
-                    "name": names[sealedBy.description].map { .string($0) } ?? .null,
+                    "keyID": sealedBy.keyID.map { .string($0.description) } ?? .null,
+                    "name": names[sealedBy.description].map { .string($0.name.description) } ?? .null,
+                    "state": names[sealedBy.description].map { .string($0.state.rawValue) } ?? .null,
                     "waiting": .integer(Int64(waitingBySender[sealedBy, default: 0])),
                     "refused": .integer(Int64(deadLettersBySender[sealedBy, default: 0])),
                 ]
@@ -250,10 +262,18 @@ extension OutboxStatus {
     }
 
     /// - Parameter forged: nil where nobody has looked.
-    fileprivate func json(_ names: [String: String], _ forged: [DeviceName]?) -> JSONValue {
+    fileprivate func json(_ names: [String: KnownSender], _ forged: [DeviceName]?) -> JSONValue {
         var members = json.merging(["senders": senders(names)]) { $1 }
         if let forged { members["forged"] = .array(forged.map { .string($0.description) }) }
         return .object(members)
+    }
+}
+
+extension SealedBy {
+    /// Nil where no sender, or none that is known, has sealed.
+    fileprivate var keyID: KeyID? {
+        guard case .sender(let sender) = self else { return nil }
+        return sender.keyID
     }
 }
 

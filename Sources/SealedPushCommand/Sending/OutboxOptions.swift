@@ -36,11 +36,17 @@ struct OutboxOptions: ParsableArguments {
     func openedOrMade() async throws -> Outbox { try await Self.openedOrMade(outbox, key: outboxKey) }
 
     static func opened(_ outbox: String, key: String? = nil) async throws -> Outbox {
-        guard isInPostgres(outbox) || FileManager.default.fileExists(atPath: outbox) else {
+        guard isInPostgres(outbox) || isThere(outbox) else {
             throw Failure.file(
                 "there is no outbox at \(outbox): name its file with --outbox; `sealedpush device enrol` makes one")
         }
         return try await openedOrMade(outbox, key: key)
+    }
+
+    /// An empty file is no outbox yet, and would become one.
+    private static func isThere(_ outbox: String) -> Bool {
+        let facts = try? FileManager.default.attributesOfItem(atPath: outbox)
+        return facts.map { $0[.size] as? Int != 0 } ?? false
     }
 
     private static func openedOrMade(_ outbox: String, key: String?) async throws -> Outbox {

@@ -202,7 +202,7 @@ struct ServeCommand: AsyncParsableCommand {
             return true
         } catch {
             let words = (error as? Failure)?.message ?? Failure.words(of: error)
-            Failure.report("\(name) could not be read again, and what was there goes on: \(words)")
+            Failure.report("\(name) could not be read again, and what was read before stays in use: \(words)")
             return false
         }
     }
@@ -214,7 +214,8 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as KeyringError where error.leavesNoSender {
             server.withdrawSender()
             Failure.report(
-                "nothing is sealed any more, and no login counts, until SIGUSR1 finds another key: \(error.shown)")
+                "nothing is sealed any more, and all logins are refused, until SIGUSR1 finds another key: \(error.shown)"
+            )
         } catch {
             // Revoked or not, nobody knows: it goes on, so that a file that is damaged or busy ends no service, says at /readyz
             // that it is not to be relied on, and is read again after a while.

@@ -32,7 +32,7 @@ struct LocalAPNsFolder {
         let path = folder.path(percentEncoded: false)
         switch DurableFiles.stranger(in: folder) {
         case .owner: throw .folder(path, "it belongs to another user: name a folder of your own")
-        case .writers: throw .folder(path, "others may write it: `chmod go-w` it")
+        case .writers: throw .folder(path, "others may write it: name a folder that only you can write")
         case nil: return
         }
     }

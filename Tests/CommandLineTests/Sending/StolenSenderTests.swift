@@ -19,10 +19,16 @@ struct StolenSenderTests {
             "keys", "revoke", "newsroom", "--yes", "--keyring", "Keys", "--outbox", "none.sqlite",
         ])
         #expect(missing.status == 74)
+        let empty = fixture.folder.url.appending(path: "empty.sqlite")
+        try Data().write(to: empty)
+        #expect(try fixture.run(["outbox", "status", "--outbox", "empty.sqlite"]).status == 74)
+        #expect(try Data(contentsOf: empty).isEmpty, "it became no outbox")
         #expect(try fixture.keyring.sender(named: "newsroom").description == stolen, "nothing is revoked then")
 
         let text = try fixture.run(["outbox", "status", "--keyring", "Keys"])
-        #expect(text.output.contains("  2 sealed by \(stolen) (newsroom)\n"), "\(text.output) \(text.errors)")
+        let keyID = try fixture.keyring.sender(named: "newsroom").keyID
+        #expect(
+            text.output.contains("  2 sealed by \(stolen) (\(keyID), newsroom)\n"), "\(text.output) \(text.errors)")
         let revoked = try fixture.run([
             "keys", "revoke", "newsroom", "--yes", "--keyring", "Keys", "--outbox", "outbox.sqlite",
         ])
@@ -30,6 +36,9 @@ struct StolenSenderTests {
         #expect(revoked.output.contains(" has sealed 2 waiting and 0 refused pushes in outbox.sqlite."))
         let purge = "sealedpush outbox purge --sender \(stolen) --outbox outbox.sqlite"
         #expect(revoked.output.contains("  \(purge)\n"), "\(revoked.output)")
+        #expect(revoked.errors.contains("kill -USR1 PID"))
+        let after = try fixture.run(["outbox", "status", "--keyring", "Keys"])
+        #expect(after.output.contains("  2 sealed by \(stolen) (\(keyID), newsroom, revoked)\n"), "\(after.output)")
 
         #expect(try fixture.run(["keys", "rotate", "newsroom", "--keyring", "Keys"]).status == 0)
         #expect(try fixture.send("--all", "--queue-only", apns: false).status == 0)
