@@ -1,5 +1,6 @@
 internal import Foundation
 package import PushKeyring
+internal import SealedPush
 internal import _PushBase
 
 /// Files with secrets that a person names; `-` is standard input. Secrets are never arguments, which others on the machine could
@@ -29,7 +30,9 @@ package enum SecretFile {
     package static func keyringKey(_ file: String, isExposedAllowed: Bool = false) throws(Failure) -> KeyringKey {
         var bytes = try read(file, limit: 4_096, isExposedAllowed: isExposedAllowed)
         defer { wipe(&bytes) }
-        do { return try KeyringKey(parsing: bytes) } catch { throw .input("\(file) holds no keyring key: \(error)") }
+        do throws(KeyTextError) { return try KeyringKey(parsing: bytes) } catch {
+            throw .input("\(file) holds no keyring key: \(Self.words(error))")
+        }
     }
 
     /// The key in the environment; nil where there is none. It is taken out of there, and out of /proc/PID/environ, so that
@@ -45,8 +48,15 @@ package enum SecretFile {
             wipe(value)
             unsetenv(keyVariable)
         }
-        do { return try KeyringKey(parsing: bytes) } catch {
-            throw .input("\(keyVariable) holds no keyring key (a file with one is for --key-file): \(error)")
+        do throws(KeyTextError) { return try KeyringKey(parsing: bytes) } catch {
+            throw .input("\(keyVariable) holds no keyring key (a file with one is for --key-file): \(words(error))")
+        }
+    }
+
+    private static func words(_ error: KeyTextError) -> String {
+        switch error {
+        case .notAKey, .wrongKind: "one begins with PUSH-KEYRING-KEY-1"
+        default: error.description
         }
     }
 

@@ -104,16 +104,17 @@ struct HostilePeersTests {
     @Test("frames of no use are counted by what they cost: long ones sooner, but not what was on its way")
     func frameCosts() {
         let now = NIODeadline.uptimeNanoseconds(0)
-        func allowed(_ byteCount: Int, fieldCount: Int = 0) -> Int {
+        func allowed(_ byteCount: Int, fieldCount: Int = 0, isQuestion: Bool = false) -> Int {
             var floodGuard = FloodGuard()
             return (0..<100_000).first { _ in
-                (try? floodGuard.took(byteCount, fieldCount: fieldCount, now: now)) == nil
+                (try? floodGuard.took(byteCount, fieldCount: fieldCount, isQuestion: isQuestion, now: now)) == nil
             } ?? -1
         }
         #expect(allowed(8) == 10_000)
         #expect(allowed(16_384) == 153)
         #expect(allowed(5, fieldCount: 1) == 5_000)
-        #expect(allowed(192, fieldCount: 32) == 1_111)
+        #expect(allowed(0, fieldCount: 32) == 1_111)
+        #expect(allowed(8, isQuestion: true) == 2_500)
         // Answers of 64 KB, each given up after its beginning, as a proxy may send them for all pushes.
         var floodGuard = FloodGuard()
         for _ in 0..<1_000 {

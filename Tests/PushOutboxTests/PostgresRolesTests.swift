@@ -176,7 +176,8 @@ struct PostgresRolesTests {
         arguments: [
             (3, "0"), (4, "-1"), (4, "253402300800000"), (5, "7"), (6, "'nobody'"), (6, "'pushsender1'"),
             (8, "'{99}'"), (9, "'{-1}'"), (9, "'{}'"), (10, "'{-1}'"), (11, "'{NULL}'"), (11, "'{short}'"),
-            (11, "ARRAY[E'0a1b2c3d-0000-4000-8000-00000000000\\n']"), (12, "ARRAY[E'x\\r\\nevil: 1']"), (12, "'{}'"),
+            (11, "ARRAY[E'0a1b2c3d-0000-4000-8000-00000000000\\n']"),
+            (11, "ARRAY[E'0a1b2c3d-0000-4000-8000-00000000000f\\n']"), (12, "ARRAY[E'x\\r\\nevil: 1']"), (12, "'{}'"),
             (13, "ARRAY[convert_to(repeat('a', 4097), 'UTF8')]"), (13, "'{NULL}'"), (14, "'{x}'"), (1, "'k'"),
         ])
     func noPushes(place: Int, value: String) async throws {

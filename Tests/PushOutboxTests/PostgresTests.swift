@@ -488,6 +488,32 @@ struct PostgresTests {
         }
     }
 
+    @Test(
+        "sealed_push.store: of two at once for a device that nothing waits for, one waits, and the device has one turn")
+    func storesAtOnce() async throws {
+        try await fixture.addDevice("phone")
+        // By nobody who is known: two who note a sender wait for each other anyway.
+        let store = """
+            SELECT sealed_push.store(NULL, 'device phone', NULL, 1, 10, 'unknown', \
+            (SELECT ARRAY[id] FROM sealed_push.recipients), (SELECT ARRAY[revision] FROM sealed_push.recipients), \
+            '{4000000000000}', '{NULL}', '{0a1b2c3d-0000-4000-8000-00000000000f}', '{c}', '{abc}', '{NULL}')
+            """
+        let first = try await holding(store)
+        let (database, isOver) = (database, Locked(false))
+        let second = Task {
+            defer { isOver.withLock { $0 = true } }
+            return try await database.run(store).first?.first ?? ""
+        }
+        try await eventually("the second waits, as it should, or is over") {
+            if isOver.withLock({ $0 }) { return true }
+            return try await fixture.number(Self.waitingCount) == 1
+        }
+        try await first.end("COMMIT")
+        #expect(try await second.value == "t")
+        #expect(try await fixture.number("SELECT count(*) FROM queues") == 1)
+        #expect(try await fixture.outbox.status().waitingCount == 2)
+    }
+
     @Test("sealed_push.enqueue: says what is wrong with a device, and refuses what is no push")
     func refusals() async throws {
         try await fixture.addDevice("phone")
@@ -503,7 +529,7 @@ struct PostgresTests {
         let id = "0a1b2c3d-0000-4000-8000-00000000000f"
         for call in [
             Self.call(recipient: recipient, id: "short"), Self.call(recipient: recipient, id: id.uppercased()),
-            Self.call(recipient: recipient, id: "\(id.dropLast())\\n"),
+            Self.call(recipient: recipient, id: "\(id.dropLast())\\n"), Self.call(recipient: recipient, id: "\(id)\\n"),
             Self.call(recipient: recipient, id: id.replacingOccurrences(of: "-", with: "0")),
             Self.call(recipient: recipient, collapse: ""), Self.call(recipient: recipient, collapse: "a b"),
             Self.call(recipient: recipient, collapse: "x\\r\\nevil: 1"), Self.call(recipient: recipient, collapse: "ä"),

@@ -4,6 +4,7 @@ import PushKeyring
 import SealedPush
 import TestSupport
 import Testing
+import _PushBase
 
 @testable import PushService
 @testable import PushSimulator
@@ -99,6 +100,36 @@ struct FileSecretItemsTests {
         utimes(left, &times)
         try items.add(item("b"))
         #expect(!FileManager.default.fileExists(atPath: left))
+    }
+
+    @Test("a listing waits for a change that is under way, and shows what that leaves")
+    func waiting() async throws {
+        try items.add(item("0"))
+        let keychain = folder.appending("keychain")
+        let lock = open(keychain.appending(path: "lock").path, O_RDONLY | O_CLOEXEC)
+        defer { close(lock) }
+        #expect(flock(lock, LOCK_EX) == 0)
+        // Somebody's change stands half-way: the old item is gone, and the new one is not there yet.
+        let place = try #require(try Checkout.allFiles(in: keychain).first { $0.lastPathComponent.hasPrefix("item.") })
+        try FileManager.default.moveItem(at: place, to: folder.appending("away"))
+        let (items, seen) = (items, Locked<[String]?>(nil))
+        let listing = Task.detached {
+            let accounts = try items.list().map(\.account)
+            seen.withLock { $0 = accounts }
+        }
+        var facts = stat()
+        fstat(lock, &facts)
+        try await eventually("it waits, as it should, or is over") {
+            if seen.withLock({ $0 != nil }) { return true }
+            // `2: -> FLOCK  ADVISORY  READ 6361 fe:00:16237227 0 EOF`
+            return try Checkout.text(URL(filePath: "/proc/locks")).split(separator: "\n").contains {
+                $0.contains("-> FLOCK") && $0.contains(":\(facts.st_ino) ")
+            }
+        }
+        try FileManager.default.moveItem(at: folder.appending("away"), to: place)
+        #expect(flock(lock, LOCK_UN) == 0)
+        try await listing.value
+        #expect(seen.withLock { $0 } == ["0"])
     }
 
     @Test("a listing shows one moment: where a new item comes before the old one goes, there is never none")

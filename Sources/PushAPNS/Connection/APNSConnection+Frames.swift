@@ -17,7 +17,7 @@ extension APNSConnection {
             }
             awaitsSettingsAcknowledgement = false
         case .ping(let number):
-            try floodGuard.took(now: lane.clock.now())
+            try floodGuard.took(isQuestion: true, now: lane.clock.now())
             try answers.wrote(isTaken: isTaking)
             writer.ping(number, isAnswer: true)
         case .pingAnswer(let number):
@@ -131,7 +131,7 @@ extension APNSConnection {
     // MARK: The connection
 
     private func follow(_ settings: [PeerSetting], sentCount: Int) throws(ProtocolViolation) {
-        try floodGuard.took(fieldCount: sentCount, now: lane.clock.now())
+        try floodGuard.took(fieldCount: sentCount, isQuestion: true, now: lane.clock.now())
         try answers.wrote(isTaken: isTaking)
         // Before any data that the new settings let through.
         writer.acknowledgeSettings()

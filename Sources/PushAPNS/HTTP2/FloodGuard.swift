@@ -5,7 +5,7 @@ internal import NIOCore
 ///
 /// APNs changes its settings with each refusal, and a server may open its windows with each push. Such frames are cheap to
 /// read. Others count for what they cost besides: once more for each 256 bytes, which are decrypted, too, and for up to four
-/// fields, which are header fields or settings.
+/// fields, which are header fields or settings; and three times more where they want an answer.
 struct FloodGuard {
     private var count = 0
     private var since = NIODeadline.uptimeNanoseconds(0)
@@ -19,13 +19,17 @@ struct FloodGuard {
     /// - Parameters:
     ///   - byteCount: how much there is in the frame.
     ///   - fieldCount: how many header fields or settings.
-    mutating func took(_ byteCount: Int = 0, fieldCount: Int = 0, now: NIODeadline) throws(ProtocolViolation) {
+    ///   - isQuestion: whether we answer it.
+    mutating func took(
+        _ byteCount: Int = 0, fieldCount: Int = 0, isQuestion: Bool = false, now: NIODeadline
+    ) throws(ProtocolViolation) {
         if now - since >= Self.window {
             since = now
             count = 0
         }
         count += 1 + byteCount / Self.unitByteCount
         count += (fieldCount + Self.unitFieldCount - 1) / Self.unitFieldCount
+        count += isQuestion ? Self.unitsForAnswer : 0
         guard count <= Self.limit else { throw ProtocolViolation(.enhanceYourCalm, "a flood of frames") }
     }
 
@@ -34,6 +38,7 @@ struct FloodGuard {
     private static let limit = 10_000
     private static let unitByteCount = 256
     private static let unitFieldCount = 4
+    private static let unitsForAnswer = 3
 }
 
 /// Counts answers to a peer that takes nothing: it may ask slowly, so that nothing else is a flood, and for ever, and each

@@ -32,7 +32,7 @@ extension OpenError {
                 hint: "the app's key store fails: look at the keychain access group of its last version")
         case .unknownSender:
             ReasonWords(
-                sentence: "its sender is not trusted here: name the sender with --trust",
+                sentence: "its sender is not trusted here; --trust names one, if you know whose it is",
                 hint: "the app does not know the sender: publish a sender set, or wait for the app's update")
         case .anonymousNotAllowed:
             ReasonWords(

@@ -6,10 +6,18 @@ extension KeyringEntry {
     func note(on key: Key, at now: Timestamp) -> String? {
         switch key.life.state {
         case .erased: return key.life.erased.map { "erased on \(TimeText.day($0))" }
-        case .revoked: return key.life.revoked.map { "revoked on \(TimeText.day($0)): neither opens nor is sealed to" }
+        case .revoked: return key.life.revoked.map { "revoked on \(TimeText.day($0)): \(revocationWords)" }
         case .retired: return retirementNote(on: key.life, at: now)
         case .active:
             return key.life.confirmed == nil ? waitingNote(on: key.life, at: now) : activeNote(on: key, at: now)
+        }
+    }
+
+    private var revocationWords: String {
+        switch kind {
+        case .device: "neither opens nor is sealed to"
+        case .sender: "no longer seals"
+        case .authority: "no longer signs"
         }
     }
 

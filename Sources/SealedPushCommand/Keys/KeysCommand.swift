@@ -127,7 +127,8 @@ struct ShowCommand: ParsableCommand {
             try Output.line("")
             try Output.line("public key:  \(key.key)")
             try Output.line("key ID:      \(key.key.keyID)")
-            try Output.line("fingerprint: \(key.key.fingerprint)")
+            let whose = entry.enrolment == nil ? "" : " (this key's)"
+            try Output.line("fingerprint: \(key.key.fingerprint)\(whose)")
             try Output.line("state:       \(key.life.state.rawValue)")
             try Output.line("created:     \(key.life.created.iso8601)")
             try Output.line("secret:      \(key.hasSecret ? "here" : entry.isOwn ? "gone" : "elsewhere")")

@@ -49,33 +49,32 @@ struct RevokeCommand: ParsableCommand {
     func run() throws {
         // Before anything is revoked: a path that is wrong is said at once.
         let opened = try outboxIfNamed()
-        let revoked = try revoke()
-        if let opened {
-            try SealedPushCommand.wait { try await report(revoked, opened) }
-        } else {
-            try life.report(revoked, "revoked")
-        }
-        if case .sender? = revoked.first {
-            Failure.report("hint: a running `sealedpush serve` seals with it until SIGUSR1: kill -USR1 PID")
-        }
+        let revocation = try revoke()
+        if let hint = revocation.hint { Failure.report("hint: \(hint)") }
+        guard let opened else { return try report(revocation) }
+        try SealedPushCommand.wait { try await report(revocation, opened) }
     }
 
-    private func report(_ revoked: [AnyPublicKey], _ opened: Outbox) async throws {
+    private func report(_ revocation: Revocation, more: [String: JSONValue] = [:]) throws {
+        try life.report(revocation.keys, revocation.isNew ? "revoked" : "revoked already", more: more)
+    }
+
+    private func report(_ revocation: Revocation, _ opened: Outbox) async throws {
         try await Failure.reportingAsync {
             let status: OutboxStatus
             do { status = try await opened.status() } catch {
-                try life.report(revoked, "revoked")
+                try report(revocation)
                 throw error
             }
             var waiting: [String: JSONValue] = [:]
-            for case .sender(let sender) in revoked {
+            for sender in revocation.senders {
                 let key = SealedBy.sender(sender)
                 let count = status.waitingBySender[key, default: 0] + status.deadLettersBySender[key, default: 0]
                 waiting[sender.description] = .integer(Int64(count))
             }
-            try life.report(revoked, "revoked", more: ["waiting": .object(waiting)])
+            try report(revocation, more: ["waiting": .object(waiting)])
             guard !life.json else { return }
-            for case .sender(let sender) in revoked { try Self.tell(sender, status, outbox ?? "") }
+            for sender in revocation.senders { try Self.tell(sender, status, outbox ?? "") }
         }
     }
 
@@ -84,8 +83,13 @@ struct RevokeCommand: ParsableCommand {
         let opened = Locked<Outbox?>(nil)
         try SealedPushCommand.wait {
             try await Failure.reportingAsync {
-                let outbox = try await OutboxOptions.opened(outbox)
-                opened.withLock { $0 = outbox }
+                do {
+                    let outbox = try await OutboxOptions.opened(outbox)
+                    opened.withLock { $0 = outbox }
+                } catch var failure as Failure {
+                    failure.message += "; nothing was revoked"
+                    throw failure
+                }
             }
         }
         return opened.withLock { $0 }
@@ -103,16 +107,60 @@ struct RevokeCommand: ParsableCommand {
         try Output.line("  sealedpush outbox purge --sender \(sender) --outbox \(outbox)")
     }
 
-    private func revoke() throws -> [AnyPublicKey] {
-        try life.change("keys revoke") { (keys, name, id) in
-            let loss =
-                switch try keys.entry(named: name).kind {
-                case .device: "What is on its way to \(name) won't open."
-                case .sender: "Nothing will be sealed as \(name) with what keys it has."
-                case .authority: "No sender set will be signed by \(name)."
-                }
-            try Prompt.confirm("\(loss) This can't be undone.", isConfirmed: life.yes)
-            return try keys.revoke(name, key: id)
+    private func revoke() throws -> Revocation {
+        var asked: [KeyringEntry.Key] = []
+        var entry: KeyringEntry?
+        let changed = try life.change("keys revoke") { (keys, name, id) in
+            let before = try keys.entry(named: name)
+            asked = before.keys.filter { id == nil || $0.key.keyID == id }
+            let changed = try isDone(asked) ? [] : revoke(before, id, in: keys)
+            entry = try keys.entry(named: name)
+            return changed
+        }
+        let revoked = asked.filter { $0.life.state == .revoked }.map(\.key)
+        return Revocation(keys: changed.isEmpty ? revoked : changed, isNew: !changed.isEmpty, entry: entry)
+    }
+
+    /// Who asks again wants to know what waits.
+    private func isDone(_ keys: [KeyringEntry.Key]) -> Bool {
+        keys.contains { $0.life.state == .revoked } && keys.allSatisfy { [.revoked, .erased].contains($0.life.state) }
+    }
+
+    private func revoke(_ entry: KeyringEntry, _ id: KeyID?, in keys: Keyring) throws -> [AnyPublicKey] {
+        let loss =
+            switch entry.kind {
+            case .device: "What is on its way to \(entry.name) won't open."
+            case .sender: "Nothing will be sealed as \(entry.name) with what keys it has."
+            case .authority: "No sender set will be signed by \(entry.name)."
+            }
+        try Prompt.confirm("\(loss) This can't be undone.", isConfirmed: life.yes)
+        return try keys.revoke(entry.name, key: id)
+    }
+}
+
+/// What `keys revoke` has done, or found done.
+private struct Revocation {
+    let keys: [AnyPublicKey]
+    let isNew: Bool
+    let entry: KeyringEntry?
+
+    /// All of the name that are revoked, also from before.
+    var senders: [Sender] {
+        (entry?.keys ?? []).filter { $0.life.state == .revoked }.compactMap { key in
+            guard case .sender(let sender) = key.key else { return nil }
+            return sender
+        }
+    }
+
+    /// What else has to hear of it.
+    var hint: String? {
+        guard let entry else { return nil }
+        switch entry.kind {
+        case .sender: return "what runs, such as `serve` and `receipts listen`, reads it on SIGUSR1: kill -USR1 PID"
+        case .device where !entry.isOwn:
+            return
+                "an outbox has devices of its own: `sealedpush device remove` forgets one there, and what waits for it"
+        case .device, .authority: return nil
         }
     }
 }

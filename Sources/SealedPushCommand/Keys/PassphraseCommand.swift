@@ -53,9 +53,21 @@ struct PassphraseCommand: ParsableCommand {
                 // The old secret first: a key file that was made for nothing would be taken for the keyring's.
                 _ = try keys.trustList()
                 let secret = try newSecret()
+                try requireOther(secret)
                 try keys.seal(with: secret)
                 try Output.line("\(keyring.keyring) is sealed with a \(secret.kind.rawValue).")
             }
+        }
+    }
+
+    /// After a theft it would look done.
+    private func requireOther(_ secret: KeyringSecret) throws {
+        let same = Keyring(
+            folder: URL(filePath: keyring.keyring), unlocking: .given(secret),
+            expecting: SealExpectation(seen: .ofUser()), command: "keys passphrase")
+        guard (try? same.trustList()) == nil else {
+            throw Failure.input(
+                "\(keyring.keyring) is sealed with this \(secret.kind.rawValue) already: nothing was changed")
         }
     }
 

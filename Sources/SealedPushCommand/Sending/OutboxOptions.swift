@@ -37,8 +37,10 @@ struct OutboxOptions: ParsableArguments {
 
     static func opened(_ outbox: String, key: String? = nil) async throws -> Outbox {
         guard isInPostgres(outbox) || isThere(outbox) else {
-            throw Failure.file(
-                "there is no outbox at \(outbox): name its file with --outbox; `sealedpush device enrol` makes one")
+            let what =
+                FileManager.default.fileExists(atPath: outbox)
+                ? "\(outbox) is empty, and no outbox" : "there is no outbox at \(outbox)"
+            throw Failure.file("\(what): name its file with --outbox; `sealedpush device enrol` makes one")
         }
         return try await openedOrMade(outbox, key: key)
     }

@@ -213,9 +213,8 @@ struct ServeCommand: AsyncParsableCommand {
             server.use(sender: sender, sealer: sealer)
         } catch let error as KeyringError where error.leavesNoSender {
             server.withdrawSender()
-            Failure.report(
-                "nothing is sealed any more, and all logins are refused, until SIGUSR1 finds another key: \(error.shown)"
-            )
+            let way = error.isOfTheSeal ? "this is started with its new secret" : "SIGUSR1 finds another key"
+            Failure.report("nothing is sealed any more, and all logins are refused, until \(way): \(error.shown)")
         } catch {
             // Revoked or not, nobody knows: it goes on, so that a file that is damaged or busy ends no service, says at /readyz
             // that it is not to be relied on, and is read again after a while.
@@ -272,10 +271,18 @@ struct ServeCommand: AsyncParsableCommand {
 
 extension KeyringError {
     /// Whether the keyring was read, and has no key to seal with: revoked, retired, erased or removed, or one that waits to be
-    /// used beside one that was revoked.
+    /// used beside one that was revoked. Or somebody has sealed it anew, as after a theft: a key that can't be looked at is not
+    /// sealed with.
     fileprivate var leavesNoSender: Bool {
         switch self {
-        case .notUsable, .notFound, .noSecret, .wrongKind: true
+        case .notUsable, .notFound, .noSecret, .wrongKind, .wrongSecret, .needsSecret: true
+        default: false
+        }
+    }
+
+    fileprivate var isOfTheSeal: Bool {
+        switch self {
+        case .wrongSecret, .needsSecret: true
         default: false
         }
     }

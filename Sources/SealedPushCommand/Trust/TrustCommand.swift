@@ -31,7 +31,13 @@ struct TrustCommand: ParsableCommand {
 
         func run() throws {
             try options.run("trust add") { (keys, trusted, topic) in
-                try keys.trust(trusted, for: topic) ? "trusted for \(topic)" : "trusted for \(topic) already"
+                let isNew = try keys.trust(trusted, for: topic)
+                if case .sender(let sender) = trusted,
+                    try !keys.trustList().senders(for: topic, at: .now()).contains(sender)
+                {
+                    return "in the list of \(topic), and not believed: a sender set takes its place"
+                }
+                return isNew ? "trusted for \(topic)" : "trusted for \(topic) already"
             }
         }
     }

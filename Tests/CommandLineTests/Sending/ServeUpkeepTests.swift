@@ -81,6 +81,26 @@ struct ServeUpkeepTests {
         await fixture.apns.stop()
     }
 
+    @Test("a keyring that was sealed anew may hold its sender revoked: nothing is sealed with what was read before")
+    func sealedAnew() async throws {
+        let fixture = try await SendingFixture()
+        let served = try await ServedCommand.start(fixture, ["--socket", "own.sock"])
+        defer { served.process.kill() }
+        for (change, key) in [("--new-key-file clean.key", ""), ("revoke newsroom --yes", " --key-file clean.key")] {
+            let words = change.hasPrefix("--") ? "passphrase \(change)" : change
+            let done = try fixture.run("keys \(words) --keyring Keys\(key)".split(separator: " ").map(String.init))
+            #expect(done.status == 0, "\(done.errors)")
+        }
+        served.signal()
+        try await eventually("the keys to be read") {
+            served.errors.contains("until this is started with its new secret")
+        }
+        let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", Self.sealing())
+        #expect(sealed.status == "503" && sealed.body.contains(#""no-sender""#), "\(sealed)")
+        #expect(served.stop() == .exited(0))
+        await fixture.apns.stop()
+    }
+
     @Test("keys that can't be read go on as they were, and are read again until the service is ready")
     func unreadable() async throws {
         let fixture = try await SendingFixture()

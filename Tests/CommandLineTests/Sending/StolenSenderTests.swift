@@ -18,7 +18,7 @@ struct StolenSenderTests {
         let missing = try fixture.run([
             "keys", "revoke", "newsroom", "--yes", "--keyring", "Keys", "--outbox", "none.sqlite",
         ])
-        #expect(missing.status == 74)
+        #expect(missing.status == 74 && missing.errors.contains("nothing was revoked"), "\(missing.errors)")
         let empty = fixture.folder.url.appending(path: "empty.sqlite")
         try Data().write(to: empty)
         #expect(try fixture.run(["outbox", "status", "--outbox", "empty.sqlite"]).status == 74)
@@ -48,6 +48,13 @@ struct StolenSenderTests {
         for (sender, count) in [(stolen, 2), (new, 1)] {
             #expect(senders.first { $0["sender"] as? String == sender }?["waiting"] as? Int == count)
         }
+        // Asked again, by the key or by a name all of whose keys are revoked, it says what waits.
+        let again = try fixture.run([
+            "keys", "revoke", "newsroom", "--key", "\(keyID)", "--keyring", "Keys", "--outbox", "outbox.sqlite",
+        ])
+        #expect(again.status == 0 && again.output.hasPrefix("newsroom: \(keyID) is revoked already\n"), "\(again)")
+        #expect(again.output.contains("  \(purge)\n"))
+        #expect(try fixture.keyring.sender(named: "newsroom").description == new, "the new key is none of it")
         let words = purge.split(separator: " ").dropFirst().map(String.init)
         let purged = try fixture.run(words + ["--yes", "--json"])
         #expect(purged.objects.count == 1 && purged.objects.first?["purged"] as? Int == 2, "\(purged.errors)")
@@ -56,6 +63,44 @@ struct StolenSenderTests {
         #expect(try fixture.status()["waiting"] as? Int == 1)
         #expect(try fixture.run(["outbox", "purge", "--sender", "newsroom", "--yes"]).status == 64)
         #expect(try fixture.run(["outbox", "purge", "--sender", stolen, "--everything"]).status == 64)
+        let shown = try fixture.run(["keys", "list", "--keyring", "Keys"])
+        #expect(!shown.output.contains("neither opens nor is sealed to"), "it is no device's key: \(shown.output)")
         await fixture.apns.stop()
+    }
+
+    @Test("a key that a sender set has replaced is listed, and not said to be believed")
+    func replacedBySet() async throws {
+        let folder = try TemporaryFolder()
+        let (sender, other, authority) = (SenderKey().sender, SenderKey().sender, AuthorityKey())
+        let topic: Topic = "com.example.replaced"
+        let now = Timestamp.now()
+        let set = try SenderSet(
+            of: [other], topic: topic, counter: 1, created: now, expires: now.advanced(bySeconds: 86_400),
+            signedBy: authority)
+        let words = ["trust", "add", "--topic", topic.description, "--keyring", "Phone"]
+        let program = Program("sealedpush", in: folder.url)
+        for whom in [authority.authority.description, sender.description, set.description] {
+            let added = try program.run(words + [whom])
+            #expect(added.status == 0 && added.output.hasSuffix(": trusted for \(topic)\n"), "\(added)")
+        }
+        let late = try program.run(words + [SenderKey().sender.description])
+        #expect(late.status == 0 && late.output.contains("and not believed: a sender set takes its place"), "\(late)")
+    }
+
+    @Test("a keyring is not sealed anew under the secret that it has: after a theft it would look done")
+    func sameSecret() throws {
+        let folder = try TemporaryFolder()
+        let program = Program("sealedpush", in: folder.url)
+        func seal(_ words: String) throws -> Program.Result {
+            try program.run("keys passphrase \(words) --keyring Keys".split(separator: " ").map(String.init))
+        }
+        let keyring = Keyring(folder: folder.appending("Keys"))
+        try keyring.generateSender(named: "newsroom")
+        #expect(try seal("--new-key-file one.key").status == 0)
+        let before = try Checkout.text(folder.appending("Keys/keyring.txt"))
+        let same = try seal("--new-key-file one.key --key-file one.key")
+        #expect(same.status == 65 && same.errors.contains("nothing was changed"), "\(same.errors)")
+        #expect(try Checkout.text(folder.appending("Keys/keyring.txt")) == before)
+        #expect(try seal("--new-key-file two.key --key-file one.key").status == 0)
     }
 }
