@@ -164,7 +164,7 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
     var everything = false
 
     @Option(help: "Only what this key has sealed: pushsender1…, as `outbox status` shows it; or unknown.")
-    var sender: String?
+    var sender: SealedBy?
 
     @Flag(help: "Do not ask.")
     var yes = false
@@ -179,12 +179,7 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
             throw ValidationError("Give one of --refused, --everything and --sender.")
         }
         guard reason == nil || refused else { throw ValidationError("--reason goes with --refused.") }
-        guard sender == nil || sealedBy != nil else {
-            throw ValidationError("--sender takes a key in full, pushsender1…, as `outbox status` shows it; or unknown.")
-        }
     }
-
-    private var sealedBy: SealedBy? { sender.flatMap { SealedBy(parsing: $0) } }
 
     func run() async throws {
         try await Failure.reportingAsync {
@@ -193,16 +188,16 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
                 let count = try await outbox.status().waitingCount
                 try Prompt.confirm("\(Progress.number(count)) waiting pushes will never be sent.", isConfirmed: yes)
             }
-            if let sealedBy {
+            if let sender {
                 let status = try await outbox.status()
-                let count = status.waitingBySender[sealedBy, default: 0]
-                let refusedCount = status.deadLettersBySender[sealedBy, default: 0]
+                let count = status.waitingBySender[sender, default: 0]
+                let refusedCount = status.deadLettersBySender[sender, default: 0]
                 try Prompt.confirm(
                     "\(Progress.number(count)) waiting and \(Progress.number(refusedCount)) refused pushes that this key has sealed will never be sent.",
                     isConfirmed: yes)
             }
             let other: PurgeScope = everything ? .everything : refused ? .deadLetters(reason: reason) : .stale
-            let scope = sealedBy.map { .sealed(by: $0) } ?? other
+            let scope = sender.map { .sealed(by: $0) } ?? other
             let count = try await outbox.purge(scope)
             if json {
                 try Output.json(["purged": .integer(Int64(count))])

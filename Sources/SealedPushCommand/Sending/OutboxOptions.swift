@@ -114,6 +114,10 @@ extension UserName: ExpressibleByArgument {
     public init?(argument: String) { self.init(parsing: argument) }
 }
 
+extension SealedBy: ExpressibleByArgument {
+    public init?(argument: String) { self.init(parsing: argument) }
+}
+
 extension IdempotencyKey: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
