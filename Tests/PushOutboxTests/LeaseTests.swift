@@ -143,6 +143,7 @@ struct LeaseTests {
     func strangeEntries() async throws {
         let changes = [
             "apns_id = 'short'", "apns_id = upper(apns_id)", "apns_id = substr(apns_id, 1, 35) || '\n'",
+            "apns_id = substr(apns_id, 1, 35)", "apns_id = apns_id || '0'",
             "apns_id = replace(apns_id, '-', '0')", "collapse_id = 'a b'", "collapse_id = 'x\r\nevil: 1'",
             "collapse_id = 'é'", "collapse_id = ''", "collapse_id = '\(String(repeating: "c", count: 65))'",
             StoreKind.current == .sqlite ? "body = zeroblob(4097)" : "body = convert_to(repeat('a', 4097), 'UTF8')",
