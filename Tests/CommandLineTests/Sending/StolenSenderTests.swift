@@ -87,6 +87,19 @@ struct StolenSenderTests {
         #expect(late.status == 0 && late.output.contains("and not believed: a sender set takes its place"), "\(late)")
     }
 
+    @Test("revoking somebody else's device says that an outbox has a list of its own; revoking one's own does not")
+    func deviceOfAnOutbox() throws {
+        let folder = try TemporaryFolder()
+        let keyring = Keyring(folder: folder.appending("Keys"))
+        try keyring.add(.device(Identity().recipient), named: "friend")
+        try keyring.generateDevice(named: "own")
+        for (name, isTold) in [("friend", true), ("own", false)] {
+            let revoked = try Program("sealedpush", in: folder.url).run(
+                "keys", "revoke", name, "--yes", "--keyring", "Keys")
+            #expect(revoked.status == 0 && revoked.errors.contains("sealedpush device remove") == isTold, "\(revoked)")
+        }
+    }
+
     @Test("a keyring is not sealed anew under the secret that it has: after a theft it would look done")
     func sameSecret() throws {
         let folder = try TemporaryFolder()
