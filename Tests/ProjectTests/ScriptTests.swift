@@ -69,6 +69,20 @@ struct ScriptTests {
         #expect(calls.isEmpty)
     }
 
+    @Test("Scripts/size adds up: the modules' lines are the lines in Sources")
+    func size() throws {
+        let result = try Program(at: Checkout.folder.appending(path: "Scripts/size").path).run()
+        #expect([0, 1].contains(result.status) && result.errors.isEmpty, "\(result.output)\(result.errors)")
+        let budgets = result.output.matches(of: /(?m)^(.+?) +(\d+) +(\d+)(  over)?$/).prefix { $0.1 != "module" }
+        #expect(budgets.count >= 10)
+        #expect(result.status == (result.output.contains("  over\n") ? 1 : 0))
+        let parts = result.output.components(separatedBy: "\n\n")
+        try #require(parts.count == 3)
+        let modules = parts[1].matches(of: /(?m)^\S+ +\d+ +(\d+) +\d+$/).compactMap { Int($0.1) }
+        #expect(modules.count >= 10 && modules.reduce(0, +) == budgets.first.flatMap { Int($0.2) })
+        #expect(parts[2].contains("\nsealedpush seal "))
+    }
+
     @Test("a CDPATH that the shell exports leads none of them into another project")
     func searchPath() throws {
         let own = folder.appending("work")
