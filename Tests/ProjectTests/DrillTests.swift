@@ -28,14 +28,4 @@ struct DrillTests {
         #expect(figures["forged"] as? [String: Int] == ["before": 3, "outbox": 0, "revoked": 0, "after": 0])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty, "what it made is gone")
     }
-
-    @Test("with too few messages there is nothing to rehearse")
-    func tooFew() throws {
-        let folder = try TemporaryFolder()
-        for arguments in [["1", "1"], ["0"], ["10", "0"], ["ten"], ["10", "5", "1"], ["--jsn"]] {
-            let result = try Program(at: "/usr/bin/env", in: folder.url).run(
-                ["bash", Checkout.folder.appending(path: "Scripts/drill").path] + arguments)
-            #expect(result.status == 64 && result.output.isEmpty && !result.errors.isEmpty, "\(arguments)")
-        }
-    }
 }

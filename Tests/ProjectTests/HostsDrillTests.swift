@@ -22,16 +22,4 @@ struct HostsDrillTests {
         let did = ["kill": Int(size[2]), "stop": Int(size[3]), "fail over": 1]
         #expect(figures["did"] as? [String: Int] == did.compactMapValues { $0 })
     }
-
-    @Test("the simulation of many hosts ends, and no host makes the others slower")
-    func simulation() throws {
-        let script = Checkout.folder.appending(path: "Benchmarks/simulate-hosts.py").path
-        let result = try Program(at: "/usr/bin/python3").run("-B", script, "--seconds", "0.4")
-        #expect(result.status == 0, "\(result.errors)")
-        let rates = result.output.split(separator: "\n").dropFirst().map { line in
-            Int(line.split(separator: " ")[1].filter(\.isNumber)) ?? 0
-        }
-        #expect(rates.count == 7 && (rates.first ?? 0) > 0)
-        for (fewer, more) in zip(rates, rates.dropFirst()) { #expect(Double(more) > 0.9 * Double(fewer), "\(rates)") }
-    }
 }

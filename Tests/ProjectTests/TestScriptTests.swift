@@ -8,18 +8,6 @@ import Testing
 struct TestScriptTests {
     private let script = Checkout.folder.appending(path: "Scripts/test")
 
-    @Test("tells its flags when asked, and when it is given another one")
-    func usage() throws {
-        let bash = Program(at: "/bin/bash")
-        let help = try bash.run(script.path, "--help")
-        #expect(help.status == 0 && help.errors.isEmpty)
-        let refusal = try bash.run(script.path, "--no-such-flag")
-        #expect(refusal.status == 64 && refusal.output.isEmpty)
-        for text in [help.output, refusal.errors] {
-            for flag in ["--thorough", "--sanitize"] { #expect(text.contains("\n  \(flag)  "), "\(text)") }
-        }
-    }
-
     @Test("runs each test in one of its two parts: what the first one is made of is left out of the second")
     func parts() throws {
         let text = try Checkout.text(script)

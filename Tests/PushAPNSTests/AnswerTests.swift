@@ -142,21 +142,4 @@ struct AnswerTests {
         #expect(await outcome == .success(.accepted(uniqueID: nil)))
         await rig.stop()
     }
-
-    @Test("the body's window of 0 delays a push until it is opened")
-    func windowOfZero() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.settings = [
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: 10),
-            HTTP2Setting(parameter: .initialWindowSize, value: 0),
-        ]
-        behaviour.onConnect = { connection in
-            connection.channel.eventLoop.scheduleTask(in: .milliseconds(100)) {
-                connection.send(.settings(.settings([HTTP2Setting(parameter: .initialWindowSize, value: 65_535)])))
-            }
-        }
-        let rig = try await Rig(behaviour)
-        #expect(await rig.outcome().isAccepted)
-        await rig.stop()
-    }
 }

@@ -52,20 +52,6 @@ struct ProviderTokenTests {
         await rig.stop()
     }
 
-    @Test("it is renewed without any push while a connection is open, and no push goes out with an old one")
-    func idleHour() async throws {
-        let rig = try await Rig()
-        rig.trust([1])
-        #expect(await rig.outcome(1).isAccepted)
-        rig.clock.advance(.seconds(50 * 60))
-        try await eventually("a renewal") { rig.metrics.counter("push_token_renewals", "signed") == 2 }
-        rig.clock.advance(.seconds(70 * 60))
-        #expect(await rig.outcome(1).isAccepted)
-        #expect(
-            try await Self.claims(rig.server.seen.requests.last?.header("authorization")).iat == 1_800_000_000 + 7_200)
-        await rig.stop()
-    }
-
     @Test("an expired token is replaced together with its connection, and the push is delivered")
     func expired() async throws {
         var behaviour = ServerBehaviour()
@@ -134,49 +120,6 @@ struct ProviderTokenTests {
         await rig.stop()
     }
 
-    @Test("where APNs allows no new token in time, the error and the log say so")
-    func frozen() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
-            if exchange.number == 2 {
-                exchange.refuse(429, "TooManyProviderTokenUpdates")
-            } else {
-                exchange.accept()
-            }
-        }
-        let log = LogHandlerOfTests()
-        let rig = try await Rig(behaviour, log: log) { $0.deadlines.connect = .seconds(1_000_000) }
-        rig.trust([1])
-        #expect(await rig.outcome(1).isAccepted)
-        rig.clock.advance(.seconds(45 * 60))
-        #expect(await rig.outcome(1).refusal?.reason == "TooManyProviderTokenUpdates")
-        rig.clock.advance(.seconds(15 * 60))
-        async let outcome = rig.outcome(1)
-        try await eventually("it waits") { try await rig.transport.waitingCount == 1 }
-        rig.clock.advance(.seconds(30))
-        #expect(
-            await outcome.error == .unreachable("the provider token has expired, and APNs allows no new one yet"))
-        #expect(log.text.components(separatedBy: "allows no new one yet").count == 2)
-        rig.clock.advance(.seconds(6 * 60))
-        #expect(await rig.outcome(1).isAccepted)
-        await rig.stop()
-    }
-
-    @Test("a server that calls every token expired gets no more than one in 20 minutes")
-    func neverMoreThanOne() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { $0.refuse(403, "ExpiredProviderToken") }
-        let rig = try await Rig(behaviour)
-        for _ in 0..<120 {
-            _ = await rig.outcome()
-            rig.clock.advance(.seconds(60))
-        }
-        // Two hours.
-        #expect((2...7).contains(rig.metrics.counter("push_token_renewals", "signed")))
-        #expect(Set(rig.server.seen.requests.map { $0.header("authorization") }).count <= 7)
-        await rig.stop()
-    }
-
     @Test("TooManyProviderTokenUpdates reaches the caller, ends the connection and waits a minute")
     func tooManyUpdates() async throws {
         var behaviour = ServerBehaviour()
@@ -196,20 +139,6 @@ struct ProviderTokenTests {
         rig.clock.advance(.seconds(6))
         #expect(await next.isAccepted)
         #expect(rig.metrics.counter("push_token_renewals", "signed") == 1)
-        await rig.stop()
-    }
-
-    @Test("a clock that was set back brings a new token, once one is allowed")
-    func setBack() async throws {
-        let rig = try await Rig()
-        rig.trust([1])
-        #expect(await rig.outcome(1).isAccepted)
-        rig.clock.setWall(bySeconds: -7_200)
-        #expect(await rig.outcome(1).isAccepted)
-        #expect(rig.metrics.counter("push_token_renewals", "signed") == 1)
-        rig.clock.advance(.seconds(20 * 60))
-        #expect(await rig.outcome(1).isAccepted)
-        try await eventually("a new one") { rig.metrics.counter("push_token_renewals", "signed") == 2 }
         await rig.stop()
     }
 

@@ -31,20 +31,4 @@ struct X25519SecretKeyTests {
             #expect(ours.agree(try X25519PublicKey(peer.publicKey.rawRepresentation)) == agreed)
         }
     }
-
-    @Test("is any 32 bytes, kept as they are: clamped inside the function only")
-    func unclamped() throws {
-        for byte in [0x00, 0x07, 0xf8, 0xff] as [UInt8] {
-            let secret = [UInt8](repeating: byte, count: 32)
-            let key = X25519SecretKey(secret)
-            #expect(key.withScalar { Array($0) } == secret)
-            #expect(key.publicKey.bytes.count == 32)
-        }
-    }
-
-    @Test("differs from each other random one")
-    func random() {
-        let keys = (0..<50).map { _ in X25519SecretKey.random().publicKey }
-        #expect(Set(keys).count == 50)
-    }
 }

@@ -126,27 +126,6 @@ struct OwnDeviceTests {
         #expect(!phone.ledger.asksForNewKey)
     }
 
-    @Test("keys are rotated by age, and by nothing else")
-    func rotationByAge() throws {
-        _ = try phone.device.enrol(at: start)
-        let age = Duration.seconds(30 * day)
-        #expect(try phone.device.maintain(rotatingOlderThan: age, at: later(30 * day - 1)).rotated == nil)
-        #expect(try phone.device.maintain(at: later(99 * day)).rotated == nil)
-        let done = try phone.device.maintain(rotatingOlderThan: age, at: later(30 * day))
-        #expect(done.rotated != nil)
-        #expect(try phone.device.maintain(rotatingOlderThan: age, at: later(90 * day)).rotated == nil)
-    }
-
-    @Test("a record is signed anew within 60 days of its end")
-    func renewal() throws {
-        let record = try phone.device.enrol(at: start)
-        #expect(try phone.device.maintain(at: later(340 * day)).record == record)
-        let renewed = try phone.device.maintain(at: later(340 * day + 1)).record
-        #expect(renewed.counter == counter(later(340 * day + 1)))
-        #expect(renewed.recipients == record.recipients)
-        #expect(renewed.expires == later(740 * day + 1))
-    }
-
     @Test("revoking destroys every key at once, and the new one takes their place")
     func revoke() throws {
         let first = try phone.device.enrol(at: start).recipients[0]
@@ -161,17 +140,6 @@ struct OwnDeviceTests {
         _ = try phone.open(try phone.seal(to: record.recipients[0], sent: later(3)), at: later(3))
         // It takes nobody's place, so it waits for nobody.
         #expect(try phone.device.maintain(at: later(4)).waitingSince == nil)
-    }
-
-    @Test("a key that was made while the clock was behind is still the newest")
-    func clockSetBack() throws {
-        let old = try phone.device.enrol(at: start).recipients[0]
-        let record = try phone.device.rotate(at: later(-9 * day))
-        #expect(record.recipients[1] == old)
-        phone.markers.mark(record.recipients[0], at: later(-8 * day))
-        let done = try phone.device.maintain(at: later(-8 * day))
-        #expect(done.record.recipients == [record.recipients[0]])
-        #expect(done.retired == [old])
     }
 
     @Test("the device answers a trusted sender's challenge about itself, and no other")

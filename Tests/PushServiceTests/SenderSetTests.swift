@@ -58,19 +58,6 @@ struct SenderSetTests {
         #expect(try !opens(from: phone.sender, at: late) && !opens(from: newcomer, at: late))
     }
 
-    @Test("through the service module: the notification of a sender of the set is shown, that of another is not")
-    func service() throws {
-        let phone = try Phone()
-        let now = Timestamp.now()
-        let recipient = try phone.device.enrol(at: now.advanced(bySeconds: -60)).recipients[0]
-        try phone.configuration.accept(senderSet: phone.senderSet(1, of: [newcomer], at: now).description, at: now)
-        let opening = PushOpening(phone.configuration, environment: .system)
-        let good = try phone.seal(to: recipient, sent: .now(), from: newcomer)
-        #expect(opening.present(field: good.text, requestIdentifier: "one").reason == nil)
-        let old = try phone.seal(to: recipient, sent: .now())
-        #expect(opening.present(field: old.text, requestIdentifier: "two").reason == .unknownSender)
-    }
-
     @Test("a set that is older, forged, foreign, expired or no set at all is refused, and nothing changes")
     func refused() throws {
         #expect(try accept(try phone.senderSet(5, of: [newcomer])))

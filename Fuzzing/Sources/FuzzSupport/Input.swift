@@ -34,3 +34,25 @@ public struct Input {
         String(decoding: take(Int(byte())), as: UTF8.self)
     }
 }
+
+/// Stops the program with a sentence where something that must hold does not: libFuzzer then keeps the input.
+///
+/// A release build drops the sentence of a precondition, but not this one.
+public func demand(_ isTrue: Bool, _ sentence: @autoclosure () -> String) {
+    guard !isTrue else { return }
+    fatalError(sentence())
+}
+
+public enum Hexadecimal {
+    /// The bytes of text that is known to be hexadecimal.
+    public static func bytes(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = Substring(text)
+        while !rest.isEmpty {
+            guard let byte = UInt8(rest.prefix(2), radix: 16) else { fatalError("not hexadecimal: \(text)") }
+            bytes.append(byte)
+            rest = rest.dropFirst(2)
+        }
+        return bytes
+    }
+}

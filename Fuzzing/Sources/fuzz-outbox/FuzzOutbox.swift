@@ -15,7 +15,8 @@ public func fuzzOutbox(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     case 0, 1:
         GoodFile.lay(good)
         var database = RawDatabase(GoodFile.path)
-        for _ in 0..<8 where !input.rest.isEmpty { changeCell(in: &database, &input) }
+        let tables = database.tables()
+        for _ in 0..<8 where !input.rest.isEmpty { changeCell(in: &database, tables, &input) }
         database.close()
     case 2:
         var bytes = good
@@ -27,10 +28,10 @@ public func fuzzOutbox(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     return 0
 }
 
-private func changeCell(in database: inout RawDatabase, _ input: inout Input) {
-    let tables = RawDatabase.tables
-    let (table, columns, hasRowID) = tables[Int(input.byte()) % tables.count]
-    let column = columns[Int(input.byte()) % columns.count]
+private func changeCell(in database: inout RawDatabase, _ tables: [RawDatabase.Table], _ input: inout Input) {
+    let table = one(of: tables.map(\.name), input.byte())
+    let (_, columns, hasRowID) = tables.first { $0.name == table } ?? (table, [], false)
+    let column = one(of: columns, input.byte())
     let rows = input.byte()
     let condition = hasRowID && rows & 0x80 == 0 ? "WHERE rowid % 4 = \(rows % 4)" : ""
     database.run("UPDATE OR IGNORE \(table) SET \(column) = ?1 \(condition)", value(&input))
@@ -47,4 +48,10 @@ private func value(_ input: inout Input) -> RawDatabase.Value {
     case 6: .text(input.take(Int(input.byte())))
     default: .text([UInt8](repeating: input.byte(), count: input.number(below: 5_000)))
     }
+}
+
+/// The name that a byte stands for, whatever others there are: an input means the same when another table is added.
+private func one(of names: [String], _ byte: UInt8) -> String {
+    func distance(_ name: String) -> UInt8 { name.utf8.reduce(0) { $0 &* 167 &+ $1 } &- byte }
+    return names.min { distance($0) < distance($1) } ?? ""
 }

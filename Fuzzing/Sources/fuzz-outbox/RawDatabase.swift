@@ -11,43 +11,7 @@ struct RawDatabase {
         case blob([UInt8])
     }
 
-    /// The outbox's own, and whether their rows have numbers.
-    static let tables: [(name: String, columns: [String], hasRowID: Bool)] = [
-        (
-            "devices",
-            [
-                "id", "name", "user", "topic", "environment", "token", "token_registered", "token_refusal", "is_proven",
-                "recipient", "is_verified", "valid_from", "valid_until", "revision",
-            ], true
-        ),
-        ("enrolments", ["device", "enrolment", "record", "proven"], true),
-        (
-            "entries",
-            [
-                "id", "device", "priority", "enqueued", "stale", "expiration", "apns_id", "collapse_id", "body",
-                "sender",
-            ], true
-        ),
-        ("queues", ["device", "environment", "priority", "due", "lease", "entry", "attempts"], true),
-        (
-            "dead_letters",
-            [
-                "id", "device", "priority", "enqueued", "stale", "expiration", "apns_id", "collapse_id", "body",
-                "sender",
-                "reason", "attempts", "died",
-            ], true
-        ),
-        ("senders", ["id", "key"], true),
-        ("carriers", ["id", "name"], true),
-        ("requests", ["key", "audience", "position", "is_complete", "enqueued", "created"], false),
-        ("tallies", ["day", "outcome", "count"], false),
-        ("receipt_tallies", ["day", "outcome", "count"], false),
-        (
-            "receipt_devices", ["id", "last", "shown", "failed", "day", "shown_that_day", "failed_that_day"], false
-        ),
-        ("receipt_numbers", ["id", "number", "day"], false),
-        ("receipt_failures", ["id", "reason", "last"], false),
-    ]
+    typealias Table = (name: String, columns: [String], hasRowID: Bool)
 
     private let handle: OpaquePointer?
 
@@ -79,4 +43,22 @@ struct RawDatabase {
     }
 
     func close() { sqlite3_close(handle) }
+
+    /// The tables that are there.
+    func tables() -> [Table] {
+        texts("SELECT name FROM sqlite_schema WHERE type = 'table'").map { name in
+            let isOrdered = texts("SELECT 1 FROM pragma_table_list('\(name)') WHERE wr").isEmpty
+            return (name, texts("SELECT name FROM pragma_table_info('\(name)')"), isOrdered)
+        }
+    }
+
+    /// The first column of each row.
+    private func texts(_ sql: String) -> [String] {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { fatalError("no SQL: \(sql)") }
+        defer { sqlite3_finalize(statement) }
+        var texts: [String] = []
+        while sqlite3_step(statement) == SQLITE_ROW { texts.append(String(cString: sqlite3_column_text(statement, 0))) }
+        return texts
+    }
 }

@@ -64,7 +64,6 @@ private func change(_ outbox: Outbox) async {
             key: IdempotencyKey("key"))
     }
     _ = await answer { () throws(OutboxError) in try await outbox.purge(.stale) }
-    _ = await answer { () throws(OutboxError) in try await outbox.purge(.sealed(by: .unknown)) }
     _ = await answer { () throws(OutboxError) in try await outbox.purge(.deadLetters(reason: nil)) }
     _ = await answer { () throws(OutboxError) in try await outbox.remove("watch") }
 }

@@ -10,8 +10,7 @@ struct PackageCopy: Sendable {
     private let folder: TemporaryFolder
     private let package: URL
 
-    /// - Parameter change: what is done to the manifest's text besides.
-    init(_ branch: Branch, change: (String) -> String = { $0 }) async throws {
+    init(_ branch: Branch) async throws {
         folder = try TemporaryFolder()
         package = folder.appending("sealed-push")
         let text = try Checkout.text(Checkout.folder.appending(path: "Package.swift"))
@@ -19,7 +18,7 @@ struct PackageCopy: Sendable {
         guard text.contains(condition) else { throw Tool.Failed(description: "no branch in the manifest") }
         let branched = text.replacingOccurrences(of: condition, with: branch == .linux ? "#if true" : "#if false")
         try FileManager.default.createDirectory(at: package, withIntermediateDirectories: true)
-        try Data(change(branched).utf8).write(to: package.appending(path: "Package.swift"))
+        try Data(branched.utf8).write(to: package.appending(path: "Package.swift"))
     }
 
     /// All files that belong to the project, whether they are committed or not.

@@ -4,16 +4,10 @@ import TestSupport
 
 /// Our sources, compiled against stand-ins for Apple's modules: Tests/AppleRehearsal/README.md.
 struct Rehearsal: Sendable {
-    struct Module: Sendable {
-        let name: String
-        var folder: String { name == "TestSupport" ? "Tests/Support" : "Sources/\(name)" }
-    }
-
     /// The device's end and the sender module, each after those that it imports.
-    static let modules = [
+    private static let modules = [
         "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushService", "PushCharts",
-        "TestSupport",
-    ].map { Module(name: $0) }
+    ]
     /// Each after those that it imports.
     private static let standIns = [
         "DarwinStructures", "Darwin", "Glibc", "CoreFoundation", "AppleFoundation", "Security", "CoreGraphics",
@@ -63,9 +57,8 @@ struct Rehearsal: Sendable {
         let apple = ["-package-name", "apple", "-enable-upcoming-feature", "InternalImportsByDefault"]
         try check(await compile(files, as: "UserNotifications", swift: "5", apple, into: compiled))
         for name in Self.standInsOnTop { try await makeStandIn(name) }
-        for module in Self.modules {
-            let files = try copy(module.folder)
-            try check(await compile(files, as: module.name, swift: swift, Self.settings, into: compiled))
+        for (name, folder) in Self.modules.map({ ($0, "Sources/\($0)") }) + [("TestSupport", "Tests/Support")] {
+            try check(await compile(copy(folder), as: name, swift: swift, Self.settings, into: compiled))
         }
         return self
     }
@@ -109,19 +102,6 @@ struct Rehearsal: Sendable {
         return try await Tool.run(
             ["swiftc", "-emit-module", "-wmo", "-parse-as-library", "-swift-version", swift, "-module-name", module]
                 + ["-I", compiled, "-I", sodium] + cache + flags + ["-o", "\(output)/\(module).swiftmodule"] + files)
-    }
-
-    /// Compiles one of our modules again with a text of its own in place of one file's.
-    func compile(_ module: Module, with path: String, being text: String) async throws -> Program.Result {
-        let scratch = UUID().uuidString
-        defer { try? FileManager.default.removeItem(at: folder.appending(path: scratch)) }
-        var files = try Checkout.files(in: module.folder, ending: ".swift").map { file in
-            folder.appending(path: "sources\(file.path.dropFirst(Checkout.folder.path.count))").path
-        }
-        files.removeAll { $0.hasSuffix("/sources/\(path)") }
-        files.append(try write(AppleSource.rewrite(text, for: system), to: "\(scratch)/\(path)"))
-        return try await compile(
-            files, as: module.name, swift: swift, Self.settings, into: folder.appending(path: scratch).path)
     }
 
     /// Compiles a target of tests.

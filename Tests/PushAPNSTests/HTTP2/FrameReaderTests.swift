@@ -90,21 +90,6 @@ struct FrameReaderTests {
         }
     }
 
-    @Test("bytes of chance are read or refused, and never trap")
-    func chance() {
-        var random = SystemRandomNumberGenerator()
-        for _ in 0..<3_000 {
-            var reader = FrameReader()
-            reader.append(ByteBuffer(bytes: Self.frame(4, 0, 0, [])))
-            for _ in 0..<20 {
-                let payload = (0..<Int.random(in: 0..<20, using: &random)).map { _ in UInt8.random(in: 0...255) }
-                let frame = Self.frame(.random(in: 0...10), .random(in: 0...255), .random(in: 0...3), payload)
-                reader.append(ByteBuffer(bytes: frame))
-                do { while try reader.next() != nil {} } catch { break }
-            }
-        }
-    }
-
     @Test("more frames that bring nothing than pushes justify are a flood, within half a minute")
     func flood() throws {
         var flood = FloodGuard()

@@ -35,22 +35,6 @@ struct GuardedSecretTests {
         }
     }
 
-    @Test("is read by many threads at once")
-    func threads() {
-        final class Shared: Sendable {
-            let secret = GuardedSecret(count: 64) { for index in $0.indices { $0[index] = UInt8(index) } }
-        }
-        let shared = Shared()
-        let sums = Locked<[Int]>([])
-        onThreads(8) { _ in
-            for _ in 0..<100 {
-                let sum = shared.secret.withBytes { $0.reduce(0) { $0 + Int($1) } }
-                sums.withLock { $0.append(sum) }
-            }
-        }
-        #expect(sums.withLock { $0 } == [Int](repeating: 64 * 63 / 2, count: 800))
-    }
-
     #if os(Linux)
         @Test("is read-only: writing to it crashes")
         func readOnly() async {

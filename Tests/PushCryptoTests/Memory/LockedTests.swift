@@ -27,27 +27,6 @@ struct LockedTests {
         #expect(counter.withLock { $0 } == 8_000)
     }
 
-    @Test("lets nobody see two values that belong together half changed")
-    func together() {
-        let pair = Locked((first: 0, second: 0))
-        let torn = Locked(0)
-        onThreads(8) { thread in
-            for _ in 0..<1_000 {
-                if thread.isMultiple(of: 2) {
-                    pair.withLock { pair in
-                        pair.first += 1
-                        sched_yield()
-                        pair.second += 1
-                    }
-                } else if !pair.withLock({ $0.first == $0.second }) {
-                    torn.withLock { $0 += 1 }
-                }
-            }
-        }
-        #expect(torn.withLock { $0 } == 0)
-        #expect(pair.withLock { $0.first } == 4_000)
-    }
-
     @Test("is free again after an error")
     func errors() {
         struct Failure: Error {}

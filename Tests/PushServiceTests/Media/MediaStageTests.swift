@@ -206,20 +206,6 @@ struct MediaStageTests {
         }
     }
 
-    @Test(
-        "an answer that is odd, or has no end, costs its own picture: no trap, no memory, no waiting",
-        arguments: OddServer.allCases)
-    func oddAnswers(server: OddServer) async throws {
-        let scene = try Scene()
-        try scene.attach("good")
-        try scene.attach("odd", isPlain: true) { _ in server.manner }
-        let shown = try await scene.show()
-        #expect(shown.body == "Look!")
-        #expect(shown.attachments.map { $0.identifier } == ["good"])
-        #expect(scene.failures.count == 1)
-        try await scene.waitUntilQuiet(files: 1)
-    }
-
     @Test("whenever time is up, every 100 ms of a run, the text is shown once and nothing is left open")
     func anyMoment() async throws {
         for step in 0...11 {

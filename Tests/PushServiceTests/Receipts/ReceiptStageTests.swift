@@ -66,24 +66,6 @@ struct ReceiptStageTests {
         #expect(names.isEmpty, "\(names)")
     }
 
-    @Test("says nothing about app, system, language or person, and has no content in it")
-    func request() async throws {
-        await show(try field(nil, Content(title: "Nina", body: "Lunch at one?", data: ["table": 7])))
-        let head = try #require(server.heads.first)
-        #expect(head.hasPrefix("POST /r HTTP/1.1\r\n"))
-        let lines = head.split(separator: "\r\n").dropFirst().map { $0.lowercased() }
-        let names = Set(lines.map { $0.prefix { $0 != ":" } })
-        #expect(
-            names.isSubset(of: [
-                "host", "accept", "content-type", "content-length", "user-agent", "accept-encoding", "accept-language",
-                "connection",
-            ]), "\(head)")
-        #expect(lines.contains("user-agent: sealed-push"))
-        #expect(lines.contains("accept-language: *"))
-        #expect(lines.contains("content-type: application/octet-stream"))
-        #expect(server.bodies[0].count == 128)
-    }
-
     @Test("posts to no host but the app's own, and never without TLS on a device")
     func hosts() async throws {
         let stage = ReceiptStage(hosts: ["push.example.com"])
@@ -189,13 +171,6 @@ struct ReceiptStageTests {
         server.behave(.floods)
         await show(try field())
         #expect(queue.waiting().isEmpty)
-    }
-
-    @Test("keeps a receipt where the answer breaks off in its head, as where there is none")
-    func brokenOff() async throws {
-        server.behave(.breaksOff)
-        await show(try field())
-        #expect(queue.waiting().count == 1)
     }
 
     @Test("keeps a receipt where nobody is there, and asks each address once in a run")

@@ -111,19 +111,6 @@ struct PlaceholderStageTests {
         }
     }
 
-    @Test("of any text are found without a trap, and a text without braces stays as it is")
-    func anyText() {
-        var random = SeededGenerator()
-        let pieces = ["{{", "}}", "{", "}", "|", "a", "é", "\u{301}", " ", "{{a}}", "{{a|", "\n", "👨‍👩‍👧‍👦"]
-        for _ in 0..<3_000 {
-            let text = (0..<Int.random(in: 0...12, using: &random)).map { _ in pieces.randomElement(using: &random)! }
-                .joined()
-            let filled = Template(text).filled(maximumByteCount: 8_192) { _ in "V" }
-            #expect(filled != nil, "\(text)")
-            if !text.contains("{{") { #expect(filled == text) }
-        }
-    }
-
     @Test("find the values before the first unlock, and nothing where the file is damaged, huge, a link or a pipe")
     func damagedFiles() async throws {
         try values.replaceAll(with: ["v": "value"])

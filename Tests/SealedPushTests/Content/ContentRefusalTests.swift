@@ -49,25 +49,6 @@ struct ContentRefusalTests {
         }
     }
 
-    @Test("because alert is missing says so")
-    func missing() {
-        #expect(refusal("{}") == .missing("alert"))
-        #expect(refusal(#"{"Alert":{"body":"x"}}"#) == .missing("alert"))
-    }
-
-    @Test("because nothing of its alert can be seen says so")
-    func invisible() {
-        for text in [
-            "", " ", "\\n\\t", "\u{a0}\u{2003}\u{3000}", "\u{200b}", "\u{200d}\u{feff}\u{2060}", "\u{ad}", "\u{115f}",
-            "\u{fe0f}", "\u{e0041}", "\\u0007\\u001b", "\u{85}", " \u{200b}\\u0000 ",
-        ] {
-            #expect(refusal(#"{"alert":{"title":"\#(text)","body":"\#(text)"}}"#) == .noVisibleText)
-            #expect(refusal(#"{"alert":{"title":"\#(text)","body":"\#(text).x"}}"#) == nil)
-        }
-        #expect(refusal(#"{"alert":{}}"#) == .noVisibleText)
-        #expect(refusal(#"{"alert":{"loc-key":"x"}}"#) == .noVisibleText)
-    }
-
     @Test("because it is no JSON object, too deep or too long says so")
     func form() {
         #expect(refusal("[]") == .notJSON)
@@ -79,14 +60,6 @@ struct ContentRefusalTests {
         #expect(
             refusal(#"{"alert":{"body":"\#(String(repeating: "x", count: 4_097 - frame))"}}"#)
                 == .tooLong(maximumByteCount: 4_096))
-    }
-
-    @Test("is described by one sentence for each reason")
-    func descriptions() {
-        let errors: [ContentError] = [
-            .tooLong(maximumByteCount: 4_096), .notJSON, .missing("alert"), .invalid("badge"), .noVisibleText,
-        ]
-        #expect(Set(errors.map(\.description)).count == errors.count)
     }
 
     private func refusal(_ text: String) -> ContentError? {

@@ -98,22 +98,6 @@ struct JSONReaderTests {
     @Test("may stand between white space")
     func whiteSpace() { #expect(read(" \t\r\n{ \"a\" : 1 } \n") == ["a": 1]) }
 
-    @Test("with a byte order mark, in UTF-16 or UTF-32, or with a NUL is refused")
-    func encodings() {
-        let text = #"{"a":1}"#
-        let bytes = Array(text.utf8)
-        let little: [UInt8] = bytes.flatMap { [$0, 0] }
-        let big: [UInt8] = bytes.flatMap { [0, $0] }
-        let wide: [UInt8] = bytes.flatMap { [$0, 0, 0, 0] }
-        let wrongs: [[UInt8]] = [
-            [0xef, 0xbb, 0xbf] + bytes, little, big, [0xff, 0xfe] + little, [0xfe, 0xff] + big, wide, bytes + [0],
-            [0] + bytes, Array("{\"a\":\"\0\"}".utf8),
-        ]
-        for wrong in wrongs {
-            #expect(JSONReader.object(wrong, maximumByteCount: 4_096) == nil)
-        }
-    }
-
     @Test("that is not UTF-8 is refused, wherever the wrong bytes stand")
     func invalidUTF8() {
         let wrongs: [[UInt8]] = [
@@ -190,9 +174,6 @@ struct JSONReaderTests {
         #expect(made.dictionary == ["x": ["y": 2]])
         #expect(made.take("x")?.members?.dictionary == ["y": 2] && made.take("x")?.members == nil)
     }
-
-    @Test("keeps truth values and numbers apart")
-    func kinds() { #expect(read(#"{"a":true,"b":1,"c":0,"d":false}"#) == ["a": true, "b": 1, "c": 0, "d": false]) }
 
     private func read(_ text: String) -> [String: JSONValue]? {
         JSONReader.object(Array(text.utf8), maximumByteCount: 4_096)

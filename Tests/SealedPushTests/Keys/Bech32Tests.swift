@@ -26,16 +26,6 @@ struct Bech32Tests {
         for text in Self.invalid { #expect(!ReferenceBech32.isValid(text)) }
     }
 
-    @Test("of BIP 173's vectors is no key, valid or not: none holds 32 bytes", arguments: valid + invalid)
-    func vectors(text: String) {
-        let prefix = text.lowercased().lastIndex(of: "1").map { String(text.lowercased()[..<$0]) } ?? ""
-        #expect(refusal(text, prefix: prefix) != nil)
-        #expect(throws: KeyTextError.self) { try Recipient(parsing: text) }
-        #expect(throws: KeyTextError.self) { try Sender(parsing: text) }
-        #expect(throws: KeyTextError.self) { try Identity(parsing: text) }
-        #expect(throws: KeyTextError.self) { try SenderKey(parsing: text) }
-    }
-
     @Test("is refused for the reason that BIP 173's vectors are made for")
     func reasons() {
         #expect(refusal(Self.invalid[3], prefix: "") == .tooLong)

@@ -54,18 +54,6 @@ struct FingerprintTests {
         }
     #endif
 
-    @Test("of one key is the same on both ends, in small letters and in capitals")
-    func bothEnds() throws {
-        let (identity, senderKey) = (Identity(), SenderKey())
-        let copies = try (
-            Recipient(parsing: identity.recipient.description.uppercased()),
-            Sender(parsing: senderKey.sender.description.uppercased())
-        )
-        #expect(Fingerprint(of: copies.0) == Fingerprint(of: identity.recipient))
-        #expect(Fingerprint(of: copies.1) == Fingerprint(of: senderKey.sender))
-        #expect(Fingerprint(of: copies.0).words == Fingerprint(of: identity.recipient).words)
-    }
-
     @Test("of the same bytes as another kind of key looks different")
     func kinds() throws {
         let recipient = Identity().recipient
@@ -75,53 +63,6 @@ struct FingerprintTests {
         #expect(asSender.digits != asRecipient.digits)
         #expect(asSender.words != asRecipient.words)
         #expect(asSender == Fingerprint(kind: "pushsender", bytes: recipient.bytes))
-    }
-
-    @Test("changes in most of its digits and words with any one bit of the key")
-    func flippedBits() {
-        var random = SeededGenerator()
-        let key = random.bytes(32)
-        let right = Fingerprint(kind: "push", bytes: key)
-        var (sameGroups, sameWords) = (0, 0)
-        for bit in 0..<256 {
-            var bytes = key
-            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-            let wrong = Fingerprint(kind: "push", bytes: bytes)
-            #expect(wrong != right)
-            #expect(wrong.digits != right.digits, "bit \(bit)")
-            #expect(wrong.words != right.words, "bit \(bit)")
-            sameGroups += zip(wrong.digits, right.digits).count { $0 == $1 }
-            sameWords += zip(wrong.words, right.words).count { $0 == $1 }
-        }
-        // By chance: 1,536 groups of which each stays with 1 in 100,000; 3,072 words of which each stays with 1 in 256.
-        #expect(sameGroups <= 3)
-        #expect(sameWords <= 48)
-    }
-
-    @Test("uses all words, and all digits in each place, about equally often")
-    func distribution() {
-        var random = SeededGenerator()
-        var words: [String: Int] = [:]
-        var digits = [[Character: Int]](repeating: [:], count: 30)
-        let count = 4_000
-        for _ in 0..<count {
-            let fingerprint = Fingerprint(kind: "push", bytes: random.bytes(32))
-            #expect(fingerprint.digits.count == 6 && fingerprint.digits.allSatisfy { $0.count == 5 })
-            #expect(fingerprint.words.count == 12)
-            for word in fingerprint.words { words[word, default: 0] += 1 }
-            for (place, digit) in fingerprint.digits.joined().enumerated() { digits[place][digit, default: 0] += 1 }
-        }
-        // Chi-squared, with bounds that chance passes about once in a billion runs.
-        #expect(words.count == 256)
-        #expect((130...410).contains(Self.chiSquared(words.values, expected: Double(12 * count) / 256)))
-        for place in digits {
-            #expect(place.count == 10)
-            #expect(Self.chiSquared(place.values, expected: Double(count) / 10) < 65)
-        }
-    }
-
-    private static func chiSquared(_ counts: some Sequence<Int>, expected: Double) -> Double {
-        counts.reduce(0) { $0 + (Double($1) - expected) * (Double($1) - expected) / expected }
     }
 
     @Test("is for a key of a named kind; another call stops the program")

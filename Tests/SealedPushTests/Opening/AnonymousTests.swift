@@ -76,20 +76,4 @@ struct AnonymousTests {
         #expect(authenticated.attachments.count == 1 && authenticated.overflow?.file == file)
         #expect(authenticated.chart != nil && authenticated.receipt != nil && authenticated.isTemplate)
     }
-
-    @Test("made from libsodium's sealed box and the Specification alone opens")
-    func independent() throws {
-        let text = """
-            {"id":"0123abcd-4567-4abc-8def-0123456789ab","topic":"com.example.app","sent":1760000000,\
-            "alert":{"body":"hello"}}
-            """
-        let plaintext = Array(text.utf8) + [0x80, 0, 0, 0]
-        var box = [UInt8](repeating: 0, count: plaintext.count + 48)
-        box.withUnsafeMutableBytes { box in
-            plaintext.withUnsafeBytes { SealedBox.seal($0, to: exchange.identity.recipient.x25519, into: box) }
-        }
-        let envelope = try Envelope(parsing: [0x02] + exchange.identity.recipient.keyID.bytes + box)
-        let opened = try exchange.opener(allowsAnonymous: true).open(envelope, at: exchange.now)
-        #expect(opened.content.alert.body == "hello")
-    }
 }

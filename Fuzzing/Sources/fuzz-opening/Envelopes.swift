@@ -1,0 +1,62 @@
+import FuzzSupport
+import SealedPush
+
+/// An envelope's bytes, and its text: what parses prints back to the same, and the rest is refused with the reason that
+/// Specification 2.5 and 3.1 to 3.3 give.
+func fuzzEnvelope(_ input: inout Input) {
+    let bytes = input.bytes
+    tryBytes(bytes)
+    if let text = String(validating: bytes, as: UTF8.self) { tryText(text) }
+}
+
+private func tryBytes(_ bytes: [UInt8]) {
+    let reason = reason(against: bytes)
+    do {
+        let envelope = try Envelope(parsing: bytes)
+        demand(reason == nil, "bytes that should be refused with \(String(describing: reason)) parse")
+        demand(envelope.bytes == bytes, "the envelope holds other bytes")
+        demand(envelope.plaintextByteCount > 0, "the envelope has no plaintext")
+        demand(try Envelope(parsing: envelope.text) == envelope, "the envelope's text is another envelope")
+        demand(Base64URLRule.decode(envelope.text) == bytes, "the envelope's text is not its base64url")
+        checkHeader(of: envelope)
+    } catch {
+        demand(error == reason, "\(error), where \(String(describing: reason)) is due")
+    }
+}
+
+private func tryText(_ text: String) {
+    let bytes = Base64URLRule.decode(text)
+    do {
+        let envelope = try Envelope(parsing: text)
+        demand(envelope.text.utf8.elementsEqual(text.utf8), "the envelope prints another text")
+        demand(envelope.bytes == bytes, "the envelope's bytes are not what the text stands for")
+    } catch {
+        switch bytes {
+        case _ where text.utf8.count > 4_096: demand(error == .tooLong, "\(error), where the text is too long")
+        case nil: demand(error == .notBase64URL, "\(error), where the text is no base64url")
+        case let bytes?: demand(error == reason(against: bytes), "the text is refused otherwise than its bytes")
+        }
+    }
+}
+
+/// Nil where the bytes are an envelope.
+private func reason(against bytes: [UInt8]) -> EnvelopeError? {
+    if bytes.count > 3_072 { return .tooLong }
+    guard let suite = bytes.first else { return .empty }
+    guard let minimum = [1: 62, 2: 54][suite] else { return .unknownSuite(suite) }
+    if bytes.count < minimum { return .tooShort(byteCount: bytes.count, minimum: minimum) }
+    return suite == 1 && !X25519Rule.isSafe(Array(bytes[9..<41])) ? .unsafeEncapsulatedKey : nil
+}
+
+private func checkHeader(of envelope: Envelope) {
+    let bytes = envelope.bytes
+    demand(hexadecimal(envelope.recipientKeyID) == Array(bytes[1..<5]), "another recipient key ID")
+    let isAuthenticated = bytes[0] == 1
+    demand(
+        envelope.senderKeyID.map(hexadecimal) == (isAuthenticated ? Array(bytes[5..<9]) : nil), "another sender key ID")
+    let number = isAuthenticated ? bytes[41..<45].reduce(0) { $0 * 256 + Int($1) } : nil
+    demand(envelope.sequenceNumber.map { Int($0) } == number, "another sequence number")
+    demand(envelope.plaintextByteCount == bytes.count - (isAuthenticated ? 61 : 53), "another length")
+}
+
+private func hexadecimal(_ id: KeyID) -> [UInt8] { Hexadecimal.bytes(id.description) }

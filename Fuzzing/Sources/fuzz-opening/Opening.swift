@@ -1,0 +1,89 @@
+import FuzzSupport
+import PushSender
+
+/// Opening: nothing opens but what was sealed, and that opens, or is refused, as Specification 6.4 says. The input is an
+/// envelope, or one whose header is made to fit the keys, or the plaintext of one, or content to seal and a bit to flip.
+func fuzzOpening(_ input: inout Input) {
+    let choice = input.byte()
+    let other = Int(choice >> 3)
+    switch choice % 8 {
+    case 0: openUnsealed(input.bytes)
+    case 1: openUnsealed(withAuthenticatedHeader(input.bytes, key: other))
+    case 2: openUnsealed(withAnonymousHeader(input.bytes, key: other))
+    case 3: openBox(of: input.bytes, time: other)
+    case 4: sealParsed(&input, isAnonymous: false, time: other)
+    case 5: sealParsed(&input, isAnonymous: true, time: other)
+    case 6: sealMade(&input, isAnonymous: false, time: other)
+    default: sealMade(&input, isAnonymous: true, time: other)
+    }
+}
+
+/// What nobody sealed does not open, and the reasons say nothing about why; but test vectors are open to all.
+private func openUnsealed(_ bytes: [UInt8]) {
+    guard let envelope = try? Envelope(parsing: bytes), !Parties.knownEnvelopes.contains(bytes) else { return }
+    checkRefusal(of: envelope)
+}
+
+private func checkRefusal(of envelope: Envelope) {
+    do {
+        _ = try Parties.opener.open(envelope, at: Parties.now)
+        fatalError("an envelope opens that nobody sealed")
+    } catch {
+        let reasons: [OpenError] = [.unknownRecipient, .unknownSender, .rejected]
+        demand(reasons.contains(error), "\(error), where the tag can't hold")
+    }
+}
+
+private func withAuthenticatedHeader(_ bytes: [UInt8], key: Int) -> [UInt8] {
+    guard bytes.count > 41 else { return bytes }
+    var bytes = bytes
+    bytes[0] = 1
+    bytes.replaceSubrange(1..<5, with: Parties.recipientKeyIDs[key % Parties.recipientKeyIDs.count])
+    bytes.replaceSubrange(5..<9, with: Parties.senderKeyIDs[key % Parties.senderKeyIDs.count])
+    // With the top bit gone nearly every `enc` is a safe key.
+    bytes[40] &= 0x7f
+    return bytes
+}
+
+private func withAnonymousHeader(_ bytes: [UInt8], key: Int) -> [UInt8] {
+    guard bytes.count > 5 else { return bytes }
+    return [2] + Parties.recipientKeyIDs[key % Parties.recipientKeyIDs.count] + bytes[5...]
+}
+
+/// Any plaintext, also one that a sealer would not seal.
+private func openBox(of plaintext: [UInt8], time: Int) {
+    let box = RawSealedBox.seal(plaintext, to: Parties.recipientBytes)
+    guard let envelope = try? Envelope(parsing: [2] + Parties.recipientKeyIDs[0] + box) else {
+        demand(plaintext.isEmpty || plaintext.count > 3_019, "a sealed box is no envelope")
+        return
+    }
+    Verdict(on: Verdict.content(of: plaintext), isAnonymous: true, time: time).check(envelope)
+}
+
+private func sealParsed(_ input: inout Input, isAnonymous: Bool, time: Int) {
+    let bit = input.number(below: 65_536)
+    guard let content = try? Content(parsing: input.bytes) else { return }
+    seal(content, isAnonymous: isAnonymous, time: time, flipping: bit)
+}
+
+/// Content as an app makes it, with values too that no JSON can hold.
+private func sealMade(_ input: inout Input, isAnonymous: Bool, time: Int) {
+    let bit = input.number(below: 65_536)
+    seal(MadeContent.content(&input), isAnonymous: isAnonymous, time: time, flipping: bit)
+}
+
+private func seal(_ content: Content, isAnonymous: Bool, time: Int, flipping bit: Int) {
+    var content = content
+    // The sealer would take the clock's time, which is another one each time.
+    content.sent = content.sent ?? Parties.now
+    let sealer = isAnonymous ? Parties.anonymousSealer : Parties.sealer
+    guard let payload = try? sealer.seal(content, toUnverified: Parties.recipient) else { return }
+    demand(payload.json.count <= 4_096, "a payload of \(payload.json.count) bytes")
+    content.id = payload.messageID
+    content.topic = payload.topic
+    Verdict(on: content, isAnonymous: isAnonymous, time: time).check(payload.envelope)
+
+    var bytes = payload.envelope.bytes
+    bytes[bit / 8 % bytes.count] ^= 1 << (bit % 8)
+    if let flipped = try? Envelope(parsing: bytes) { checkRefusal(of: flipped) }
+}
