@@ -51,6 +51,8 @@ public enum OutboxError: Error, Equatable, Sendable {
     /// Another user's device has this enrolment key, and has answered a challenge: it is that one, or its public record
     /// was handed in by somebody else. Where the device has changed hands, remove the other first.
     case enrolledElsewhere(DeviceName)
+    /// The user has as many devices as the server lets a user have.
+    case tooManyDevices(limit: Int)
     /// The device was registered with an unverified recipient, so it has no records.
     case notEnrolled
     /// A record was not believed.
@@ -97,6 +99,7 @@ extension OutboxError: CustomStringConvertible {
         case .otherEnrolment(let name): "another enrolment key is pinned for \(name)"
         case .enrolledElsewhere(let name):
             "the enrolment key of \(name) is another user's device's, which has answered a challenge"
+        case .tooManyDevices(let limit): "this user has \(limit) devices, and may have no more"
         case .notEnrolled: "this device was registered without records"
         case .record(let error): error.description
         case .challenge(let error): error.description

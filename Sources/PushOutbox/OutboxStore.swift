@@ -84,17 +84,24 @@ package struct DeviceChange: Sendable {
     package let name: DeviceName
     /// Who was logged in there before, where that was another.
     package let previous: UserName?
+    /// A record that was handed in and verified: where the same one is stored, it needs not be verified again.
+    package let record: DeviceRecord?
+    /// How many devices the user may have.
+    package let deviceLimit: Int
     private let key: OutboxKey?
     /// Whether what is there is taken as it is.
     private let isVouchedFor: Bool
     private let apply: @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
 
     init(
-        _ name: DeviceName, movingFrom previous: UserName? = nil, key: OutboxKey?, isVouchedFor: Bool = false,
+        _ name: DeviceName, movingFrom previous: UserName? = nil, key: OutboxKey?, record: DeviceRecord? = nil,
+        deviceLimit: Int = .max, isVouchedFor: Bool = false,
         _ apply: @escaping @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
     ) {
         self.name = name
         self.previous = previous
+        self.record = record
+        self.deviceLimit = deviceLimit
         self.key = key
         self.isVouchedFor = isVouchedFor
         self.apply = apply

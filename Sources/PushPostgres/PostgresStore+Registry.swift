@@ -49,13 +49,15 @@
             _ change: DeviceChange, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> RegistrationChange {
             try lock(["name \(change.name)"], db)
-            let known = try load(change.name, isLocked: true, db)
+            let known = try load(change.name, knowing: change.record, db)
             let new = try change.next(known?.stored)
             let device = new.device
-            try lock(shared(device), db)
+            let isLimited = known == nil && change.deviceLimit < .max
+            try lock(shared(device) + (isLimited ? ["user \(device.user)"] : []), db)
             if let known { try RegistryRules.requireOwn(known.stored.device, device, movingFrom: change.previous) }
+            if isLimited { try RegistryRules.requireRoom(for: change, among: count(of: device.user, db)) }
             var discardedCount = 0
-            for id in try RegistryRules.claim(device, knownAs: known?.stored.device, others: others(device, db)) {
+            for id in try RegistryRules.claim(device, others: others(device, db)) {
                 discardedCount += try remove(id, db)
             }
             var loser: DeviceName?
@@ -189,13 +191,19 @@
                 """, [.int(id), .text(keys.key), .text(keys.record), .text(keys.proven), .bytes(code)])
         }
 
-        static func load(
-            _ name: DeviceName, isLocked: Bool, _ db: PostgresConnection
+        private static func count(of user: UserName, _ db: PostgresConnection) throws(OutboxError) -> Int {
+            try db.rows(
+                "SELECT COUNT(*) AS count FROM sealed_push.devices WHERE user_name = $1", [.text(user.description)]
+            ).first?.count("count") ?? 0
+        }
+
+        private static func load(
+            _ name: DeviceName, knowing record: DeviceRecord?, _ db: PostgresConnection
         ) throws(OutboxError) -> (id: Int64, stored: StoredDevice)? {
             let rows = try db.rows(
-                "\(selection) WHERE d.name = $1 \(isLocked ? "FOR UPDATE OF d" : "")", [.text(name.description)])
+                "\(selection) WHERE d.name = $1 FOR UPDATE OF d", [.text(name.description)])
             guard let row = rows.first else { return nil }
-            return (try row.int("id"), try device(row))
+            return (try row.int("id"), try device(row, knowing: record))
         }
 
         /// Forgets a device and what waits for it; returns how many pushes that were.
@@ -231,7 +239,9 @@
             FROM sealed_push.devices d LEFT JOIN sealed_push.enrolments e ON e.device = d.id
             """
 
-        private static func device(_ row: PostgresRows.Row) throws(OutboxError) -> StoredDevice {
+        private static func device(
+            _ row: PostgresRows.Row, knowing record: DeviceRecord? = nil
+        ) throws(OutboxError) -> StoredDevice {
             var enrolment: DeviceRow.Enrolment?
             if let key = try row.optionalText("enrolment") {
                 enrolment = .init(key: key, record: try row.text("record"), proven: try row.text("proven"))
@@ -241,7 +251,7 @@
                 carrier: row.text("carrier"), address: row.optionalBytes("token"),
                 registered: row.int("token_registered"), refusal: row.optionalText("token_refusal"),
                 recipient: row.optionalText("recipient"), enrolment: enrolment
-            ).device()
+            ).device(knowing: record)
             return StoredDevice(
                 device,
                 DeviceCodes(

@@ -59,41 +59,18 @@ struct PhoneRoutes: Sendable {
     private func take(
         _ order: Registration, of name: DeviceName, _ user: UserName, at now: Timestamp
     ) async throws -> EnrolledDevice {
-        let device = try await outbox.device(name)
-        guard case .enrolled(let before)? = device?.keys else {
-            if device == nil { try await requireRoom(for: user) }
-            let enrolled = try EnrolledDevice(pinning: order.record, topic: order.record.topic, at: now)
-            try await outbox.register(
-                RegisteredDevice(
-                    name: name, user: user, topic: order.record.topic, keys: .enrolled(enrolled),
-                    address: .active(order.address, registered: now)))
-            return enrolled
-        }
-        // The address first: it is good whatever becomes of the record.
-        try await outbox.setAddress(order.address, of: name, at: now)
-        do throws(OutboxError) { try await outbox.accept(order.record, of: name, at: now) } catch {
-            var problem = Problem(error)
-            if case .record(let reason) = error, reason == .rolledBack || reason == .conflicting {
-                problem.more = ["record": .string(before.record.description)]
+        let taken = try await outbox.register(
+            record: order.record, address: order.address, of: name, user: user, deviceLimit: deviceCount, at: now)
+        if let refusal = taken.refusal {
+            var problem = Problem(OutboxError.record(refusal))
+            if refusal == .rolledBack || refusal == .conflicting {
+                problem.more = ["record": .string(taken.device.record.description)]
             }
             throw problem
         }
-        guard case .enrolled(let enrolled)? = try await outbox.device(name)?.keys else {
-            throw OutboxError.unknownDevice
-        }
         let sealer = state().keys?.sealer
-        for gone in before.record.recipients where !enrolled.record.recipients.contains(gone) { sealer?.forget(gone) }
-        return enrolled
-    }
-
-    /// Each device may have any token, also one of another account's phone, which that phone loses then: so an account, whoever
-    /// has its login, has not as many as it likes. Several processes may let in one each at the same moment.
-    private func requireRoom(for user: UserName) async throws {
-        guard try await outbox.devices(of: user).count < deviceCount else {
-            throw Problem(
-                .conflict, "too-many-devices", "this account has \(deviceCount) devices, and may have no more",
-                hint: "Let one leave that is no longer used; the back end can remove it, too.")
-        }
+        for recipient in taken.dropped { sealer?.forget(recipient) }
+        return taken.device
     }
 
     private func challenges(_ device: EnrolledDevice, _ name: DeviceName, _ keys: ServerState.Keys) -> JSONValue {

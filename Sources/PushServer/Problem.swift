@@ -102,6 +102,10 @@ extension Problem {
             self.init(
                 .conflict, "enrolled-elsewhere", "another account has this device, and has proven a key of it",
                 hint: "Let the app unregister there, or remove that device.")
+        case .tooManyDevices:
+            self.init(
+                .conflict, "too-many-devices", error.description,
+                hint: "Let one leave that is no longer used; the back end can remove it, too.")
         case .notEnrolled: self.init(.conflict, "not-enrolled", error.description)
         case .record(let error): self.init(error)
         case .challenge(let error): self.init(error)

@@ -76,6 +76,43 @@ struct RegistryTests {
         #expect(try await fixture.enqueue("Hello", to: .device("phone")).skipped == [.recordExpired: 1])
     }
 
+    private func launch(_ record: DeviceRecord, token: String, of name: DeviceName = "phone") async throws
+        -> RecordRegistration
+    {
+        try await fixture.outbox.register(
+            record: record, address: .apns(DeviceToken(parsing: token)!), of: name, user: "anna", deviceLimit: 1,
+            at: fixture.now)
+    }
+
+    @Test("a phone's launch takes its token even if its record is refused, and keeps what it has proven")
+    func launches() async throws {
+        #expect(try await launch(try record(counter: 5), token: "aa11").device.proven.isEmpty)
+        try await prove(identity.recipient, by: [identity])
+        let same = try await launch(try record(counter: 5), token: "aa11")
+        #expect(same.device.proven == [identity.recipient])
+
+        for (refused, reason, token) in [
+            (try record(counter: 4), RecordError.rolledBack, "bb22"),
+            (try record(of: [Identity().recipient], counter: 5), .conflicting, "bb11"),
+        ] {
+            let outcome = try await launch(refused, token: token)
+            #expect(outcome.refusal == reason)
+            #expect(outcome.device == same.device)
+        }
+        let device = try #require(try await fixture.outbox.device("phone"))
+        #expect(device.keys == .enrolled(same.device))
+        #expect(device.address.address == .apns(DeviceToken(parsing: "bb11")!))
+
+        let next = Identity()
+        let newer = try await launch(try record(of: [next.recipient], counter: 6), token: "bb11")
+        #expect(newer.dropped == [identity.recipient])
+        #expect(newer.device.unproven == [next.recipient])
+        await #expect(throws: OutboxError.tooManyDevices(limit: 1)) {
+            try await launch(try record(), token: "cc33", of: "tablet")
+        }
+        #expect(try await fixture.outbox.devices(of: "anna").map(\.name) == ["phone"])
+    }
+
     @Test("refuses a record that is older, and answers that are wrong")
     func refusals() async throws {
         try await enrol()
@@ -238,43 +275,6 @@ struct RegistryTests {
         #expect(try await fixture.outbox.remove("phone-2") == 0)
         try await register("phone", of: "berta", pinned, token: "aa11", movingFrom: "anna")
         #expect(try await fixture.outbox.devices(of: "berta").map { $0.name } == ["phone"])
-    }
-
-    /// As an earlier version may have left it: its file is opened, and each goes on.
-    @Test(
-        "two users' devices that have answered under one enrolment key, both from before, still take tokens and records"
-    )
-    func bothFromBefore() async throws {
-        try await enrol()
-        try await prove(identity.recipient, by: [identity])
-        try await fixture.addDevice("other", user: "berta")
-        try await copyEnrolment(to: "other")
-        for name: DeviceName in ["phone", "other"] {
-            try await fixture.outbox.setAddress(Fixture.address("new \(name)"), of: name, at: fixture.now)
-            try await fixture.outbox.accept(try record(counter: 2), of: name, at: fixture.now)
-        }
-        #expect(try await fixture.outbox.devices().count == 2)
-    }
-
-    @Test("of two users' devices under one enrolment key, both from before, who has not answered takes no token")
-    func unansweredFromBefore() async throws {
-        try await enrol()
-        try await prove(identity.recipient, by: [identity])
-        try await fixture.addDevice("other", user: "berta")
-        try await copyEnrolment(to: "other")
-        try await fixture.execute(
-            "UPDATE enrolments SET proven = '' WHERE device = (SELECT id FROM devices WHERE name = 'other')")
-        await #expect(throws: OutboxError.enrolledElsewhere("other")) {
-            try await fixture.outbox.setAddress(Fixture.address("new"), of: "other", at: fixture.now)
-        }
-    }
-
-    private func copyEnrolment(to name: DeviceName) async throws {
-        try await fixture.execute(
-            """
-            INSERT INTO enrolments(device, enrolment, record, proven)
-            SELECT (SELECT id FROM devices WHERE name = '\(name)'), enrolment, record, proven FROM enrolments
-            """)
     }
 
     private func register(

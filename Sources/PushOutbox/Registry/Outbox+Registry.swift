@@ -1,5 +1,6 @@
 public import PushSender
 public import SealedPush
+internal import _PushBase
 
 extension Outbox {
     /// Registers a device, or replaces what is known of it. Durable on return; about 10 ms, most of it the disk's.
@@ -34,6 +35,33 @@ extension Outbox {
             devices.map { device in
                 DeviceChange(device.name, movingFrom: previous[device.name], key: key) { _ in device }
             })
+    }
+
+    /// Takes what a phone hands over at each launch, in one transaction: its newest record, and its address.
+    ///
+    /// An unknown device is registered, and its enrolment key pinned. A known one keeps its pin; its address is taken even if
+    /// its record is refused. Source: Specification 18.3.2.
+    ///
+    /// - Parameter deviceLimit: how many devices a user may have; one more is refused.
+    /// - Throws: `tooManyDevices`, or `record` for an unknown device; `forged`, `otherUser`, `enrolledElsewhere`; then nothing
+    ///   has changed.
+    public func register(
+        record: DeviceRecord, address: Address, of name: DeviceName, user: UserName, deviceLimit: Int = .max,
+        at now: Timestamp
+    ) async throws(OutboxError) -> RecordRegistration {
+        try await requireKey()
+        let outcome = Locked<RecordRegistration?>(nil)
+        let change = DeviceChange(name, key: key, record: record, deviceLimit: deviceLimit) {
+            known throws(OutboxError) in
+            let next = try RecordRegistration(of: record, known: known, at: now)
+            outcome.withLock { $0 = next }
+            return RegisteredDevice(
+                name: name, user: user, topic: next.device.record.topic, keys: .enrolled(next.device),
+                address: .active(address, registered: now))
+        }
+        _ = try await store.register([change])
+        guard let outcome = outcome.withLock({ $0 }) else { throw .damaged }
+        return outcome
     }
 
     /// Notes the address that the app has registered now, also where it is the same as before: the time counts when a carrier

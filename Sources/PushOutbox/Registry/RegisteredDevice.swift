@@ -56,6 +56,32 @@ public enum AddressState: Hashable, Sendable {
     }
 }
 
+/// What became of a record that a phone handed over.
+public struct RecordRegistration: Hashable, Sendable {
+    /// The device as it is registered now.
+    public let device: EnrolledDevice
+    /// Why the record was refused; nil if it was taken.
+    public let refusal: SealedPush.RecordError?
+    /// Recipients of the record before that are not in this one: nothing is sealed to them any more.
+    public let dropped: [Recipient]
+
+    init(of record: DeviceRecord, known: RegisteredDevice?, at now: Timestamp) throws(OutboxError) {
+        do throws(SealedPush.RecordError) {
+            guard case .enrolled(let before)? = known?.keys else {
+                device = try EnrolledDevice(pinning: record, topic: record.topic, at: now)
+                (refusal, dropped) = (nil, [])
+                return
+            }
+            var enrolled = before
+            var refusal: SealedPush.RecordError?
+            do throws(SealedPush.RecordError) { try enrolled.accept(record, at: now) } catch { refusal = error }
+            self.refusal = refusal
+            device = enrolled
+            dropped = before.record.recipients.filter { !enrolled.record.recipients.contains($0) }
+        } catch { throw .record(error) }
+    }
+}
+
 /// What registering a device has changed.
 public struct RegistrationChange: Hashable, Sendable {
     /// Whether the device was not known before.

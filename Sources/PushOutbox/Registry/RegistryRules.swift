@@ -1,5 +1,5 @@
 import PushSender
-import SealedPush
+package import SealedPush
 
 /// Who may register what, whatever the database. Decided in the transaction that writes it.
 package enum RegistryRules {
@@ -19,25 +19,27 @@ package enum RegistryRules {
         }
     }
 
+    /// A device may have any token, and takes it from whoever had it. So an account, whoever has its login, has a limit.
+    ///
+    /// - Parameter count: the user's devices, not counting a new one.
+    /// - Throws: `tooManyDevices`.
+    package static func requireRoom(for change: DeviceChange, among count: Int) throws(OutboxError) {
+        guard count < change.deviceLimit else { throw .tooManyDevices(limit: change.deviceLimit) }
+    }
+
     /// Whose a device is, its answer to a challenge says: a record is public, and anybody may hand in another's. Where this
     /// user's device has answered, what others have only pinned of it is forgotten.
-    /// Who had answered already goes on, also beside another who had: earlier versions have let both in.
     /// Source: Specification 11.5.8.
     ///
     /// - Parameter others: other users' devices under the same enrolment key: their rows, and whether they have answered.
     /// - Returns: the rows to be removed.
     /// - Throws: `enrolledElsewhere`.
     package static func claim(
-        _ device: RegisteredDevice, knownAs known: RegisteredDevice?, others: [(id: Int64, isProven: Bool)]
+        _ device: RegisteredDevice, others: [(id: Int64, isProven: Bool)]
     ) throws(OutboxError) -> [Int64] {
         guard case .enrolled(let enrolled) = device.keys else { return [] }
-        var hadAnswered = false
-        if let known, known.user == device.user, case .enrolled(let before) = known.keys {
-            hadAnswered = before.enrolment == enrolled.enrolment && !before.proven.isEmpty
-        }
-        let merelyPinned = others.filter { !$0.isProven }
-        guard hadAnswered || merelyPinned.count == others.count else { throw .enrolledElsewhere(device.name) }
-        return enrolled.proven.isEmpty ? [] : merelyPinned.map(\.id)
+        guard !others.contains(where: \.isProven) else { throw .enrolledElsewhere(device.name) }
+        return enrolled.proven.isEmpty ? [] : others.map(\.id)
     }
 }
 
@@ -126,12 +128,14 @@ package struct DeviceRow: Sendable {
         }
     }
 
+    /// - Parameter record: a verified one: it is not verified again where it is this device's.
     /// - Throws: `damaged` where it is no device.
-    package func device() throws(OutboxError) -> RegisteredDevice {
+    package func device(knowing record: DeviceRecord? = nil) throws(OutboxError) -> RegisteredDevice {
         guard let name = DeviceName(parsing: name), let user = UserName(parsing: user),
             let topic = Topic(parsing: topic)
         else { throw .damaged }
-        return RegisteredDevice(name: name, user: user, topic: topic, keys: try keys(), address: try addressState())
+        return RegisteredDevice(
+            name: name, user: user, topic: topic, keys: try keys(record), address: try addressState())
     }
 
     private func addressState() throws(OutboxError) -> AddressState {
@@ -143,13 +147,16 @@ package struct DeviceRow: Sendable {
         return .active(address, registered: registered)
     }
 
-    private func keys() throws(OutboxError) -> DeviceKeys {
+    private func keys(_ known: DeviceRecord?) throws(OutboxError) -> DeviceKeys {
         do {
             guard let enrolment else { return .unverified(try Recipient(parsing: recipient ?? "")) }
+            let isKnown = known?.description == enrolment.record
+            let record = if isKnown, let known { known } else { try DeviceRecord(parsing: enrolment.record) }
+            let isSigner = record.enrolment.description == enrolment.key
             return .enrolled(
                 try EnrolledDevice(
-                    loading: try SealedPush.Enrolment(parsing: enrolment.key),
-                    record: try DeviceRecord(parsing: enrolment.record),
+                    loading: isSigner ? record.enrolment : try SealedPush.Enrolment(parsing: enrolment.key),
+                    record: record,
                     proven: try enrolment.proven.split(separator: " ").map { try Recipient(parsing: String($0)) }))
         } catch { throw .damaged }
     }

@@ -29,14 +29,16 @@ extension SQLiteStore {
 enum DeviceTable {
     /// Inserts or updates by name.
     static func save(_ change: DeviceChange, in db: Database) throws -> RegistrationChange {
-        let known = try load(change.name, in: db)
+        let known = try load(change.name, knowing: change.record, in: db)
         let new = try change.next(known?.stored)
         let device = new.device
-        if let known { try RegistryRules.requireOwn(known.stored.device, device, movingFrom: change.previous) }
-        var discardedCount = try RegistryRules.claim(
-            device, knownAs: known?.stored.device, others: others(device, in: db)
-        )
-        .map { try remove($0, in: db) }.reduce(0, +)
+        if let known {
+            try RegistryRules.requireOwn(known.stored.device, device, movingFrom: change.previous)
+        } else if change.deviceLimit < .max {
+            try RegistryRules.requireRoom(for: change, among: count(of: device.user, in: db))
+        }
+        var discardedCount = try RegistryRules.claim(device, others: others(device, in: db))
+            .map { try remove($0, in: db) }.reduce(0, +)
         var loser: DeviceName?
         if case .active(let address, _) = device.address {
             let taken = try take(address, for: device.name, in: db)
@@ -80,6 +82,10 @@ enum DeviceTable {
         ).map { (try $0.value("id"), try $0.value("is_proven")) }
     }
 
+    private static func count(of user: UserName, in db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM devices WHERE user = ?", arguments: [user.description]) ?? 0
+    }
+
     /// Forgets a device and what waits for it; returns how many pushes that were.
     static func remove(_ id: Int64, in db: Database) throws -> Int {
         let count = try EntryTable.discardAll(of: id, in: db)
@@ -91,9 +97,11 @@ enum DeviceTable {
         try Int64.fetchOne(db, sql: "SELECT id FROM devices WHERE name = ?", arguments: [name.description])
     }
 
-    static func load(_ name: DeviceName, in db: Database) throws -> (id: Int64, stored: StoredDevice)? {
+    private static func load(
+        _ name: DeviceName, knowing record: DeviceRecord?, in db: Database
+    ) throws -> (id: Int64, stored: StoredDevice)? {
         let row = try Row.fetchOne(db, sql: "\(selection) WHERE devices.name = ?", arguments: [name.description])
-        return try row.map { (try $0.value("id"), try device($0)) }
+        return try row.map { (try $0.value("id"), try device($0, knowing: record)) }
     }
 
     static func find(_ wanted: DeviceSelection, in db: Database) throws -> [FoundDevice] {
@@ -182,7 +190,7 @@ enum DeviceTable {
         FROM devices LEFT JOIN carriers ON carriers.id = environment LEFT JOIN enrolments ON device = devices.id
         """
 
-    private static func device(_ row: Row) throws -> StoredDevice {
+    private static func device(_ row: Row, knowing record: DeviceRecord? = nil) throws -> StoredDevice {
         let (pin, place, code): (Data?, Data?, Data?) = try (
             row.value("pin_code"), row.value("address_code"), row.value("code")
         )
@@ -196,7 +204,7 @@ enum DeviceTable {
             carrier: row.value("carrier") ?? "", address: address.map { Array($0) },
             registered: row.value("token_registered"), refusal: row.value("token_refusal"),
             recipient: row.value("recipient"), enrolment: enrolment
-        ).device()
+        ).device(knowing: record)
         return StoredDevice(
             device,
             DeviceCodes(pin: pin.map { Array($0) }, address: place.map { Array($0) }, enrolment: code.map { Array($0) })

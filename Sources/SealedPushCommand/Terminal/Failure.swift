@@ -11,7 +11,7 @@ extension Failure {
     static func outbox(_ error: OutboxError) -> Failure {
         let status: Int32 =
             switch error {
-            case .unknownDevice, .unknownUser, .otherUser, .otherEnrolment, .enrolledElsewhere, .notEnrolled, .record,
+            case .unknownDevice, .unknownUser, .otherUser, .otherEnrolment, .enrolledElsewhere, .tooManyDevices, .notEnrolled, .record,
                 .challenge, .seal,
                 .keyUsedForOthers, .damaged, .foreign, .tooNew, .moved, .notEmpty, .keyText, .notProtected, .forged:
                 65
