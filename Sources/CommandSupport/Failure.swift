@@ -38,7 +38,7 @@ extension KeyringError {
         switch self {
         case .notFound: ": `sealedpush keys list` shows what there is"
         case .notUsable(let name, .revoked):
-            ": `sealedpush keys rotate \(name)` makes a new one, if it is yours; `keys erase \(name)` lets somebody else's device enrol anew"
+            ": `sealedpush keys rotate \(name)` makes a new one, if it is yours; `keys erase \(name)` lets somebody else's device enroll anew"
         case .notUsable(let name, .erased): ": `sealedpush keys rotate \(name)` makes a new one"
         case .notUsable(let name, .retired): ": `sealedpush keys rotate \(name)` makes a new one, if it is yours"
         case .notUsable(let name, .active): ": `sealedpush keys confirm \(name)`"

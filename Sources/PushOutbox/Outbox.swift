@@ -1,3 +1,4 @@
+internal import PushCrypto
 public import PushSender
 public import SealedPush
 internal import _PushBase
@@ -50,66 +51,30 @@ public final class Outbox: Sendable {
 
     // MARK: Codes
 
-    /// Lets operators' mistakes fail early. What is checked is checked by whoever has a key, whatever the database says.
+    /// An outbox has a key from its first row on, or never. What is checked is checked by whoever has the key, whatever the
+    /// database says.
     ///
-    /// - Throws: `keyNeeded`, `notProtected`.
+    /// - Throws: `keyNeeded`, `otherKey`.
     func requireKey(toDeliver isDelivering: Bool = false) async throws(OutboxError) {
         if isKeyRight.withLock({ $0 }) { return }
-        let isProtected = try await store.isProtected()
-        if let key {
-            guard key.isWhole || isDelivering else { throw .keyNeeded }
-            // Who only delivers looks at each row, whatever is said of all of them.
-            if !isProtected, !isDelivering {
-                let status = try await store.status()
-                guard status.deviceCount + status.waitingCount + status.deadLetters.count == 0 else {
-                    throw .notProtected
-                }
-                try await store.setProtected()
-            }
-        } else if isProtected {
-            throw .keyNeeded
+        let mark = try await store.mark()
+        if let key, mark == nil {
+            let status = try await store.status()
+            guard status.deviceCount + status.waitingCount + status.deadLetters.count == 0 else { throw .otherKey }
+            if isDelivering { return }
+            try await store.setMark(key.mark)
+        } else if let mark {
+            guard let key else { throw .keyNeeded }
+            guard ConstantTime.areEqual(key.mark, mark) else { throw .otherKey }
         }
         isKeyRight.withLock { $0 = true }
     }
 
-    /// Vouches for all that is in the outbox, as it is: looks at nothing. Nothing else may write meanwhile, and whoever has it open
-    /// must open it anew, with the key. May be repeated.
-    ///
-    /// - Returns: how many devices and pushes that were.
-    /// - Throws: `keyNeeded` without the whole key; `unknownDevice` where one was removed meanwhile.
-    public func protect() async throws(OutboxError) -> (deviceCount: Int, pushCount: Int) {
-        guard let key, key.isWhole else { throw .keyNeeded }
-        var (deviceCount, pushCount) = (0, 0)
-        try await forEachPage { page throws(OutboxError) in
-            let devices = page.compactMap(\.stored?.device)
-            _ = try await store.register(
-                devices.map { device in
-                    DeviceChange(device.name, key: key, isVouchedFor: true) { known throws(OutboxError) in
-                        guard let known else { throw .unknownDevice }
-                        return known
-                    }
-                })
-            deviceCount += devices.count
-        }
-        for dead in [false, true] {
-            var last: Int64 = .min
-            while true {
-                let page = try await store.entries(after: last, dead: dead, limit: Self.pageCount)
-                try await store.setCodes(page.map { ($0.id, key.code($0.row)) }, dead: dead)
-                pushCount += page.count
-                last = page.last?.id ?? last
-                if page.count < Self.pageCount { break }
-            }
-        }
-        try await store.setProtected()
-        return (deviceCount, pushCount)
-    }
-
     /// Devices that a send to them leaves out as `forged`. Reads them all, a thousand at a time.
     ///
-    /// - Throws: `keyNeeded` without the whole key.
+    /// - Throws: `keyNeeded` without the key.
     public func forgedDevices() async throws(OutboxError) -> [DeviceName] {
-        guard let key, key.isWhole else { throw .keyNeeded }
+        guard let key else { throw .keyNeeded }
         var names: [DeviceName] = []
         try await forEachPage { page throws(OutboxError) in
             names += page.compactMap(\.stored).filter { !key.accepts($0) }.map(\.device.name)

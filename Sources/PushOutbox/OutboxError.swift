@@ -8,14 +8,8 @@ public enum OutboxError: Error, Equatable, Sendable {
     case damaged
     /// The file is a database of some other program. It was not changed.
     case foreign
-    /// The file's outbox was moved, or is being moved, to this place. It was not changed.
-    case moved(to: String)
-    /// An outbox is being moved here, and is not whole yet.
-    case moving
-    /// An outbox can't be moved to where there is one, or half of another.
-    case notEmpty
-    /// The file was written by a later version of this library.
-    case tooNew(version: Int)
+    /// Another version of this library has made the outbox. It was not changed.
+    case otherSchema
     /// No file can be opened or made there. The text is the system's.
     case cannotOpen(String)
     /// Other users have, or could have, a hand in the file, in what SQLite opens beside it, or in its folder: nothing was
@@ -63,12 +57,12 @@ public enum OutboxError: Error, Equatable, Sendable {
     case seal(SealError)
     /// The idempotency key was used before, for others than these.
     case keyUsedForOthers
-    /// A text is no ``OutboxKey``.
+    /// The text is not an ``OutboxKey``.
     case keyText
-    /// The outbox is protected by a key, and none was given, or a delivering one for more than that.
+    /// The outbox has a key, and none was given.
     case keyNeeded
-    /// A key was given for an outbox that has rows without codes.
-    case notProtected
+    /// The outbox has rows, and is not marked with this key: the key is another outbox's, or somebody has changed the database.
+    case otherKey
     /// What is registered of the device was not written by anyone who has the outbox's key. Remove it, and let it enrol again.
     case forged(DeviceName)
 }
@@ -79,10 +73,7 @@ extension OutboxError: CustomStringConvertible {
         switch self {
         case .damaged: "the outbox file is damaged: it is no database, or parts of it are destroyed"
         case .foreign: "this file is the database of another program; it was left as it is"
-        case .moved(let place): "the outbox was moved to \(place)"
-        case .moving: "an outbox is being moved here, and is not whole yet"
-        case .notEmpty: "there is an outbox already"
-        case .tooNew(let version): "the outbox file has version \(version), which only a later Sealed Push can read"
+        case .otherSchema: "another version of Sealed Push has made this outbox; it was left as it is"
         case .cannotOpen(let reason): "the outbox file can't be opened: \(reason)"
         case .exposed(let reason): "the outbox is not safe from other users, and was not opened: \(reason)"
         case .readOnly: "the outbox file or its folder can't be written to"
@@ -105,9 +96,10 @@ extension OutboxError: CustomStringConvertible {
         case .challenge(let error): error.description
         case .seal(let error): error.description
         case .keyUsedForOthers: "this idempotency key was used before, for other devices"
-        case .keyText: "this is no outbox key"
-        case .keyNeeded: "the outbox is protected by a key, which this needs"
-        case .notProtected: "the outbox has rows that no key vouches for"
+        case .keyText: "not an outbox key"
+        case .keyNeeded: "the outbox has a key, which this needs"
+        case .otherKey:
+            "the outbox is not marked with this key: the key is another outbox's, or somebody has changed the database"
         case .forged(let name): "what is registered of \(name) was changed by somebody without the outbox's key"
         }
     }

@@ -11,46 +11,18 @@ internal import _PushBase
 ///
 /// Safe to use from many threads. Costs one hash of a row where it is written, and two where it is sent.
 public final class OutboxKey: Sendable {
-    private let rows: Part
-    /// Nil for who only delivers.
-    private let pins: Part?
+    private let secret: GuardedSecret
 
-    /// A noncopyable secret that may be there or not.
-    private final class Part: Sendable {
-        private let secret: GuardedSecret
-
-        init(_ secret: consuming GuardedSecret) { self.secret = secret }
-
-        /// A part of its own for each purpose. Source: RFC 5869, section 2.3.
-        init(of secret: UnsafeRawBufferPointer, _ purpose: String) {
-            self.secret = GuardedSecret(count: OutboxKey.byteCount) { target in
-                Array("sealedpush/v1 outbox \(purpose)".utf8).withUnsafeBytes {
-                    HKDF.expand(secret, info: $0, into: target)
-                }
-            }
-        }
-
-        func withBytes<Answer, Failure: Error>(
-            _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
-        ) throws(Failure) -> Answer { try secret.withBytes(body) }
-    }
-
-    /// Reads ``text(_:)`` or ``deliveringText(_:)``; white space at the end does not count.
+    /// Reads ``text(_:)``; white space at the end does not count.
     ///
     /// - Throws: `keyText` for anything else.
     public init(parsing text: [UInt8]) throws(OutboxError) {
         let words = text.split(whereSeparator: { $0 == 0x20 || $0 == 0x0a || $0 == 0x0d })
-        guard words.count == 2, var bytes = Base64URL.decode(words[1]), bytes.count == Self.byteCount else {
-            throw .keyText
-        }
+        guard words.count == 2, words[0].elementsEqual(Self.name), var bytes = Base64URL.decode(words[1]),
+            bytes.count == Self.byteCount
+        else { throw .keyText }
         defer { wipe(&bytes) }
-        let (isAll, isDelivering) = (words[0].elementsEqual(Self.allName), words[0].elementsEqual(Self.deliveringName))
-        guard isAll || isDelivering else { throw .keyText }
-        (rows, pins) = bytes.withUnsafeBytes { secret in
-            guard isAll else {
-                return (Part(GuardedSecret(count: Self.byteCount) { $0.copyMemory(from: secret) }), nil)
-            }
-            return (Part(of: secret, "rows"), Part(of: secret, "pins"))
+        secret = GuardedSecret(count: Self.byteCount) { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) }
         }
     }
 
@@ -59,37 +31,22 @@ public final class OutboxKey: Sendable {
         _ body: (borrowing [UInt8]) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
         let secret = WipedBytes(count: byteCount) { SecureRandom.fill($0) }
-        return try secret.withBytes { bytes throws(Failure) in try lend(bytes, as: allName, body) }
+        return try secret.withBytes { bytes throws(Failure) in
+            var secret = Array(bytes)
+            defer { wipe(&secret) }
+            var text: [UInt8] = []
+            // Never moved, which would leave a copy.
+            text.reserveCapacity(name.count + 2 + Base64URL.textByteCount(of: secret.count))
+            defer { wipe(&text) }
+            text += name + [0x20]
+            Base64URL.append(secret, to: &text)
+            text.append(0x0a)
+            return try body(text)
+        }
     }
-
-    /// The text of what a host needs that only delivers: with it, nobody can change what is sealed to.
-    public func deliveringText<Answer, Failure: Error>(
-        _ body: (borrowing [UInt8]) throws(Failure) -> Answer
-    ) throws(Failure) -> Answer {
-        try rows.withBytes { bytes throws(Failure) in try Self.lend(bytes, as: Self.deliveringName, body) }
-    }
-
-    private static func lend<Answer, Failure: Error>(
-        _ bytes: UnsafeRawBufferPointer, as name: [UInt8], _ body: (borrowing [UInt8]) throws(Failure) -> Answer
-    ) throws(Failure) -> Answer {
-        var secret = Array(bytes)
-        defer { wipe(&secret) }
-        var text: [UInt8] = []
-        // Never moved, which would leave a copy.
-        text.reserveCapacity(name.count + 2 + Base64URL.textByteCount(of: secret.count))
-        defer { wipe(&text) }
-        text += name + [0x20]
-        Base64URL.append(secret, to: &text)
-        text.append(0x0a)
-        return try body(text)
-    }
-
-    /// Whether it can register devices and seal, too.
-    public var isWhole: Bool { pins != nil }
 
     private static let byteCount = 32
-    private static let allName = Array("sealed-push-outbox-key".utf8)
-    private static let deliveringName = Array("sealed-push-delivering-key".utf8)
+    private static let name = Array("sealed-push-outbox-key".utf8)
 }
 
 // MARK: Codes
@@ -122,17 +79,19 @@ package struct StoredDevice: Sendable {
 }
 
 extension OutboxKey {
-    /// The codes for a device's rows; for the whole key alone.
+    /// The codes for a device's rows.
     package func codes(of device: RegisteredDevice) -> DeviceCodes {
         let row = DeviceRow(device)
         return DeviceCodes(
             pin: pin(row.name, user: row.user, topic: row.topic, SealingKey(device.keys)),
             address: row.address.map { address(row.name, topic: row.topic, carrier: row.carrier, $0) },
             enrolment: row.enrolment.map { enrolment in
-                code(
-                    pins, "enrolment", [row.name, enrolment.key, enrolment.record, enrolment.proven].map { .text($0) })
+                code("enrolment", [row.name, enrolment.key, enrolment.record, enrolment.proven].map { .text($0) })
             })
     }
+
+    /// What an outbox is marked with that has this key.
+    var mark: [UInt8] { code("outbox", []) }
 
     package func accepts(_ stored: StoredDevice) -> Bool {
         let right = codes(of: stored.device)
@@ -149,35 +108,34 @@ extension OutboxKey {
     /// Nil where an entry and where it goes are as they were written; otherwise the reason for its dead letter.
     func fault(of lease: Lease) -> String? {
         let (entry, address) = (lease.entryRow, lease.request.address)
-        guard let found = entry.code else { return "unauthenticated" }
         let isWhere = Self.areEqual(
             self.address(
                 entry.device ?? "", topic: entry.topic ?? "", carrier: address.carrier.description, address.bytes),
             entry.addressCode)
-        return Self.areEqual(code(entry), found) && isWhere ? nil : "forged"
+        return Self.areEqual(code(entry), entry.code) && isWhere ? nil : "forged"
     }
 
     package func code(_ entry: EntryRow) -> [UInt8] {
         code(
-            rows, "entry",
+            "entry",
             [
                 .text(entry.device ?? ""), .text(entry.topic ?? ""), .number(Int64(entry.priority)),
                 entry.expiration.map { .number($0) } ?? .none, .text(entry.apnsID), .text(entry.collapseID),
-                .bytes(entry.body), .text(entry.sender ?? SealedBy.unknown.description),
+                .bytes(entry.body), .text(entry.sender ?? ""),
             ])
     }
 
     private func pin(_ name: String, user: String, topic: String, _ key: SealingKey) -> [UInt8] {
         code(
-            pins, "pin",
+            "pin",
             [
-                .text(name), .text(user), .text(topic), key.recipient.map { .text($0.description) } ?? .none,
+                .text(name), .text(user), .text(topic), key.recipient.map { .bytes($0.bytes) } ?? .none,
                 .number(key.isVerified ? 1 : 0), .number(key.validFrom), .number(key.validUntil),
             ])
     }
 
     private func address(_ name: String, topic: String, carrier: String, _ address: [UInt8]) -> [UInt8] {
-        code(rows, "address", [.text(name), .text(topic), .text(carrier), .bytes(address)])
+        code("address", [.text(name), .text(topic), .text(carrier), .bytes(address)])
     }
 
     private enum Field {
@@ -189,8 +147,7 @@ extension OutboxKey {
 
     /// BLAKE2b with a key, 32 bytes (RFC 7693), over the kind of row and its fields, each behind a byte for its type and eight
     /// for its length.
-    private func code(_ part: Part?, _ kind: String, _ fields: [Field]) -> [UInt8] {
-        guard let part else { preconditionFailure("a delivering key was asked for a pin") }
+    private func code(_ kind: String, _ fields: [Field]) -> [UInt8] {
         var message: [UInt8] = []
         for field in [.text(kind)] + fields {
             let (type, bytes): (UInt8, [UInt8]) =
@@ -202,7 +159,7 @@ extension OutboxKey {
                 }
             message += [type] + Self.bytes(Int64(bytes.count)) + bytes
         }
-        return part.withBytes { BLAKE2b.hash(message, key: $0, byteCount: 32) }
+        return secret.withBytes { BLAKE2b.hash(message, key: $0, byteCount: 32) }
     }
 
     private static func bytes(_ value: Int64) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }

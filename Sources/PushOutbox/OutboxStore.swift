@@ -59,14 +59,11 @@ package protocol OutboxStore: Sendable {
     func status() async throws(OutboxError) -> OutboxStatus
     func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter]
 
-    // MARK: Codes
+    // MARK: The key's mark
 
-    /// Whether somebody has said that all rows have codes.
-    func isProtected() async throws(OutboxError) -> Bool
-    func setProtected() async throws(OutboxError)
-    /// Entries, or dead letters, by number.
-    func entries(after id: Int64, dead: Bool, limit: Int) async throws(OutboxError) -> [(id: Int64, row: EntryRow)]
-    func setCodes(_ codes: [(id: Int64, code: [UInt8])], dead: Bool) async throws(OutboxError)
+    /// What the outbox is marked with; nil if it has no key.
+    func mark() async throws(OutboxError) -> [UInt8]?
+    func setMark(_ mark: [UInt8]) async throws(OutboxError)
 
     // MARK: Receipts
 
@@ -89,13 +86,11 @@ package struct DeviceChange: Sendable {
     /// How many devices the user may have.
     package let deviceLimit: Int
     private let key: OutboxKey?
-    /// Whether what is there is taken as it is.
-    private let isVouchedFor: Bool
     private let apply: @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
 
     init(
         _ name: DeviceName, movingFrom previous: UserName? = nil, key: OutboxKey?, record: DeviceRecord? = nil,
-        deviceLimit: Int = .max, isVouchedFor: Bool = false,
+        deviceLimit: Int = .max,
         _ apply: @escaping @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
     ) {
         self.name = name
@@ -103,13 +98,12 @@ package struct DeviceChange: Sendable {
         self.record = record
         self.deviceLimit = deviceLimit
         self.key = key
-        self.isVouchedFor = isVouchedFor
         self.apply = apply
     }
 
     /// The new state, made of the old one, which nobody else changes meanwhile; may be called more than once.
     package func next(_ known: StoredDevice?) throws(OutboxError) -> StoredDevice {
-        if let key, let known, !isVouchedFor, !key.accepts(known) { throw .forged(name) }
+        if let key, let known, !key.accepts(known) { throw .forged(name) }
         let device = try apply(known?.device)
         return StoredDevice(device, key?.codes(of: device) ?? DeviceCodes())
     }

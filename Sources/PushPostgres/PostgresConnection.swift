@@ -183,6 +183,7 @@
         private func connect() throws(OutboxError) {
             let end = ContinuousClock.now + Self.connectLimit
             var events = Int16(POLLOUT)
+            PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
             while true {
                 try wait(for: events, until: end)
                 switch PQconnectPoll(handle) {
@@ -197,17 +198,18 @@
             }
         }
 
-        /// What nobody mends by waiting is said at once: a wrong password, a database that is not there, TLS that is refused.
+        /// What waiting can't mend is said at once: a wrong password, a database that is not there. It is told by the SQLSTATE,
+        /// which precedes the server's words at this verbosity, whatever their language. Without one, nobody has answered, and
+        /// that passes.
         private func connectFailure() -> OutboxError {
             let words = words()
-            // libpq gives no code here (PostgreSQL 15). What is not known passes, such as a server that recovers.
-            let lasting = [
-                "authentication failed", "does not exist", "no pg_hba.conf entry", "certificate", "ssl",
-                "not permitted",
-                "permission denied", "no password supplied", "invalid", "could not translate host name",
-            ]
-            let known = words.lowercased()
-            return lasting.contains(where: known.contains) ? .connection(words) : .unreachable(words)
+            let code = words.split(separator: " ").first { word in
+                word.utf8.count == 6 && word.hasSuffix(":") && word.utf8.contains(where: \.isDigit)
+                    && word.utf8.dropLast().allSatisfy { $0.isDigit || (0x41...0x5a).contains($0) }
+            }
+            // Source: PostgreSQL 15, appendix A: who may not connect, and what is not there or not understood.
+            let lasting = ["08P01", "0A", "22", "28", "3D", "42"].contains { code?.hasPrefix($0) ?? false }
+            return lasting || PQconnectionNeedsPassword(handle) == 1 ? .connection(words) : .unreachable(words)
         }
 
         private func wait(for events: Int16, until end: ContinuousClock.Instant? = nil) throws(OutboxError) {

@@ -9,18 +9,16 @@
         /// `pushsender1`, and 58 characters of Bech32's.
         private static let isSender = "COLLATE \"C\" ~ '^pushsender1[02-9ac-hj-np-z]{58}$'"
 
-        /// The number of a sender's key; NULL where nobody says by whom it was sealed.
+        /// The number of a sender's key.
         ///
         /// A number is any that is free: two who make different senders never wait for each other, as they would where both want
-        /// the next one; nor does an earlier program's sequence come upon it. A sequence takes none back, and whoever rolls back
-        /// time and again would use up all that an integer has.
+        /// the next one. A sequence takes none back, and whoever rolls back time and again would use up all that an integer has.
         static let senderFunction = """
             CREATE FUNCTION sealed_push.sender_number(key text) RETURNS integer
             LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
             DECLARE
                 found_id integer;
             BEGIN
-                IF sender_number.key IS NULL OR sender_number.key = 'unknown' THEN RETURN NULL; END IF;
                 SELECT s.id INTO found_id FROM sealed_push.senders s WHERE s.key = sender_number.key;
                 IF FOUND THEN RETURN found_id; END IF;
                 IF (sender_number.key = 'anonymous' OR sender_number.key \(isSender)) IS NOT TRUE THEN
@@ -28,7 +26,7 @@
                 END IF;
                 FOR attempt IN 1..100 LOOP
                     -- Waits for who else makes the same, and then knows how that has ended.
-                    INSERT INTO sealed_push.senders(id, key) OVERRIDING SYSTEM VALUE
+                    INSERT INTO sealed_push.senders(id, key)
                     VALUES (1 + floor(random() * 2147483646)::integer, sender_number.key)
                     ON CONFLICT DO NOTHING RETURNING id INTO found_id;
                     IF FOUND THEN RETURN found_id; END IF;
@@ -40,12 +38,33 @@
 
             """
 
+        /// The 32 bytes of `push1` and 52 characters of Bech32's, whatever the checksum behind them says: they are compared alone.
+        /// NULL for anything else.
+        static let keyBytes = """
+            CREATE FUNCTION sealed_push.key_bytes(key text) RETURNS bytea
+            LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+            DECLARE
+                bits bit varying := B'';
+                bytes bytea := '';
+            BEGIN
+                IF (key_bytes.key COLLATE "C" ~ '^push1[02-9ac-hj-np-z]{58}$') IS NOT TRUE THEN RETURN NULL; END IF;
+                FOR n IN 6..57 LOOP
+                    bits := bits || (strpos('qpzry9x8gf2tvdw0s3jn54khce6mua7l', substr(key_bytes.key, n, 1)) - 1)::bit(5);
+                END LOOP;
+                FOR n IN 0..31 LOOP
+                    bytes := bytes || set_byte('\\x00', 0, substring(bits FROM 8 * n + 1 FOR 8)::bit(8)::integer);
+                END LOOP;
+                RETURN bytes;
+            END $$;
+
+            """
+
         /// For back ends in any language, in the transaction that stores the message. Docs/OtherLanguages.md.
         ///
         /// It runs as the schema's owner. `pg_temp` stands last in its search path: where it is not named, it comes first, and
         /// the caller's own `text` would be run by the owner.
         static let enqueueFunction = """
-            CREATE OR REPLACE FUNCTION sealed_push.enqueue(
+            CREATE FUNCTION sealed_push.enqueue(
                 device text, recipient text, payload text, apns_id text, collapse_id text, priority integer DEFAULT 10,
                 expiration bigint DEFAULT NULL, sender text DEFAULT NULL, key text DEFAULT NULL,
                 code bytea DEFAULT NULL
@@ -96,7 +115,8 @@
 
                 SELECT d.id, d.carrier, d.recipient, d.token IS NOT NULL AND d.token_refusal IS NULL AS has_token
                 INTO found_device FROM sealed_push.devices d WHERE d.name = enqueue.device FOR NO KEY UPDATE;
-                IF NOT FOUND OR NOT found_device.has_token OR found_device.recipient IS DISTINCT FROM enqueue.recipient THEN
+                IF NOT FOUND OR NOT found_device.has_token
+                    OR found_device.recipient IS DISTINCT FROM sealed_push.key_bytes(enqueue.recipient) THEN
                     DELETE FROM sealed_push.requests r
                     WHERE r.key = sha256(convert_to('sealed_push.enqueue ' || enqueue.key, 'UTF8'));
                     RETURN CASE WHEN found_device.id IS NULL THEN 'unknown-device'

@@ -3,102 +3,63 @@
     internal import PushOutbox
     internal import _PushBase
 
-    /// The tables, by version. A version that was released is never changed; a new one is added behind it.
+    /// The tables and functions, made at once. A database of another version is refused: nothing was released that would have
+    /// to be read.
     enum PostgresSchema {
-        static var version: Int { migrations.count }
+        /// Of these tables and functions. Change it with them.
+        static let version = 1
 
-        /// Brings the database up to date, one at a time however many start at once.
+        /// Makes the schema if there is none, once however many start at once.
         ///
-        /// - Throws: `tooNew`, `foreign`, `moving`; `notPermitted` where this role may not, and somebody else must.
-        static func migrate(_ connection: PostgresConnection) throws(OutboxError) {
-            if try isMoving(connection) { throw .moving }
-            if try current(connection) == version { return }
-            // Held beyond a transaction: where many start at once, only one of them is ever in the way of those that work.
-            try transaction(
-                "SET LOCAL lock_timeout = '50s'; SELECT pg_advisory_lock(\(advisoryClass), 2); COMMIT", connection)
-            defer {
-                if connection.isUsable { _ = try? connection.script("SELECT pg_advisory_unlock(\(advisoryClass), 2)") }
-            }
-            let end = ContinuousClock.now + .seconds(40)
-            while true {
-                do throws(OutboxError) { return try raise(connection) } catch {
-                    guard error == .busy || error.isCollision, ContinuousClock.now < end else { throw error }
-                }
-                // What came meanwhile goes on.
-                usleep(.random(in: 1_000_000...3_000_000))
-            }
-        }
-
-        /// One try. Whoever comes while it waits for a transaction of somebody else's waits, too: so it does not wait long.
-        private static func raise(_ connection: PostgresConnection) throws(OutboxError) {
+        /// - Throws: `otherSchema`, `foreign`; `notPermitted` where this role may not, and somebody else must.
+        static func make(_ connection: PostgresConnection) throws(OutboxError) {
+            if try isThere(connection) { return }
             do throws(OutboxError) {
-                try transaction("SET LOCAL lock_timeout = '3s'", connection)
-                let found = try current(connection)
-                for migration in migrations.dropFirst(found) { try connection.script(migration) }
                 try connection.script(
-                    "UPDATE sealed_push.meta SET version = \(version) WHERE version < \(version); COMMIT")
+                    "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(\(advisoryClass), 2)")
+                if try !isThere(connection) { try connection.script(tables + functions + roles) }
+                try connection.script("COMMIT")
             } catch {
                 if connection.isUsable { try connection.script("ROLLBACK") }
                 throw error
             }
         }
 
-        private static func transaction(
-            _ statements: String, _ connection: PostgresConnection
-        ) throws(OutboxError) {
-            do throws(OutboxError) {
-                try connection.script("BEGIN ISOLATION LEVEL READ COMMITTED; \(statements)")
-            } catch {
-                if connection.isUsable { try connection.script("ROLLBACK") }
-                throw error
-            }
-        }
-
-        /// Whether an ``OutboxMove`` has begun, and not ended.
-        static func isMoving(_ connection: PostgresConnection) throws(OutboxError) -> Bool {
-            try !connection.rows(
-                """
-                SELECT 1 AS one FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-                WHERE n.nspname = 'sealed_push' AND c.relname = 'move'
-                """
-            ).isEmpty
-        }
-
-        private static func current(_ connection: PostgresConnection) throws(OutboxError) -> Int {
+        private static func isThere(_ connection: PostgresConnection) throws(OutboxError) -> Bool {
             let rows = try connection.rows(
                 """
                 SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'sealed_push') AS is_there,
                     EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                         WHERE n.nspname = 'sealed_push' AND c.relname = 'meta') AS is_ours
                 """)
-            guard let row = rows.first, try row.bool("is_there") else { return 0 }
+            guard let row = rows.first, try row.bool("is_there") else { return false }
             guard try row.bool("is_ours") else { throw .foreign }
-            let found = try connection.rows("SELECT version FROM sealed_push.meta").first?.count("version") ?? 0
-            guard found <= version else { throw .tooNew(version: found) }
-            return found
+            guard try connection.rows("SELECT version FROM sealed_push.meta").first?.int("version") == Int64(version)
+            else { throw .otherSchema }
+            return true
         }
 
-        /// "SPUB": of the advisory locks. 1 is held by a courier that sleeps, and shared by who enqueues; 2 by who migrates; 3
+        /// "SPUB": of the advisory locks. 1 is held by a courier that sleeps, and shared by who enqueues; 2 by who makes the schema; 3
         /// by who registers many devices at once, and shared by who registers one. "SPUG" counts generations.
         static let advisoryClass = 0x5350_5542
         static let generationClass = 0x5350_5547
         static let channel = "sealed_push"
 
-        static let migrations = [
-            // 1. Times are milliseconds since 1970, but for what a record or a header counts in seconds. Text is compared byte by
-            // byte, as SQLite does.
-            """
+        /// Times are milliseconds since 1970, but for what a record or a header counts in seconds. Text is compared byte by
+        /// byte, as SQLite does.
+        private static let tables = """
             CREATE SCHEMA sealed_push;
             CREATE TABLE sealed_push.meta(version integer NOT NULL);
-            INSERT INTO sealed_push.meta(version) VALUES (1);
-            CREATE TABLE sealed_push.protection(since bigint NOT NULL);
+            INSERT INTO sealed_push.meta(version) VALUES (\(version));
+            -- What the outbox's key has marked it with; no row where it has none.
+            CREATE TABLE sealed_push.marks(mark bytea NOT NULL);
 
             CREATE FUNCTION sealed_push.milliseconds() RETURNS bigint LANGUAGE sql VOLATILE
-            AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
+            RETURN floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
             -- A courier that sleeps holds the lock. NOTIFY puts all commits of the instance in a row: only where one sleeps.
             -- The shared lock is held until the transaction's end, so that no courier falls asleep before it sees what it brings.
-            CREATE FUNCTION sealed_push.wake() RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog AS $$
+            CREATE FUNCTION sealed_push.wake() RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
             BEGIN
                 IF NOT pg_try_advisory_xact_lock_shared(\(advisoryClass), 1) THEN PERFORM pg_notify('\(channel)', ''); END IF;
             END $$;
@@ -114,7 +75,7 @@
                 token_refusal text COLLATE "C",
                 -- Whether the carrier has taken a push for this token: what has not must not slow down what has.
                 is_proven boolean NOT NULL DEFAULT false,
-                recipient text COLLATE "C",
+                recipient bytea,
                 is_verified boolean NOT NULL,
                 valid_from bigint NOT NULL,
                 valid_until bigint NOT NULL,
@@ -125,6 +86,11 @@
             );
             -- No condition can be looked up in two indices: here and below, a number that has an index of its own stands in another
             -- one as id + 0. Or else statistics from a moment in which a table was empty make the server take the wrong one.
+            -- What whoever seals reads of devices: not their tokens.
+            CREATE VIEW sealed_push.recipients AS
+            SELECT id, revision, name, user_name, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
+                recipient, is_verified, valid_from, valid_until, pin_code
+            FROM sealed_push.devices;
             CREATE INDEX devices_by_user ON sealed_push.devices(user_name);
             CREATE INDEX devices_by_topic ON sealed_push.devices(topic, (id + 0));
 
@@ -138,7 +104,7 @@
             CREATE INDEX enrolments_by_key ON sealed_push.enrolments(enrolment);
 
             CREATE TABLE sealed_push.senders(
-                id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                id integer PRIMARY KEY,
                 key text COLLATE "C" NOT NULL UNIQUE
             );
 
@@ -155,7 +121,11 @@
                 collapse_id text COLLATE "C" NOT NULL,
                 body bytea NOT NULL,
                 sender integer,
-                code bytea
+                code bytea,
+                -- Two conditions, as each is read anew by each statement that inserts.
+                CONSTRAINT entries_enqueued_check CHECK (enqueued \(isTime)),
+                CONSTRAINT entries_bounds_check
+                    CHECK (priority IN (5, 10) AND stale \(isTime) AND expiration \(isExpiration))
             ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
                 autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = false);
             ALTER TABLE sealed_push.entries ALTER COLUMN body SET STORAGE EXTERNAL;
@@ -174,7 +144,7 @@
                 generation bigint NOT NULL,
                 device bigint NOT NULL,
                 carrier text COLLATE "C" NOT NULL,
-                priority smallint NOT NULL,
+                priority smallint NOT NULL CHECK (priority IN (5, 10)),
                 due bigint NOT NULL,
                 lease bigint,
                 holder text,
@@ -187,9 +157,11 @@
             CREATE INDEX queues_by_due ON sealed_push.queues(carrier, priority, due);
 
             -- The current one, for who makes rows: until the transaction's end nobody makes this the last but two.
-            CREATE TABLE sealed_push.generations(current bigint NOT NULL);
+            CREATE TABLE sealed_push.generations(
+                current bigint NOT NULL CHECK (current BETWEEN 1 AND 4611686018427387904)
+            );
             INSERT INTO sealed_push.generations(current) VALUES (1);
-            CREATE FUNCTION sealed_push.generation() RETURNS bigint LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog AS $$
+            CREATE FUNCTION sealed_push.generation() RETURNS bigint LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
             DECLARE
                 found bigint;
                 held bigint;
@@ -281,8 +253,21 @@
                 PRIMARY KEY(id, reason)
             );
 
-            """ + firstEnqueueFunction + roles,
-            version2,
-        ]
+            """
+
+        private static let functions = turnFunction + senderFunction + keyBytes + enqueueFunction + storeFunctions
+
+        /// Milliseconds, up to the year 9999.
+        static let isTime = "BETWEEN 0 AND 253402300799999"
+        /// Seconds.
+        static let isExpiration = "BETWEEN 0 AND 253402300799"
+
+        /// Whether a row may stand in `entries`.
+        static func isWithinBounds(_ row: String) -> String {
+            """
+            \(row).priority IN (5, 10) AND \(row).enqueued \(isTime) AND \(row).stale \(isTime) \
+            AND coalesce(\(row).expiration \(isExpiration), true)
+            """
+        }
     }
 #endif

@@ -172,7 +172,7 @@
             let (row, keys) = (DeviceRow(new.device), SealingKey(new.device.keys))
             return [
                 .text(row.user), .text(row.topic), .text(row.carrier), .bytes(row.address), .int(row.registered),
-                .text(row.refusal), .text(row.recipient), .bool(keys.isVerified), .int(keys.validFrom),
+                .text(row.refusal), .bytes(row.recipient), .bool(keys.isVerified), .int(keys.validFrom),
                 .int(keys.validUntil), .bytes(new.codes.pin), .bytes(new.codes.address),
             ]
         }
@@ -250,7 +250,7 @@
                 name: row.text("name"), user: row.text("user_name"), topic: row.text("topic"),
                 carrier: row.text("carrier"), address: row.optionalBytes("token"),
                 registered: row.int("token_registered"), refusal: row.optionalText("token_refusal"),
-                recipient: row.optionalText("recipient"), enrolment: enrolment
+                recipient: row.optionalBytes("recipient"), enrolment: enrolment
             ).device(knowing: record)
             return StoredDevice(
                 device,

@@ -103,12 +103,12 @@
         private static func senders(_ table: String, _ db: PostgresConnection) throws(OutboxError) -> [SealedBy: Int] {
             let counts = try counts(
                 """
-                SELECT coalesce(s.key, 'unknown') AS name, n.count FROM (
+                SELECT s.key AS name, n.count FROM (
                     SELECT sender, count(*) AS count FROM sealed_push.\(table) GROUP BY sender) AS n
-                LEFT JOIN sealed_push.senders s ON s.id = n.sender
+                JOIN sealed_push.senders s ON s.id = n.sender
                 """, [], db)
             return Dictionary(
-                counts.map { (SealedBy(parsing: $0.key) ?? .unknown, $0.value) }, uniquingKeysWith: +)
+                counts.compactMap { name, count in SealedBy(parsing: name).map { ($0, count) } }, uniquingKeysWith: +)
         }
     }
 #endif

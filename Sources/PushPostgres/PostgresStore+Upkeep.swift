@@ -69,9 +69,9 @@
 
         private func purge(_ sealedBy: SealedBy) async throws(OutboxError) -> Int {
             let id = try await read { db, _ throws(OutboxError) in try Self.senderID(sealedBy, db) }
-            if id == nil, sealedBy != .unknown { return 0 }
-            return try await removeDeadLetters("sender IS NOT DISTINCT FROM $1", .int(id))
-                + remove("sender IS NOT DISTINCT FROM $1", .int(id), outcome: Tally.purged)
+            guard let id else { return 0 }
+            return try await removeDeadLetters("sender = $1", .int(id))
+                + remove("sender = $1", .int(id), outcome: Tally.purged)
         }
 
         private func removeDeadLetters(

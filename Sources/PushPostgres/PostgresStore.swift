@@ -33,7 +33,24 @@
             isTimeGiven = clock != nil
             pool = PostgresPool(address, patience: patience)
             waker = PostgresWaker(address)
-            try await pool.connected { connection throws(OutboxError) in try PostgresSchema.migrate(connection) }
+            try await pool.connected { connection throws(OutboxError) in try PostgresSchema.make(connection) }
+        }
+
+        func mark() async throws(OutboxError) -> [UInt8]? {
+            try await read { db, _ throws(OutboxError) in
+                try db.rows("SELECT mark FROM sealed_push.marks").first?.bytes("mark")
+            }
+        }
+
+        /// Once: the mark stays.
+        func setMark(_ mark: [UInt8]) async throws(OutboxError) {
+            _ = try await write { db, _ throws(OutboxError) in
+                try db.rows(
+                    """
+                    INSERT INTO sealed_push.marks(mark)
+                    SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM sealed_push.marks)
+                    """, [.bytes(mark)])
+            }
         }
 
         /// A transaction, and the time in it.
@@ -114,7 +131,7 @@
         ///   - patience: how long a call goes on trying where the server is away. A restart takes seconds, a failover up to a
         ///     minute.
         ///   - key: what vouches for the rows, which an empty outbox has from then on; nil for one without.
-        /// - Throws: `connection`, `unreachable`, `foreign`, `tooNew`, `notPermitted`.
+        /// - Throws: `connection`, `unreachable`, `foreign`, `otherSchema`, `notPermitted`.
         public convenience init(
             postgres address: String, patience: Duration = .seconds(60), key: OutboxKey? = nil
         ) async throws(OutboxError) {

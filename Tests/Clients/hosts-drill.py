@@ -183,7 +183,7 @@ class Drill:
         with open(self.folder / "tokens.jsonl", "w") as lines:
             for name in self.names:
                 lines.write(json.dumps({"device": name, "token": self.tokens[name]}) + "\n")
-        self.sealedpush("device", "enrol", "--list", "tokens.jsonl", "--keyring", "Keys", "--outbox", self.address)
+        self.sealedpush("device", "enroll", "--list", "tokens.jsonl", "--keyring", "Keys", "--outbox", self.address)
 
     def read(self):
         """What the phones have said since."""

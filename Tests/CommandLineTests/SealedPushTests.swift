@@ -96,15 +96,15 @@ struct SealedPushCommandTests {
             "seal - --from newsroom --to alice-phone --topic com.example.app",
             "seal - --anonymous --to alice-phone --topic com.example.app",
             "send - --from newsroom --user alice --topic com.example.app --queue-only",
-            "device enrol alice-phone --user alice --token abcd",
-            "device enrol alice-phone --user alice --token abcd --unverified --topic com.example.app",
+            "device enroll alice-phone --user alice --token abcd",
+            "device enroll alice-phone --user alice --token abcd --unverified --topic com.example.app",
             "receipts listen --port 0 --from newsroom",
             "deliver - --device alice-phone --topic com.example.app",
         ])
     func missingKeyring(command: String) throws {
         #expect(
             try run(
-                "device", "enrol", "alice-phone", "--user", "alice", "--token", "abcd", "--unverified", "--topic",
+                "device", "enroll", "alice-phone", "--user", "alice", "--token", "abcd", "--unverified", "--topic",
                 "com.example.app", "--keyring", "K"
             ).status == 0)
         let words = command.split(separator: " ").map(String.init)

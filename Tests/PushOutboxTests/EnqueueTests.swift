@@ -151,21 +151,6 @@ struct EnqueueTests {
         #expect(try fixture.body(of: push, for: identity) == "Hello")
     }
 
-    @Test("how far a message had come when an earlier version stopped is where this one goes on")
-    func earlierVersion() async throws {
-        for number in 0..<5 { try await fixture.addDevice("d\(number)") }
-        _ = try await fixture.enqueue("Hello", to: .everyone, key: "k")
-        let third = try await fixture.number("SELECT id FROM devices ORDER BY id LIMIT 1 OFFSET 2")
-        let no = fixture.database == nil ? "0" : "false"
-        try await fixture.execute(
-            """
-            DELETE FROM entries WHERE device > \(third ?? 0);
-            UPDATE requests SET position = \(third ?? 0), is_complete = \(no), enqueued = 3
-            """)
-        let report = try await fixture.enqueue("Hello", to: .everyone, key: "k")
-        #expect((report.enqueuedCount, report.alreadyEnqueuedCount) == (2, 3))
-    }
-
     private func order(under key: String) -> EnqueueOrder {
         EnqueueOrder(
             content: Content(body: "Hello"), topic: Fixture.topic, audience: .everyone, priority: .immediate,

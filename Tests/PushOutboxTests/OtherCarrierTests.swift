@@ -160,32 +160,6 @@ struct OtherCarrierTests {
         #expect(report.acceptedCount == 1)
     }
 
-    @Test("a file from before there were carriers has Apple's two, and goes on", .inFile)
-    func migrated() async throws {
-        try await fixture.addDevice("phone")
-        try await fixture.addDevice("test phone", environment: .sandbox)
-        try await fixture.enqueue("Hello", to: .everyone)
-        try await DatabaseQueue(path: fixture.path).write { db in
-            try db.execute(
-                sql: """
-                    DROP TABLE carriers; DROP TABLE protection; DROP TABLE ranges; PRAGMA user_version = 6;
-                    ALTER TABLE entries DROP COLUMN code; ALTER TABLE dead_letters DROP COLUMN code;
-                    ALTER TABLE enrolments DROP COLUMN code; ALTER TABLE devices DROP COLUMN pin_code;
-                    ALTER TABLE devices DROP COLUMN address_code
-                    """)
-        }
-        let outbox = try await fixture.reopened()
-        #expect(try await outbox.devices().map { $0.address.carrier } == [.apns(), .apns(.sandbox)])
-        #expect(try await outbox.device("phone")?.address.address == Fixture.address("phone"))
-        #expect(try await outbox.status().waitingDevices == [.apns(): 1, .apns(.sandbox): 1])
-        for carrier in [Carrier.apns(), .apns(.sandbox)] {
-            let report = try await Courier(
-                for: outbox, through: ScriptedTransport(), carrier: carrier, limits: Fixture.limits()
-            ).run(until: .empty)
-            #expect(report.acceptedCount == 1)
-        }
-    }
-
     @Test("carriers' names and addresses have limits")
     func limits() {
         for name in ["", "Post", "post office", "ä", String(repeating: "a", count: 33)] {

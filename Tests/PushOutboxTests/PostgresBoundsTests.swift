@@ -8,7 +8,7 @@ import _PushBase
 @testable import PushPostgres
 @testable import PushSender
 
-/// What numbers may stand in the tables, and what becomes of a database that an earlier version has made.
+/// What numbers may stand in the tables.
 @Suite("Bounds in PostgreSQL")
 struct PostgresBoundsTests {
     private let fixture: Fixture
@@ -121,38 +121,5 @@ struct PostgresBoundsTests {
                 counts: (0..<25).map { UInt16($0) }))
         #expect(try await fixture.outbox.count([receipt], refused: [:]) == [.counted])
         #expect(try await fixture.number("SELECT shown_that_day FROM receipt_devices") == 1)
-    }
-
-    @Test("a database of version 1 is brought up to date, with what somebody has written into it, and goes on")
-    func version1() async throws {
-        try await database.run("DROP SCHEMA sealed_push CASCADE")
-        try await database.run(PostgresSchema.migrations[0])
-        try await database.run(
-            """
-            INSERT INTO devices(name, user_name, topic, carrier, token, token_registered, recipient, is_verified, valid_from,
-                valid_until)
-            SELECT name, 'anna', '\(Fixture.topic)', 'apns', decode(repeat(tail, 32), 'hex'), 0, '\(Identity().recipient)',
-                false, 0, 4000000000 FROM (VALUES ('d0', '0a'), ('d1', '0b')) AS x(name, tail);
-            INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body)
-            SELECT id, 10, \(Int64.min), \(fixture.time.now + 3_600_000), '0a1b2c3d-0000-4000-8000-00000000000f', 'c', '{}'
-            FROM devices;
-            INSERT INTO queues(generation, device, carrier, priority, due, head) SELECT 1, id, 'apns', 99, 0, 0 FROM devices;
-            UPDATE generations SET current = \(Int64.min)
-            """)
-        let outbox = try await fixture.reopened()
-        #expect(try await fixture.number("SELECT version FROM meta") == Int64(PostgresSchema.version))
-        #expect(
-            try await fixture.number("SELECT count(*) FROM pg_proc WHERE 'search_path=pg_catalog' = ANY (proconfig)")
-                == 0)
-        let error = try await #require(throws: OutboxError.self) {
-            try await database.run("SET ROLE sealed_push_enqueue; UPDATE queues SET priority = 99")
-        }
-        guard case .notPermitted = error else { throw error }
-        let report = try await Courier(for: outbox, through: ScriptedTransport(), limits: Fixture.limits())
-            .run(until: .empty)
-        #expect(report.acceptedCount == 2)
-        try await outbox.enqueue(
-            Content(body: "Hello"), to: .everyone, from: fixture.sealer, includingUnverified: true)
-        #expect(try await outbox.status().waitingCount == 2)
     }
 }

@@ -35,26 +35,14 @@ struct PostgresHoldUpTests {
         let number = "1 + floor(random() * 2147483646)::integer"
         let rows = try await database.run(
             """
-            INSERT INTO senders(id, key) OVERRIDING SYSTEM VALUE VALUES (2147483647, 'last');
+            INSERT INTO senders(id, key) VALUES (2147483647, 'last');
             SELECT setseed(0.5);
-            INSERT INTO senders(id, key) OVERRIDING SYSTEM VALUE VALUES (\(number), 'taken');
+            INSERT INTO senders(id, key) VALUES (\(number), 'taken');
             SELECT setseed(0.5);
             SELECT sealed_push.sender_number('anonymous') > 0
             """)
         #expect(rows.first?.first == "t")
         #expect(try await fixture.number("SELECT count(*) FROM senders") == 3)
-    }
-
-    @Test("a program of version 1, which numbers senders by the sequence, goes on beside")
-    func sequence() async throws {
-        for name in ["a", "b", "c"] {
-            try await database.run(
-                """
-                SELECT sealed_push.sender_number('\(SenderKey().sender)');
-                INSERT INTO senders(key) VALUES ('\(name)') ON CONFLICT ON CONSTRAINT senders_key_key DO NOTHING
-                """)
-        }
-        #expect(try await fixture.number("SELECT count(*) FROM senders") == 6)
     }
 
     // MARK: Clocks
@@ -108,36 +96,11 @@ struct PostgresHoldUpTests {
         #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
     }
 
-    // MARK: A newer version
-
-    @Test("whoever brings the schema up to date locks in the order of those that work, makes way, and tries again")
-    func migration() async throws {
-        try await database.run("DROP SCHEMA sealed_push CASCADE")
-        try await database.run(PostgresSchema.migrations[0])
-        let other = try await holding("LOCK TABLE sealed_push.queues IN ROW EXCLUSIVE MODE")
-        let address = database.address
-        let opening = Task { _ = try await Outbox(postgres: address) }
-        try await eventually("it waits") { try await fixture.number(Self.waitingCount) == 1 }
-        // Whoever enqueues comes to these last: nobody has locked them.
-        try await other.run("LOCK TABLE sealed_push.entries IN ROW EXCLUSIVE MODE NOWAIT")
-        try await eventually("it makes way") { try await fixture.number(Self.waitingCount) == 0 }
-        try await other.run("COMMIT")
-        try await opening.value
-        #expect(try await fixture.number("SELECT version FROM meta") == Int64(PostgresSchema.version))
-        let locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND database = "
-        let here = "(SELECT oid FROM pg_database WHERE datname = current_database())"
-        #expect(try await fixture.number(locks + here) == 0)
-    }
-
     // MARK: Helpers
 
     private func order() -> LeaseOrder {
         LeaseOrder(carrier: .apns(), count: 10, considerateCount: 0, duration: .seconds(60), firstNumber: 1)
     }
-
-    /// How many wait for a lock in this database.
-    private static let waitingCount =
-        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
     /// A transaction of somebody else, which stays open.
     private func holding(_ statement: String) async throws -> Holder {

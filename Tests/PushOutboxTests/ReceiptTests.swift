@@ -151,45 +151,6 @@ struct ReceiptTests {
         #expect(report.total.shownCount == most + 2)
     }
 
-    @Test(
-        "come into a file of each version before, which is brought up to date", .inFile, arguments: 1..<Schema.version)
-    func migration(version: Int) async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.appending("old.db").path
-        try make(version, at: path)
-        let outbox = try Outbox(at: path)
-        #expect(try await outbox.count(devices.receipt("a", at: .now())) == .counted)
-        #expect(try await outbox.receipts().total.shownCount == 1)
-    }
-
-    @Test("that an earlier version has counted are known in a file that is brought up to date", .inFile)
-    func migratedNumbers() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.appending("old.db").path
-        let receipt = try devices.receipt("a", at: .now())
-        let today = Timestamp.now().secondsSince1970 / 86_400
-        try make(3, at: path) { db in
-            try db.execute(
-                sql: "INSERT INTO receipt_numbers(number, day) VALUES (?, ?)",
-                arguments: [Data(receipt.number), today])
-        }
-        let outbox = try Outbox(at: path)
-        #expect(try await outbox.count(receipt) == .repeated)
-        #expect(try await outbox.count(devices.receipt("a", at: .now())) == .counted)
-    }
-
-    private func make(
-        _ version: Int, at path: String, _ fill: @escaping @Sendable (Database) throws -> Void = { _ in }
-    ) throws {
-        let queue = try DatabaseQueue(path: path)
-        try queue.write { db in
-            for migration in Schema.migrations.prefix(version) { try db.execute(sql: migration) }
-            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(version)")
-            try fill(db)
-        }
-        try queue.close()
-    }
-
     @Test("of many devices at once lose no count")
     func crowd() async throws {
         let (outbox, other, now) = (fixture.outbox, try await fixture.reopened(), fixture.now)

@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import PushSender
 import SealedPush
 import TestSupport
@@ -49,7 +47,6 @@ struct SealedByTests {
         try await enqueue(by: fixture.sealer, 2)
         try await enqueue(by: others, 1_003)
         #expect(try await fixture.outbox.purge(.sealed(by: .sender(SenderKey().sender))) == 0)
-        #expect(try await fixture.outbox.purge(.sealed(by: .unknown)) == 0)
         #expect(try await fixture.outbox.purge(.sealed(by: .sender(other.sender))) == 1_004)
         let status = try await fixture.outbox.status()
         #expect(status.waitingBySender == [.sender(fixture.sender.sender): 2])
@@ -57,33 +54,11 @@ struct SealedByTests {
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 2)
     }
 
-    @Test("is unknown for what an earlier version has stored, which can be thrown away, too", .inFile)
-    func unknown() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.appending("old.db").path
-        let queue = try DatabaseQueue(path: path)
-        try await queue.write { db in
-            for migration in Schema.migrations.prefix(4) { try db.execute(sql: migration) }
-            try db.execute(
-                sql: """
-                    PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 4;
-                    INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body)
-                    VALUES (1, 10, 1, 9000000000000, 'id', 'id', x'7b7d')
-                    """)
-        }
-        try queue.close()
-        chmod(path, 0o600)
-        let outbox = try Outbox(at: path)
-        #expect(try await outbox.status().waitingBySender == [.unknown: 1])
-        #expect(try await outbox.purge(.sealed(by: .unknown)) == 1)
-        #expect(try await outbox.status().waitingCount == 0)
-    }
-
     @Test("is read as it is shown")
     func text() throws {
-        for sealedBy in [SealedBy.sender(other.sender), .anonymous, .unknown] {
+        for sealedBy in [SealedBy.sender(other.sender), .anonymous] {
             #expect(SealedBy(parsing: sealedBy.description) == sealedBy)
         }
-        for text in ["", "nobody", Identity().recipient.description] { #expect(SealedBy(parsing: text) == nil) }
+        for text in ["", "unknown", Identity().recipient.description] { #expect(SealedBy(parsing: text) == nil) }
     }
 }

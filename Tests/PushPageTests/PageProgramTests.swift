@@ -78,7 +78,7 @@ final class WatchedPrograms {
                 + topic, lines: 1)
         let token = try #require(phone.last?["token"] as? String)
         let enrolled = try command.run(
-            "device", "enrol", "alice-phone", "--user", "alice", "--token", token, "--keyring", "Keys", "--outbox",
+            "device", "enroll", "alice-phone", "--user", "alice", "--token", token, "--keyring", "Keys", "--outbox",
             "outbox.sqlite")
         try #require(enrolled.status == 0, "\(enrolled.errors)")
         let service = try await start(

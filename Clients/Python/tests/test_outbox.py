@@ -17,10 +17,10 @@ class Enqueuing(unittest.TestCase):
             "expiration": None,
             "apns_id": "00000000-0000-4000-8000-000000000000",
             "collapse_id": "c",
-            "sender": "unknown",
+            "sender": "anonymous",
         }
         code = OutboxKey(WHOLE)._code("phone", TOPIC, b"{}", arguments)
-        self.assertEqual(code.hex(), "e0bea410e30bfe043d8c0ab605b40d817feee54cb36af584a95d6d77df237faa")
+        self.assertEqual(code.hex(), "12c3e575657b57289fce8f6565edf4ed6c1022a3db3875962e3f92f6a17b0d8c")
 
     def test_arguments(self):
         sender = Sender(sealed_push.generate_sender_secret(), topic=TOPIC)

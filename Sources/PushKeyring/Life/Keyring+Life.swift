@@ -47,7 +47,7 @@ extension Keyring {
     ///
     /// - Parameter id: which key; nil for all keys under the name, those that wait and retired ones too, as a thief has
     ///   them all. Somebody else's device then takes no further record, since the thief may sign one: erase the name and
-    ///   let the device enrol anew.
+    ///   let the device enroll anew.
     /// - Throws: `notUsable` where everything is revoked or erased already.
     @discardableResult
     public func revoke(

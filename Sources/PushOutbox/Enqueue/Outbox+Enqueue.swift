@@ -18,7 +18,7 @@ extension Outbox {
     ///   - key: what makes a repeated call harmless, for 30 days. Strongly advised for everyone.
     ///   - workerCount: for everyone, how many thousands this call works on at once. While one is stored, another is sealed.
     ///   - progress: called after each transaction, from one at a time.
-    /// - Throws: `seal`, `unknownDevice`, `unknownUser`, `keyUsedForOthers`, `keyNeeded`, `notProtected`, or what the database
+    /// - Throws: `seal`, `unknownDevice`, `unknownUser`, `keyUsedForOthers`, `keyNeeded`, `otherKey`, or what the database
     ///   says.
     @discardableResult
     public func enqueue(
@@ -80,6 +80,6 @@ public enum SkipReason: String, Hashable, Sendable, CaseIterable {
     case recordNotYetValid = "record-not-yet-valid"
     /// It runs another app than the sealer's.
     case otherTopic = "other-topic"
-    /// Its row was not written by who has the outbox's key, or is of before: remove the device, and let it enrol again.
+    /// Its row was not written by who has the outbox's key: remove the device, and let it enrol again.
     case forged
 }

@@ -6,19 +6,16 @@ public enum SealedBy: Hashable, Sendable {
     case sender(Sender)
     /// By nobody's: devices show such a push only where the app allows that.
     case anonymous
-    /// An earlier version of this library has stored it, and did not note it. None is left after 30 days.
-    case unknown
 
     package init(_ sealer: Sealer) { self = sealer.sender.map { .sender($0) } ?? .anonymous }
 }
 
 extension SealedBy: CustomStringConvertible {
-    /// `pushsender1…`, `anonymous` or `unknown`.
+    /// `pushsender1…` or `anonymous`.
     public var description: String {
         switch self {
         case .sender(let sender): sender.description
         case .anonymous: "anonymous"
-        case .unknown: "unknown"
         }
     }
 
@@ -26,7 +23,6 @@ extension SealedBy: CustomStringConvertible {
     public init?(parsing text: String) {
         switch text {
         case "anonymous": self = .anonymous
-        case "unknown": self = .unknown
         default:
             guard let sender = try? Sender(parsing: text) else { return nil }
             self = .sender(sender)

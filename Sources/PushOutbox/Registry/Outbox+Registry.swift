@@ -116,7 +116,7 @@ extension Outbox {
     public func device(_ name: DeviceName) async throws(OutboxError) -> RegisteredDevice? {
         guard let found = try await store.devices(.named(name)).first else { return nil }
         guard let stored = found.stored else { throw .damaged }
-        guard key?.isWhole != true || key?.accepts(stored) == true else { throw .forged(name) }
+        guard key?.accepts(stored) ?? true else { throw .forged(name) }
         return stored.device
     }
 
@@ -147,7 +147,7 @@ extension Outbox {
     }
 
     private func genuine(_ found: FoundDevice) -> RegisteredDevice? {
-        found.stored.flatMap { key?.isWhole != true || key?.accepts($0) == true ? $0.device : nil }
+        found.stored.flatMap { key?.accepts($0) ?? true ? $0.device : nil }
     }
 
     private func changeEnrolled(

@@ -68,7 +68,8 @@ package struct DeviceRow: Sendable {
     /// When the address was registered, in milliseconds since 1970.
     package var registered: Int64
     package var refusal: String?
-    package var recipient: String?
+    /// Its 32 bytes.
+    package var recipient: [UInt8]?
     package var enrolment: Enrolment?
 
     package struct Enrolment: Sendable {
@@ -86,7 +87,7 @@ package struct DeviceRow: Sendable {
 
     package init(
         name: String, user: String, topic: String, carrier: String, address: [UInt8]?, registered: Int64,
-        refusal: String?, recipient: String?, enrolment: Enrolment?
+        refusal: String?, recipient: [UInt8]?, enrolment: Enrolment?
     ) {
         self.name = name
         self.user = user
@@ -120,7 +121,7 @@ package struct DeviceRow: Sendable {
         carrier = device.address.carrier.description
         address = device.address.address?.bytes
         self.registered = (registered?.secondsSince1970 ?? 0) * 1_000
-        recipient = SealingKey(device.keys).recipient?.description
+        recipient = SealingKey(device.keys).recipient?.bytes
         if case .enrolled(let enrolled) = device.keys {
             enrolment = Enrolment(
                 key: enrolled.enrolment.description, record: enrolled.record.description,
@@ -149,7 +150,10 @@ package struct DeviceRow: Sendable {
 
     private func keys(_ known: DeviceRecord?) throws(OutboxError) -> DeviceKeys {
         do {
-            guard let enrolment else { return .unverified(try Recipient(parsing: recipient ?? "")) }
+            guard let enrolment else {
+                guard let recipient = try Recipient(stored: recipient) else { throw OutboxError.damaged }
+                return .unverified(recipient)
+            }
             let isKnown = known?.description == enrolment.record
             let record = if isKnown, let known { known } else { try DeviceRecord(parsing: enrolment.record) }
             let isSigner = record.enrolment.description == enrolment.key
@@ -159,5 +163,16 @@ package struct DeviceRow: Sendable {
                     record: record,
                     proven: try enrolment.proven.split(separator: " ").map { try Recipient(parsing: String($0)) }))
         } catch { throw .damaged }
+    }
+}
+
+extension Recipient {
+    /// Reads the bytes of a row; nil if it has none.
+    ///
+    /// - Throws: `damaged` if they are not a key that is safe to use.
+    package init?(stored bytes: [UInt8]?) throws(OutboxError) {
+        guard let bytes else { return nil }
+        guard let recipient = Recipient(bytes: bytes) else { throw .damaged }
+        self = recipient
     }
 }

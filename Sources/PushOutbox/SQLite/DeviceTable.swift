@@ -141,7 +141,7 @@ enum DeviceTable {
     private static func insert(_ new: StoredDevice, carrier: Int64, in db: Database) throws -> Int64 {
         try db.cachedStatement(
             sql: """
-                INSERT INTO devices(name, user, topic, environment, token, token_registered, token_refusal, recipient,
+                INSERT INTO devices(name, user, topic, carrier, token, token_registered, token_refusal, recipient,
                     is_verified, valid_from, valid_until, pin_code, address_code)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
@@ -154,8 +154,8 @@ enum DeviceTable {
     ) throws {
         try db.cachedStatement(
             sql: """
-                UPDATE devices SET is_proven = is_proven AND token IS ?4 AND topic IS ?2 AND environment IS ?3,
-                    user = ?1, topic = ?2, environment = ?3, token = ?4, token_registered = ?5, token_refusal = ?6,
+                UPDATE devices SET is_proven = is_proven AND token IS ?4 AND topic IS ?2 AND carrier IS ?3,
+                    user = ?1, topic = ?2, carrier = ?3, token = ?4, token_registered = ?5, token_refusal = ?6,
                     recipient = ?7, is_verified = ?8, valid_from = ?9, valid_until = ?10, pin_code = ?11,
                     address_code = ?12, revision = revision + 1
                 WHERE id = ?13
@@ -167,7 +167,8 @@ enum DeviceTable {
     private static func columns(of new: StoredDevice, _ carrier: Int64) -> StatementArguments {
         let (row, keys) = (DeviceRow(new.device), SealingKey(new.device.keys))
         return [
-            row.user, row.topic, carrier, row.address.map { Data($0) }, row.registered, row.refusal, row.recipient,
+            row.user, row.topic, carrier, row.address.map { Data($0) }, row.registered, row.refusal,
+            row.recipient.map { Data($0) },
             keys.isVerified, keys.validFrom, keys.validUntil, new.codes.pin.map { Data($0) },
             new.codes.address.map { Data($0) },
         ]
@@ -185,9 +186,9 @@ enum DeviceTable {
     }
 
     private static let selection = """
-        SELECT devices.id, devices.name, user, topic, carriers.name AS carrier, token, token_registered, token_refusal,
+        SELECT devices.id, devices.name, user, topic, carriers.name AS carrier_name, token, token_registered, token_refusal,
             recipient, enrolment, record, proven, pin_code, address_code, enrolments.code
-        FROM devices LEFT JOIN carriers ON carriers.id = environment LEFT JOIN enrolments ON device = devices.id
+        FROM devices LEFT JOIN carriers ON carriers.id = carrier LEFT JOIN enrolments ON device = devices.id
         """
 
     private static func device(_ row: Row, knowing record: DeviceRecord? = nil) throws -> StoredDevice {
@@ -201,9 +202,9 @@ enum DeviceTable {
         }
         let device = try DeviceRow(
             name: row.value("name"), user: row.value("user"), topic: row.value("topic"),
-            carrier: row.value("carrier") ?? "", address: address.map { Array($0) },
+            carrier: row.value("carrier_name") ?? "", address: address.map { Array($0) },
             registered: row.value("token_registered"), refusal: row.value("token_refusal"),
-            recipient: row.value("recipient"), enrolment: enrolment
+            recipient: (row.value("recipient") as Data?).map { Array($0) }, enrolment: enrolment
         ).device(knowing: record)
         return StoredDevice(
             device,
@@ -212,7 +213,7 @@ enum DeviceTable {
     }
 }
 
-/// Carriers as rows, so that devices and queues hold a number only, in their column `environment`. There are few, and they
+/// Carriers as rows, so that devices and queues hold a number only, in their column `carrier`. There are few, and they
 /// stay.
 enum CarrierTable {
     /// Makes the row where there is none.

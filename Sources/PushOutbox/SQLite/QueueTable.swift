@@ -22,7 +22,7 @@ enum QueueTable {
     ) throws {
         try db.cachedStatement(
             sql: """
-                INSERT INTO queues(device, environment, priority, due) VALUES (?, ?, ?, ?)
+                INSERT INTO queues(device, carrier, priority, due) VALUES (?, ?, ?, ?)
                 ON CONFLICT(device) DO UPDATE SET priority = MAX(priority, excluded.priority)
                 """
         ).execute(arguments: [device, carrier, priority, due])
@@ -45,7 +45,7 @@ enum QueueTable {
     }
 
     static func move(_ device: Int64, to carrier: Int64, in db: Database) throws {
-        try db.cachedStatement(sql: "UPDATE queues SET environment = ? WHERE device = ?")
+        try db.cachedStatement(sql: "UPDATE queues SET carrier = ? WHERE device = ?")
             .execute(arguments: [carrier, device])
     }
 

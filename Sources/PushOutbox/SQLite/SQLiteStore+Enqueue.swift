@@ -56,7 +56,7 @@ extension SQLiteStore {
     /// Nil where the device has changed since it was read.
     private static func carrier(of item: EnqueueBatch.Sealed, in db: Database) throws -> Int64? {
         try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT environment FROM devices WHERE id = ? AND revision = ?"),
+            db.cachedStatement(sql: "SELECT carrier FROM devices WHERE id = ? AND revision = ?"),
             arguments: [item.device, item.revision])
     }
 
@@ -96,10 +96,7 @@ extension SQLiteStore {
 
     private static func candidate(_ row: Row) throws -> EnqueueBatch.Candidate {
         guard let topic = Topic(parsing: try row.value("topic")) else { throw OutboxError.damaged }
-        let recipient: Recipient?
-        do {
-            recipient = try (row.value("recipient") as String?).map(Recipient.init(parsing:))
-        } catch { throw OutboxError.damaged }
+        let recipient = try Recipient(stored: (row.value("recipient") as Data?).map { Array($0) })
         return EnqueueBatch.Candidate(
             device: try row.value("id"), revision: try row.value("revision"), name: try row.value("name"),
             user: try row.value("user"), topic: topic, hasToken: try row.value("has_token"),
@@ -161,10 +158,9 @@ enum RequestTable {
 
 /// Sender keys as rows, so that each push holds a number only. Public keys; there are few, and they stay.
 enum SenderTable {
-    /// Makes the row where there is none; nil for an unknown one.
-    static func id(making sealedBy: SealedBy, in db: Database) throws -> Int64? {
+    /// Makes the row if there is none.
+    static func id(making sealedBy: SealedBy, in db: Database) throws -> Int64 {
         if let id = try id(of: sealedBy, in: db) { return id }
-        guard sealedBy != .unknown else { return nil }
         try db.cachedStatement(sql: "INSERT INTO senders(key) VALUES (?)").execute(arguments: [sealedBy.description])
         return db.lastInsertedRowID
     }
@@ -182,12 +178,12 @@ enum SenderTable {
             sql: """
                 SELECT key, count FROM (
                     SELECT sender, COUNT(*) AS count FROM \(table) INDEXED BY \(table)_by_sender GROUP BY sender)
-                LEFT JOIN senders ON senders.id = sender
+                JOIN senders ON senders.id = sender
                 """)
         return Dictionary(
-            try rows.map { row in
-                let key: String? = try row.value("key")
-                return (key.flatMap(SealedBy.init(parsing:)) ?? .unknown, try row.count("count"))
+            try rows.compactMap { row in
+                guard let sealedBy = SealedBy(parsing: try row.value("key")) else { return nil }
+                return (sealedBy, try row.count("count"))
             },
             uniquingKeysWith: +)
     }

@@ -25,7 +25,7 @@ extension SQLiteStore {
         try await read { db in
             guard let carrier = try CarrierTable.id(of: carrier, in: db) else { return false }
             return try Bool.fetchOne(
-                db, sql: "SELECT EXISTS (SELECT 1 FROM devices WHERE is_proven AND environment = ?)",
+                db, sql: "SELECT EXISTS (SELECT 1 FROM devices WHERE is_proven AND carrier = ?)",
                 arguments: [carrier]) ?? false
         }
     }
@@ -37,8 +37,8 @@ extension SQLiteStore {
                 db,
                 sql: """
                     SELECT MIN(due) FROM (
-                        SELECT MIN(due) AS due FROM queues WHERE environment = ?1 AND priority = 10
-                        UNION ALL SELECT MIN(due) FROM queues WHERE environment = ?1 AND priority = 5)
+                        SELECT MIN(due) AS due FROM queues WHERE carrier = ?1 AND priority = 10
+                        UNION ALL SELECT MIN(due) FROM queues WHERE carrier = ?1 AND priority = 5)
                     """, arguments: [carrier])
         }
         // A damaged file may say any number.
@@ -67,7 +67,7 @@ extension SQLiteStore {
     private static func due(
         _ carrier: Int64, priority: Int, limit: Int, at now: Int64, in db: Database
     ) throws -> [Row] {
-        let columns = "SELECT device, entry, attempts FROM queues WHERE environment = ? AND priority = ?"
+        let columns = "SELECT device, entry, attempts FROM queues WHERE carrier = ? AND priority = ?"
         let rows = try Row.fetchAll(
             db.cachedStatement(sql: "\(columns) AND due <= ? ORDER BY due LIMIT ?"),
             arguments: [carrier, priority, now, limit])
@@ -125,7 +125,7 @@ extension SQLiteStore {
     }
 
     /// Throws where a value is not of the type that it must be.
-    static func entryRow(_ entry: Row) throws -> EntryRow {
+    private static func entryRow(_ entry: Row) throws -> EntryRow {
         let (address, body): (Data?, Data) = (try entry.value("token"), try entry.value("body"))
         let (code, addressCode): (Data?, Data?) = (try entry.value("code"), try entry.value("address_code"))
         return try EntryRow(
@@ -136,11 +136,11 @@ extension SQLiteStore {
             addressCode: addressCode.map { Array($0) }, enqueued: entry.value("enqueued"))
     }
 
-    static let entryColumns = """
+    private static let entryColumns = """
         priority, expiration, apns_id, collapse_id, body, topic, token, is_proven, devices.name, senders.key, code,
         address_code, enqueued
         """
-    static let joins = "LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender"
+    private static let joins = "LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender"
 }
 
 // MARK: What became of a lease

@@ -136,11 +136,11 @@ enum ReceiptTable {
         try add(ReceiptTally.refused(code), count, at: now, in: db)
     }
 
-    /// Whether it came before; the number alone counts where it came to an earlier version, which noted no device.
+    /// Whether it came before.
     private static func isKnown(_ receipt: ShownReceipt, in db: Database) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(
-                sql: "SELECT EXISTS(SELECT 1 FROM receipt_numbers WHERE id IN (?, x'') AND number = ?)"),
+                sql: "SELECT EXISTS(SELECT 1 FROM receipt_numbers WHERE id = ? AND number = ?)"),
             arguments: [data(receipt.id), Data(receipt.number)]) ?? false
     }
 

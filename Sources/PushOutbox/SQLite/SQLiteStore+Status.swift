@@ -20,8 +20,8 @@ extension SQLiteStore {
             let carriers = try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT name, count FROM (SELECT environment, COUNT(*) AS count FROM queues GROUP BY environment)
-                    JOIN carriers ON id = environment
+                    SELECT name, count FROM (SELECT carrier, COUNT(*) AS count FROM queues GROUP BY carrier)
+                    JOIN carriers ON id = carrier
                     """)
             status.waitingDevices = Dictionary(
                 try carriers.compactMap { row in

@@ -58,12 +58,11 @@ extension SQLiteStore {
     }
 
     private func purge(_ sealedBy: SealedBy) async throws(OutboxError) -> Int {
-        let id = try await read { try SenderTable.id(of: sealedBy, in: $0) }
-        if id == nil, sealedBy != .unknown { return 0 }
-        var total = try await removeDeadLetters("sender IS ?1", [id])
+        guard let id = try await read({ try SenderTable.id(of: sealedBy, in: $0) }) else { return 0 }
+        var total = try await removeDeadLetters("sender = ?1", [id])
         while true {
             let count = try await remove(
-                "SELECT id FROM entries WHERE sender IS ?1 LIMIT ?2", [id, Self.batchCount], outcome: Tally.purged)
+                "SELECT id FROM entries WHERE sender = ?1 LIMIT ?2", [id, Self.batchCount], outcome: Tally.purged)
             total += count
             if count < Self.batchCount { return total }
         }
@@ -130,7 +129,7 @@ extension SQLiteStore {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT dead_letters.id, device, priority, environment
+                SELECT dead_letters.id, device, priority, carrier
                 FROM dead_letters JOIN devices ON devices.id = device
                 WHERE (?1 IS NULL OR reason = ?1) AND stale > ?2 AND token IS NOT NULL AND token_refusal IS NULL
                 ORDER BY dead_letters.id LIMIT ?3
@@ -143,7 +142,7 @@ extension SQLiteStore {
             ).execute(arguments: [id])
             try db.cachedStatement(sql: "DELETE FROM dead_letters WHERE id = ?").execute(arguments: [id])
             try QueueTable.add(
-                try row.value("device"), carrier: try row.value("environment"),
+                try row.value("device"), carrier: try row.value("carrier"),
                 priority: try row.value("priority"), due: now, in: db)
         }
         return rows.count

@@ -2,6 +2,12 @@ internal import GRDB
 import PushSender
 internal import _PushBase
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// An outbox in one SQLite file.
 final class SQLiteStore: OutboxStore {
     let clock: OutboxClock
@@ -24,7 +30,7 @@ final class SQLiteStore: OutboxStore {
                         """)
                 try db.inTransaction(.immediate) {
                     try Schema.check(db)
-                    try Schema.migrate(db)
+                    try Schema.make(db)
                     return .commit
                 }
             }
@@ -33,6 +39,18 @@ final class SQLiteStore: OutboxStore {
 
     /// Other processes that enqueue into the file can't be heard: the courier looks again soon.
     func rest(for duration: Duration, by carrier: Carrier) async { await clock.sleep(duration) }
+
+    func mark() async throws(OutboxError) -> [UInt8]? {
+        try await read { db in try Data.fetchOne(db, sql: "SELECT mark FROM marks").map { Array($0) } }
+    }
+
+    /// Once: the mark stays.
+    func setMark(_ mark: [UInt8]) async throws(OutboxError) {
+        try await write { db in
+            try db.execute(
+                sql: "INSERT INTO marks(mark) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM marks)", arguments: [Data(mark)])
+        }
+    }
 
     /// Runs a transaction to its end, also when the calling task is cancelled.
     func write<Answer: Sendable>(

@@ -32,6 +32,9 @@ public struct PublicKey<Role: KeyRole>: Sendable {
         self.init(checked: bytes, algorithm)
     }
 
+    /// The same for bytes that do not say of which algorithm they are: they are of the role's first one.
+    package init?(bytes: [UInt8]) { self.init(bytes, Role.kind.algorithms[0]) }
+
     fileprivate init(checked bytes: [UInt8], _ algorithm: KeyAlgorithm) {
         self.algorithm = algorithm
         self.bytes = bytes

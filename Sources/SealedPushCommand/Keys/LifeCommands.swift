@@ -31,7 +31,7 @@ struct RevokeCommand: ParsableCommand {
         abstract: "Declares keys stolen: from now on they neither open nor are sealed to, or with.",
         discussion: """
             All keys under the name, also one that waits to be used; --key revokes one alone. Somebody else's device
-            then takes no further record: erase the name, and let the device enrol anew.
+            then takes no further record: erase the name, and let the device enroll anew.
 
             What a sender's key has sealed may still wait to be sent: with --outbox, it is said how much, and how to throw \
             it away.

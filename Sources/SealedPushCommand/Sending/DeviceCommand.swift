@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CommandSupport
+internal import Foundation
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
@@ -12,7 +13,7 @@ struct DeviceCommand: AsyncParsableCommand {
         abstract: "The devices that a server sends to: their tokens, and what is sealed to.",
         discussion: """
             Example:
-              sealedpush device enrol bob-phone --user bob --token 80fa... --keyring Keys --outbox outbox.sqlite
+              sealedpush device enroll bob-phone --user bob --token 80fa... --keyring Keys --outbox outbox.sqlite
             """,
         subcommands: [DeviceEnrolCommand.self, DeviceListCommand.self, DeviceRemoveCommand.self])
 }
@@ -23,24 +24,34 @@ struct DeviceListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "Lists the devices, and whether they can be sent to.",
         discussion: """
-            Tokens are shortened: they identify people's devices. With --json, one object a line.
+            Tokens are shortened: they identify people's devices. --full shows all that `device enroll --list` takes, such as for \
+            another outbox; a file that it is written to becomes its owner's alone.
 
             Examples:
               sealedpush device list --user bob
+              sealedpush device list --full --json > devices.jsonl
               sealedpush device list --json | grep '"note":"no token'
             """)
 
     @Option(parsing: .unconditional, help: "This user's devices only.")
     var user: UserName?
 
+    @Flag(help: "With --json: whole tokens, records, enrollment keys and what is proven.")
+    var full = false
+
     @Flag(help: "Print one JSON object for each device.")
     var json = false
 
     @OptionGroup var options: OutboxOptions
 
+    func validate() throws {
+        guard !full || json else { throw ValidationError("--full goes with --json.") }
+    }
+
     func run() async throws {
         try await Failure.reportingAsync {
             let outbox = try await options.opened()
+            if full { try Self.closeOutput() }
             var isFirst = true
             if let user {
                 let devices = try await outbox.devices(of: user)
@@ -56,7 +67,7 @@ struct DeviceListCommand: AsyncParsableCommand {
             }
             for name in user == nil ? try await outbox.damagedDevices() : [] {
                 Failure.report(
-                    "warning: the registration of \(name) can't be read: remove it with `sealedpush device remove`, and let the device enrol again"
+                    "warning: the registration of \(name) can't be read: remove it with `sealedpush device remove`, and let the device enroll again"
                 )
             }
             if isFirst && !json {
@@ -66,11 +77,18 @@ struct DeviceListCommand: AsyncParsableCommand {
         }
     }
 
+    /// Whole tokens go into nobody else's hands.
+    private static func closeOutput() throws {
+        var facts = stat()
+        guard fstat(1, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return }
+        guard fchmod(1, 0o600) == 0 else { throw Failure.file("the output can't be made its owner's alone") }
+    }
+
     /// Page by page, so that a million devices take no memory.
     private func show(_ devices: [RegisteredDevice], _ isFirst: inout Bool) throws {
         guard !devices.isEmpty else { return }
         if json {
-            for device in devices { try Output.json(device.json) }
+            for device in devices { try Output.json(full ? device.fullJSON : device.json) }
         } else {
             try Output.table(
                 ["DEVICE", "USER", "TOPIC", "ENVIRONMENT", "TOKEN", "SEALED TO", "NOTE"],
@@ -160,7 +178,24 @@ extension RegisteredDevice {
         }
     }
 
-    var json: JSONValue {
+    var json: JSONValue { .object(members) }
+
+    /// What ``EnrolmentList`` reads.
+    var fullJSON: JSONValue {
+        var members = members
+        members["token"] = address.address.map { .string($0.hexadecimal) } ?? .null
+        if case .active(_, let registered) = address { members["registered"] = .integer(registered.secondsSince1970) }
+        switch keys {
+        case .unverified(let recipient): members["key"] = .string(recipient.description)
+        case .enrolled(let enrolled):
+            members["enrollment"] = .string(enrolled.enrolment.description)
+            members["record"] = .string(enrolled.record.description)
+            members["proven"] = .array(enrolled.proven.map(\.description).sorted().map { .string($0) })
+        }
+        return .object(members)
+    }
+
+    private var members: [String: JSONValue] {
         [
             "device": .string(name.description), "user": .string(user.description),
             "topic": .string(topic.description), "environment": .string(address.carrier.shown),

@@ -7,25 +7,28 @@ public import PushSender
 internal import SealedPush
 internal import _PushBase
 
-/// `sealedpush device enrol`
+/// `sealedpush device enroll`
 struct DeviceEnrolCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "enrol",
+        commandName: "enroll",
         abstract: "Registers a device, or many, or brings what is known of them up to date.",
         discussion: """
             What is sealed to comes from the keyring: the device's newest signed record, and what it has proven (`keys \
             import`, `keys confirm`). Enrol again whenever the app reports its token, and after each new record.
 
             With --list, a file of one JSON object a line, each with "device" and "token", and, where they differ from \
-            the options, "user", "key", "environment" and "movingFrom"; lines without "token" are left out.
+            the options, "user", "key", "environment" and "movingFrom"; lines without "token" are left out. What `device list \
+            --full --json` prints needs no keyring: it has "enrollment", "record" and "proven", which nobody vouches for but the \
+            outbox they come from.
 
             A device of another user is refused unless --moving-from names that user; what waits for them is discarded. A \
             device whose pinned enrolment key is another is refused: `device remove` it first, if the change is right.
 
             Examples:
-              sealedpush device enrol bob-phone --user bob --token 80fa... --keyring Keys
-              sealedpush device enrol guest --token 80fa... --key push1... --unverified --topic com.example.app
-              sealedpush device enrol --list tokens.jsonl --keyring Keys
+              sealedpush device enroll bob-phone --user bob --token 80fa... --keyring Keys
+              sealedpush device enroll guest --token 80fa... --key push1... --unverified --topic com.example.app
+              sealedpush device enroll --list tokens.jsonl --keyring Keys
+              sealedpush device list --full --json | sealedpush device enroll --list - --outbox other.sqlite
 
             Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files, 75 busy, 77 passphrase or key.
             """)
@@ -80,12 +83,12 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reportingAsync {
-            let keys = try keyring.newKeys("device enrol")
             let now = Timestamp.now()
             var report = Report()
             if let list {
                 let entries = try EnrolmentList.read(list)
                 guard !entries.isEmpty else { throw Failure.input("\(list) names no device with a token") }
+                let keys = entries.allSatisfy { $0.enrolled != nil } ? nil : try keyring.newKeys("device enroll")
                 // The outbox is made once the input is known to be good.
                 let checked = try entries.map { try device($0, in: keys, at: now) }
                 let outbox = try await options.openedOrMade()
@@ -103,7 +106,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
             } else {
                 let entry = EnrolmentList.Entry(
                     device: name.map { "\($0)" } ?? "", token: token ?? "")
-                let checked = try device(entry, in: keys, at: now)
+                let checked = try device(entry, in: keyring.newKeys("device enroll"), at: now)
                 let outbox = try await options.openedOrMade()
                 let device = try await checked.completed(in: outbox)
                 report.add(try await outbox.register(device, movingFrom: checked.movingFrom), of: device.name)
@@ -112,11 +115,17 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
         }
     }
 
-    private func device(_ entry: EnrolmentList.Entry, in keys: Keyring, at now: Timestamp) throws -> CheckedDevice {
+    private func device(_ entry: EnrolmentList.Entry, in keys: Keyring?, at now: Timestamp) throws -> CheckedDevice {
         guard let token = DeviceToken(parsing: entry.token) else {
             throw Failure.input("\(entry.device): a token is 2 to 200 hexadecimal digits, as the app prints it")
         }
-        let known = try deviceKeys(entry, in: keys)
+        let known: (keys: PushOutbox.DeviceKeys, topic: Topic)
+        if let enrolled = entry.enrolled {
+            known = (.enrolled(enrolled), enrolled.record.topic)
+        } else {
+            guard let keys else { preconditionFailure("a keyring is opened for each list that needs one") }
+            known = try deviceKeys(entry, in: keys)
+        }
         guard topic.map({ $0 == known.topic }) ?? true else {
             throw Failure.input("\(entry.device) is enrolled for \(known.topic), not for \(topic ?? known.topic)")
         }
@@ -124,7 +133,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
             name: try OutboxOptions.device(entry.device), user: try entry.user.map(OutboxOptions.user) ?? user,
             movingFrom: try entry.movingFrom.map(OutboxOptions.user) ?? movingFrom,
             environment: entry.environment ?? environment, topic: known.topic, keys: known.keys, token: token,
-            registered: now)
+            registered: entry.registered ?? now)
     }
 
     private func deviceKeys(

@@ -13,6 +13,9 @@ enum EnrolmentList {
         var key: String? = nil
         var environment: PushEnvironment? = nil
         var movingFrom: String? = nil
+        var registered: Timestamp? = nil
+        /// As `device list --full` has written them; nil if the keyring has them.
+        var enrolled: EnrolledDevice? = nil
     }
 
     /// At most 1 GB, in lines of at most 65,536 bytes; takes memory for the entries alone. Lines without a token are left
@@ -45,7 +48,7 @@ enum EnrolmentList {
             guard let token = members["token"], token != .null else { continue }
             guard let entry = Entry(members) else {
                 throw Failure.input(
-                    "\(file), line \(number): needs \"device\" and \"token\" as text; \"environment\" is production or sandbox"
+                    "\(file), line \(number): needs \"device\" and \"token\" as text; \"environment\" is production or sandbox; \"enrollment\", \"record\" and \"proven\" go together"
                 )
             }
             entries.append(entry)
@@ -70,5 +73,18 @@ extension EnrolmentList.Entry {
             device: device, token: token, user: given["user"]?.string, key: given["key"]?.string,
             environment: environment.flatMap(PushEnvironment.init(rawValue:)), movingFrom: given["movingFrom"]?.string)
         guard environment == nil || self.environment != nil else { return nil }
+        if let time = given["registered"] {
+            guard let registered = time.integer.flatMap(Timestamp.init(secondsSince1970:)) else { return nil }
+            self.registered = registered
+        }
+        let proofs = ["enrollment", "record", "proven"].compactMap { given[$0] }
+        guard !proofs.isEmpty else { return }
+        guard proofs.count == 3, case .array(let proven) = proofs[2],
+            let enrolled = try? EnrolledDevice(
+                loading: Enrolment(parsing: proofs[0].string ?? ""),
+                record: DeviceRecord(parsing: proofs[1].string ?? ""),
+                proven: proven.map { try Recipient(parsing: $0.string ?? "") })
+        else { return nil }
+        self.enrolled = enrolled
     }
 }

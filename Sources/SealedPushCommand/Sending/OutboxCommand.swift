@@ -16,7 +16,6 @@ struct OutboxCommand: AsyncParsableCommand {
         discussion: "Example:\n  sealedpush outbox status --outbox outbox.sqlite",
         subcommands: [
             OutboxStatusCommand.self, OutboxRetryCommand.self, OutboxPurgeCommand.self, OutboxKeyCommand.self,
-            OutboxProtectCommand.self, OutboxMoveCommand.self,
         ])
 }
 
@@ -163,7 +162,7 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
     @Flag(help: "Also what waits. What is on its way can't be called back.")
     var everything = false
 
-    @Option(help: "Only what this key has sealed: pushsender1…, as `outbox status` shows it; or unknown.")
+    @Option(help: "Only what this key has sealed: pushsender1…, as `outbox status` shows it, or anonymous.")
     var sender: SealedBy?
 
     @Flag(help: "Do not ask.")

@@ -20,8 +20,7 @@ struct OutboxOptions: ParsableArguments {
 
     @Option(
         help: """
-            A file with the key that vouches for the outbox's rows, where it has one: `sealedpush outbox key` makes it. Couriers \
-            need the delivering one.
+            A file with the key that vouches for the outbox's rows, if it has one: `sealedpush outbox key` makes it.
             """)
     var outboxKey: String?
 
@@ -40,7 +39,7 @@ struct OutboxOptions: ParsableArguments {
             let what =
                 FileManager.default.fileExists(atPath: outbox)
                 ? "\(outbox) is empty, and no outbox" : "there is no outbox at \(outbox)"
-            throw Failure.file("\(what): name its file with --outbox; `sealedpush device enrol` makes one")
+            throw Failure.file("\(what): name its file with --outbox; `sealedpush device enroll` makes one")
         }
         return try await openedOrMade(outbox, key: key)
     }

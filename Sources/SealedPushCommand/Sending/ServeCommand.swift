@@ -137,13 +137,6 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// With the key that each request will want: a service that says it is ready, and then can't enrol or send, helps nobody.
     private func outbox() async throws -> Outbox {
-        if let file = options.outboxKey, try !OutboxOptions.key(file).isWhole {
-            throw Failure(
-                status: 77,
-                message:
-                    "\(file) holds a delivering key, for `sealedpush work`: serve takes the whole key, of which that one was made"
-            )
-        }
         let outbox = try await options.openedOrMade()
         // Registers nothing, and wants all that registering wants.
         try await outbox.register([])

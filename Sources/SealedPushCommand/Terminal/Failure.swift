@@ -11,12 +11,13 @@ extension Failure {
     static func outbox(_ error: OutboxError) -> Failure {
         let status: Int32 =
             switch error {
-            case .unknownDevice, .unknownUser, .otherUser, .otherEnrolment, .enrolledElsewhere, .tooManyDevices, .notEnrolled, .record,
+            case .unknownDevice, .unknownUser, .otherUser, .otherEnrolment, .enrolledElsewhere, .tooManyDevices,
+                .notEnrolled, .record,
                 .challenge, .seal,
-                .keyUsedForOthers, .damaged, .foreign, .tooNew, .moved, .notEmpty, .keyText, .notProtected, .forged:
+                .keyUsedForOthers, .damaged, .foreign, .otherSchema, .keyText, .otherKey, .forged:
                 65
             case .cannotOpen, .readOnly, .diskFull, .database, .server, .connection: 74
-            case .busy, .unreachable, .moving: 75
+            case .busy, .unreachable: 75
             case .exposed, .notPermitted, .keyNeeded: 77
             }
         let hint =
@@ -30,12 +31,12 @@ extension Failure {
                 "; if the device has changed hands, find it in `sealedpush device list` and remove it there, or say who was before with --moving-from"
             case .seal(.tooLarge): "; --fit truncate cuts the body, `sealedpush seal --overflow` moves it into a file"
             case .keyUsedForOthers: "; give this message an --id of its own"
-            case .moved: "; name that place with --outbox"
-            case .moving: "; run `sealedpush outbox move` until it ends"
-            case .notEmpty: "; move it into an empty database"
+            case .otherSchema:
+                "; `device list --full --json` of that version lists its devices, and `device enroll --list -` registers them in a new one"
             case .keyText: "; `sealedpush outbox key FILE` makes one"
             case .keyNeeded: "; name its file with --outbox-key"
-            case .notProtected: "; `sealedpush outbox protect` vouches for them"
+            case .otherKey:
+                "; look for who has changed it before you trust its rows; a new outbox has a key from its first row"
             case .forged: "; `sealedpush device remove` it, and let it enrol again"
             default: ""
             }

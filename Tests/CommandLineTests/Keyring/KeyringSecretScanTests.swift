@@ -113,8 +113,8 @@ struct KeyringSecretScanTests {
         let send = ["--from", "newsroom", "--queue-only"] + topic + outbox
         let sending =
             [
-                ["device", "enrol", "alice-phone", "--token", "ab"], ["device", "enrol", "--list", secret],
-                ["device", "enrol", "bob-phone", "--token", secret], ["device", "list"],
+                ["device", "enroll", "alice-phone", "--token", "ab"], ["device", "enroll", "--list", secret],
+                ["device", "enroll", "bob-phone", "--token", secret], ["device", "list"],
                 ["device", "remove", "bob-phone", "--yes"], ["outbox", "status", "--refused"], ["outbox", "retry"],
                 ["outbox", "purge"], ["outbox", "protect", "--yes", "--outbox-key", secret], ["receipts", "show"],
                 ["receipts", "show", "--devices", "--from", "newsroom"],

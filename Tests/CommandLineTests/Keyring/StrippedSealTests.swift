@@ -68,13 +68,13 @@ struct StrippedSealTests {
     @Test("a stranger's key put into it is not enrolled, so nothing is sealed to it once all is as it was")
     func enrolled() throws {
         try strip()
-        let enrol = try run("device enrol alice-phone --token ab12 --user alice --outbox outbox.sqlite")
+        let enrol = try run("device enroll alice-phone --token ab12 --user alice --outbox outbox.sqlite")
         #expect(enrol.status == 77, "\(enrol.output)\(enrol.errors)")
         #expect(enrol.errors.contains("keyring.txt is missing"))
         #expect(!FileManager.default.fileExists(atPath: folder.appending("outbox.sqlite").path))
         try putBack()
         let passphrase = ["--passphrase-file", "pass"]
-        let again = try run("device enrol alice-phone --token ab12 --user alice --outbox outbox.sqlite", passphrase)
+        let again = try run("device enroll alice-phone --token ab12 --user alice --outbox outbox.sqlite", passphrase)
         #expect(again.status == 0, "\(again.errors)")
         let listed = try program.run("device", "list", "--outbox", "outbox.sqlite", "--json")
         #expect(listed.output.contains("alice") && !listed.output.contains(stranger.keyID.description))
@@ -98,8 +98,8 @@ struct StrippedSealTests {
         "open content.json --device alice-phone --topic com.example.app",
         "open content.json --device alice-phone --trust newsroom --topic com.example.app",
         "doctor content.json --device alice-phone --topic com.example.app",
-        "device enrol alice-phone --token ab12",
-        "device enrol alice-phone --token ab12 --unverified --topic com.example.app",
+        "device enroll alice-phone --token ab12",
+        "device enroll alice-phone --token ab12 --unverified --topic com.example.app",
         "send content.json --all --queue-only --from newsroom --topic com.example.app --outbox made.sqlite",
         "receipts listen --from newsroom --port 0", "receipts show --devices --from newsroom --outbox made.sqlite",
         "serve --from newsroom --topic com.example.app --socket own.sock --outbox made.sqlite",
@@ -111,7 +111,7 @@ struct StrippedSealTests {
     func reading() throws {
         try folder.write(
             #"{"device":"bob-phone","token":"ab12","key":"\#(stranger)"}"# + "\n", to: "list.jsonl")
-        let made = try run("device enrol --list list.jsonl --unverified --topic com.example.app --outbox made.sqlite")
+        let made = try run("device enroll --list list.jsonl --unverified --topic com.example.app --outbox made.sqlite")
         #expect(made.status == 0, "\(made.errors)")
         let kept = try run(
             "keys backup old.backup --backup-passphrase-file pass", ["--passphrase-file", "pass"])
@@ -140,7 +140,7 @@ struct StrippedSealTests {
         try FileManager.default.removeItem(at: folder.appending("Server"))
         try FileManager.default.copyItem(at: folder.appending("Evil"), to: folder.appending("Server"))
         let seal = "seal content.json --from newsroom --to alice-phone --topic com.example.app"
-        for words in ["keys list", seal, "device enrol alice-phone --token ab12"] {
+        for words in ["keys list", seal, "device enroll alice-phone --token ab12"] {
             let noted = try run(words, environment: state)
             #expect(noted.status == 77 && noted.errors.contains("was sealed when it was last used"), "\(noted.errors)")
             for (more, environment) in [(["--sealed"], [:]), ([], ["SEALED_PUSH_SEALED": "1"])] {
@@ -178,7 +178,7 @@ struct StrippedSealTests {
         let commands = [
             "seal content.json --from newsroom --to alice-phone --topic com.example.app",
             "seal content.json --anonymous --to alice-phone --topic com.example.app",
-            "device enrol alice-phone --token ab12 --outbox warned.sqlite",
+            "device enroll alice-phone --token ab12 --outbox warned.sqlite",
             "send content.json --all --queue-only --from newsroom --topic com.example.app --outbox warned.sqlite",
             "keys confirm alice-phone --from newsroom", "trust add newsroom --topic com.example.app",
             "keys generate sender radio",

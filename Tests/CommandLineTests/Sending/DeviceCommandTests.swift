@@ -22,7 +22,7 @@ struct DeviceCommandTests {
         #expect(try fixture.run(["device", "list", "--user", "nobody"]).output.contains("no devices of nobody"))
 
         let again = try fixture.run([
-            "device", "enrol", "alice-phone", "--token", "abcd", "--json", "--keyring", "Keys",
+            "device", "enroll", "alice-phone", "--token", "abcd", "--json", "--keyring", "Keys",
         ])
         #expect(again.objects.first?["new"] as? Int == 0)
         #expect(try fixture.run(["device", "list"]).output.contains("abcd"))
@@ -36,7 +36,7 @@ struct DeviceCommandTests {
     func again() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("a1", enrolled: false)
-        let enrol = ["device", "enrol", "a1", "--keyring", "Keys", "--json", "--token"]
+        let enrol = ["device", "enroll", "a1", "--keyring", "Keys", "--json", "--token"]
         try fixture.run(enrol + ["abcd", "--user", "alice", "--environment", "sandbox"])
         #expect(try fixture.send("--all", "--queue-only", apns: false).status == 0)
         #expect(try fixture.run(enrol + ["ef01"]).objects.first?["discarded"] as? Int == 0)
@@ -46,10 +46,10 @@ struct DeviceCommandTests {
         #expect(try fixture.status()["waiting"] as? Int == 1)
         // Another installation gets the token: the first one is told apart.
         try fixture.device("a2", enrolled: false)
-        let moved = try fixture.run(["device", "enrol", "a2", "--keyring", "Keys", "--token", "ef01", "--json"])
+        let moved = try fixture.run(["device", "enroll", "a2", "--keyring", "Keys", "--token", "ef01", "--json"])
         #expect(moved.objects.first?["lostToken"] as? [String] == ["a1"])
         #expect(try fixture.run(["device", "list"]).output.contains("no token: moved"))
-        #expect(try fixture.run(["device", "enrol", "a1", "--list", "-", "--keyring", "Keys"]).status == 64)
+        #expect(try fixture.run(["device", "enroll", "a1", "--list", "-", "--keyring", "Keys"]).status == 64)
         await fixture.apns.stop()
     }
 
@@ -58,13 +58,13 @@ struct DeviceCommandTests {
         let fixture = try await SendingFixture()
         try fixture.device("a1", user: "alice")
         #expect(try fixture.send("--all", "--queue-only", apns: false).status == 0)
-        let enrol = ["device", "enrol", "a1", "--token", "abcd", "--keyring", "Keys"]
+        let enrol = ["device", "enroll", "a1", "--token", "abcd", "--keyring", "Keys"]
         let refused = try fixture.run(enrol + ["--user", "mallory"])
         #expect(refused.status == 65)
         #expect(refused.errors.contains("a1 is registered for another user; if another person is logged in"))
         #expect(refused.errors.contains("--moving-from"))
         let list = #"{"device":"a1","token":"abcd","user":"bob","movingFrom":"carol"}"#
-        #expect(try fixture.run(["device", "enrol", "--list", "-", "--keyring", "Keys"], input: list).status == 65)
+        #expect(try fixture.run(["device", "enroll", "--list", "-", "--keyring", "Keys"], input: list).status == 65)
         #expect(try fixture.status()["waiting"] as? Int == 1)
         let moved = try fixture.run(enrol + ["--user", "bob", "--moving-from", "alice", "--json"])
         #expect(moved.objects.first?["discarded"] as? Int == 1, "\(moved.errors)")
@@ -86,7 +86,7 @@ struct DeviceCommandTests {
         let recipient = Identity().recipient.description
         try fixture.folder.write(
             #"{"device":"guest","token":"ab12","key":"\#(recipient)"}"# + "\n\n{\"no\":1}\n", to: "list")
-        let words = "device enrol --list list --unverified --topic com.example.app --keyring Keys"
+        let words = "device enroll --list list --unverified --topic com.example.app --keyring Keys"
         // Far less than the most that a list may have.
         let limited = try Program(at: "/bin/bash", in: fixture.folder.url).run(
             "-c", "ulimit -v 900000; exec \"$0\" \(words)", Program("sealedpush").executable.path)
@@ -105,7 +105,7 @@ struct DeviceCommandTests {
     func unverified() async throws {
         let fixture = try await SendingFixture()
         let recipient = Identity().recipient.description
-        let arguments = ["device", "enrol", "guest", "--token", "abcd", "--key", recipient]
+        let arguments = ["device", "enroll", "guest", "--token", "abcd", "--key", recipient]
         #expect(try fixture.run(arguments + ["--keyring", "Keys"]).status == 64)
         #expect(try fixture.run(arguments + ["--unverified"]).status == 64, "no topic")
         let topic = ["--unverified", "--topic", SendingFixture.topic]
@@ -130,14 +130,36 @@ struct DeviceCommandTests {
             (String(repeating: "[", count: 60_000), "line 3: no JSON object"),
         ] {
             let input = (good.prefix(2) + [bad]).joined(separator: "\n")
-            let result = try fixture.run(["device", "enrol", "--list", "-", "--keyring", "Keys"], input: input)
+            let result = try fixture.run(["device", "enroll", "--list", "-", "--keyring", "Keys"], input: input)
             #expect(result.status == 65, "\(bad.prefix(40))")
             #expect(result.errors.contains(words), "\(result.errors)")
             #expect(try fixture.run(["device", "list"]).status == 74, "no outbox was made")
         }
         let input = (good + ["", #"{"device":"d1","event":"offline"}"#]).joined(separator: "\r\n")
-        let result = try fixture.run(["device", "enrol", "--list", "-", "--keyring", "Keys", "--json"], input: input)
+        let result = try fixture.run(["device", "enroll", "--list", "-", "--keyring", "Keys", "--json"], input: input)
         #expect(result.objects.first?["new"] as? Int == 3)
+        await fixture.apns.stop()
+    }
+
+    @Test("a registry moves to another outbox as it is, by what `device list --full` prints into a file of its owner's")
+    func moved() async throws {
+        let fixture = try await SendingFixture()
+        for name in ["a1", "a2"] { try fixture.device(name, user: "alice") }
+        let list = try Program(at: "/bin/bash", in: fixture.folder.url).run(
+            "-c", "umask 022; exec \"$0\" device list --full --json > devices.jsonl",
+            Program("sealedpush").executable.path)
+        #expect(list.status == 0, "\(list.errors)")
+        let file = fixture.folder.appending("devices.jsonl")
+        let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let enroll = ["device", "enroll", "--list", "-", "--outbox", "other.sqlite"]
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(try fixture.run(enroll, input: text).output.contains("Enrolled: 2"))
+        let other = try fixture.run(["device", "list", "--full", "--json", "--outbox", "other.sqlite"])
+        #expect(other.output == text)
+        #expect(other.objects.allSatisfy { ($0["proven"] as? [String])?.count == 1 && $0["record"] is String })
+        let cut = try fixture.run(enroll, input: text.replacingOccurrences(of: "\"proven\"", with: "\"other\""))
+        #expect(cut.status == 65 && cut.errors.contains("go together"), "\(cut.errors)")
         await fixture.apns.stop()
     }
 }

@@ -67,7 +67,7 @@ struct SendCommandTests {
         let fixture = try await SendingFixture()
         try fixture.device("good")
         try fixture.device("bad", enrolled: false)
-        try fixture.run(["device", "enrol", "bad", "--token", "abcd", "--keyring", "Keys"])
+        try fixture.run(["device", "enroll", "bad", "--token", "abcd", "--keyring", "Keys"])
         let result = try fixture.send("--all", "--json")
         #expect(result.status == 65)
         #expect(result.objects.first?["accepted"] as? Int == 1)
@@ -178,7 +178,7 @@ struct SendCommandTests {
         let fixture = try await SendingFixture()
         try fixture.device("a1", enrolled: false)
         try fixture.run(
-            ["device", "enrol", "a1", "--token", "abcd", "--environment", "sandbox", "--keyring", "Keys"])
+            ["device", "enroll", "a1", "--token", "abcd", "--environment", "sandbox", "--keyring", "Keys"])
         let result = try fixture.send("--all")
         #expect(result.status == 75)
         #expect(

@@ -37,7 +37,7 @@ struct SendingFixture {
         let token = apns.register(name: name, topic: Self.topic)
         if enrolled {
             let user = user.map { ["--user", $0] } ?? []
-            _ = try run(["device", "enrol", name, "--token", token, "--keyring", "Keys"] + user)
+            _ = try run(["device", "enroll", name, "--token", token, "--keyring", "Keys"] + user)
         }
         return token
     }

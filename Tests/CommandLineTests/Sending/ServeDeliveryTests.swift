@@ -25,7 +25,7 @@ struct ServeDeliveryTests {
             #expect(pauses.prefix(7) == [1, 2, 4, 8, 16, 32, 60] && pauses.last == 60, "\(error)")
         }
         let broken: [OutboxError] = [
-            .damaged, .notPermitted("no"), .keyNeeded, .notProtected, .connection("no"), .readOnly, .tooNew(version: 9),
+            .damaged, .notPermitted("no"), .keyNeeded, .otherKey, .connection("no"), .readOnly, .otherSchema,
         ]
         let errors = broken.map { CourierError.outbox($0) } + [.wrongClock, .senderRefused(reason: "x", problem: nil)]
         for error in errors {

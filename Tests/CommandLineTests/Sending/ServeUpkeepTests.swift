@@ -218,10 +218,10 @@ struct ServeUpkeepTests {
 
     // MARK: At the start
 
-    @Test("a folder that others may write, a file where the socket is to be, and half an outbox's key are refused")
+    @Test("a folder that others may write, a file where the socket is to be, and another outbox's key are refused")
     func refused() async throws {
         let fixture = try await SendingFixture()
-        try fixture.device("alice-phone", user: "alice")
+        let token = try fixture.device("alice-phone", enrolled: false)
         for (name, mode) in [("open", 0o777), ("sticky", 0o1777), ("group", 0o770)] {
             let folder = fixture.folder.appending(name)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -229,8 +229,12 @@ struct ServeUpkeepTests {
         }
         try ServedCommand.write("mine", to: "file", fixture)
         for words in [
-            ["outbox", "key", "outbox.key"], ["outbox", "key", "delivering.key", "--of", "outbox.key"],
-            ["outbox", "protect", "--yes", "--outbox-key", "outbox.key"],
+            ["outbox", "key", "outbox.key"], ["outbox", "key", "other.key"],
+            [
+                "device", "enroll", "alice-phone", "--user", "alice", "--token", token, "--keyring", "Keys",
+                "--outbox-key",
+                "outbox.key",
+            ],
         ] { #expect(try fixture.run(words).status == 0) }
         let long = String(repeating: "x", count: 100)
         let other = ["--outbox", "other.sqlite", "--socket"]
@@ -239,7 +243,7 @@ struct ServeUpkeepTests {
             (other + ["sticky/s"], 74, "others may write its folder"),
             (other + ["group/s"], 74, "others may write its folder"),
             (other + ["file"], 74, "other than a socket"), (other + [long], 74, "longer than 99 bytes"),
-            (["--socket", "s", "--outbox-key", "delivering.key"], 77, "takes the whole key"),
+            (["--socket", "s", "--outbox-key", "other.key"], 65, "not marked with this key"),
             (["--socket", "s"], 77, "--outbox-key"),
         ]
         let words = ["serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys"]

@@ -5,7 +5,6 @@ import struct
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .errors import SettingError
-from .protocol.hpke import hkdf_expand
 from .protocol.text import decode_base64
 
 if TYPE_CHECKING:
@@ -20,19 +19,15 @@ ENQUEUE = (
 
 
 class OutboxKey:
-    """What vouches for an outbox's rows: the key that `sealedpush outbox key` makes, or its delivering half."""
+    """What vouches for an outbox's rows: the key that `sealedpush outbox key` makes."""
 
     def __init__(self, text: str) -> None:
         """Raises SettingError."""
         words = text.split() if isinstance(text, str) else []
         secret = decode_base64(words[1]) if len(words) == 2 else None
-        if secret is None or len(secret) != 32:
+        if secret is None or len(secret) != 32 or words[0] != "sealed-push-outbox-key":
             raise SettingError("outbox-key")
-        if words[0] == "sealed-push-outbox-key":
-            secret = hkdf_expand(secret, b"sealedpush/v1 outbox rows", 32)
-        elif words[0] != "sealed-push-delivering-key":
-            raise SettingError("outbox-key")
-        self._rows = secret
+        self._secret = secret
 
     def _code(self, device: str, topic: str, payload: bytes, arguments: dict[str, Any]) -> bytes:
         """Docs/Decisions/0040, the code of an entry."""
@@ -40,7 +35,7 @@ class OutboxKey:
             *("entry", device, topic, arguments["priority"], arguments["expiration"]),
             *(arguments["apns_id"], arguments["collapse_id"], payload, arguments["sender"]),
         ]
-        return hashlib.blake2b(b"".join(map(_field, fields)), digest_size=32, key=self._rows).digest()
+        return hashlib.blake2b(b"".join(map(_field, fields)), digest_size=32, key=self._secret).digest()
 
     def __repr__(self) -> str:
         return "OutboxKey()"
