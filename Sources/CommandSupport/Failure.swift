@@ -27,7 +27,7 @@ extension KeyringError {
             65
         case .file, .outOfMemory: 74
         case .busy: 75
-        case .wrongSecret, .needsSecret, .notSealed, .sealMissing, .sealChanged: 77
+        case .wrongSecret, .needsSecret, .notSealed, .sealChanged: 77
         }
     }
 
@@ -44,20 +44,14 @@ extension KeyringError {
         case .notUsable(let name, .active): ": `sealedpush keys confirm \(name)`"
         case .unconfirmed(let name): ": `sealedpush keys confirm \(name)` once it is"
         case .unverified: ", or say --unverified"
-        case .enrolled(let name): "; `sealedpush keys rename \(name)` gives it another"
-        case .damaged(let file) where Self.isWholeKeyring(file.lastPathComponent): ""
-        case .damaged:
-            ": take it away and `sealedpush keys restore BACKUP --only NAME`; the other keys are not affected"
-        case .altered: ": take it away and `sealedpush keys restore BACKUP --only NAME`"
+        case .enrolled(let name): "; `sealedpush keys erase \(name)` lets it enroll under another name"
+        case .damaged, .altered: ": move the folder away and `sealedpush keys restore BACKUP`"
         case .needsSecret(.passphrase): ": name a file that holds it with --passphrase-file"
         case .needsSecret(.key): ": name its file with --key-file, or set SEALED_PUSH_KEY"
         case .notSealed: "; `sealedpush keys passphrase` seals a keyring"
-        case .exists, .wrongKind, .noSecret, .nothingToConfirm, .record, .challenge, .wrongSecret, .sealMissing,
-            .sealChanged, .outOfMemory, .busy, .backup, .file:
+        case .exists, .wrongKind, .noSecret, .nothingToConfirm, .record, .challenge, .wrongSecret, .sealChanged,
+            .outOfMemory, .busy, .backup, .file:
             ""
         }
     }
-
-    /// Files without which the others are worth nothing, and that no single name's restoring brings back.
-    private static func isWholeKeyring(_ file: String) -> Bool { ["keyring.txt", "trust.txt"].contains(file) }
 }

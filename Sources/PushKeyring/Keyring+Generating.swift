@@ -11,7 +11,7 @@ extension Keyring {
         try change(at: now) { (change) throws(KeyringError) in
             try change.requireFree(name)
             let identity = Identity()
-            var file = KeyFile(kind: .device, created: now, keys: [StoredKey(identity, at: now)])
+            var file = NamedKeys(kind: .device, created: now, keys: [StoredKey(identity, at: now)])
             if let topic { try file.enrol(for: topic, at: now) }
             change.save(file, as: name)
             change.note(.generated, name, .device(identity.recipient))
@@ -38,7 +38,7 @@ extension Keyring {
         try change(at: now) { (change) throws(KeyringError) in
             try change.requireFree(name)
             let stored = StoredKey(key, at: now)
-            change.save(KeyFile(kind: kind, created: now, keys: [stored]), as: name)
+            change.save(NamedKeys(kind: kind, created: now, keys: [stored]), as: name)
             change.note(.generated, name, stored.key)
         }
         return key.publicKey
@@ -50,7 +50,7 @@ extension Keyring {
         _ name: KeyName, topic: Topic, at now: Timestamp = .now()
     ) throws(KeyringError) -> DeviceRecord {
         try change(at: now) { (change) throws(KeyringError) in
-            var file = try change.ownFile(name)
+            var file = try change.ownKeys(name)
             guard file.kind == .device else { throw .wrongKind(name, expected: .device) }
             guard file.enrolment == nil else { throw .record(.otherTopic) }
             guard file.newest != nil else { throw .notUsable(name, file.keys[0].life.state) }
@@ -68,17 +68,17 @@ extension StoredKey {
     init<Role: NamedRole>(_ key: SecretKey<Role>, at now: Timestamp) {
         self.init(
             key: Role.named(key.publicKey), life: KeyLife(created: now, confirmed: now),
-            secret: .open(SecretText.of(key)))
+            secret: SecretText.of(key))
     }
 }
 
-extension KeyFile {
+extension NamedKeys {
     /// Makes an enrolment key and the first record.
     mutating func enrol(for topic: Topic, at now: Timestamp) throws(KeyringError) {
         let key = EnrolmentKey()
         self.topic = topic
         enrolment = key.enrolment
-        enrolmentSecret = .open(SecretText.of(key))
+        enrolmentSecret = SecretText.of(key)
         try signRecord(at: now)
     }
 

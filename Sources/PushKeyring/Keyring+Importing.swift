@@ -6,7 +6,7 @@ extension Keyring {
         try change(at: now) { (change) throws(KeyringError) in
             try change.requireFree(name)
             let life = KeyLife(created: now, confirmed: key.kind == .device ? nil : now)
-            change.save(KeyFile(kind: key.kind, created: now, keys: [StoredKey(key: key, life: life)]), as: name)
+            change.save(NamedKeys(kind: key.kind, created: now, keys: [StoredKey(key: key, life: life)]), as: name)
             change.note(.imported, name, key)
         }
     }
@@ -21,14 +21,14 @@ extension Keyring {
     ///   person's must not have their device under a name of his own.
     public func add(_ record: DeviceRecord, named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) {
         try change(at: now) { (change) throws(KeyringError) in
-            var file: KeyFile
+            var file: NamedKeys
             do throws(KeyringError) {
-                file = try change.file(name)
+                file = try change.keys(name)
                 try file.accept(record, named: name, at: now)
             } catch {
                 guard error == .notFound(name) else { throw error }
                 try change.requireUnpinned(record.enrolment)
-                file = KeyFile(kind: .device, created: now, keys: [])
+                file = NamedKeys(kind: .device, created: now, keys: [])
                 do throws(RecordError) {
                     try record.check(pinned: record.enrolment, topic: record.topic, replacing: nil, at: now)
                 } catch { throw .record(error) }
@@ -47,29 +47,18 @@ extension Keyring {
         try change(at: now) { (change) throws(KeyringError) in
             try change.requireFree(name)
             guard let stored = StoredKey(secretText: text, at: now) else { return nil }
-            change.save(KeyFile(kind: stored.key.kind, created: now, keys: [stored]), as: name)
+            change.save(NamedKeys(kind: stored.key.kind, created: now, keys: [stored]), as: name)
             change.note(.imported, name, stored.key)
             return stored.key
-        }
-    }
-
-    /// Gives a key, with all that belongs to it, another name.
-    public func rename(_ name: KeyName, to other: KeyName, at now: Timestamp = .now()) throws(KeyringError) {
-        try change(at: now) { (change) throws(KeyringError) in
-            let file = try change.file(name)
-            try change.requireFree(other)
-            change.save(file, as: other)
-            change.remove(name, isOwn: file.isOwn)
-            change.note(.renamed, other, file.keys.first?.key)
         }
     }
 }
 
 extension KeyringChange {
-    /// Throws where another's device has this enrolment key. A file that can't be read tells nothing, and is left alone.
+    /// Throws if another's device has this enrolment key.
     fileprivate func requireUnpinned(_ enrolment: Enrolment) throws(KeyringError) {
-        for name in try names() {
-            guard let file = try? file(name), !file.isOwn, file.enrolment == enrolment else { continue }
+        let text = enrolment.description
+        if let name = contents.names.first(where: { $0.value.enrolmentText == text && !$0.value.isOwn })?.key {
             throw .enrolled(name)
         }
     }
@@ -90,7 +79,7 @@ extension StoredKey {
     }
 }
 
-extension KeyFile {
+extension NamedKeys {
     /// A newer record of a device that is here already.
     fileprivate mutating func accept(
         _ record: DeviceRecord, named name: KeyName, at now: Timestamp

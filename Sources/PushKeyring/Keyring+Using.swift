@@ -5,60 +5,50 @@ extension Keyring {
     /// Whom to seal to: a device of one's own, or one whose signed record verifies against its pinned enrolment key and
     /// which has proven that it holds the key.
     public func recipient(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> VerifiedRecipient {
-        try unlocked { (key) throws(KeyringError) in
-            let file = try device(name, under: key)
-            if file.isOwn {
-                guard let recipient = file.newest?.recipient else { throw .notUsable(name, file.keys[0].life.state) }
-                return VerifiedRecipient(recipient)
-            }
-            guard let enrolled = file.enrolledDevice else { throw .unverified(name) }
-            guard file.newest != nil else { throw .notUsable(name, file.keys[0].life.state) }
-            do throws(RecordError) { return try enrolled.recipient(at: now) } catch { throw .record(error) }
+        let file = try device(name)
+        if file.isOwn {
+            guard let recipient = file.newest?.recipient else { throw .notUsable(name, file.keys[0].life.state) }
+            return VerifiedRecipient(recipient)
         }
+        guard let enrolled = file.enrolledDevice else { throw .unverified(name) }
+        guard file.newest != nil else { throw .notUsable(name, file.keys[0].life.state) }
+        do throws(RecordError) { return try enrolled.recipient(at: now) } catch { throw .record(error) }
     }
 
     /// A device as a server keeps it with its account: pinned key, newest record, and what is proven. For an outbox's registry.
     ///
     /// - Throws: `unverified` where there is no record: nobody vouches for the key, or it is one's own without a topic.
     public func enrolledDevice(named name: KeyName) throws(KeyringError) -> EnrolledDevice {
-        try unlocked { (key) throws(KeyringError) in
-            guard let enrolled = try device(name, under: key).enrolledDevice else { throw .unverified(name) }
-            return enrolled
-        }
+        guard let enrolled = try device(name).enrolledDevice else { throw .unverified(name) }
+        return enrolled
     }
 
     /// A device's newest public key, whether anybody vouches for it or not.
     public func unverifiedRecipient(named name: KeyName) throws(KeyringError) -> Recipient {
-        try unlocked { (key) throws(KeyringError) in
-            let file = try device(name, under: key)
-            guard let recipient = file.newest?.recipient else { throw .notUsable(name, file.keys[0].life.state) }
-            return recipient
-        }
+        let file = try device(name)
+        guard let recipient = file.newest?.recipient else { throw .notUsable(name, file.keys[0].life.state) }
+        return recipient
     }
 
     /// A sender's public key: the one that seals now.
     public func sender(named name: KeyName) throws(KeyringError) -> Sender {
-        try unlocked { (key) throws(KeyringError) in
-            let file = try load(name, under: key)
-            guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
-            guard let sender = (file.newestConfirmed ?? file.newest)?.sender else {
-                throw .notUsable(name, file.keys[0].life.state)
-            }
-            return sender
+        let file = try keys(of: name)
+        guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
+        guard let sender = (file.newestConfirmed ?? file.newest)?.sender else {
+            throw .notUsable(name, file.keys[0].life.state)
         }
+        return sender
     }
 
     /// A sender's secret key: the newest that devices are known to trust.
     public func senderKey(named name: KeyName) throws(KeyringError) -> SenderKey {
-        try unlocked { (key) throws(KeyringError) in
-            let file = try load(name, under: key)
-            guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
-            guard file.isOwn else { throw .noSecret(name) }
-            guard let senderKey = file.newestConfirmed?.secretText?.senderKey else {
-                throw .notUsable(name, file.keys[0].life.state)
-            }
-            return senderKey
+        let file = try keys(of: name)
+        guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
+        guard file.isOwn else { throw .noSecret(name) }
+        guard let senderKey = file.newestConfirmed?.senderKey else {
+            throw .notUsable(name, file.keys[0].life.state)
         }
+        return senderKey
     }
 
     /// A sender's secret keys that seal, are about to, or did until not long ago: for what comes back to messages of theirs.
@@ -68,31 +58,27 @@ extension Keyring {
     public func senderKeys(
         named name: KeyName, retiredWithin span: Int64, at now: Timestamp = .now()
     ) throws(KeyringError) -> [SenderKey] {
-        try unlocked { (key) throws(KeyringError) in
-            let file = try load(name, under: key)
-            guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
-            guard file.isOwn else { throw .noSecret(name) }
-            let recent = file.keys.filter { stored in
-                switch stored.life.state {
-                case .active: true
-                case .retired: stored.life.retired.map { now.seconds(since: $0) <= span } ?? false
-                case .revoked, .erased: false
-                }
+        let file = try keys(of: name)
+        guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
+        guard file.isOwn else { throw .noSecret(name) }
+        let recent = file.keys.filter { stored in
+            switch stored.life.state {
+            case .active: true
+            case .retired: stored.life.retired.map { now.seconds(since: $0) <= span } ?? false
+            case .revoked, .erased: false
             }
-            let keys = recent.compactMap { $0.secretText?.senderKey }
-            guard !keys.isEmpty else { throw .notUsable(name, file.keys[0].life.state) }
-            return keys
         }
+        let keys = recent.compactMap(\.senderKey)
+        guard !keys.isEmpty else { throw .notUsable(name, file.keys[0].life.state) }
+        return keys
     }
 
     /// A device's own keys that open something: active and retired ones, newest first.
     public func deviceKeys(named name: KeyName) throws(KeyringError) -> [DeviceKey] {
-        try unlocked { (key) throws(KeyringError) in
-            let file = try device(name, under: key)
-            guard file.isOwn else { throw .noSecret(name) }
-            return file.keys.filter(\.life.opens).compactMap { stored in
-                stored.secretText?.identity.map { DeviceKey($0, life: stored.life) }
-            }
+        let file = try device(name)
+        guard file.isOwn else { throw .noSecret(name) }
+        return file.keys.filter(\.life.opens).compactMap { stored in
+            stored.identity.map { DeviceKey($0, life: stored.life) }
         }
     }
 
@@ -100,11 +86,9 @@ extension Keyring {
     package func enrolment(
         named name: KeyName
     ) throws(KeyringError) -> (key: EnrolmentKey, record: DeviceRecord)? {
-        try unlocked { (key) throws(KeyringError) in
-            let file = try device(name, under: key)
-            guard let record = file.record, case .open(let secret)? = file.enrolmentSecret else { return nil }
-            return secret.enrolmentKey.map { ($0, record) }
-        }
+        let file = try device(name)
+        guard let record = file.record, case .open(let secret)? = file.enrolmentSecret else { return nil }
+        return secret.enrolmentKey.map { ($0, record) }
     }
 
     /// Lends a secret key's text to `body`; it is wiped afterwards. Noted in the audit log before.
@@ -115,7 +99,7 @@ extension Keyring {
         _ body: (UnsafeRawBufferPointer) -> Answer
     ) throws(KeyringError) -> Answer {
         let secret = try change(at: now) { (change) throws(KeyringError) in
-            let file = try change.ownFile(name)
+            let file = try change.ownKeys(name)
             let found = file.keys.first { $0.secretText != nil && (id == nil || $0.key.keyID == id) }
             guard let found, let secret = found.secretText else { throw .noSecret(name) }
             change.note(.exportedSecret, name, found.key)
@@ -124,18 +108,26 @@ extension Keyring {
         return secret.withBytes(body)
     }
 
-    private func device(_ name: KeyName, under key: MasterKey?) throws(KeyringError) -> KeyFile {
-        let file = try load(name, under: key)
+    private func device(_ name: KeyName) throws(KeyringError) -> NamedKeys {
+        let file = try keys(of: name)
         guard file.kind == .device else { throw .wrongKind(name, expected: .device) }
         return file
     }
 }
 
-extension KeyFile {
+extension NamedKeys {
     /// A device with a record; nil where nobody vouches for it.
     var enrolledDevice: EnrolledDevice? {
         guard let enrolment, let record else { return nil }
         let proven = keys.filter { $0.life.state == .active && $0.life.confirmed != nil }.compactMap(\.recipient)
         return try? EnrolledDevice(loading: enrolment, record: record, proven: proven)
     }
+}
+
+extension StoredKey {
+    /// The secret key; nil if it does not belong to the public one, which a keyring in the clear can't rule out.
+    fileprivate var senderKey: SenderKey? { secretText?.senderKey.flatMap { key == .sender($0.sender) ? $0 : nil } }
+
+    /// Likewise.
+    fileprivate var identity: Identity? { secretText?.identity.flatMap { key == .device($0.recipient) ? $0 : nil } }
 }

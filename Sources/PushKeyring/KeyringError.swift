@@ -26,9 +26,9 @@ public enum KeyringError: Error, Hashable, Sendable {
     case record(RecordError)
     /// A challenge or its answer was refused.
     case challenge(ChallengeError)
-    /// A file that is no file of a keyring; the others are not affected.
+    /// The file is not one of a keyring, or is damaged.
     case damaged(URL)
-    /// A file of a sealed keyring that was changed by something else than the keyring, or comes from another one.
+    /// The file of a sealed keyring was changed by something else than the keyring.
     case altered(URL)
     /// The passphrase, or the key, is not this keyring's. It can't be told how far off it is.
     case wrongSecret(KeyringSecret.Kind)
@@ -36,8 +36,6 @@ public enum KeyringError: Error, Hashable, Sendable {
     case needsSecret(KeyringSecret.Kind)
     /// A passphrase or key was named, or a seal demanded, for a keyring whose secrets are in the clear.
     case notSealed(URL)
-    /// `keyring.txt` is missing, and other files are those of a sealed keyring: nothing in it can be believed.
-    case sealMissing(URL)
     /// The keyring was seen sealed before, and now is not, or is sealed otherwise; the note says so.
     case sealChanged(URL, isSealed: Bool, note: URL)
     /// The system lacks the memory that a passphrase takes (64 MiB).
@@ -69,16 +67,12 @@ extension KeyringError: CustomStringConvertible {
         case .enrolled(let name): "this record's device is enrolled as \(name): one device has one name"
         case .record(let error): error.description
         case .challenge(let error): error.description
-        case .damaged(let file) where [KeyringSeal.path, TrustList.path].contains(file.lastPathComponent):
-            "\(path(file)) is damaged, and must not be deleted: put back a copy of this file, or restore the keyring from a backup"
         case .damaged(let file): "\(path(file)) is damaged"
         case .altered(let file): "\(path(file)) was changed by something else than the keyring"
         case .wrongSecret(let kind): "this is not the keyring's \(kind.rawValue)"
         case .needsSecret(let kind): "the keyring is sealed with a \(kind.rawValue)"
         case .notSealed(let folder):
-            "\(path(folder)) is not sealed, and it should be: look whether its keyring.txt was taken away"
-        case .sealMissing(let file):
-            "\(path(file)) is missing, and other files there are those of a sealed keyring: put it back from a copy or a backup, and find out who took it away"
+            "\(path(folder)) is not sealed, and it should be: find out whether its keyring.txt was replaced"
         case .sealChanged(let folder, let isSealed, let note):
             "\(path(folder)) was sealed when it was last used, and \(isSealed ? "is sealed anew now" : "is not sealed now"): use nothing of it unless that was you or somebody you trust; then accept it with `rm '\(path(note))'`"
         case .outOfMemory: "there is too little memory for a passphrase, which takes 64 MiB"

@@ -22,7 +22,7 @@ struct SealedPushCommand: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            KeysCommand.self, TrustCommand.self, AuthorityCommand.self, AttachCommand.self, SealCommand.self,
+            KeysCommand.self, TrustCommand.self, AttachCommand.self, SealCommand.self,
             OpenCommand.self, InspectCommand.self, DoctorCommand.self, DeviceCommand.self, SendCommand.self,
             WorkCommand.self, ServeCommand.self,
             OutboxCommand.self, ReceiptsCommand.self,
@@ -59,7 +59,7 @@ struct SealedPushCommand: ParsableCommand {
     func run() throws {
         throw ValidationError(
             """
-            Say what to do: keys, trust, authority, attach, seal, open, inspect, doctor, device, send, work, serve, outbox \
+            Say what to do: keys, trust, attach, seal, open, inspect, doctor, device, send, work, serve, outbox \
             or receipts.
             """)
     }

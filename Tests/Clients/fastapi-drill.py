@@ -150,7 +150,7 @@ class Drill:
         self.start("apns", [self.programs / "device-simulator", *words])
         until("the local APNs", (self.folder / "APNs/address.json").exists)
         self.keys("generate", "sender", "newsroom")
-        self.secret = (self.folder / "Keys/private/newsroom.txt").read_text().split("secret: ", 1)[1].split()[0]
+        self.secret = (self.folder / "Keys/keyring.txt").read_text().split("name: newsroom", 1)[1].split("\nsecret: ", 1)[1].split()[0]
         for name in self.names:
             self.keys("generate", "device", name, "--topic", TOPIC)
         words = ["run", "--device", "phone", "--count", len(self.names), "--apns", "APNs", "--topic", TOPIC, "--keyring", "Keys",
@@ -169,7 +169,7 @@ class Drill:
         status, said = self.insist("/devices", {"token": self.tokens[name], "record": record}, account)
         if status != 200 or said["challenge"] is None:
             return status, said
-        answer = self.keys("confirm", name, "--challenge", said["challenge"], "--trust", "newsroom")
+        answer = self.keys("challenge", name, "--reply", said["challenge"], "--trust", "newsroom")
         return self.insist("/devices/answer", {"enrolment": said["enrolment"], "answer": answer}, account)
 
 

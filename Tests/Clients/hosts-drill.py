@@ -169,7 +169,7 @@ class Drill:
         self.start("apns", [self.programs / "device-simulator", *words])
         until("the local APNs", (self.folder / "APNs/address.json").exists)
         self.sealedpush("keys", "generate", "sender", "newsroom", "--keyring", "Keys")
-        self.secret = (self.folder / "Keys/private/newsroom.txt").read_text().split("secret: ", 1)[1].split()[0]
+        self.secret = (self.folder / "Keys/keyring.txt").read_text().split("name: newsroom", 1)[1].split("\nsecret: ", 1)[1].split()[0]
         for name in self.names:
             self.sealedpush("keys", "generate", "device", name, "--topic", TOPIC, "--keyring", "Keys")
         self.keys = {name: self.sealedpush("keys", "export", name, "--keyring", "Keys") for name in self.names}

@@ -71,12 +71,12 @@ struct ExposedSecretTests {
     @Test("are named by the doctor, which examines the keyring all the same")
     func doctor() throws {
         let path = try file("key", mode: 0o644)
-        let result = try run("keys doctor", ["--key-file", path])
+        let result = try run("doctor", ["--key-file", path])
         #expect(
             result.status == 1 && result.output.contains("(readable-by-others)"), "\(result.output)\(result.errors)")
         #expect(result.output.contains("\(path), which opens this keyring"))
         #expect(!result.output.contains("(not-checked)") && !result.output.contains("(wrong-secret)"))
-        let good = try run("keys doctor", ["--key-file", try file("key", mode: 0o400)])
+        let good = try run("doctor", ["--key-file", try file("key", mode: 0o400)])
         #expect(!good.output.contains("readable-by-others"), "\(good.output)")
     }
 

@@ -25,6 +25,13 @@ struct InteropTests {
         return try Program(at: "/usr/bin/python3", in: folder.url).run([script] + arguments)
     }
 
+    /// A file with a key's secret, as the other implementations read it.
+    private func secretFile(of name: String) throws -> String {
+        let secret = try Program("sealedpush", in: folder.url).run(
+            "keys", "export", name, "--secret", "--yes", "--keyring", "K")
+        return try folder.write("secret: \(secret.output)", to: "\(name).secret")
+    }
+
     private func deliver(_ payload: String, _ more: String...) throws -> [String: Any] {
         let file = try folder.write(payload, to: "push.apns")
         let arguments = [
@@ -39,7 +46,8 @@ struct InteropTests {
         let content = try folder.write(
             #"{"alert":{"title":"Nina","body":"שלום 👋🏽 100%"},"data":[1,null]}"#, to: "c.json")
         let sealed = try python(
-            "seal-authenticated", "--sender-secret-file", "K/private/newsroom.txt", "--recipient", recipient, "--topic",
+            "seal-authenticated", "--sender-secret-file", try secretFile(of: "newsroom"), "--recipient", recipient,
+            "--topic",
             "com.example.app", "--content", content, "--count", "6")
         #expect(sealed.status == 0, "\(sealed.errors)")
         let payloads = sealed.output.split(separator: "\n").map(String.init)
@@ -72,7 +80,8 @@ struct InteropTests {
                 "--padding", padding)
             let file = try folder.write(payload.output, to: "p.apns")
             let opened = try python(
-                "open", "--identity-file", "K/private/phone.txt", "--sender", sender, "--topic", "com.example.app", file
+                "open", "--identity-file", try secretFile(of: "phone"), "--sender", sender, "--topic",
+                "com.example.app", file
             )
             #expect(opened.status == 0, "\(opened.errors)")
             #expect(opened.output.contains("to another language"))
@@ -86,7 +95,7 @@ struct InteropTests {
         let keys = Program("sealedpush", in: folder.url)
         func server(_ words: String...) throws -> Program.Result {
             let script = Checkout.folder.appending(path: "Tests/Interop/\(language[1])").path
-            let setting = [script, "device.json", "K/private/newsroom.txt", "com.example.app"]
+            let setting = [script, "device.json", try secretFile(of: "newsroom"), "com.example.app"]
             return try Program(at: "/usr/bin/\(language[0])", in: folder.url).run(setting + words)
         }
         func record() throws -> String {
@@ -96,7 +105,7 @@ struct InteropTests {
             let question = try server("challenge")
             #expect(question.status == 0, "\(question.errors)")
             let answer = try keys.run(
-                "keys", "confirm", "tablet", "--challenge", question.trimmed, "--trust", "newsroom", "--keyring", "K")
+                "keys", "challenge", "tablet", "--reply", question.trimmed, "--trust", "newsroom", "--keyring", "K")
             #expect(answer.status == 0, "\(answer.errors)")
             return try server("check", answer.trimmed).trimmed
         }
@@ -136,7 +145,7 @@ struct InteropTests {
         let keys = Program("sealedpush", in: folder.url)
         func server(_ language: String, _ script: String, _ words: String...) throws -> Program.Result {
             let path = Checkout.folder.appending(path: "Tests/Interop/\(script)").path
-            let setting = [path, "device.json", "K/private/newsroom.txt", "com.example.app"]
+            let setting = [path, "device.json", try secretFile(of: "newsroom"), "com.example.app"]
             return try Program(at: "/usr/bin/\(language)", in: folder.url).run(setting + words)
         }
         _ = try keys.run("keys", "generate", "device", "tablet", "--topic", "com.example.app", "--keyring", "K")
@@ -144,7 +153,7 @@ struct InteropTests {
         #expect(try server("python3", "server.py", "enrol", record).status == 0)
         let question = try server("node", "server.mjs", "challenge").trimmed
         let answer = try keys.run(
-            "keys", "confirm", "tablet", "--challenge", question, "--trust", "newsroom", "--keyring", "K")
+            "keys", "challenge", "tablet", "--reply", question, "--trust", "newsroom", "--keyring", "K")
         #expect(try server("python3", "server.py", "check", answer.trimmed).status == 0)
         // With one message's ID, both name the push to Apple alike.
         let content = try folder.write(

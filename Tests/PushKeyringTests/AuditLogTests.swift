@@ -2,155 +2,73 @@ import Foundation
 import SealedPush
 import TestSupport
 import Testing
-import _PushBase
 
 @testable import PushKeyring
 
 @Suite("The audit log")
 struct AuditLogTests {
     private let folder: TemporaryFolder
-    private let log: URL
+    private let start = KeptKeys.start
 
     init() throws {
         folder = try TemporaryFolder()
-        log = folder.appending("audit.jsonl")
+        try keyring.generateSender(named: "newsroom", at: start)
+        try keyring.generateSender(named: "weather", at: start)
     }
 
-    private func entries(_ count: Int) -> [AuditEntry] {
-        (0..<count).map { index in
-            AuditEntry(
-                time: KeptKeys.day(Int64(index)), event: .generated, name: KeyName(parsing: "key-\(index)"),
-                key: "0011223\(index % 10)", command: "test")
-        }
+    private var keyring: Keyring { Keyring(folder: folder.appending("Keys"), command: "test") }
+    private var log: URL { folder.appending("Keys/audit.jsonl") }
+    private var findings: [String] {
+        get throws { try keyring.examine(at: start).map(\.code).filter { $0.hasPrefix("log-") } }
     }
 
-    private func write(_ bytes: [UInt8]) throws { try Data(bytes).write(to: log) }
-
-    @Test("follows its chain from line to line, in one piece and in several")
-    func chain() throws {
-        let (bytes, head) = AuditLog.lines(entries(20), after: .start)
-        try write(bytes)
-        #expect(head.count == 20)
-        #expect(try AuditLog.verify(log) == head)
-        var piece = AuditHead.start
-        var pieces: [UInt8] = []
-        for entry in entries(20) {
-            let (line, end) = AuditLog.lines([entry], after: piece)
-            pieces += line
-            piece = end
-        }
-        #expect(pieces == bytes && piece == head)
-        #expect(AuditHead(parsing: head.text(under: nil)) == head)
-        try write([])
-        #expect(try AuditLog.verify(log) == .start)
+    @Test("Each change adds a line that says what happened to which key, when and by which command")
+    func lines() throws {
+        let key = try keyring.entry(named: "newsroom").key.keyID
+        let line = try #require(try Checkout.text(log).split(separator: "\n").first)
+        #expect(
+            line == """
+                {"time":"\(start.iso8601)","event":"generated","name":"newsroom","key":"\(key)","command":"test"}
+                """)
+        #expect(try findings == [])
     }
 
-    @Test("shows every byte that is changed, and every line that is taken out, put in, doubled or moved")
-    func corruption() throws {
-        let (bytes, head) = AuditLog.lines(entries(4), after: .start)
-        let walk = bytes.indices.flatMap { index in [1, 0x20, 0x80].map { (index: index, flip: $0 as UInt8) } }
+    @Test("Every changed bit and every shorter length of the log is noticed, also after further changes")
+    func damage() throws {
+        let good = try [UInt8](Data(contentsOf: log))
         var random = SeededGenerator()
-        for (index, flip) in Thoroughness.sample(500, of: walk, using: &random) {
-            var bad = bytes
-            bad[index] ^= flip
-            try write(bad)
-            #expect(try AuditLog.verify(log) != head, "byte \(index)")
+        for bit in Thoroughness.sample(80, of: Array(0..<8 * good.count), using: &random) {
+            var bad = good
+            bad[bit / 8] ^= 1 << UInt8(bit % 8)
+            try Data(bad).write(to: log)
+            #expect(try findings == ["log-edited"], "bit \(bit)")
         }
-        let lines = bytes.split(separator: UInt8(ascii: "\n"))
-        for index in lines.indices {
-            var less = lines
-            less.remove(at: index)
-            var more = lines
-            more.insert(lines[index], at: index)
-            var moved = lines
-            moved.swapAt(index, (index + 1) % lines.count)
-            var foreign = lines
-            foreign.insert(AuditLog.lines(entries(1), after: head).bytes.dropLast(), at: index)
-            for bad in [less, more, moved, foreign] {
-                try write(Array(bad.joined(separator: [UInt8(ascii: "\n")])) + [UInt8(ascii: "\n")])
-                #expect(try AuditLog.verify(log) != head)
-            }
+        for count in Thoroughness.sample(40, of: Array(0..<good.count), using: &random) {
+            try Data(good[..<count]).write(to: log)
+            #expect(try findings == ["log-shortened"], "\(count) bytes")
         }
-        try write(bytes)
-        #expect(try AuditLog.verify(log) == head)
-    }
-
-    @Test("that is cut ends elsewhere at a line's end, and is broken within a line")
-    func cuts() throws {
-        let (bytes, head) = AuditLog.lines(entries(3), after: .start)
-        for count in 0..<bytes.count {
-            try write(Array(bytes[..<count]))
-            let end = try AuditLog.verify(log)
-            let isWhole = count == 0 || bytes[count - 1] == UInt8(ascii: "\n")
-            #expect((end != nil) == isWhole && end != head, "\(count) bytes")
-        }
-    }
-
-    @Test("with a line that never ends is broken, and costs no memory")
-    func longLine() throws {
-        try write([UInt8](repeating: 65, count: 3 << 20))
-        #expect(try AuditLog.verify(log) == nil)
-    }
-
-    @Test("gets what is missing of a change, wherever an earlier attempt was cut off")
-    func appending() throws {
-        let (first, head) = AuditLog.lines(entries(2), after: .start)
-        let (second, end) = AuditLog.lines(entries(3), after: head)
-        let staged = folder.appending("staged.jsonl")
-        for count in 0...second.count {
-            try write(first + second[..<count])
-            try Data(second).write(to: staged)
-            try AuditLog.append(staged, to: log)
-            #expect(try Data(contentsOf: log) == Data(first + second), "\(count) bytes")
-            #expect(!FileManager.default.fileExists(atPath: staged.path))
-        }
-        #expect(try AuditLog.verify(log) == end)
-        // Done already: nothing staged, nothing happens.
-        try AuditLog.append(staged, to: log)
-        #expect(try AuditLog.verify(log) == end)
         try FileManager.default.removeItem(at: log)
-        try Data(first).write(to: staged)
-        try AuditLog.append(staged, to: log)
-        #expect(try AuditLog.verify(log) == head)
+        #expect(try findings == ["log-shortened"])
+        // Key work goes on, and does not cover it up.
+        try keyring.rotate("newsroom", at: start)
+        #expect(try findings == ["log-shortened"])
+        try keyring.seal(with: nil, at: start)
+        #expect(try findings == [])
     }
 
-    @Test("is repaired by cutting off a half line, and by nothing else")
-    func repair() throws {
-        func repaired(_ text: String, limit: Int = 16) throws -> (last: String, text: String) {
-            try write(Array(text.utf8))
-            let last = try DurableFiles.repairedLastLine(of: log, limit: limit)
-            return (String(decoding: last, as: UTF8.self), try Checkout.text(log))
+    @Test("A log that is longer by whole lines is taken over, and half a line is cut off")
+    func longer() throws {
+        let good = try Checkout.text(log)
+        let line = "\(good.split(separator: "\n")[0])\n"
+        for more in [line, line + line, String(line.dropLast(5)), line + "{"] {
+            try Data((good + more).utf8).write(to: log)
+            let copy = try Data(contentsOf: folder.appending("Keys/keyring.txt"))
+            #expect(try findings == [])
+            try keyring.rotate("newsroom", at: start)
+            #expect(try findings == [], "\(more)")
+            let text = try Checkout.text(log)
+            #expect(text.hasPrefix(good) && text.split(separator: "\n").allSatisfy { $0.hasSuffix("}") })
+            try copy.write(to: folder.appending("Keys/keyring.txt"))
         }
-        #expect(try repaired("") == ("", ""))
-        #expect(try repaired("one") == ("", ""))
-        #expect(try repaired("one\n") == ("one", "one\n"))
-        #expect(try repaired("one\ntwo\n") == ("two", "one\ntwo\n"))
-        #expect(try repaired("one\ntwo\nth") == ("two", "one\ntwo\n"))
-        #expect(try repaired("\n") == ("", "\n"))
-        #expect(try repaired("one\n\n") == ("", "one\n\n"))
-        // Far from the start of the file.
-        let many = String(repeating: "0123456789\n", count: 500)
-        #expect(try repaired(many + "last\nhal") == ("last", many + "last\n"))
-        // One that is no line of ours is left alone.
-        let long = "one\n" + String(repeating: "x", count: 100)
-        #expect(try repaired(long) == ("", long))
-        try FileManager.default.removeItem(at: log)
-        #expect(try DurableFiles.repairedLastLine(of: log, limit: 16) == [])
-        #expect(throws: DurableFiles.Failure.self) {
-            try DurableFiles.repairedLastLine(of: folder.url, limit: 16)
-        }
-    }
-
-    @Test("of a keyring tells each change by name, event and command, and no secret")
-    func keyring() throws {
-        let kept = try KeptKeys()
-        try kept.addEverything()
-        let text = try Checkout.text(kept.file("audit.jsonl"))
-        for event in ["generated", "rotated", "confirmed", "erased", "revoked", "trusted", "signed", "challenged"] {
-            #expect(text.contains("\"event\":\"\(event)\""), "\(event)")
-        }
-        #expect(text.contains("\"command\":\"test\"") && !text.contains("SECRET-KEY-1"))
-        let head = try #require(AuditHead(parsing: Array(Data(contentsOf: kept.file("audit-head.txt")))))
-        #expect(try AuditLog.verify(kept.file("audit.jsonl")) == head)
     }
 }

@@ -64,7 +64,7 @@ struct EnrolmentTests {
         #expect(throws: KeyringError.notFound("mallory-phone")) { try server.entry(named: "mallory-phone") }
         #expect(try server.entry(named: phone) == before)
         // Its owner moves it by its name, and then hands in records under that.
-        try server.rename(phone, to: "alice-old-phone", at: day(1))
+        try server.erase(phone, at: day(1))
         try server.add(record, named: "alice-old-phone", at: day(1))
     }
 

@@ -1,9 +1,11 @@
 import Dispatch
 import Foundation
+import PushCrypto
 import PushKeyring
 import SealedPush
 import TestSupport
 import Testing
+import _PushBase
 
 @Suite("The keyring")
 struct KeyringTests {
@@ -35,15 +37,14 @@ struct KeyringTests {
         #expect(entries.allSatisfy { abs($0.created.seconds(since: .now())) < 60 })
     }
 
-    @Test("private files have mode 0600, in a folder of mode 0700 that git ignores")
+    @Test("A keyring is four files for their owner alone, and git ignores its secrets")
     func modes() throws {
         try keyring.generateDevice(named: phone)
-        #expect(try mode("private") == 0o700)
-        #expect(try mode("private/alice-phone.txt") == 0o600)
-        #expect(try mode("audit.jsonl") == 0o600)
-        #expect(try Checkout.text(folder.appending("Keys/private/.gitignore")) == "*\n")
-        try keyring.add(.device(Identity().recipient), named: "bob")
-        #expect(try mode("public/bob.txt") == 0o644)
+        let names = try FileManager.default.contentsOfDirectory(atPath: keyring.folder.path).sorted()
+        #expect(names == [".gitignore", "audit.jsonl", "keyring.txt", "lock"])
+        for name in names { #expect(try mode(name) == 0o600, "\(name)") }
+        let ignored = try Checkout.text(folder.appending("Keys/.gitignore")).split(separator: "\n")
+        #expect(["keyring.txt", "audit.jsonl", "lock", "tmp.*"].allSatisfy { ignored.contains(Substring($0)) })
     }
 
     @Test("nothing is ever overwritten, whatever kind is asked for")
@@ -53,10 +54,6 @@ struct KeyringTests {
         #expect(throws: KeyringError.exists(phone)) { try keyring.generateSender(named: phone) }
         #expect(throws: KeyringError.exists(phone)) { try keyring.add(.device(recipient), named: phone) }
         try keyring.generateSender(named: newsroom)
-        #expect(throws: KeyringError.exists(phone)) { try keyring.rename(newsroom, to: phone) }
-        let link = folder.appending("Keys/public/bob.txt")
-        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "/does/not/exist")
-        #expect(throws: KeyringError.exists("bob")) { try keyring.generateDevice(named: "bob") }
         #expect(try keyring.deviceKeys(named: phone).map(\.identity.recipient) == [recipient])
     }
 
@@ -85,39 +82,44 @@ struct KeyringTests {
         }
     }
 
-    @Test("what a killed process has left is removed by the next change")
+    @Test("What a killed process has left is removed by the next change")
     func leftovers() throws {
         try keyring.generateDevice(named: phone)
-        let unfinished = folder.appending("Keys/changing.123/private")
-        try FileManager.default.createDirectory(at: unfinished, withIntermediateDirectories: true)
-        try Data("PUSH-SECRET-KEY-1".utf8).write(to: unfinished.appending(path: "bob.txt"))
-        try Data("*".utf8).write(to: folder.appending("Keys/private/tmp.old"))
+        try Data("PUSH-SECRET-KEY-1".utf8).write(to: folder.appending("Keys/tmp.old"))
         #expect(try keyring.entries().keys.map(\.name) == [phone])
         try keyring.generateSender(named: newsroom)
-        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.appending("Keys").path)
-        #expect(!names.contains { $0.contains("changing") || $0.contains("tmp.") })
+        #expect(!FileManager.default.fileExists(atPath: folder.appending("Keys/tmp.old").path))
     }
 
-    @Test("a change that was committed and not finished is read, and then finished")
-    func unfinished() throws {
-        let recipient = try keyring.generateDevice(named: phone)
-        let sender = try keyring.generateSender(named: newsroom)
-        // As a process leaves it that was killed right after the rename: one key came, another went.
-        let change = folder.appending("Keys/changing")
-        for subfolder in ["private", "public"] {
-            try FileManager.default.createDirectory(
-                at: change.appending(path: subfolder), withIntermediateDirectories: true)
+    @Test("Links in place of the keyring's files are refused")
+    func links() throws {
+        try keyring.generateDevice(named: phone)
+        for name in ["keyring.txt", "lock", "audit.jsonl"] {
+            let file = folder.appending("Keys").appending(path: name)
+            let moved = folder.appending("moved")
+            try FileManager.default.moveItem(at: file, to: moved)
+            try FileManager.default.createSymbolicLink(at: file, withDestinationURL: moved)
+            #expect(throws: KeyringError.self, "\(name)") { try keyring.generateSender(named: newsroom) }
+            try FileManager.default.removeItem(at: file)
+            try FileManager.default.moveItem(at: moved, to: file)
         }
-        let text = try Checkout.text(folder.appending("Keys/private/newsroom.txt"))
-        try Data(text.utf8).write(to: change.appending(path: "private/renamed.txt"))
-        try Data().write(to: change.appending(path: "private/newsroom.txt"))
-        #expect(try keyring.entries().keys.map(\.name) == [phone, "renamed"])
-        #expect(throws: KeyringError.notFound(newsroom)) { try keyring.senderKey(named: newsroom) }
-        #expect(try keyring.senderKey(named: "renamed").sender == sender)
-        #expect(throws: KeyringError.exists("renamed")) { try keyring.generateSender(named: "renamed") }
-        #expect(!FileManager.default.fileExists(atPath: change.path))
-        #expect(try keyring.senderKey(named: "renamed").sender == sender)
-        #expect(try keyring.deviceKeys(named: phone).map(\.identity.recipient) == [recipient])
+        #expect(try keyring.entries().keys.map(\.name) == [phone])
+    }
+
+    @Test("Readers need no lock, and no right to write")
+    func readers() throws {
+        let sender = try keyring.generateSender(named: newsroom)
+        let lock = open(folder.appending("Keys/lock").path, O_RDWR)
+        defer { close(lock) }
+        #expect(flock(lock, LOCK_EX) == 0)
+        #expect(try keyring.senderKey(named: newsroom).sender == sender)
+        // A copy without a lock, as on a file system that nobody can write.
+        try FileManager.default.createDirectory(at: folder.appending("Copy"), withIntermediateDirectories: false)
+        try FileManager.default.copyItem(
+            at: folder.appending("Keys/keyring.txt"), to: folder.appending("Copy/keyring.txt"))
+        let copy = Keyring(folder: folder.appending("Copy"))
+        #expect(try copy.senderKey(named: newsroom).sender == sender)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: copy.folder.path) == ["keyring.txt"])
     }
 
     @Test("a public key of somebody else is kept without a secret, and nobody vouches for a device's")
@@ -132,48 +134,54 @@ struct KeyringTests {
         #expect(throws: KeyringError.wrongKind(phone, expected: .sender)) { try keyring.sender(named: phone) }
     }
 
-    @Test("a damaged file is named, never trusted, and the others still work")
+    @Test(
+        "A keyring in the clear is refused with every changed bit and every other length, and no error repeats a secret"
+    )
     func damaged() throws {
         try keyring.generateDevice(named: phone)
-        let sender = try keyring.generateSender(named: newsroom)
-        let file = folder.appending("Keys/private/alice-phone.txt")
-        let text = try Checkout.text(file)
-        var damages = [
-            "\n", "secret", text + text, text.replacingOccurrences(of: "kind: device", with: "kind: sender"),
-            text.replacingOccurrences(of: "created", with: "made"), text + "note: x\n",
-            String(repeating: "#", count: 300_000), text.lowercased(), text + "\npublic: x\n",
-            text.replacingOccurrences(of: "state: active", with: "state: retired"),
-            text.replacing(/public: push1\w+/, with: "public: \(Identity().recipient)"),
-        ]
-        for length in stride(from: 1, to: text.count - 1, by: 7) { damages.append(String(text.prefix(length))) }
-        for damage in damages {
-            try Data(damage.utf8).write(to: file)
-            #expect(throws: KeyringError.self, "\(damage)") { try keyring.deviceKeys(named: phone) }
-            #expect(try keyring.senderKey(named: newsroom).sender == sender)
+        let file = folder.appending("Keys/keyring.txt")
+        let good = try [UInt8](Data(contentsOf: file))
+        var random = SeededGenerator()
+        var damages = Thoroughness.sample(150, of: Array(0..<8 * good.count), using: &random).map { bit in
+            var changed = good
+            changed[bit / 8] ^= 1 << UInt8(bit % 8)
+            return changed
         }
-        let (keys, errors) = try keyring.entries()
-        #expect(keys.map(\.name) == [newsroom])
-        #expect(errors == [.damaged(file)])
+        damages += Thoroughness.sample(60, of: Array(0..<good.count), using: &random).map { Array(good[..<$0]) }
+        damages += [good + [10], good + good, [10], Array("secret".utf8)]
+        for damage in damages {
+            try Data(damage).write(to: file)
+            let error = #expect(throws: KeyringError.damaged(file)) { try keyring.deviceKeys(named: phone) }
+            #expect(error.map { !"\($0)".uppercased().contains("SECRET-KEY") } == true)
+            #expect(throws: KeyringError.damaged(file)) { try keyring.rotate(phone) }
+            #expect(throws: KeyringError.damaged(file)) { try keyring.entries() }
+        }
+        try Data(good).write(to: file)
+        #expect(try keyring.deviceKeys(named: phone).count == 1)
     }
 
-    @Test("a huge file is refused without being read")
+    @Test("A secret that somebody put beside another public key, with a right checksum, is not used")
+    func foreignSecret() throws {
+        try keyring.generateSender(named: newsroom)
+        try keyring.generateSender(named: "weather")
+        let file = folder.appending("Keys/keyring.txt")
+        let text = try Checkout.text(file)
+        let secrets = text.matches(of: /secret: (\S+)/).map { String($0.output.1) }
+        let body = text.replacing(secrets[0], with: secrets[1]).prefix { _ in true }.split(separator: "checksum: ")[0]
+        let sum = Base64URL.encode(BLAKE2b.hash(Array(body.utf8), byteCount: 32))
+        try Data((body + "checksum: \(sum)\n").utf8).write(to: file)
+        #expect(throws: KeyringError.self) { try keyring.senderKey(named: newsroom) }
+        #expect(try keyring.examine().contains { $0.code == "inconsistent" })
+    }
+
+    @Test("A file of more than 16 MiB is refused without being read")
     func huge() throws {
         try keyring.generateDevice(named: phone)
-        let file = folder.appending("Keys/private/alice-phone.txt")
+        let file = folder.appending("Keys/keyring.txt")
         let handle = try FileHandle(forWritingTo: file)
-        try handle.truncate(atOffset: 100 << 20)
-        #expect(throws: KeyringError.damaged(file)) { try keyring.deviceKeys(named: phone) }
-        #expect(throws: KeyringError.damaged(file)) { try keyring.rotate(phone) }
-    }
-
-    @Test("an error never holds what a private file holds")
-    func quietErrors() throws {
-        try keyring.generateDevice(named: phone)
-        let file = folder.appending("Keys/private/alice-phone.txt")
-        let damaged = try Checkout.text(file).replacingOccurrences(of: "KEY-1", with: "KEY-1Q")
-        try Data(damaged.utf8).write(to: file)
-        let error = #expect(throws: KeyringError.self) { try keyring.deviceKeys(named: phone) }
-        #expect(error.map { !"\($0)".uppercased().contains("SECRET-KEY") } == true)
+        try handle.truncate(atOffset: 1 << 40)
+        #expect(throws: KeyringError.self) { try keyring.deviceKeys(named: phone) }
+        #expect(throws: KeyringError.self) { try keyring.rotate(phone) }
     }
 
     @Test("a name can't leave the folder", arguments: ["", ".", "..", "../x", "a/b", "-x", ".x", "é", "a b", "a\0"])

@@ -116,7 +116,6 @@ struct RotationTests {
         #expect(try keyring.deviceKeys(named: phone).isEmpty)
         #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.recipient(named: phone, at: day(1)) }
         #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.unverifiedRecipient(named: phone) }
-        #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.retire(phone, at: day(1)) }
         #expect(throws: KeyringError.notUsable(phone, .revoked)) { try keyring.revoke(phone, at: day(1)) }
         let second = try keyring.rotate(phone, at: day(1))
         #expect(try keyring.entry(named: phone).current.life.confirmed == day(1))
@@ -155,11 +154,10 @@ struct RotationTests {
         }
     }
 
-    @Test("a key that waits is not the one that retire means; revoke means all that open")
+    @Test("revoke means every key that opens, and a key's ID means that key alone")
     func which() throws {
         let first = try keyring.generateDevice(named: phone, at: day(0))
         let second = try keyring.rotate(phone, at: day(1))
-        #expect(try keyring.retire(phone, at: day(1)) == .device(first))
         #expect(try keyring.revoke(phone, key: second.keyID, at: day(1)) == [second])
         #expect(try keyring.revoke(phone, at: day(1)) == [.device(first)])
         #expect(throws: KeyringError.notFound(phone)) {

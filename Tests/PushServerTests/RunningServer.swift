@@ -83,7 +83,7 @@ struct RunningServer: Sendable {
         let (command, keyring) = (Program("sealedpush"), folder.appending("Keys").path)
         let made = try command.run("keys", "generate", "sender", "newsroom", "--keyring", keyring)
         try #require(made.status == 0, "\(made.errors)")
-        let file = try String(contentsOf: folder.appending("Keys/private/newsroom.txt"), encoding: .utf8)
+        let file = try String(contentsOf: folder.appending("Keys/keyring.txt"), encoding: .utf8)
         let secret = try #require(file.components(separatedBy: "secret: ").last?.split(separator: "\n").first)
         let sender = try Array(secret.utf8).withUnsafeBytes { try SenderKey(parsing: $0) }
         let authority = AuthorityKey()

@@ -10,8 +10,21 @@ public struct NamedLines: Sendable {
         self = lines
     }
 
+    /// The lines of one name of the published keyring.
+    public init(published name: String) {
+        let file = Self.tests.appending(path: "Keyring/keyring.txt")
+        guard let text = try? String(contentsOf: file, encoding: .utf8),
+            let keys = text.components(separatedBy: "\nname: ").first(where: { $0.hasPrefix("\(name)\n") })
+        else { fatalError("cannot read the published key \(name)") }
+        self.init(text: keys)
+    }
+
     private init?(_ file: URL) {
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
+        self.init(text: text)
+    }
+
+    private init(text: String) {
         var values: [String: String] = [:]
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             guard let colon = line.firstRange(of: ": ") else { continue }

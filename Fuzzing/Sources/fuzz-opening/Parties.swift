@@ -31,14 +31,14 @@ enum Parties {
         NamedLines.all(in: "Vectors").compactMap { $0["field"].flatMap(Base64URLRule.decodeLoosely) })
 
     private static let senderKey = read {
-        try SenderKey(parsing: NamedLines("Keyring/private/test-newsroom.txt").required("secret"))
+        try SenderKey(parsing: NamedLines(published: "test-newsroom").required("secret"))
     }
     /// Two of these share a key ID, and so do two of the senders.
     private static let sharing = NamedLines("Vectors/good-identities-and-senders-sharing-key-id.txt")
     private static let usual = NamedLines("Vectors/good-all-keys.txt")
 
     private static let identities =
-        ([NamedLines("Keyring/private/test-phone.txt").required("secret")]
+        ([NamedLines(published: "test-phone").required("secret")]
         + [sharing.required("identity"), sharing.required("identity2"), usual.required("identity")])
         .map { text in read { try Identity(parsing: text) } }
     private static let senders =

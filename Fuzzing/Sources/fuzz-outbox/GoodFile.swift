@@ -55,7 +55,7 @@ enum GoodFile {
     }
 
     private static let senderKey = read {
-        try SenderKey(parsing: NamedLines("Keyring/private/test-newsroom.txt").required("secret"))
+        try SenderKey(parsing: NamedLines(published: "test-newsroom").required("secret"))
     }
     private static let enrolled = read {
         let (identity, enrolment) = (Identity(), EnrolmentKey())

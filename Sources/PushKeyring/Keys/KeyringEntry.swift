@@ -13,10 +13,12 @@ public struct KeyringEntry: Hashable, Sendable {
     public let keys: [Key]
     /// A device's app.
     public let topic: Topic?
-    /// A device's: whose signature its records carry.
-    public let enrolment: Enrolment?
-    /// A device's newest record; nil where it has no key in use, or never signed one.
-    public let record: DeviceRecord?
+    /// A device's: whose signature its records carry, as text that was not checked.
+    public let enrolmentText: String?
+    /// A device's newest record, as text that was not checked; nil if it has no key in use, or never signed one.
+    public let recordText: String?
+    /// When that record ends.
+    public let recordExpires: Timestamp?
 
     /// One key under the name.
     public struct Key: Hashable, Sendable {
@@ -36,15 +38,20 @@ public struct KeyringEntry: Hashable, Sendable {
         return (kind == .device && isOwn ? active.first : confirmed ?? active.first) ?? keys[0]
     }
 
-    init?(name: KeyName, _ file: KeyFile) {
-        guard !file.keys.isEmpty else { return nil }
+    /// The enrolment key. Costs about 100 µs.
+    public var enrolment: Enrolment? { enrolmentText.flatMap { try? Enrolment(parsing: $0) } }
+    /// The record, once its signature was checked. Costs about 200 µs.
+    public var record: DeviceRecord? { recordText.flatMap { try? DeviceRecord(parsing: $0) } }
+
+    init(name: KeyName, _ file: NamedKeys) {
         self.name = name
         kind = file.kind
         created = file.created
         isOwn = file.isOwn
         topic = file.topic
-        enrolment = file.enrolment
-        record = file.record
+        enrolmentText = file.enrolmentText
+        recordText = file.recordText
+        recordExpires = file.recordExpires
         keys = file.keys.map { Key(key: $0.key, life: $0.life, hasSecret: $0.secret != nil) }
     }
 }

@@ -9,7 +9,7 @@ extension Keyring {
     @discardableResult
     public func rotate(_ name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> AnyPublicKey {
         try change(at: now) { (change) throws(KeyringError) in
-            var file = try change.ownFile(name)
+            var file = try change.ownKeys(name)
             let key = try file.rotate(named: name, at: now)
             change.save(file, as: name)
             change.note(.rotated, name, key)
@@ -22,7 +22,7 @@ extension Keyring {
     @discardableResult
     public func confirm(_ name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> AnyPublicKey {
         try change(at: now) { (change) throws(KeyringError) in
-            var file = try change.ownFile(name)
+            var file = try change.ownKeys(name)
             guard let waiting = file.rotation.unconfirmed?.key else { throw .nothingToConfirm(name) }
             file.rotation.confirm(waiting, at: now)
             change.note(.confirmed, name, waiting)
@@ -31,16 +31,6 @@ extension Keyring {
             change.save(file, as: name)
             return waiting
         }
-    }
-
-    /// Takes a key out of use: it still opens what was sent in time, and is sealed to no more.
-    ///
-    /// - Parameter id: which key, where the name has several; else the one in use.
-    @discardableResult
-    public func retire(
-        _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()
-    ) throws(KeyringError) -> AnyPublicKey {
-        try changeLife(of: name, id, event: .retired, at: now, from: [.active]) { $0.retire(at: now) }
     }
 
     /// Declares keys stolen: from now on they neither open nor are sealed to or with. Can't be undone.
@@ -54,7 +44,7 @@ extension Keyring {
         _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()
     ) throws(KeyringError) -> [AnyPublicKey] {
         try change(at: now) { (change) throws(KeyringError) in
-            var file = try change.file(name)
+            var file = try change.keys(name)
             var indices = file.keys.indices.filter { file.keys[$0].life.opens }
             if let id { indices = [try file.index(of: id, named: name, from: [.active, .retired])] }
             guard !indices.isEmpty else { throw .notUsable(name, file.keys[0].life.state) }
@@ -74,11 +64,11 @@ extension Keyring {
         _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()
     ) throws(KeyringError) -> AnyPublicKey {
         try change(at: now) { (change) throws(KeyringError) in
-            var file = try change.file(name)
+            var file = try change.keys(name)
             let index = try file.index(of: id, named: name, from: [.active, .retired, .revoked])
             let key = file.keys[index].key
             guard file.isOwn else {
-                change.remove(name, isOwn: false)
+                change.contents.names[name] = nil
                 change.note(.removed, name, key)
                 return key
             }
@@ -90,24 +80,9 @@ extension Keyring {
             return key
         }
     }
-
-    private func changeLife(
-        of name: KeyName, _ id: KeyID?, event: AuditEntry.Event, at now: Timestamp, from states: [KeyLife.State],
-        _ body: (inout KeyLife) -> Void
-    ) throws(KeyringError) -> AnyPublicKey {
-        try change(at: now) { (change) throws(KeyringError) in
-            var file = try change.file(name)
-            let index = try file.index(of: id, named: name, from: states)
-            body(&file.keys[index].life)
-            try file.signRecord(at: now)
-            change.save(file, as: name)
-            change.note(event, name, file.keys[index].key)
-            return file.keys[index].key
-        }
-    }
 }
 
-extension KeyFile {
+extension NamedKeys {
     /// Puts a new key before the others.
     mutating func rotate(named name: KeyName, at now: Timestamp) throws(KeyringError) -> AnyPublicKey {
         var stored: StoredKey
@@ -153,7 +128,7 @@ extension Keyring {
     ) throws(KeyringError) -> PendingChallenge {
         let senderKey = try senderKey(named: sender)
         return try change(at: now) { (change) throws(KeyringError) in
-            var file = try change.file(name)
+            var file = try change.keys(name)
             guard file.kind == .device, !file.isOwn else { throw .wrongKind(name, expected: .device) }
             guard let enrolment = file.enrolment, let topic = file.topic else { throw .unverified(name) }
             guard case .device(let recipient)? = file.rotation.unconfirmed?.key else { throw .nothingToConfirm(name) }
@@ -170,7 +145,7 @@ extension Keyring {
         _ answer: String, of name: KeyName, at now: Timestamp = .now()
     ) throws(KeyringError) -> Recipient {
         try change(at: now) { (change) throws(KeyringError) in
-            var file = try change.file(name)
+            var file = try change.keys(name)
             guard var device = file.enrolledDevice else { throw .unverified(name) }
             guard let challenge = file.challenge,
                 let index = file.keys.firstIndex(where: { $0.recipient == challenge.recipient })
@@ -193,12 +168,9 @@ extension Keyring {
     public func answer(
         _ challenge: String, for name: KeyName, trusting senders: [Sender]
     ) throws(KeyringError) -> String {
-        let (enrolment, topic) = try unlocked { (key) throws(KeyringError) in
-            let file = try load(name, under: key)
-            guard file.isOwn else { throw .noSecret(name) }
-            guard let enrolment = file.enrolment, let topic = file.topic else { throw .unverified(name) }
-            return (enrolment, topic)
-        }
+        let file = try keys(of: name)
+        guard file.isOwn else { throw .noSecret(name) }
+        guard let enrolment = file.enrolment, let topic = file.topic else { throw .unverified(name) }
         do {
             return try Challenge.answer(
                 challenge, enrolment: enrolment, topic: topic, keys: KeyringStore(self, device: name),

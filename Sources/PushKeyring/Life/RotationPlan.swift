@@ -3,8 +3,6 @@ public import SealedPush
 /// What a keyring's keys are due for, by the times of Specification 13.
 public struct RotationPlan: Hashable, Sendable {
     public let steps: [Step]
-    /// Files that can't be read, or were edited: nothing is done for them.
-    public let errors: [KeyringError]
 
     /// One thing to do.
     public struct Step: Hashable, Sendable {
@@ -32,9 +30,7 @@ extension Keyring {
     public func dueSteps(
         of name: KeyName? = nil, rotatingOlderThan age: Int64?, at now: Timestamp = .now()
     ) throws(KeyringError) -> RotationPlan {
-        try files.reading { () throws(KeyringError) in
-            try plan(of: name, rotatingOlderThan: age, under: try keyAtHand(), at: now)
-        }
+        try vault.read(.atHand).contents.plan(of: name, rotatingOlderThan: age, at: now)
     }
 
     /// Does what is due, all in one change; does nothing where nothing is.
@@ -42,11 +38,9 @@ extension Keyring {
         of name: KeyName? = nil, rotatingOlderThan age: Int64?, at now: Timestamp = .now()
     ) throws(KeyringError) -> RotationPlan {
         try change(at: now) { (change) throws(KeyringError) in
-            let plan = try plan(of: name, rotatingOlderThan: age, under: change.key, at: now)
-            var files: [KeyName: KeyFile] = [:]
+            let plan = try change.contents.plan(of: name, rotatingOlderThan: age, at: now)
             for step in plan.steps {
-                var file: KeyFile
-                if let known = files[step.name] { file = known } else { file = try change.ownFile(step.name) }
+                var file = try change.ownKeys(step.name)
                 switch step.act {
                 case .rotate:
                     let key = try file.rotate(named: step.name, at: now)
@@ -60,30 +54,26 @@ extension Keyring {
                     try file.signRecord(at: now)
                     change.note(.signed, step.name, step.key)
                 }
-                files[step.name] = file
+                change.save(file, as: step.name)
             }
-            for (name, file) in files { change.save(file, as: name) }
             return plan
         }
     }
+}
 
-    /// A file that can't be read does not affect the others.
-    private func plan(
-        of name: KeyName?, rotatingOlderThan age: Int64?, under key: MasterKey?, at now: Timestamp
+extension KeyringContents {
+    fileprivate func plan(
+        of name: KeyName?, rotatingOlderThan age: Int64?, at now: Timestamp
     ) throws(KeyringError) -> RotationPlan {
-        if let name { return RotationPlan(steps: try load(name, under: key).dueSteps(name, age, at: now), errors: []) }
-        var steps: [RotationPlan.Step] = []
-        var errors: [KeyringError] = []
-        for name in try names() {
-            do throws(KeyringError) {
-                steps += try load(name, under: key).dueSteps(name, age, at: now)
-            } catch { errors.append(error) }
-        }
-        return RotationPlan(steps: steps, errors: errors)
+        if let name, names[name] == nil { throw .notFound(name) }
+        return RotationPlan(
+            steps: (name.map { [$0] } ?? sortedNames).flatMap { name in
+                names[name]?.dueSteps(name, age, at: now) ?? []
+            })
     }
 }
 
-extension KeyFile {
+extension NamedKeys {
     fileprivate func dueSteps(_ name: KeyName, _ age: Int64?, at now: Timestamp) -> [RotationPlan.Step] {
         guard isOwn, kind != .authority else { return [] }
         func step(_ act: RotationPlan.Act, _ key: AnyPublicKey) -> RotationPlan.Step {

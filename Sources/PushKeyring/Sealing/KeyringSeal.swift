@@ -1,15 +1,11 @@
 internal import PushCrypto
 internal import SealedPush
 
-/// How a keyring is sealed, as the file `keyring.txt` says: which kind of secret, and what its key is made with.
-///
-/// Nothing in it is secret; without it nothing can be opened.
+/// How a keyring is sealed: which kind of secret, and what its key is made with. Not secret.
 struct KeyringSeal: Hashable {
     let kind: KeyringSecret.Kind
     private let salt: [UInt8]
     private let cost: Argon2id.Cost?
-
-    static let path = "keyring.txt"
 
     /// A new seal, with a salt of its own.
     init(_ kind: KeyringSecret.Kind) {
@@ -18,47 +14,45 @@ struct KeyringSeal: Hashable {
         cost = kind == .passphrase ? .standard : nil
     }
 
-    /// Nil for anything that ``text(under:)`` does not write; the MAC is checked by whoever has the key.
-    init?(parsing bytes: [UInt8]) {
-        guard let file = TextFile(parsing: bytes), file.paragraphCount == 1, file.hasMAC else { return nil }
-        self.init(in: file)
-    }
-
-    /// Reads the first paragraph, which may hold these names besides.
-    init?(in file: borrowing TextFile, besides others: Set<String> = []) {
+    /// Reads the first paragraph of a keyring; nil if a value is not what it should be.
+    init?(_ file: borrowing TextFile) {
         guard let kind = file.text("seal", in: 0).flatMap(KeyringSecret.Kind.init(rawValue:)),
-            let salt = file.text("salt", in: 0).flatMap({ Base64URL.decode(Array($0.utf8)) }),
-            salt.count == Argon2id.saltByteCount
+            let salt = file.bytes("salt", in: 0), salt.count == Argon2id.saltByteCount
         else { return nil }
         self.kind = kind
         self.salt = salt
+        var names: Set = ["sealedpush-keyring", "seal", "salt", "check"]
         switch kind {
+        case .key: cost = nil
         case .passphrase:
-            guard file.names(in: 0) == others.union(["seal", "salt", "operations", "memory"]),
-                let operations = file.text("operations", in: 0).flatMap(UInt64.init),
+            names.formUnion(["operations", "memory"])
+            guard let operations = file.text("operations", in: 0).flatMap(UInt64.init),
                 let memory = file.text("memory", in: 0).flatMap({ Int($0) }),
                 let cost = Argon2id.Cost(operations: operations, memoryByteCount: memory)
             else { return nil }
             self.cost = cost
-        case .key:
-            guard file.names(in: 0) == others.union(["seal", "salt"]) else { return nil }
-            cost = nil
         }
+        guard file.names(in: 0) == names else { return nil }
     }
 
     /// What tells this seal from every other one of the same keyring; not secret.
     var mark: SeenSeals.Mark { Base64URL.encode(salt) }
 
-    /// The file, with a MAC that tells the right secret from any other.
-    func text(under key: MasterKey) -> [UInt8] {
-        var writer = TextFileWriter(
-            comment: "How this keyring's secrets are sealed. Not secret; without it they can't be opened.",
-            capacity: 512)
-        write(to: &writer)
-        return writer.finish(at: Self.path, under: key)
+    func write(to writer: inout TextFileWriter, under key: MasterKey) {
+        writeFields(to: &writer)
+        writer.field("check", Base64URL.encode(key.storage.mac(checked)))
     }
 
-    func write(to writer: inout TextFileWriter) {
+    /// Whether a key is the one that wrote a keyring with this seal.
+    func isRight(_ key: MasterKey, check: [UInt8]) -> Bool { key.storage.isValid(check, of: checked) }
+
+    private var checked: [UInt8] {
+        var writer = TextFileWriter(capacity: 256)
+        writeFields(to: &writer)
+        return Array("sealedpush/v1 keyring seal".utf8) + [0] + writer.bytes
+    }
+
+    private func writeFields(to writer: inout TextFileWriter) {
         writer.field("seal", kind.rawValue)
         writer.field("salt", Base64URL.encode(salt))
         writer.field("operations", cost.map { String($0.operations) })
@@ -86,9 +80,26 @@ struct KeyringSeal: Hashable {
     }
 }
 
-/// The key under which a sealed keyring's secrets and MACs are; several may hold it.
+/// The key under which a sealed keyring's secrets and MAC are; several may hold it.
 final class MasterKey: Sendable {
     let storage: StorageKey
 
     init(_ storage: consuming StorageKey) { self.storage = storage }
+}
+
+/// A seal with its key.
+struct SealKey {
+    let seal: KeyringSeal
+    let key: MasterKey
+
+    /// A new seal under a secret.
+    init(new secret: KeyringSecret) throws(KeyringError) {
+        seal = KeyringSeal(secret.kind)
+        key = try seal.key(from: secret)
+    }
+
+    init(seal: KeyringSeal, key: MasterKey) {
+        self.seal = seal
+        self.key = key
+    }
 }

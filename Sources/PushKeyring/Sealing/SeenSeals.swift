@@ -38,7 +38,7 @@ extension SeenSeals {
     func note(of keyring: URL) -> URL? {
         guard let path = Self.realPath(of: keyring) else { return nil }
         let name = Hex.encode(BLAKE2b.hash(Array(path.utf8), byteCount: 16))
-        return folder.appending(path: name + Keyring.suffix)
+        return folder.appending(path: name + ".txt")
     }
 
     /// What a note says: one mark, or two while the seal is being changed; none for a damaged note. Nil where there is no
@@ -48,7 +48,7 @@ extension SeenSeals {
         do throws(DurableFiles.Failure) { bytes = try DurableFiles.read(note, limit: 65_536) } catch {
             return error.code == EINVAL ? [] : nil
         }
-        guard let file = TextFile(parsing: bytes), file.paragraphCount == 1 else { return [] }
+        guard let file = TextFile(parsing: bytes), file.count == 1 else { return [] }
         return ["seal", "next"].compactMap { file.text($0, in: 0) }
     }
 
@@ -58,23 +58,13 @@ extension SeenSeals {
             unlink(note.path(percentEncoded: false))
             return
         }
-        var writer = TextFileWriter(
-            comment: "A keyring that was seen sealed. Delete this note if you have unsealed or replaced it yourself.",
-            capacity: 1_024)
+        var writer = TextFileWriter(capacity: 1_024)
+        writer.comment("A keyring that was seen sealed. Delete this note if you have unsealed or replaced it yourself.")
         let path = Self.realPath(of: keyring) ?? keyring.path(percentEncoded: false)
         writer.field("keyring", TerminalText.printable(path))
         for (name, mark) in zip(["seal", "next"], marks) { writer.field(name, mark) }
-        try Self.makeFolder(folder)
-        try DurableFiles.replace(note, with: writer.text(from: 0), mode: 0o600)
-    }
-
-    private static func makeFolder(_ folder: URL) throws(DurableFiles.Failure) {
-        do throws(DurableFiles.Failure) { try DurableFiles.ensureFolder(folder) } catch {
-            let parent = folder.deletingLastPathComponent()
-            guard error.code == ENOENT, parent.path.count < folder.path.count else { throw error }
-            try makeFolder(parent)
-            try DurableFiles.ensureFolder(folder)
-        }
+        try KeyringFolder.makeFolder(folder, mode: 0o700)
+        try DurableFiles.replace(note, with: writer.bytes, mode: 0o600)
     }
 
     /// Without links and dots; nil where there is nothing.

@@ -3,7 +3,7 @@ public import SealedPush
 extension Keyring {
     /// Whom this keyring's devices believe; authentic, where the keyring is sealed.
     public func trustList() throws(KeyringError) -> TrustList {
-        try unlocked { (key) throws(KeyringError) in try trustList(under: key) }
+        try vault.read(.full).contents.trust
     }
 
     /// Believes a sender, pins an authority, or takes a sender set of one that is pinned; false where that was so.
@@ -33,20 +33,10 @@ extension Keyring {
         _ body: (inout TrustList) throws(KeyringError) -> Bool
     ) throws(KeyringError) -> Bool {
         try change(at: now) { (change) throws(KeyringError) in
-            var list = try trustList(under: change.key)
-            guard try body(&list) else { return false }
-            change.staged.write(TrustList.path, list.text(under: change.key), isSecret: false)
+            guard try body(&change.contents.trust) else { return false }
             change.note(event, nil, trusted.publicKey)
             return true
         }
-    }
-
-    func trustList(under key: MasterKey?) throws(KeyringError) -> TrustList {
-        guard let bytes = try files.read(TrustList.path) else { return TrustList() }
-        let file = files.file(TrustList.path)
-        guard let text = TextFile(parsing: bytes), let list = TrustList(parsing: bytes) else { throw .damaged(file) }
-        if let key, !text.isAuthentic(at: TrustList.path, under: key.storage) { throw .altered(file) }
-        return list
     }
 }
 
@@ -71,7 +61,7 @@ extension Keyring {
         of senders: [Sender], topic: Topic, by name: KeyName, lifetime: Int64, at now: Timestamp = .now()
     ) throws(KeyringError) -> SenderSet {
         try change(at: now) { (change) throws(KeyringError) in
-            var file = try change.file(name)
+            var file = try change.keys(name)
             guard file.kind == .authority else { throw .wrongKind(name, expected: .authority) }
             guard file.isOwn else { throw .noSecret(name) }
             guard let stored = file.newest, let key = stored.secretText?.authorityKey else {
@@ -93,10 +83,8 @@ extension Keyring {
 
     /// The public keys that a name's senders seal with now or next: what a sender set should hold.
     public func activeSenders(named name: KeyName) throws(KeyringError) -> [Sender] {
-        try unlocked { (key) throws(KeyringError) in
-            let file = try load(name, under: key)
-            guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
-            return file.keys.filter { $0.life.state == .active }.compactMap(\.sender)
-        }
+        let file = try keys(of: name)
+        guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
+        return file.keys.filter { $0.life.state == .active }.compactMap(\.sender)
     }
 }

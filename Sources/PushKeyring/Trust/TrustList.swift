@@ -1,6 +1,6 @@
 public import SealedPush
 
-/// Whom a keyring's devices believe, app by app: the file `trust.txt`.
+/// Whom a keyring's devices believe, app by app.
 public struct TrustList: Hashable, Sendable {
     public private(set) var entries: [Entry]
 
@@ -66,14 +66,6 @@ public struct TrustList: Hashable, Sendable {
         return true
     }
 
-    /// Takes over what another list says about apps that this one says nothing about; returns that.
-    mutating func addTopics(of other: TrustList) -> [Entry] {
-        let known = Set(entries.map(\.topic))
-        let added = other.entries.filter { !known.contains($0.topic) }
-        entries += added
-        return added
-    }
-
     /// False where it is not in the list. An authority takes its sender set along.
     mutating func remove(_ trusted: Trusted, for topic: Topic) -> Bool {
         let count = entries.count
@@ -87,18 +79,14 @@ public struct TrustList: Hashable, Sendable {
 }
 
 extension TrustList {
-    static let path = "trust.txt"
-
-    init?(parsing bytes: [UInt8]) {
-        guard let file = TextFile(parsing: bytes) else { return nil }
-        entries = []
-        for paragraph in 0..<file.paragraphCount {
-            guard let topic = file.text("topic", in: paragraph).flatMap(Topic.init(parsing:)),
-                let added = file.moment("added", in: paragraph), file.names(in: paragraph).count == 3,
-                let trusted = Self.trusted(file, in: paragraph)
-            else { return nil }
-            entries.append(Entry(topic: topic, trusted: trusted, added: added))
-        }
+    /// Reads one paragraph of a keyring; false if it is not one of a trust list.
+    mutating func read(_ file: borrowing TextFile, in paragraph: Int) -> Bool {
+        guard let topic = file.text("topic", in: paragraph).flatMap(Topic.init(parsing:)),
+            let added = file.moment("added", in: paragraph), file.names(in: paragraph).count == 3,
+            let trusted = Self.trusted(file, in: paragraph)
+        else { return false }
+        entries.append(Entry(topic: topic, trusted: trusted, added: added))
+        return true
     }
 
     private static func trusted(_ file: borrowing TextFile, in paragraph: Int) -> Trusted? {
@@ -110,8 +98,7 @@ extension TrustList {
         return (try? SenderSet(parsing: text)).map { .senderSet($0) }
     }
 
-    func text(under key: MasterKey?) -> [UInt8] {
-        var writer = TextFileWriter(comment: "Whom the devices of this keyring believe.", capacity: 4_096)
+    func write(to writer: inout TextFileWriter) {
         for entry in entries {
             writer.paragraph()
             writer.field("topic", entry.topic.description)
@@ -122,6 +109,5 @@ extension TrustList {
             }
             writer.field("added", entry.added.iso8601)
         }
-        return writer.finish(at: Self.path, under: key)
     }
 }

@@ -8,37 +8,45 @@ internal import SealedPush
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Why does this payload not open? Goes through a device's steps and says which one fails.",
+        abstract: "Examine a keyring, or find out why a payload doesn't open.",
         discussion: """
-            With the device's keys, the trust list and the clock at hand; prints no content. Ends with status 0 where it
-            opens, 65 where it does not.
+            Without a file: damage, edits, modes, ages, records and the audit log. Status 1 if there is a problem.
+              sealedpush doctor --keyring Keys --key-file server.key
 
-            Example:
+            With a payload: a device's steps, and the one that fails; no content. Status 65 if it doesn't open.
               sealedpush doctor push.apns --device alice-phone --topic com.example.app --keyring Phone
             """)
 
     @Argument(help: "A payload file, or a file with an envelope's text alone; - for standard input.")
-    var file: String
+    var file: String?
 
     @Option(help: "The device: a name in the keyring, with its secret key.")
-    var device: KeyName
+    var device: KeyName?
 
     @Option(help: "A trusted sender: a name or pushsender1…, several times if need be; else the trust list counts.")
     var trust: [KeyReference] = []
 
     @Option(help: "The app's bundle ID, such as com.example.app.")
-    var topic: Topic
+    var topic: Topic?
 
     @Flag(help: "The app opens anonymous messages too.")
     var allowAnonymous = false
 
-    @Flag(help: "Print one JSON object.")
+    @Flag(help: "Print JSON.")
     var json = false
 
     @OptionGroup var keyring: KeyringOptions
 
+    func validate() throws {
+        guard (file != nil) == (device != nil), (file != nil) == (topic != nil), file != nil || trust.isEmpty else {
+            throw ValidationError(
+                "Give a payload file with --device and --topic, or none of them to examine the keyring.")
+        }
+    }
+
     func run() throws {
         try Failure.reporting {
+            guard let file, let device, let topic else { return try examine() }
             let keys = try keyring.keys("doctor")
             let trusted = trust.isEmpty ? nil : TrustedSenders(try trust.map { try keyring.sender($0, in: keys) })
             let diagnosis = try keys.diagnose(
@@ -49,6 +57,23 @@ struct DoctorCommand: ParsableCommand {
             if json { try Output.json(diagnosis.json(words)) } else { try show(diagnosis, words) }
             if diagnosis.refusal != nil { throw ExitCode(65) }
         }
+    }
+
+    private func examine() throws {
+        let keys = try keyring.keys("doctor", isExposedAllowed: true)
+        let exposed = [keyring.passphraseFile, keyring.keyFile].compactMap { $0 }.filter(Input.isExposed)
+        let findings = try exposed.map(ShownFinding.init(exposedSecretFile:)) + keys.examine().map(ShownFinding.init)
+        if json {
+            try Output.json(.array(findings.map(\.json)))
+        } else if findings.isEmpty {
+            try Output.line("All is well.")
+        } else {
+            for finding in findings {
+                try Output.line("\(finding.severity): \(finding.sentence) (\(finding.code))")
+                try Output.line("    \(finding.advice)")
+            }
+        }
+        if findings.contains(where: { $0.severity == .problem }) { throw ExitCode(1) }
     }
 
     private func show(_ diagnosis: PayloadDiagnosis, _ words: DiagnosisWords) throws {
@@ -84,43 +109,5 @@ extension PayloadDiagnosis.Message {
             "id": text(id), "topic": text(topic), "sent": text(sent?.iso8601), "expires": text(expires?.iso8601),
             "recipient": text(recipient.keyID), "sender": text(sender?.keyID),
         ]
-    }
-}
-
-/// `sealedpush keys doctor`
-struct KeysDoctorCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "doctor",
-        abstract: "Examines a keyring: damage, edits, modes, ages, records, the audit log; changes nothing.",
-        discussion: """
-            Ends with status 1 where there is a problem, so that cron tells of it.
-
-            Example:
-              sealedpush keys doctor --keyring Keys --key-file server.key
-            """)
-
-    @Flag(help: "Print one JSON array.")
-    var json = false
-
-    @OptionGroup var keyring: KeyringOptions
-
-    func run() throws {
-        try Failure.reporting {
-            let keys = try keyring.keys("keys doctor", isExposedAllowed: true)
-            let exposed = [keyring.passphraseFile, keyring.keyFile].compactMap { $0 }.filter(Input.isExposed)
-            let findings =
-                try exposed.map(ShownFinding.init(exposedSecretFile:)) + keys.examine().map(ShownFinding.init)
-            if json {
-                try Output.json(.array(findings.map(\.json)))
-            } else if findings.isEmpty {
-                try Output.line("All is well.")
-            } else {
-                for finding in findings {
-                    try Output.line("\(finding.code.severity.rawValue): \(finding.sentence) (\(finding.code.rawValue))")
-                    try Output.line("    \(finding.advice)")
-                }
-            }
-            if findings.contains(where: { $0.code.severity == .problem }) { throw ExitCode(1) }
-        }
     }
 }

@@ -20,7 +20,7 @@ extension OpenError {
             ReasonWords(
                 sentence: "it was sealed for another device's key",
                 hint:
-                    "it is sealed to keys that devices no longer have: `sealedpush keys doctor`, and let the app hand in its record"
+                    "it is sealed to keys that devices no longer have: `sealedpush doctor`, and let the app hand in its record"
             )
         case .locked:
             ReasonWords(

@@ -49,20 +49,16 @@ struct BackupCommand: ParsableCommand {
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Takes the keys of a backup into a keyring that has none of them; overwrites nothing.",
+        abstract: "Make a keyring from a backup; never overwrites one.",
         discussion: """
-            A new keyring is sealed with the backup's passphrase or key, unless it is given one of its own.
+            It is sealed with the backup's passphrase or key, unless it is given one of its own.
 
             Example:
               sealedpush keys restore keys-2026-11.backup --keyring Keys
-              sealedpush keys restore keys-2026-11.backup --only newsroom --keyring Keys
             """)
 
     @Argument(help: "The backup.")
     var file: String
-
-    @Option(help: "One name alone, such as that of a damaged file which was taken away; without the trust list.")
-    var only: KeyName?
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -74,7 +70,7 @@ struct RestoreCommand: ParsableCommand {
         try Failure.reporting {
             let bytes = try Input.read(file, limit: Keyring.maximumBackupByteCount)
             let secret = try backup.secret(for: Keyring.backupKind(bytes))
-            let names = try keyring.newKeys("keys restore").restore(bytes, with: secret, only: only)
+            let names = try keyring.newKeys("keys restore").restore(bytes, with: secret)
             if json { return try Output.json(["names": .array(names.map { .string($0.description) })]) }
             for name in names { try Output.line("\(name) is back") }
             if names.isEmpty { try Output.line("There were no keys in the backup.") }

@@ -7,31 +7,57 @@ internal import SealedPush
 struct ConfirmCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "confirm",
-        abstract: "Takes a new key into use: one of your own, or somebody else's that has proven itself.",
+        abstract: "Take a new key of your own into use; the key before it retires.",
         discussion: """
-            Your own: a sender's new key once devices trust it, a device's once a message has opened under it. The key
-            before it retires.
-              sealedpush keys confirm newsroom --keyring Keys
+            Confirm a sender's new key once devices trust it, and a device's once a message has opened under it.
 
-            Somebody else's device: make a challenge, let the device answer within ten minutes, give its answer.
-              sealedpush keys confirm bob-phone --from newsroom --keyring Keys
-              sealedpush keys confirm alice-phone --challenge pushchallenge.AfE... --trust newsroom --keyring Phone
-              sealedpush keys confirm bob-phone --answer pushanswer.mVx... --keyring Keys
+            Example:
+              sealedpush keys confirm newsroom --keyring Keys
             """)
 
     @Argument(help: "The key's name.")
     var name: KeyName
 
-    @Option(help: "The sender who asks, for a challenge to somebody else's device.")
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var keyring: KeyringOptions
+
+    func run() throws {
+        try Failure.reporting {
+            let keys = try keyring.keys("keys confirm")
+            let key = try keys.confirm(name)
+            if json { return try Output.json(try keys.entry(named: name).json()) }
+            try Output.line("\(name): \(key.keyID) is in use now")
+        }
+    }
+}
+
+/// `sealedpush keys challenge`
+struct ChallengeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "challenge",
+        abstract: "Let somebody else's device prove that it holds its key, within ten minutes.",
+        discussion: """
+            The server asks, the device replies, and the server takes the answer. From then on it seals to the device:
+              sealedpush keys challenge bob-phone --from newsroom --keyring Keys
+              sealedpush keys challenge bob-phone --reply pushchallenge.AfE... --trust newsroom --keyring Phone
+              sealedpush keys challenge bob-phone --answer pushanswer.mVx... --keyring Keys
+            """)
+
+    @Argument(help: "The device's name in this keyring.")
+    var name: KeyName
+
+    @Option(help: "The sender that asks: prints a challenge.")
     var from: KeyName?
 
-    @Option(help: "Somebody else's device's answer.")
+    @Option(help: "A server's challenge to your own device: prints the answer.")
+    var reply: String?
+
+    @Option(help: "The device's answer.")
     var answer: String?
 
-    @Option(help: "A server's challenge to your own device: prints the answer.")
-    var challenge: String?
-
-    @Option(help: "With --challenge: a sender who may ask; otherwise the trust list counts.")
+    @Option(help: "With --reply: a sender that may ask; without it, the trust list decides.")
     var trust: [KeyReference] = []
 
     @Flag(help: "Print one JSON object.")
@@ -40,27 +66,26 @@ struct ConfirmCommand: ParsableCommand {
     @OptionGroup var keyring: KeyringOptions
 
     func validate() throws {
-        guard [from != nil, answer != nil, challenge != nil].count(where: { $0 }) <= 1 else {
-            throw ValidationError("Give one of --from, --answer and --challenge.")
+        guard [from != nil, reply != nil, answer != nil].count(where: { $0 }) == 1 else {
+            throw ValidationError("Give one of --from, --reply and --answer.")
         }
     }
 
     func run() throws {
         try Failure.reporting {
-            let keys = try keyring.keys("keys confirm")
+            let keys = try keyring.keys("keys challenge")
             if let from {
                 try keyring.warnIfInTheClear(keys)
                 let challenge = try keys.challenge(name, from: from)
                 try show(
                     challenge.text,
                     ["challenge": .string(challenge.text), "expires": .string(challenge.expires.iso8601)])
-            } else if let challenge {
-                let answer = try keys.answer(challenge, for: name, trusting: senders(of: name, keys))
+            } else if let reply {
+                let answer = try keys.answer(reply, for: name, trusting: senders(of: name, keys))
                 try show(answer, ["answer": .string(answer)])
-            } else {
-                let key: AnyPublicKey =
-                    if let answer { .device(try keys.acceptAnswer(answer, of: name)) } else { try keys.confirm(name) }
-                try show("\(name): \(key.keyID) is in use now", try keys.entry(named: name).json())
+            } else if let answer {
+                let recipient = try keys.acceptAnswer(answer, of: name)
+                try show("\(name): \(recipient.keyID) is in use now", try keys.entry(named: name).json())
             }
         }
     }

@@ -14,15 +14,17 @@ struct GenerateCommand: ParsableCommand {
               sealedpush keys generate sender newsroom --keyring Keys
               sealedpush keys generate device alice-phone --topic com.example.app --keyring Phone
 
-            A device with a topic gets an enrolment key too, and a signed record: `keys export --record` prints it.
+            A device with a topic gets an enrolment key too, and a signed record: `keys export --record` prints it. Keep an
+            authority in a keyring of its own, sealed, on a machine that is not the server.
             """)
 
     enum Kind: String, ExpressibleByArgument, CaseIterable {
         case device
         case sender
+        case authority
     }
 
-    @Argument(help: "device (opens messages) or sender (seals them).")
+    @Argument(help: "device (opens messages), sender (seals them) or authority (signs for an app's senders).")
     var kind: Kind
 
     @Argument(help: "The new key's name: \(KeyName.rule)")
@@ -47,6 +49,7 @@ struct GenerateCommand: ParsableCommand {
                 switch kind {
                 case .device: try keys.generateDevice(named: name, topic: topic).description
                 case .sender: try keys.generateSender(named: name).description
+                case .authority: try keys.generateAuthority(named: name).description
                 }
             if json { try Output.json(keys.entry(named: name).json()) } else { try Output.line(key) }
             try keyring.warnIfInTheClear(keys)
@@ -66,7 +69,7 @@ struct ImportCommand: ParsableCommand {
               sealedpush keys import newsroom --secret-file - --keyring Keys < secret.txt
 
             The first record under a name pins the device's enrolment key: take it only from the app's own login, or
-            compare `keys fingerprint` on both ends. Later records must be signed by that key, and be newer.
+            compare fingerprints on both ends (`keys show`). Later records must be signed by that key, and be newer.
             """)
 
     @Argument(help: "The name it gets here: \(KeyName.rule)")
@@ -179,33 +182,5 @@ struct ExportCommand: ParsableCommand {
         var bytes = try keys.withSecretText(of: name) { [UInt8]($0) + [UInt8(ascii: "\n")] }
         defer { wipeSecret(&bytes) }
         try Output.write(bytes, to: nil)
-    }
-}
-
-/// `sealedpush keys rename`
-struct RenameCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "rename",
-        abstract: "Gives a key, with all that belongs to it, another name.",
-        discussion: "Example:\n  sealedpush keys rename newsroom newsroom-2025 --keyring Keys")
-
-    @Argument(help: "The name it has.")
-    var name: KeyName
-
-    @Argument(help: "The name it gets, which no key has: \(KeyName.rule)")
-    var other: KeyName
-
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var keyring: KeyringOptions
-
-    func run() throws {
-        try Failure.reporting {
-            let keys = try keyring.keys("keys rename")
-            try keys.rename(name, to: other)
-            if json { return try Output.json(keys.entry(named: other).json()) }
-            try Output.line("\(name) is \(other) now")
-        }
     }
 }

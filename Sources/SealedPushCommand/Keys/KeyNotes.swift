@@ -34,13 +34,14 @@ extension KeyringEntry {
         let since = days > RotationRules.confirmationWarning / 86_400 ? " since \(days) days!" : ""
         guard kind == .device else { return "new, not used yet\(since): keys confirm, once devices trust it" }
         if isOwn { return "new: waits for its first message\(since)" }
-        return record == nil ? "nobody vouches for it: no signed record" : "not sealed to yet: keys confirm \(name)"
+        return recordText == nil
+            ? "nobody vouches for it: no signed record" : "not sealed to yet: keys challenge \(name)"
     }
 
     private func activeNote(on key: Key, at now: Timestamp) -> String? {
-        if let record {
-            if now > record.expires { return "its record expired on \(TimeText.day(record.expires))" }
-            let left = record.expires.seconds(since: now)
+        if let recordExpires {
+            if now > recordExpires { return "its record expired on \(TimeText.day(recordExpires))" }
+            let left = recordExpires.seconds(since: now)
             if left < RotationRules.renewal { return "its record expires in \(TimeText.span(left))" }
         }
         let age = now.seconds(since: key.life.created)
@@ -56,10 +57,10 @@ extension KeyringEntry {
             "name": .string(name.description), "kind": .string(kind.rawValue), "keyID": .string(key.keyID.description),
             "publicKey": .string(key.description), "created": .string(current.life.created.iso8601),
             "state": .string(current.life.state.rawValue), "hasSecret": .bool(current.hasSecret),
-            "isOwn": .bool(isOwn), "enrolment": enrolment.map { .string($0.description) } ?? .null,
+            "isOwn": .bool(isOwn), "enrolment": enrolmentText.map { .string($0) } ?? .null,
             "topic": topic.map { .string($0.description) } ?? .null,
-            "record": record.map { .string($0.description) } ?? .null,
-            "recordExpires": record.map { .string($0.expires.iso8601) } ?? .null,
+            "record": recordText.map { .string($0) } ?? .null,
+            "recordExpires": recordExpires.map { .string($0.iso8601) } ?? .null,
             "keys": .array(keys.map { key in json(key, at: now) }),
         ]
     }

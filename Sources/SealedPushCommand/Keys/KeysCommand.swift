@@ -7,19 +7,18 @@ internal import SealedPush
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Makes keys, exchanges them, and looks after them for as long as they live.",
+        abstract: "Make keys, exchange them, and look after them for as long as they live.",
         discussion: """
             Docs/KeyManagement.md says what to do when: first set-up, monthly rotation, theft, loss, moving.
 
-            Example:
+            Examples:
               sealedpush keys generate sender newsroom --keyring Keys
               sealedpush keys rotate --older-than 30d --keyring Keys
             """,
         subcommands: [
             GenerateCommand.self, ListCommand.self, ShowCommand.self, ExportCommand.self, ImportCommand.self,
-            RenameCommand.self, RotateCommand.self, ConfirmCommand.self, RetireCommand.self, RevokeCommand.self,
-            EraseCommand.self, PassphraseCommand.self, BackupCommand.self, RestoreCommand.self,
-            FingerprintCommand.self, KeysDoctorCommand.self,
+            RotateCommand.self, ConfirmCommand.self, ChallengeCommand.self, RevokeCommand.self, EraseCommand.self,
+            PassphraseCommand.self, BackupCommand.self, RestoreCommand.self,
         ])
 
     func run() throws { throw ValidationError("Say what to do with keys: `sealedpush keys --help` lists it.") }
@@ -29,9 +28,9 @@ struct KeysCommand: ParsableCommand {
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the keys and what needs attention; never a secret, and without asking for one.",
+        abstract: "List the keys and what needs attention; never a secret, and without asking for one.",
         discussion: "Example:\n  sealedpush keys list --keyring Keys\n\n"
-            + "With the secret of a sealed keyring, it checks what it shows.")
+            + "Without the secret of a sealed keyring, the list is unverified.")
 
     @OptionGroup var keyring: KeyringOptions
 
@@ -40,10 +39,9 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reporting {
-            let (entries, errors) = try keyring.keys("keys list").entries()
-            defer { for error in errors { Failure.report(error.shown) } }
+            let (entries, isVerified) = try keyring.keys("keys list").entries()
             if json { try Output.json(.array(entries.map { $0.json() })) } else { try printTable(entries) }
-            if let error = errors.first { throw ExitCode(error.exitStatus) }
+            KeyringOptions.report(isVerified: isVerified)
         }
     }
 
@@ -69,13 +67,15 @@ struct ListCommand: ParsableCommand {
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows one name's keys, or all; never a secret.",
-        discussion: "Examples:\n  sealedpush keys show newsroom --keyring Keys --json\n"
-            + "  sealedpush keys show newsroom --keyring Keys --qr\n\n"
-            + "With the secret of a sealed keyring, it checks what it shows; --qr needs it. " + QRCode.help)
+        abstract: "Show keys with their fingerprints: all of them, one name's, or a key's text; never a secret.",
+        discussion: "Examples:\n  sealedpush keys show newsroom --keyring Keys --qr\n"
+            + "  sealedpush keys show pushsender1...\n\n"
+            + "Compare fingerprints, all digits or all words, over a channel that an attacker can't write to. Of a "
+            + "device that signs records, compare the enrollment's. A name needs the secret of a sealed keyring. "
+            + QRCode.help)
 
-    @Argument(help: "The key's name; all keys without it.")
-    var name: KeyName?
+    @Argument(help: "A name in the keyring, or a public key's text; all keys without it.")
+    var key: String?
 
     @OptionGroup var keyring: KeyringOptions
 
@@ -85,31 +85,48 @@ struct ShowCommand: ParsableCommand {
     @Flag(help: "Print the public key as a QR code too; needs a name.")
     var qr = false
 
-    func validate() throws { try QRCode.validate(isAskedFor: qr, hasName: name != nil, json: json) }
+    func validate() throws { try QRCode.validate(isAskedFor: qr, hasName: key != nil, json: json) }
 
     func run() throws {
         try Failure.reporting {
-            let keys = try keyring.keys("keys show")
-            guard let name else {
-                let (entries, errors) = try keys.entries()
-                defer { for error in errors { Failure.report(error.shown) } }
-                if json { try Output.json(.array(entries.map { $0.json() })) } else { try show(entries) }
-                if let error = errors.first { throw ExitCode(error.exitStatus) }
-                return
+            guard let key else { return try showAll() }
+            if key.lowercased().hasPrefix("pushenrolment1") {
+                let enrolment: Enrolment
+                do { enrolment = try Enrolment(parsing: key) } catch { throw Failure.input("\(error)") }
+                return try show(Fingerprint(of: enrolment))
             }
-            // What somebody scans he believes.
-            let entry = try qr ? keys.authenticEntry(named: name) : keys.entry(named: name)
-            if json { return try Output.json(entry.json()) }
-            try show([entry])
-            if qr { try QRCode.show(entry.key) }
+            switch try KeyReference(reading: key) {
+            case .text(let text):
+                let key = try text.parsed(AnyPublicKey.init(parsing:))
+                try show(key.fingerprint)
+                if qr { try QRCode.show(key) }
+            case .name(let name):
+                // A scanned or compared key will be trusted, so it is checked first.
+                let entry = try keyring.keys("keys show").authenticEntry(named: name)
+                if json { return try Output.json(entry.json()) }
+                try show(entry)
+                if qr { try QRCode.show(entry.key) }
+            }
         }
     }
 
-    private func show(_ entries: [KeyringEntry]) throws {
-        for (index, entry) in entries.enumerated() {
-            if index > 0 { try Output.line("") }
-            try show(entry)
+    private func showAll() throws {
+        let (entries, isVerified) = try keyring.keys("keys show").entries()
+        if json {
+            try Output.json(.array(entries.map { $0.json() }))
+        } else {
+            for (index, entry) in entries.enumerated() {
+                if index > 0 { try Output.line("") }
+                try show(entry)
+            }
         }
+        KeyringOptions.report(isVerified: isVerified)
+    }
+
+    private func show(_ fingerprint: Fingerprint) throws {
+        if json { return try Output.json(fingerprint.json) }
+        try Output.line("fingerprint: \(fingerprint)")
+        try Output.line("words:       \(fingerprint.words.joined(separator: " "))")
     }
 
     private func show(_ entry: KeyringEntry) throws {
@@ -118,7 +135,7 @@ struct ShowCommand: ParsableCommand {
         if let topic = entry.topic { try Output.line("topic:       \(topic)") }
         if let enrolment = entry.enrolment {
             try Output.line("enrolment:   \(enrolment)")
-            try Output.line("fingerprint: \(Fingerprint(of: enrolment)) (the enrolment's: `keys fingerprint`)")
+            try show(Fingerprint(of: enrolment))
         }
         if let record = entry.record {
             try Output.line("record:      number \(record.counter), until \(TimeText.day(record.expires))")
@@ -127,12 +144,17 @@ struct ShowCommand: ParsableCommand {
             try Output.line("")
             try Output.line("public key:  \(key.key)")
             try Output.line("key ID:      \(key.key.keyID)")
-            let whose = entry.enrolment == nil ? "" : " (this key's)"
-            try Output.line("fingerprint: \(key.key.fingerprint)\(whose)")
+            try show(key.key.fingerprint)
             try Output.line("state:       \(key.life.state.rawValue)")
             try Output.line("created:     \(key.life.created.iso8601)")
             try Output.line("secret:      \(key.hasSecret ? "here" : entry.isOwn ? "gone" : "elsewhere")")
             if let note = entry.note(on: key, at: .now()) { try Output.line("note:        \(note)") }
         }
+    }
+}
+
+extension Fingerprint {
+    fileprivate var json: JSONValue {
+        ["digits": .string(description), "words": .array(words.map { .string($0) })]
     }
 }

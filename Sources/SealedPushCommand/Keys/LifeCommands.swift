@@ -5,25 +5,6 @@ internal import PushOutbox
 internal import SealedPush
 internal import _PushBase
 
-/// `sealedpush keys retire`
-struct RetireCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "retire",
-        abstract: "Takes a key out of use: it opens what was sent in time, and is sealed to no more.",
-        discussion: "Example:\n  sealedpush keys retire bob-phone --keyring Keys")
-
-    @OptionGroup var life: LifeOptions
-
-    func run() throws {
-        try life.run("keys retire", "retired") { (keys, name, id) in
-            try Prompt.confirm(
-                "\(name) will be sealed to no more. This can't be undone, but a new key can be made.",
-                isConfirmed: life.yes)
-            return [try keys.retire(name, key: id)]
-        }
-    }
-}
-
 /// `sealedpush keys revoke`
 struct RevokeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -196,7 +177,7 @@ struct EraseCommand: ParsableCommand {
     }
 }
 
-/// What the three have in common.
+/// What the two have in common.
 struct LifeOptions: ParsableArguments {
     @Argument(help: "The key's name.")
     var name: KeyName

@@ -52,8 +52,6 @@ struct RotateCommand: ParsableCommand {
                 : try keys.performDueSteps(of: name, rotatingOlderThan: age)
             if json { try Output.json(try plan.json(isDone: !dryRun, keys)) } else { try show(plan, keys) }
             if !dryRun, plan.steps.contains(where: { $0.act == .rotate }) { try keyring.warnIfInTheClear(keys) }
-            for error in plan.errors { Failure.report("left out: \(error.shown)") }
-            if let error = plan.errors.first { throw ExitCode(error.exitStatus) }
         }
     }
 
@@ -95,8 +93,8 @@ struct RotateCommand: ParsableCommand {
                 switch (step.act, dryRun) {
                 case (.rotate, true): "would get a new key beside"
                 case (.rotate, false): "has a new key, \(try keys.entry(named: step.name).keys[0].key.keyID), beside"
-                case (.erase, true): "would lose for good its retired key"
-                case (.erase, false): "has lost for good its retired key"
+                case (.erase, true): "would erase its retired key"
+                case (.erase, false): "has erased its retired key"
                 case (.renew, true): "would get a new record for"
                 case (.renew, false): "has a new record for"
                 }
@@ -126,7 +124,7 @@ extension RotationPlan {
         ]
         if let new {
             members["newKeyID"] = .string(new.keys[0].key.keyID.description)
-            members["record"] = new.record.map { .string($0.description) } ?? .null
+            members["record"] = new.recordText.map { .string($0) } ?? .null
         }
         return members
     }

@@ -14,7 +14,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
         abstract: "Registers a device, or many, or brings what is known of them up to date.",
         discussion: """
             What is sealed to comes from the keyring: the device's newest signed record, and what it has proven (`keys \
-            import`, `keys confirm`). Enrol again whenever the app reports its token, and after each new record.
+            import`, `keys challenge`). Enrol again whenever the app reports its token, and after each new record.
 
             With --list, a file of one JSON object a line, each with "device" and "token", and, where they differ from \
             the options, "user", "key", "environment" and "movingFrom"; lines without "token" are left out. What `device list \

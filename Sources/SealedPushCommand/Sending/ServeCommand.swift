@@ -55,7 +55,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "A PEM file with the certificate's key.")
     var tlsKey: String?
 
-    @Option(help: "A file with the sender set that phones are to take (`sealedpush authority sign`).")
+    @Option(help: "A file with the sender set that phones are to take (`sealedpush trust sign`).")
     var senderSet: String?
 
     @Option(

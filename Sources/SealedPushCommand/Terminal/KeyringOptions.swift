@@ -16,10 +16,6 @@ struct KeyringOptions: ParsableArguments {
     @Option(help: "A file with the keyring's key, if it is sealed with one; else SEALED_PUSH_KEY in the environment.")
     var keyFile: String?
 
-    @Flag(
-        help: "Refuse a keyring that is not sealed; SEALED_PUSH_SEALED=1 in the environment does so for all commands.")
-    var sealed = false
-
     func validate() throws {
         guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
         guard passphraseFile == nil || keyFile == nil else {
@@ -51,12 +47,12 @@ struct KeyringOptions: ParsableArguments {
     func newKeys(_ command: String, isExposedAllowed: Bool = false) throws -> Keyring {
         Keyring(
             folder: URL(filePath: keyring), unlocking: try unlocking(isExposedAllowed: isExposedAllowed),
-            expecting: .ofUser(isRequired: sealed), command: command)
+            expecting: .ofUser(), command: command)
     }
 
     /// The keyring for sealing it anew: what the environment holds may be meant for the time after.
     func keysToSeal(_ command: String) throws -> Keyring {
-        let isNamed = passphraseFile != nil || keyFile != nil || sealed
+        let isNamed = passphraseFile != nil || keyFile != nil
         let plain = Keyring(
             folder: URL(filePath: keyring), expecting: SealExpectation(seen: .ofUser()), command: command)
         return try isNamed || plain.sealKind() != nil ? newKeys(command) : plain
@@ -74,6 +70,12 @@ struct KeyringOptions: ParsableArguments {
             }
             return .passphrase(passphrase)
         }
+    }
+
+    /// Says that a list is of a sealed keyring that was not unlocked.
+    static func report(isVerified: Bool) {
+        guard !isVerified else { return }
+        Failure.report("unverified: without the keyring's secret, nothing shows whether somebody has edited it")
     }
 
     /// Tells, once, that a keyring is not sealed, in which secrets were just written or keys are chosen by their names.

@@ -14,9 +14,9 @@ struct TrustCommand: ParsableCommand {
             Example:
               sealedpush trust add newsroom --topic com.example.app --keyring Phone
             """,
-        subcommands: [Add.self, List.self, Remove.self])
+        subcommands: [Add.self, List.self, Remove.self, SignCommand.self])
 
-    func run() throws { throw ValidationError("Say what to do with the trust list: add, list or remove.") }
+    func run() throws { throw ValidationError("Say what to do with the trust list: add, list, remove or sign.") }
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(

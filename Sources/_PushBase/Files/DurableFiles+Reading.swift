@@ -9,19 +9,20 @@ extension DurableFiles {
     ///
     /// - Parameters:
     ///   - anyKind: whether pipes and devices are read too; they may block.
+    ///   - followsLinks: whether a link is followed; otherwise it is refused, with `ELOOP`.
     ///   - isSecret: whether a file that others may read is refused, with `EPERM`: see ``isExposed(_:)``.
     package static func read(
-        _ file: URL, limit: Int, anyKind: Bool = false, isSecret: Bool = false
+        _ file: URL, limit: Int, anyKind: Bool = false, isSecret: Bool = false, followsLinks: Bool = true
     ) throws(Failure) -> [UInt8] {
-        let descriptor = try opened(file, anyKind: anyKind)
+        let descriptor = try opened(file, anyKind: anyKind, followsLinks: followsLinks)
         defer { close(descriptor) }
         guard !isSecret || !isExposed(descriptor) else { throw Failure(code: EPERM) }
         return try readAll(descriptor, limit: limit)
     }
 
     /// A descriptor for reading, which the caller closes. What is no file is refused, with `EINVAL`, unless `anyKind`.
-    static func opened(_ file: URL, anyKind: Bool) throws(Failure) -> Int32 {
-        let flags = O_RDONLY | O_CLOEXEC | (anyKind ? 0 : O_NONBLOCK)
+    static func opened(_ file: URL, anyKind: Bool, followsLinks: Bool = true) throws(Failure) -> Int32 {
+        let flags = O_RDONLY | O_CLOEXEC | (anyKind ? 0 : O_NONBLOCK) | (followsLinks ? 0 : O_NOFOLLOW)
         let descriptor = open(file.path(percentEncoded: false), flags)
         guard descriptor >= 0 else { throw Failure(code: errno) }
         guard anyKind || isRegular(descriptor) else {

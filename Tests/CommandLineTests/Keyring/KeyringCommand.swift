@@ -39,13 +39,10 @@ struct KeyringCommand: Sendable, CustomStringConvertible {
         KeyringCommand("keys import carol-phone", "imported", more: text("record")),
         KeyringCommand("keys import bob-phone", "imported", more: text("newer-record")),
         KeyringCommand("keys import radio --secret-file", "imported", more: file("secret")),
-        KeyringCommand("keys rename newsroom newsroom-2025", "renamed"),
-        KeyringCommand("keys rename friend best-friend", "renamed"),
         KeyringCommand("keys rotate newsroom", "rotated"),
         KeyringCommand("keys rotate --older-than 30d", "rotated", "erased", "rotated"),
         KeyringCommand("keys confirm weather", "confirmed", "retired"),
-        KeyringCommand("keys confirm bob-phone --from newsroom", "challenged"),
-        KeyringCommand("keys retire newsroom --yes", "retired"),
+        KeyringCommand("keys challenge bob-phone --from newsroom", "challenged"),
         KeyringCommand("keys revoke alice-phone --yes", "revoked", "revoked"),
         KeyringCommand("keys erase alice-phone --yes", "erased"),
         KeyringCommand("keys erase friend --yes", "removed"),
@@ -54,13 +51,10 @@ struct KeyringCommand: Sendable, CustomStringConvertible {
             let new = fixture.folder.appending("backup-\(UUID().uuidString)").path
             return [new, "--backup-key-file", fixture.folder.appending("new-key").path]
         },
-        KeyringCommand("keys restore", "restored", "restored", "trusted") { fixture in
-            [fixture.folder.appending("backup").path, "--backup-key-file", fixture.folder.appending("new-key").path]
-        },
         KeyringCommand("trust add authority --topic com.example.app", "trusted"),
         KeyringCommand("trust remove newsroom --topic com.example.app", "distrusted"),
-        KeyringCommand("authority init second", "generated"),
-        KeyringCommand("authority sign authority newsroom weather --topic com.example.app", "signed"),
+        KeyringCommand("keys generate authority second", "generated"),
+        KeyringCommand("trust sign authority newsroom weather --topic com.example.app", "signed"),
         KeyringCommand("keys passphrase --new-key-file", "sealed", more: file("new-key")),
         KeyringCommand("keys passphrase --clear --yes", "sealed", seals: [.key]),
         KeyringCommand(

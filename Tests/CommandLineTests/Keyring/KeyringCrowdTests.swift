@@ -26,27 +26,22 @@ struct KeyringCrowdTests {
         #expect(first[16...].allSatisfy { $0 == 0 })
 
         let second = try atOnce(
-            (0..<6).map { ["keys", "rename", "crowd-\($0)", "moved-\($0)"] }
-                + (0..<3).map { _ in ["keys", "rename", "crowd-6", "single"] }
+            (0..<6).map { ["keys", "rotate", "crowd-\($0)"] }
+                + (0..<3).map { _ in ["keys", "rotate", "crowd-6"] }
                 + (7..<11).map { ["keys", "rotate", "crowd-\($0)"] } + (0..<3).map { _ in ["keys", "rotate", "twin"] }
                 + senders[..<3].map { ["trust", "remove", $0] + topic } + [["keys", "erase", "crowd-11", "--yes"]],
             on: copy)
         #expect(second[..<6].allSatisfy { $0 == 0 })
-        #expect(second[6..<9].sorted() == [0, 65, 65])
+        // One that comes late finds the new key, or that nothing is due.
+        #expect(second[6..<9].contains(0) && second[6..<9].allSatisfy { [0, 65].contains($0) })
         #expect(second[9..<13].allSatisfy { $0 == 0 })
         #expect(second[16...].allSatisfy { $0 == 0 })
         readers.stop()
 
         let (keyring, _) = try KeyringState.open(copy.keyring, copy.fixture.secrets)
-        let (entries, errors) = try keyring.entries()
-        #expect(errors.isEmpty)
-        let names = entries.map(\.name.description).filter { !["alice", "bob"].contains($0.prefix(5)) }
         for index in 0..<12 {
-            let name = index < 6 ? "moved-\(index)" : index == 6 ? "single" : "crowd-\(index)"
-            #expect(names.contains(name))
-            #expect(!names.contains("crowd-\(index)") || index > 6)
-            let entry = try keyring.entry(named: KeyName(parsing: name)!)
-            #expect(entry.keys.count == ((7..<11).contains(index) ? 2 : 1))
+            let entry = try keyring.entry(named: KeyName(parsing: "crowd-\(index)")!)
+            #expect(entry.keys.count == (index < 11 ? 2 : 1))
             #expect(entry.current.life.state == (index == 11 ? .erased : .active))
         }
         #expect(try keyring.entry(named: "twin").keys.count == 2)
@@ -57,7 +52,7 @@ struct KeyringCrowdTests {
         let added = audit.events.dropFirst(before.count)
         let counts = Dictionary(added.map { ($0, 1) }, uniquingKeysWith: +)
         #expect(
-            counts == ["generated": 13, "trusted": 4, "renamed": 7, "rotated": 5, "distrusted": 3, "erased": 1])
+            counts == ["generated": 13, "trusted": 4, "rotated": 12, "distrusted": 3, "erased": 1])
     }
 
     @Test("loses nothing where one of them seals it anew in the middle")

@@ -13,7 +13,7 @@ struct KeyringDiskTests {
         arguments: Thoroughness.sample(
             2,
             of: [
-                "keys generate sender radio", "keys rotate --older-than 30d", "keys rename newsroom newsroom-2025",
+                "keys generate sender radio", "keys rotate --older-than 30d", "keys erase friend --yes",
                 "keys passphrase --new-key-file",
             ]))
     func full(_ words: String) throws {
@@ -86,8 +86,8 @@ struct KeyringDiskTests {
             try command.words(fixture).joined(separator: " ")
         }
         let reading = [
-            "keys list", "keys list --json", "keys show newsroom", "keys export newsroom", "keys fingerprint newsroom",
-            "trust list", "authority show authority", "keys rotate --older-than 30d --dry-run",
+            "keys list", "keys list --json", "keys show newsroom", "keys export newsroom", "keys show newsroom --json",
+            "trust list", "keys show authority", "keys rotate --older-than 30d --dry-run",
             "seal \(content) --from newsroom --to alice-phone --topic com.example.app",
         ]
         let script = """

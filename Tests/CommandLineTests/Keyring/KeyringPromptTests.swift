@@ -84,7 +84,7 @@ struct KeyringPromptTests {
     @Test(
         "what destroys asks first, and anything but yes changes nothing",
         arguments: [
-            "keys erase alice-phone", "keys revoke alice-phone", "keys retire newsroom",
+            "keys erase alice-phone", "keys revoke alice-phone",
             "keys export newsroom --secret",
             "keys passphrase --clear",
         ])

@@ -37,7 +37,7 @@ struct KeyringSecretScanTests {
             }
         }
         for file in run.files {
-            let isSecret = seal == .clear && file.path.contains("/private/") && file.pathExtension == "txt"
+            let isSecret = seal == .clear && file.lastPathComponent == "keyring.txt"
             let found = scan.find(in: try Data(contentsOf: file))
             #expect(found == nil || isSecret, "\(file.lastPathComponent): \(found ?? "")")
             scannedCount += 1
@@ -133,27 +133,27 @@ struct KeyringSecretScanTests {
             ["attach", secret, "--url", "https://a/b", "--output", secret + ".sealed", "--entry", secret + ".entry"],
             ["attach", secret, "--any", "--url", "https://a/b", "--output", secret, "--entry", secret],
             ["attach", secret, "--url", secret, "--output", secret, "--content", secret],
-            ["keys"], ["authority", "show", "authority"], ["keys", "doctor"],
+            ["keys"], ["doctor"],
             ["doctor", secret, "--device", "alice-phone"] + topic, ["keys", "restore", secret], ["keys", "list"],
             ["keys", "show"], ["trust"],
-            ["trust", "list"], ["authority"],
+            ["trust", "list"],
             ["inspect", secret],
             ["inspect", "/dev/null"], ["keys", "import", "x", "--secret-file", "/dev/null"], ["keys", "passphrase"],
             ["keys", "import", "newsroom", "--secret-file", secret], ["keys", "show", "newsroom", "--qr"],
             ["keys", "rotate", "--older-than", "1d", "--dry-run"], ["open", secret, "--device", "alice-phone"] + topic,
             ["seal", secret, "--from", "newsroom", "--to", "alice-phone"] + topic, ["trust", "add", secret] + topic,
-            ["keys", "import", "y", try fixture.text("record") + "x"], ["keys", "fingerprint", sender],
+            ["keys", "import", "y", try fixture.text("record") + "x"], ["keys", "show", sender],
             ["keys", "list", "--passphrase-file", secret], ["keys", "list", "--key-file", secret],
             ["keys", "show", "nobody"], ["keys", "show", "bob-phone"],
             ["keys", "rotate", "newsroom", "--key-file", fixture.folder.appending("new-key").path],
             ["keys", "rotate", "newsroom", "--passphrase-file", fixture.folder.appending("passphrase").path],
-            ["keys", "passphrase", "--new-key-file", secret], ["keys", "confirm", "alice-phone", "--challenge", "x"],
+            ["keys", "passphrase", "--new-key-file", secret], ["keys", "challenge", "alice-phone", "--reply", "x"],
             ["keys", "passphrase", "--new-passphrase-file", secret, "--new-key-file", secret],
         ]
             + names.flatMap { name in
                 [
                     ["keys", "show", name], ["keys", "export", name], ["keys", "export", name, "--record"],
-                    ["keys", "fingerprint", name], ["keys", "rotate", name], ["keys", "confirm", name],
+                    ["keys", "rotate", name], ["keys", "confirm", name],
                     ["seal", "/dev/null", "--from", name, "--to", name] + topic,
                 ]
             }
@@ -187,12 +187,10 @@ private final class Runs {
         whole = try fixture.copy()
         if seal == .key { try Keyring(folder: whole.keyring).seal(with: fixture.secrets[0]) }
         damaged = try KeyringCopy(of: whole)
-        for name in ["newsroom", "alice-phone"] {
-            let file = damaged.keyring.appending(path: "private/\(name).txt")
-            // The end of the secret is missing, and its beginning stands in a wrong place.
-            let text = try Checkout.text(file)
-            try Data(text.replacing("state: active", with: "state: retired").dropLast(12).utf8).write(to: file)
-        }
+        // The end is missing, and a secret's beginning stands in a wrong place.
+        let file = damaged.keyring.appending(path: "keyring.txt")
+        let text = try Checkout.text(file)
+        try Data(text.replacing("state: active", with: "state: retired").dropLast(12).utf8).write(to: file)
     }
 
     func outcomes(of words: [String]) throws -> [(words: [String], outcome: Program.Result)] {

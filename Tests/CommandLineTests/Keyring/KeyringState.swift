@@ -18,7 +18,6 @@ struct KeyringState: Equatable, CustomStringConvertible {
         do {
             let locked = Keyring(folder: folder)
             let entries = try locked.entries()
-            lines += entries.errors.map { "ERROR \($0)" }
             lines.append("seal: \(try locked.sealKind()?.rawValue ?? "none")")
             let (keyring, opener) = try Self.open(folder, secrets)
             lines.append("opened by: \(opener)")

@@ -48,7 +48,7 @@ struct ReceiptsCommandTests {
         #expect(text.output.contains("hint: unknown-recipient, of one device: "))
         #expect(
             text.output.contains("hint: receipts are refused, rejected: they are forged, or `receipts listen` lacks"))
-        #expect(text.output.contains("`sealedpush keys doctor`"))
+        #expect(text.output.contains("`sealedpush doctor`"))
 
         let object = try #require(try fixture.run(["receipts", "show", "--days", "7", "--json"]).objects.first)
         #expect(object["devices"] as? Int == 2)

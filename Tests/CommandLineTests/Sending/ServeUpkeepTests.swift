@@ -107,7 +107,7 @@ struct ServeUpkeepTests {
         let served = try await ServedCommand.start(fixture, ["--socket", "own.sock"])
         defer { served.process.kill() }
         let ask = { (path: String) in try served.curl("--unix-socket", "own.sock", "http://x\(path)") }
-        let file = fixture.folder.appending("Keys/private/newsroom.txt")
+        let file = fixture.folder.appending("Keys/keyring.txt")
         let whole = try Checkout.text(file)
         try Data("no key".utf8).write(to: file)
         served.signal()

@@ -1,0 +1,195 @@
+internal import PushCrypto
+internal import SealedPush
+
+/// What stands under one name: the keys of one device, sender or authority, newest first, each with its life.
+struct NamedKeys: Sendable {
+    let kind: AnyPublicKey.Kind
+    /// When the name came into this keyring.
+    let created: Timestamp
+    var topic: Topic?
+    /// A device's: whose signature its records carry. Kept as text, since reading one checks a point of the curve.
+    private(set) var enrolmentText: String?
+    var enrolmentSecret: StoredSecret?
+    /// A device's newest record. Kept as text, since reading one checks a signature.
+    private(set) var recordText: String?
+    private(set) var recordExpires: Timestamp?
+    /// Somebody else's device: the challenge that it should answer.
+    var challenge: PendingChallenge?
+    /// An authority's: that of the last sender set it has signed. A device's: that of its last record, while it has none.
+    var counter: UInt64?
+    var keys: [StoredKey]
+
+    init(kind: AnyPublicKey.Kind, created: Timestamp, keys: [StoredKey]) {
+        self.kind = kind
+        self.created = created
+        self.keys = keys
+    }
+
+    var enrolment: Enrolment? {
+        get { enrolmentText.flatMap { try? Enrolment(parsing: $0) } }
+        set { enrolmentText = newValue?.description }
+    }
+
+    var record: DeviceRecord? {
+        get { recordText.flatMap { try? DeviceRecord(parsing: $0) } }
+        set { (recordText, recordExpires) = (newValue?.description, newValue?.expires) }
+    }
+
+    /// Whether the secrets are here, in whatever state.
+    var isOwn: Bool { keys.contains { $0.secret != nil || $0.life.state == .erased } }
+
+    /// The keys' lives, and the rules that they follow. Set after an act that adds no key.
+    var rotation: KeyRotation<AnyPublicKey> {
+        get { KeyRotation(keys.map { ($0.key, $0.life) }) }
+        set { for index in keys.indices { keys[index].life = newValue.members[index].life } }
+    }
+
+    /// The newest key that is in use: of two active ones the confirmed one seals for a sender, the newest for others.
+    var newest: StoredKey? { keys.first { $0.life.state == .active } }
+    var newestConfirmed: StoredKey? { keys.first { $0.life.state == .active && $0.life.confirmed != nil } }
+
+    /// Whether each secret belongs to its public key, and the record is signed and says the same as the rest.
+    var isConsistent: Bool {
+        if case .open(let secret)? = enrolmentSecret, secret.enrolmentKey?.enrolment != enrolment { return false }
+        if let recordText {
+            guard let record, record.enrolment == enrolment, record.topic == topic, record.description == recordText,
+                record.expires == recordExpires
+            else { return false }
+        }
+        return keys.allSatisfy { stored in
+            guard case .open(let secret)? = stored.secret else { return true }
+            return secret.publicKey(of: kind) == stored.key
+        }
+    }
+}
+
+/// One key under a name.
+struct StoredKey: Sendable {
+    let key: AnyPublicKey
+    var life: KeyLife
+    var secret: StoredSecret?
+
+    var secretText: SecretText? {
+        guard case .open(let text)? = secret else { return nil }
+        return text
+    }
+}
+
+/// A secret as it stands in the file.
+enum StoredSecret: Sendable {
+    case open(SecretText)
+    /// Sealed, and the keyring is not unlocked: only known to be there.
+    case sealed
+}
+
+/// A secret key's text while a keyring is read or written: wiped with the last reference, never printed.
+final class SecretText: Sendable {
+    private let bytes: WipedBytes
+
+    /// Nil for no bytes, and for more than a key's text has.
+    init?(copying text: UnsafeRawBufferPointer) {
+        guard (1...KeyKind.maximumCharacterCount).contains(text.count) else { return nil }
+        bytes = WipedBytes(count: text.count) { $0.copyMemory(from: text) }
+    }
+
+    static func of(_ key: SecretKey<some KeyRole>) -> StoredSecret? {
+        key.withSecretText { SecretText(copying: $0) }.map { .open($0) }
+    }
+
+    func withBytes<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { bytes.withBytes(body) }
+
+    var identity: Identity? { withBytes { try? Identity(parsing: $0) } }
+    var senderKey: SenderKey? { withBytes { try? SenderKey(parsing: $0) } }
+    var authorityKey: AuthorityKey? { withBytes { try? AuthorityKey(parsing: $0) } }
+    var enrolmentKey: EnrolmentKey? { withBytes { try? EnrolmentKey(parsing: $0) } }
+
+    /// The public key that belongs to it, if it is the secret of a kind that has a name of its own.
+    func publicKey(of kind: AnyPublicKey.Kind) -> AnyPublicKey? {
+        switch kind {
+        case .device: identity.map { .device($0.recipient) }
+        case .sender: senderKey.map { .sender($0.sender) }
+        case .authority: authorityKey.map { .authority($0.authority) }
+        }
+    }
+}
+
+extension NamedKeys {
+    /// Reads a name's first paragraph; nil if a value is not what it should be.
+    init?(_ file: borrowing TextFile, in paragraph: Int, secret: StoredSecret?) {
+        guard file.names(in: paragraph).isSubset(of: Self.names),
+            let kind = file.text("kind", in: paragraph).flatMap(AnyPublicKey.Kind.init(rawValue:)),
+            let created = file.moment("created", in: paragraph)
+        else { return nil }
+        self.init(kind: kind, created: created, keys: [])
+        func isRead<Value>(_ name: String, _ value: Value?) -> Bool {
+            (value != nil) == file.has(name, in: paragraph)
+        }
+        topic = file.text("topic", in: paragraph).flatMap(Topic.init(parsing:))
+        challenge = file.text("challenge", in: paragraph).flatMap { try? PendingChallenge(parsing: $0) }
+        counter = file.text("counter", in: paragraph).flatMap { UInt64($0) }
+        recordExpires = file.moment("record-expires", in: paragraph)
+        enrolmentText = file.text("enrolment", in: paragraph)
+        recordText = file.text("record", in: paragraph)
+        enrolmentSecret = secret
+        guard isRead("topic", topic), isRead("challenge", challenge), isRead("counter", counter),
+            isRead("record-expires", recordExpires), (recordText == nil) == (recordExpires == nil)
+        else { return nil }
+    }
+
+    func write(to writer: inout TextFileWriter) {
+        writer.field("kind", kind.rawValue)
+        writer.field("created", created.iso8601)
+        writer.field("topic", topic?.description)
+        writer.field("enrolment", enrolmentText)
+        writer.field("record", recordText)
+        writer.field("record-expires", recordExpires?.iso8601)
+        writer.field("challenge", challenge?.storedText)
+        writer.field("counter", counter.map { String($0) })
+    }
+
+    private static let names: Set<String> = [
+        "name", "kind", "created", "topic", "enrolment", "enrolment-secret", "record", "record-expires", "challenge",
+        "counter",
+    ]
+}
+
+extension StoredKey {
+    /// Reads one key's paragraph; nil if a value is not what it should be.
+    init?(_ file: borrowing TextFile, in paragraph: Int, secret: StoredSecret?) {
+        guard file.names(in: paragraph).isSubset(of: Self.names),
+            let key = file.text("public", in: paragraph).flatMap({ try? AnyPublicKey(parsing: $0) }),
+            let life = KeyLife(file, in: paragraph), life.state != .erased || secret == nil
+        else { return nil }
+        self.init(key: key, life: life, secret: secret)
+    }
+
+    func write(to writer: inout TextFileWriter) {
+        writer.field("public", key.description)
+        writer.field("state", life.state.rawValue)
+        writer.field("created", life.created.iso8601)
+        writer.field("confirmed", life.confirmed?.iso8601)
+        writer.field("retired", life.retired?.iso8601)
+        writer.field("revoked", life.revoked?.iso8601)
+        writer.field("erased", life.erased?.iso8601)
+    }
+
+    private static let names: Set<String> = [
+        "public", "created", "confirmed", "retired", "revoked", "erased", "state", "secret",
+    ]
+}
+
+extension KeyLife {
+    /// Nil if a moment can't be read, or if the state that a person reads does not follow from them.
+    fileprivate init?(_ file: borrowing TextFile, in paragraph: Int) {
+        var moments: [String: Timestamp] = [:]
+        for name in ["created", "confirmed", "retired", "revoked", "erased"] where file.has(name, in: paragraph) {
+            guard let moment = file.moment(name, in: paragraph) else { return nil }
+            moments[name] = moment
+        }
+        guard let created = moments["created"] else { return nil }
+        self.init(
+            created: created, confirmed: moments["confirmed"], retired: moments["retired"],
+            revoked: moments["revoked"], erased: moments["erased"])
+        guard file.text("state", in: paragraph) == state.rawValue else { return nil }
+    }
+}

@@ -1,0 +1,100 @@
+internal import PushCrypto
+internal import SealedPush
+internal import _PushBase
+
+/// Paragraphs of `name: value` lines, and comments. Wiped when it goes, as it may hold secrets.
+struct TextFile: ~Copyable {
+    private let contents: WipedBytes
+    private let paragraphs: [[String: Range<Int>]]
+    /// Where the last line begins.
+    private let lastLine: Int
+
+    /// 16 MiB: tens of thousands of keys.
+    static let maximumByteCount = 16 << 20
+
+    /// Nil unless every line is `name: value` with a name of small letters and hyphens, once in its paragraph.
+    init?(parsing bytes: [UInt8]) {
+        guard !bytes.isEmpty, bytes.count <= Self.maximumByteCount, bytes.last == UInt8(ascii: "\n") else { return nil }
+        var paragraphs: [[String: Range<Int>]] = [[:]]
+        var lastLine = 0
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast() {
+            lastLine = line.startIndex
+            guard !line.isEmpty else {
+                if paragraphs.last?.isEmpty == false { paragraphs.append([:]) }
+                continue
+            }
+            guard line.first != UInt8(ascii: "#") else { continue }
+            guard let (name, value) = Self.field(line), paragraphs[paragraphs.count - 1][name] == nil else {
+                return nil
+            }
+            paragraphs[paragraphs.count - 1][name] = value
+        }
+        self.paragraphs = paragraphs.filter { !$0.isEmpty }
+        self.lastLine = lastLine
+        contents = WipedBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
+    }
+
+    private static func field(_ line: ArraySlice<UInt8>) -> (String, Range<Int>)? {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), line.endIndex - colon > 2,
+            line[colon + 1] == UInt8(ascii: " "), colon > line.startIndex, colon - line.startIndex <= 32,
+            line[..<colon].allSatisfy({ $0 == UInt8(ascii: "-") || $0.isSmallLetter })
+        else { return nil }
+        return (String(decoding: line[..<colon], as: UTF8.self), colon + 2..<line.endIndex)
+    }
+
+    var count: Int { paragraphs.count }
+
+    func names(in paragraph: Int) -> Set<String> { Set(paragraphs[paragraph].keys) }
+
+    func has(_ name: String, in paragraph: Int) -> Bool { paragraphs[paragraph][name] != nil }
+
+    /// A value that is not a secret.
+    func text(_ name: String, in paragraph: Int) -> String? {
+        withValue(name, in: paragraph) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func bytes(_ name: String, in paragraph: Int) -> [UInt8]? {
+        withValue(name, in: paragraph) { Base64URL.decode(Array($0)) } ?? nil
+    }
+
+    func moment(_ name: String, in paragraph: Int) -> Timestamp? {
+        text(name, in: paragraph).flatMap(Timestamp.init(iso8601:))
+    }
+
+    func withValue<Answer>(_ name: String, in paragraph: Int, _ body: (UnsafeRawBufferPointer) -> Answer) -> Answer? {
+        guard paragraphs.indices.contains(paragraph), let range = paragraphs[paragraph][name] else { return nil }
+        return contents.withBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+
+    /// The value of the last line, and all bytes before that line; nil unless the last line has this name.
+    func withLastLine<Answer>(
+        _ name: String, _ body: (_ value: [UInt8]?, _ before: UnsafeRawBufferPointer) -> Answer
+    ) -> Answer? {
+        guard let range = paragraphs.last?[name], range.lowerBound == lastLine + name.utf8.count + 2 else { return nil }
+        let value = bytes(name, in: paragraphs.count - 1)
+        return contents.withBytes { body(value, UnsafeRawBufferPointer(rebasing: $0[..<lastLine])) }
+    }
+}
+
+/// Writes what ``TextFile`` reads.
+struct TextFileWriter {
+    private(set) var bytes: [UInt8] = []
+
+    /// - Parameter capacity: more bytes than will be written. Growing would leave a secret behind in memory.
+    init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
+    mutating func comment(_ text: String) { bytes += Array("# \(text)\n".utf8) }
+
+    mutating func field(_ name: String, _ value: String?) {
+        guard let value else { return }
+        bytes += Array("\(name): \(value)\n".utf8)
+    }
+
+    mutating func secretField(_ name: String, _ value: UnsafeRawBufferPointer) {
+        bytes += Array("\(name): ".utf8)
+        bytes.append(contentsOf: value)
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    mutating func paragraph() { bytes.append(UInt8(ascii: "\n")) }
+}
