@@ -182,15 +182,10 @@ let simulator: [Target] = [
     pkgConfig("Ccurl", "libcurl", "libcurl4-openssl-dev"),
     pkgConfig("Ccairo", "cairo", "libcairo2-dev"),
     pkgConfig("Cpangocairo", "pangocairo", "libpango1.0-dev"),
-    pkgConfig("Cturbojpeg", "libturbojpeg", "libturbojpeg0-dev"),
     .target(name: "UserNotifications", swiftSettings: settings),
     .target(
         name: "PushSimulator",
         dependencies: ["PushService", "SealedPush", "PushCrypto", "_PushBase", "UserNotifications", "Ccurl"],
-        swiftSettings: settings),
-    .target(
-        name: "LockScreenPicture",
-        dependencies: ["PushSimulator", "SealedPush", "_PushBase", "Cpangocairo", "Cturbojpeg"],
         swiftSettings: settings),
     .target(
         name: "SimulatedAPNs",
@@ -201,8 +196,8 @@ let simulator: [Target] = [
     .executableTarget(
         name: "device-simulator",
         dependencies: [
-            "CommandSupport", "SimulatedAPNs", "PushPage", "PushSimulator", "LockScreenPicture", "PushService",
-            "PushKeyring", "SealedPush", "PushCrypto", "_PushBase", argumentParser,
+            "CommandSupport", "SimulatedAPNs", "PushPage", "PushSimulator", "PushService", "PushKeyring", "SealedPush",
+            "PushCrypto", "_PushBase", "Cpangocairo", argumentParser,
         ],
         swiftSettings: settings),
     extensionExample("messages-example", "Messages"),
@@ -301,13 +296,6 @@ let testedOnLinux: [Target] = [
         path: "Tests/Programs", swiftSettings: settings),
     .testTarget(name: "UserNotificationsTests", dependencies: ["UserNotifications"], swiftSettings: settings),
     .testTarget(
-        name: "LockScreenPictureTests",
-        dependencies: [
-            "LockScreenPicture", "PushSimulator", "PushSender", "SealedPush", "UserNotifications", "TestSupport",
-            "TestPrograms", "TestThreads", "Cpangocairo", "Cturbojpeg", "device-simulator",
-        ],
-        swiftSettings: settings),
-    .testTarget(
         name: "PushOutboxTests",
         dependencies: [
             "PushOutbox", "PushPostgres", "PushAPNS", "PushSender", "PushSimulator", "SealedPush", "PushCrypto",
@@ -343,10 +331,11 @@ let testedOnLinux: [Target] = [
     .testTarget(
         name: "PushSimulatorTests",
         dependencies: [
-            "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushService", "TestSupport", "TestPrograms",
-            "TestThreads",
-            "SealedPushCommand", "device-simulator", "misbehaving-extension", "expanding-extension",
-            "xcode-template-extension", "messages-example", "dynamic-chart-example", "daily-quote-example",
+            "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushService", "UserNotifications",
+            "TestSupport",
+            "TestPrograms", "TestThreads", "Cpangocairo",
+            "SealedPushCommand", "device-simulator", "misbehaving-extension", "xcode-template-extension",
+            "messages-example", "dynamic-chart-example", "daily-quote-example",
             "image-and-receipt-example", "rich-media-example", "app-example",
         ],
         swiftSettings: settings),
@@ -356,9 +345,6 @@ let testedOnLinux: [Target] = [
     .executableTarget(
         name: "misbehaving-extension", dependencies: ["PushSimulator", "UserNotifications"],
         path: "Tests/Extensions/Misbehaving", swiftSettings: strict),
-    .executableTarget(
-        name: "expanding-extension", dependencies: ["PushService", "PushSimulator", "SealedPush"],
-        path: "Tests/Extensions/Expanding", swiftSettings: strict),
     .testTarget(
         name: "SimulatedAPNsTests",
         dependencies: [

@@ -1,9 +1,9 @@
 #if os(Linux)
     import PushSimulator
 
-    /// Runs the extension in device-simulator; not part of the app.
+    /// Runs the extensions in device-simulator; not part of the app.
     @main
     struct SimulatorHost {
-        static func main() { ExtensionHost.run { NotificationService() } }
+        static func main() { ExtensionHost.run(expandedViews: [StoryView()]) { NotificationService() } }
     }
 #endif

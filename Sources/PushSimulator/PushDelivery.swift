@@ -56,16 +56,11 @@ package struct PushDelivery: Sendable {
     package func deliver(
         _ push: PushFile, identifier: String, pushType: String = "alert"
     ) throws(ExtensionProcessError) -> DeliveredPush {
-        let original = ShownNotification(WireNotification(push.payload).content)
-        switch WakeRule.decide(push, pushType: pushType) {
-        case .showsNothing(let reason):
-            return DeliveredPush(
-                notShownBecause: reason, silent: pushType == "alert" ? original : nil)
-        case .showsOriginal(let reason):
-            attachments.remove(identifier)
-            return DeliveredPush(outcome: .original, shown: original, note: reason)
-        case .wakes: break
+        if let unchanged = push.shownUnchanged(pushType: pushType) {
+            if unchanged.shown != nil { attachments.remove(identifier) }
+            return unchanged
         }
+        let original = ShownNotification(WireNotification(push.payload).content)
         let log = ServiceLog(folder: device.container.appending(path: SharedContainer.subfolderName))
         let logged = log.byteCount
         let result = try session.run(identifier: identifier, payload: push.json)
@@ -82,13 +77,11 @@ package struct PushDelivery: Sendable {
     /// Ends the extension's process, once it has tidied up. Returns what it did wrong after its answers.
     package func end() -> [String] { session.end() }
 
-    /// What a person sees who expands a notification that is shown, in a process of the app's content extension; then,
-    /// where an action is given, what follows that.
+    /// What a person sees who expands a notification that is shown.
     package func expand(
-        _ shown: ShownNotification, identifier: String, action: String? = nil, text: String? = nil, at time: Date
+        _ shown: ShownNotification, identifier: String, at time: Date
     ) throws(ExtensionProcessError) -> ShownExpansion {
-        try ExpansionProcess(program: program, device: device).expand(
-            ExpansionRequest(identifier: identifier, shown: shown, arrived: time, action: action, text: text))
+        try program.expand(ExpansionRequest(identifier: identifier, shown: shown, arrived: time), on: device)
     }
 
     /// Removes the files of a notification that is no longer on the screen.
@@ -109,7 +102,7 @@ package struct PushDelivery: Sendable {
         case .ended(let ending): note = "the extension ended without an answer (\(ending))"
         case .timedOut: note = "the extension did not finish in time"
         case .overMemory: note = "the extension used more than \(rules.memoryLimit >> 20) MB"
-        case .killedForAnother(let reason): note = "the extension was killed: \(reason)"
+        case .killed(let reason): note = "the extension was killed: \(reason)"
         }
         // Seen by element-hq/element-x-ios: with the entitlement, a process that ends shows nothing.
         if case .ended = ending, rules.hasFilteringEntitlement { return DeliveredPush(notShownBecause: note) }

@@ -10,7 +10,6 @@ public final class UNUserNotificationCenter: NSObject {
 
     private let lock = NSLock()
     private var delivered: [UNNotification] = []
-    private var categories: Set<UNNotificationCategory> = []
     private weak var lockedDelegate: (any UNUserNotificationCenterDelegate)?
 
     /// Makes a center of its own.
@@ -33,16 +32,6 @@ extension UNUserNotificationCenter {
     nonisolated(nonsending) public func requestAuthorization(
         options: UNAuthorizationOptions = []
     ) async throws -> Bool { true }
-
-    /// Declares the app's categories in place of those it had.
-    public func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
-        lock.withLock { self.categories = categories }
-    }
-
-    /// Returns the app's categories.
-    nonisolated(nonsending) public func notificationCategories() async -> Set<UNNotificationCategory> {
-        lock.withLock { categories }
-    }
 
     /// Shows a notification in place of one with the same identifier.
     nonisolated(nonsending) public func add(_ request: UNNotificationRequest) async throws {

@@ -92,7 +92,7 @@ public final class UNNotification: NSObject, NSCopying {
 }
 
 /// What a person did with a notification (Apple, UNNotificationResponse).
-public class UNNotificationResponse: NSObject, NSCopying {
+public final class UNNotificationResponse: NSObject, NSCopying {
     /// The notification that was answered.
     public let notification: UNNotification
     /// The chosen action.
@@ -105,18 +105,6 @@ public class UNNotificationResponse: NSObject, NSCopying {
     }
 
     public func copy(with zone: NSZone? = nil) -> Any { self }
-}
-
-/// A text a person entered in a notification (Apple, UNTextInputNotificationResponse).
-public final class UNTextInputNotificationResponse: UNNotificationResponse {
-    /// The entered text.
-    public let userText: String
-
-    /// Makes the response a system hands to the delegate.
-    package init(notification: UNNotification, actionIdentifier: String, userText: String) {
-        self.userText = userText
-        super.init(notification: notification, actionIdentifier: actionIdentifier)
-    }
 }
 
 /// The action of opening the app from the notification (Apple, UNNotificationDefaultActionIdentifier).

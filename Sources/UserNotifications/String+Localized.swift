@@ -17,3 +17,34 @@ extension String {
         self = (bundle ?? .main).localizedString(forKey: keyAndValue.key, value: nil, table: table)
     }
 }
+
+/// The format of localised notification texts: `%@`, `%1$@` and `%%` (Apple, Generating a remote notification).
+package enum LocalizedFormat {
+    /// Puts the arguments into their places; a place without an argument, or of another kind, stays as it is.
+    package static func fill(_ format: String, with arguments: [String]) -> String {
+        var text = ""
+        var rest = format[...]
+        var next = 0
+        while let percent = rest.firstIndex(of: "%") {
+            text += rest[..<percent]
+            rest = rest[percent...].dropFirst()
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            if rest.first == "%" {
+                text += "%"
+                rest.removeFirst()
+            } else if rest.first == "@", arguments.indices.contains(next) {
+                text += arguments[next]
+                next += 1
+                rest.removeFirst()
+            } else if let position = Int(digits), rest.dropFirst(digits.count).hasPrefix("$@"),
+                position > 0, arguments.indices.contains(position - 1)
+            {
+                text += arguments[position - 1]
+                rest = rest.dropFirst(digits.count + 2)
+            } else {
+                text += "%"
+            }
+        }
+        return text + rest
+    }
+}

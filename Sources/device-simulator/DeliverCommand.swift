@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Dispatch
 internal import Foundation
-internal import LockScreenPicture
 internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
@@ -12,61 +11,37 @@ internal import _PushBase
 struct DeliverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "deliver",
-        abstract: "Delivers pushes from files to one device and shows what a person would see.",
+        abstract: "Deliver pushes from files to a simulated phone, and show what a person would see.",
+        usage: "device-simulator deliver <file> ... --device <name> --topic <id> [<options>]",
         discussion: """
-            FILE is what Xcode and `xcrun simctl push` take: a payload, optionally with "Simulator Target Bundle". Each is
-            run through the extension, under iOS's rules: 30 seconds, 24 MB, and a process that serves several. An
-            attachment that the system would not show is left out, and said to be.
+            FILE is what Xcode and `xcrun simctl push` take: a payload, optionally with "Simulator Target Bundle". Several \
+            files go through one process of the extension, under iOS's rules.
 
-            Whom the device believes is what --trust names; without it, what `sealedpush trust` has listed for the topic.
-            A new key of the device (`sealedpush keys rotate`) is confirmed by the first message that opens under it, where
-            --state keeps the device.
+            Example:
+              device-simulator deliver push.apns --device alice-phone \\
+                --topic com.example.app --trust newsroom --state Phone
 
-            --picture and --html show the lock screen with all the pushes of one run, and beside the phone what became of each.
-
-            Examples:
-              device-simulator deliver push.apns --device alice-phone --trust newsroom \\
-                --topic com.example.app --keyring Keys --state Phone
-              device-simulator deliver *.apns --device alice-phone --trust pushsender1... \\
-                --topic com.example.app --json
-
-            Exit status: 0 done (the safe default included), 64 wrong use, 65 unusable input, 74 files, 75 the keyring is
-            busy, 77 it is sealed and its key is missing or wrong.
+            Exit status: 0 done (the safe default included), 64 wrong use, 65 unusable input, 74 files, 75 the keyring is \
+            busy, 77 it is sealed, and its key is missing or wrong.
             """)
 
     @Argument(help: ArgumentHelp("Payload files; - for standard input.", valueName: "file"))
     var files: [String]
 
-    @OptionGroup var deviceOptions: DeviceOptions
+    @OptionGroup(title: "The phone") var deviceOptions: DeviceOptions
+    @OptionGroup(title: "Its extension") var extensionOptions: ExtensionOptions
+    @OptionGroup(title: "Its system") var system: SystemOptions
 
-    @Option(
-        parsing: .unconditional,
-        help: "The request's identifier (the collapse ID); otherwise each delivery has one of its own.")
+    @Option(parsing: .unconditional, help: "The request's identifier, as a collapse ID sets it.")
     var identifier: String?
-
-    @OptionGroup var extensionOptions: ExtensionOptions
-
-    @Flag(help: "The device has not been unlocked since it started.")
-    var locked = false
 
     @Option(help: "Deliver this many files at once.")
     var parallel = 1
 
-    @Option(help: "What apns-push-type says.")
-    var pushType = "alert"
-
-    @Flag(help: "Show at the end what is on the screen, by conversation, and the badge.")
-    var screen = false
-
-    @OptionGroup(title: "Pictures of the lock screen") var pictures: PictureOptions
-
-    @Flag(help: "Expand each notification that is shown, as the app's content extension does.")
+    @Flag(help: "Expand each notification: show what the app's content extension makes of it.")
     var expanded = false
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Choose an action of the expanded notification.", valueName: "id or id=text"))
-    var action: String?
+    @OptionGroup(title: "A picture") var picture: PictureOptions
 
     @Flag(help: "Print one JSON object a line.")
     var json = false
@@ -90,29 +65,31 @@ struct DeliverCommand: ParsableCommand {
     private func deliver() throws {
         // Every file is read before anything runs: a typing error in the last one leaves nothing half done.
         let pushes = try files.map { (file: $0, push: try read($0)) }
-        try pictures.checkFiles()
+        try picture.check()
         let throwaway = deviceOptions.state == nil
         let container = deviceOptions.container
         defer { if throwaway { try? FileManager.default.removeItem(at: container) } }
         let device = try OwnedDevice(deviceOptions, container: container)
-        let delivery = try extensionOptions.delivery(to: device, deviceOptions, isLocked: locked)
+        let delivery = extensionOptions.delivery(
+            to: device, topic: deviceOptions.topic, isLocked: system.locked, rules: system.rules)
         let screen = Locked(DeviceScreen())
         let deliveries = Locked<[LockScreenPicture.Delivery]>([])
         try deliverAll(pushes) { file, push in
             let identifier = identifier ?? UUID().uuidString
             var delivered: DeliveredPush
             do {
-                delivered = try delivery.deliver(push, identifier: identifier, pushType: pushType)
-                delivered.expansion = try delivered.shown.flatMap { try expand($0, identifier, delivery) }
+                delivered = try delivery.deliver(push, identifier: identifier)
+                if expanded, let shown = delivered.shown {
+                    delivered.expansion = try delivery.expand(shown, identifier: identifier, at: Date())
+                }
             } catch {
                 throw Failure(status: 74, message: "\(error)")
             }
             // One at a time from here: what is on the screen is what was printed.
             try screen.withLock { screen in
-                if pictures.isAsked {
-                    deliveries.withLock {
-                        $0.append(LockScreenPicture.Delivery(name: file, identifier: identifier, push: delivered))
-                    }
+                if picture.file != nil {
+                    let shown = LockScreenPicture.Delivery(name: file, identifier: identifier, push: delivered)
+                    deliveries.withLock { $0.append(shown) }
                 }
                 let change = screen.show(delivered, identifier: identifier, at: Date())
                 for identifier in change.removed { delivery.forget(identifier) }
@@ -121,27 +98,16 @@ struct DeliverCommand: ParsableCommand {
                 var object = delivered.jsonObject(file: file, identifier: identifier)
                 object["replaced"] = change.isReplacement
                 object["confirmed"] = confirmed ?? NSNull()
-                try printJSON(object)
+                try printLine(jsonLine(object))
             }
         }
         for remark in delivery.end() { report(remark) }
         // Of several at once, the last one's marker may have come after its answer.
         if !throwaway { _ = confirm(device) }
-        if self.screen { try printScreen(screen.withLock { $0 }) }
-        try pictures.write(deliveries.withLock { $0 }, topic: deviceOptions.topic.description)
+        try picture.draw(deliveries.withLock { $0 }, topic: deviceOptions.topic)
         if delivery.asksForNewKey {
             report("the ledger was missing or copied; the app should make a new key")
         }
-    }
-
-    /// Nil unless that is asked for.
-    private func expand(
-        _ shown: ShownNotification, _ identifier: String, _ delivery: PushDelivery
-    ) throws -> ShownExpansion? {
-        guard expanded || action != nil else { return nil }
-        let parts = (action ?? "").split(separator: "=", maxSplits: 1).map(String.init)
-        return try delivery.expand(
-            shown, identifier: identifier, action: parts.first, text: parts.count > 1 ? parts[1] : nil, at: Date())
     }
 
     /// In order, or several at once; the first error ends it.
@@ -209,19 +175,52 @@ struct DeliverCommand: ParsableCommand {
 }
 
 extension DeliverCommand {
-    private func printJSON(_ object: [String: Any]) throws {
-        let data = try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
-        try printLine(TerminalText.json(String(decoding: data, as: UTF8.self)))
-    }
-
-    private func printScreen(_ screen: DeviceScreen) throws {
-        guard !json else { return try printJSON(screen.jsonObject) }
-        for line in LockScreen.lines(screen, on: deviceOptions.device.description) { try printLine(line) }
-    }
-
     private func printPush(_ push: DeliveredPush) throws {
         for line in LockScreen.lines(push, on: deviceOptions.device.description) { try printLine(line) }
-        guard let shown = push.shown, let expansion = push.expansion else { return }
-        for line in LockScreen.lines(expansion, of: shown, on: deviceOptions.device.description) { try printLine(line) }
+        guard let expansion = push.expansion else { return }
+        for line in LockScreen.lines(expansion, on: deviceOptions.device.description) { try printLine(line) }
+    }
+}
+
+/// The lock screen as a picture.
+struct PictureOptions: ParsableArguments {
+    @Option(name: .customLong("picture"), help: "Draw the lock screen into this new PNG file.")
+    var file: String?
+
+    @Option(help: "The app's name on the lock screen; otherwise the last part of --topic.")
+    var appName: String?
+
+    func validate() throws {
+        guard file != "" else { throw ValidationError("--picture is empty: name a file.") }
+        guard appName.map(VisibleText.isVisible) ?? true else {
+            throw ValidationError("--app-name has no visible text.")
+        }
+    }
+
+    /// Before anything is delivered: a push that was delivered can't be taken back.
+    func check() throws(Failure) {
+        guard let file else { return }
+        guard !FileManager.default.fileExists(atPath: file) else { throw Self.exists(file) }
+        let folder = URL(filePath: file).deletingLastPathComponent().path(percentEncoded: false)
+        guard FileManager.default.isWritableFile(atPath: folder) else {
+            throw .file("\(TerminalText.printable(file)) can't be written: its folder is missing, or is not yours")
+        }
+    }
+
+    func draw(_ deliveries: [LockScreenPicture.Delivery], topic: Topic) throws(Failure) {
+        guard let file else { return }
+        let name = appName ?? topic.description.split(separator: ".").last.map(String.init) ?? topic.description
+        do {
+            let png = try LockScreenPicture(deliveries, appName: name).png()
+            try png.write(to: URL(filePath: file), options: .withoutOverwriting)
+        } catch CocoaError.fileWriteFileExists {
+            throw Self.exists(file)
+        } catch {
+            throw .file("\(TerminalText.printable(file)) can't be written: \(error)")
+        }
+    }
+
+    private static func exists(_ file: String) -> Failure {
+        .file("\(TerminalText.printable(file)) exists already, and is not overwritten")
     }
 }

@@ -6,41 +6,69 @@ internal import SealedPush
 
 /// Which device, whom it believes, and where its keys and its state are.
 struct DeviceOptions: ParsableArguments {
-    @Option(
-        help: """
-            The device: a name in the keyring, whose secret keys the phone gets; or any name, where --state is a phone whose \
-            app has made its keys.
-            """)
+    @Option(help: "The device: a name in the keyring, or any name if --state is a phone whose app has made its keys.")
     var device: KeyName
-
-    @Option(
-        help: """
-            Whom the device believes: a sender's or an authority's name in the keyring, pushsender1… or pushauthority1…; \
-            may be given several times. Without it, the keyring's trust list. An app's own --extension has a list of its \
-            own.
-            """)
-    var trust: [TrustedArgument] = []
 
     @Option(help: "The app's bundle ID, such as com.example.app.")
     var topic: Topic
 
+    @Option(
+        help: ArgumentHelp(
+            "Believe this sender or authority; repeat for several. Otherwise those of `sealedpush trust list`.",
+            valueName: "name or key"))
+    var trust: [TrustedArgument] = []
+
     @Option(help: "The keyring's folder.")
     var keyring = "Keys"
 
-    @Option(help: "The file with the key of a sealed keyring; otherwise SEALED_PUSH_KEY in the environment.")
+    @Option(help: "The file with a sealed keyring's key; otherwise SEALED_PUSH_KEY.")
     var keyFile: String?
 
-    @Option(help: "The device's folder. A new one is a new device; without it the device is thrown away afterwards.")
+    @Option(help: "The phone's folder. Without it, the phone is thrown away afterwards.")
     var state: String?
 
     func validate() throws {
-        guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
-        guard keyFile != "" else { throw ValidationError("--key-file is empty: name the key's file.") }
-        guard state != "" else { throw ValidationError("--state is empty: name the device's folder.") }
+        for (name, value) in [("--keyring", keyring), ("--key-file", keyFile), ("--state", state)] where value == "" {
+            throw ValidationError("\(name) is empty.")
+        }
     }
 
-    /// A new one at each call where the device is to be thrown away.
+    /// A new one at each call if the device is to be thrown away.
     var container: URL { state.map { URL(filePath: $0) } ?? .temporaryDirectory.appending(path: UUID().uuidString) }
+
+    /// The keyring, unlocked; it need not exist.
+    func openKeyring() throws(Failure) -> Keyring {
+        let key: KeyringKey? =
+            if let keyFile { try SecretFile.keyringKey(keyFile) } else { try SecretFile.keyringKeyFromEnvironment() }
+        let keyring = Keyring(
+            folder: URL(filePath: keyring), unlocking: key.map { .given(.key($0)) }, expecting: .ofUser(),
+            command: "device-simulator")
+        do throws(KeyringError) {
+            guard try keyring.sealKind() != .passphrase else { throw KeyringError.needsSecret(.passphrase) }
+        } catch { throw Failure(opening: error) }
+        return keyring
+    }
+
+    /// The senders and authorities that --trust names, or those in the keyring's list. All active keys of a name count.
+    func trusted(in keyring: Keyring) throws(KeyringError) -> TrustedSenders {
+        guard !trust.isEmpty else { return try keyring.trustList().trustedSenders(for: topic) }
+        var senders: [Sender] = []
+        var authorities: [Authority] = []
+        for argument in trust {
+            switch argument {
+            case .sender(let sender): senders.append(sender)
+            case .authority(let authority): authorities.append(authority)
+            case .name(let name):
+                if case .authority(let authority) = try keyring.entry(named: name).key {
+                    authorities.append(authority)
+                    continue
+                }
+                let active = try keyring.activeSenders(named: name)
+                senders += active.isEmpty ? [try keyring.sender(named: name)] : active
+            }
+        }
+        return TrustedSenders(senders, authorities: authorities)
+    }
 }
 
 /// Whom a device believes: a key's text, or a name in the keyring.

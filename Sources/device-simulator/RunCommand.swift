@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Dispatch
 internal import Foundation
 internal import PushKeyring
@@ -11,35 +12,27 @@ internal import _PushBase
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "A simulated device that stays on: registers with a local APNs and shows what arrives.",
+        abstract: "Keep a simulated phone on: it registers with a local APNs, and shows what arrives.",
+        usage: "device-simulator run --device <name> --topic <id> --apns <folder> --state <folder>",
         discussion: """
-            Each notification is run through the extension, whose process is used again. With --count, NAME-1 to NAME-N are \
-            devices of one process, which runs the extension too.
+            SIGUSR1 takes the phone offline, SIGUSR2 brings it back, and Ctrl-C ends it. It reconnects when the server comes \
+            back. What it had not acknowledged arrives again, and takes its own place.
 
-            SIGUSR1 takes the device offline, SIGUSR2 brings it back; Ctrl-C ends it. It reconnects when the server \
-            comes back. What it was shown and had not acknowledged comes again, and replaces itself.
-
-            Examples:
-              device-simulator run --device alice-phone --apns APNs --topic com.example.app --keyring Keys \\
-                --trust newsroom --state Phone
-              device-simulator run --device test --count 1000 --apns APNs --topic com.example.app --keyring Keys \\
-                --trust newsroom --state Phones --json
-
-            The keys of the devices, test-1 to test-1000 in the second example, must be in the keyring, or in their own \
-            folders in --state, where their apps have made them.
+            Example:
+              device-simulator run --device alice-phone --topic com.example.app \\
+                --trust newsroom --apns APNs --state Phone
 
             Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files.
             """)
 
-    @OptionGroup var device: DeviceOptions
-
     @Option(help: "The local APNs' folder.")
     var apns: String
 
-    @Option(help: "Run this many devices, called by the device's name with -1, -2 and so on.")
-    var count: Int?
+    @OptionGroup(title: "The phone") var device: DeviceOptions
+    @OptionGroup(title: "Its extension") var extensionOptions: ExtensionOptions
 
-    @OptionGroup var extensionOptions: ExtensionOptions
+    @Option(help: "Run phones NAME-1 to NAME-COUNT in this process, each in a folder of its name.")
+    var count: Int?
 
     @Flag(help: "Print one JSON object a line.")
     var json = false
@@ -47,7 +40,7 @@ struct RunCommand: ParsableCommand {
     func validate() throws {
         guard !apns.isEmpty else { throw ValidationError("--apns is empty: name the local APNs' folder.") }
         guard device.state != nil else {
-            throw ValidationError("--state is needed: a device that stays on has a folder.")
+            throw ValidationError("--state is needed: a phone that stays on has a folder.")
         }
         guard count.map({ (1...10_000).contains($0) }) ?? true else { throw ValidationError("--count is 1 to 10000.") }
         guard count == nil || extensionOptions.program == nil else {
@@ -57,42 +50,25 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         let screen = RunScreen(json: json)
-        if let count {
-            try runFleet(count, screen)
-        } else {
-            try runOne(screen)
-        }
-    }
-
-    private func runOne(_ screen: RunScreen) throws {
         try runUntilDone { ended in
-            let phone = try RunningDevice(self)
-            let worker = DispatchQueue(label: "extension")
-            let holder = ReceiverHolder()
-            let shown = Locked(DeviceScreen())
-            let receiver = DeviceReceiver(
-                folder: URL(filePath: apns),
-                apps: [DeviceReceiver.App(name: device.device.description, topic: device.topic.description)]
-            ) { event in
+            let phones =
+                if let count {
+                    try (1...count).map { try RunningDevice(self, number: $0) }
+                } else {
+                    [try RunningDevice(self)]
+                }
+            // A phone shows one notification after another; several phones work at once, and mostly wait for the disk.
+            let workers = (0..<min(8, phones.count)).map { DispatchQueue(label: "phones \($0)") }
+            let apps = phones.map { DeviceReceiver.App(name: $0.name, topic: device.topic.description) }
+            let receiver = DeviceReceiver(folder: URL(filePath: apns), apps: apps) { event in
                 switch event {
-                case .online(let tokens): screen.online(device.device.description, tokens)
+                case .online(let tokens): for (phone, token) in zip(phones, tokens) { screen.online(phone.name, token) }
                 case .offline: screen.offline(device.device.description)
-                case .unreachable(let message, _): screen.unreachable(message)
+                case .unreachable(let message): screen.unreachable(message)
                 case .arrived(let arrival):
-                    worker.async {
-                        let push = phone.deliver(arrival.notification)
-                        let change = shown.withLock {
-                            $0.show(push, identifier: arrival.notification.identifier, at: Date())
-                        }
-                        for identifier in change.removed { phone.forget(identifier) }
-                        screen.show(
-                            device.device.description, arrival.notification, push, replaced: change.isReplacement)
-                        holder.receiver?.show(push, for: arrival)
-                        holder.receiver?.acknowledge(arrival)
-                    }
+                    workers[arrival.device % workers.count].async { phones[arrival.device].show(arrival, on: screen) }
                 }
             }
-            holder.receiver = receiver
             let switches = [
                 Signal(SIGUSR1) { receiver.setOnline(false) }, Signal(SIGUSR2) { receiver.setOnline(true) },
             ]
@@ -100,43 +76,87 @@ struct RunCommand: ParsableCommand {
             await ended()
             receiver.stop()
             await running
-            // What has been begun is finished.
-            await withCheckedContinuation { continuation in
-                worker.async {
-                    for remark in phone.end() { report(remark) }
-                    continuation.resume()
-                }
-            }
-            withExtendedLifetime(switches) {}
-        }
-    }
-
-    private func runFleet(_ count: Int, _ screen: RunScreen) throws {
-        try runUntilDone { ended in
-            let members = try (1...count).map { number in try RunningDevice.member(self, number: number) }
-            let names = members.map(\.app.name)
-            let fleet = DeviceFleet(folder: URL(filePath: apns), members: members) { event in
-                switch event {
-                case .online(let tokens): for (name, token) in zip(names, tokens) { screen.online(name, [token]) }
-                case .offline: screen.offline(device.device.description)
-                case .unreachable(let message, _): screen.unreachable(message)
-                case .showed(let showing):
-                    screen.show(
-                        names[showing.device], showing.notification, showing.push, replaced: showing.isReplacement)
-                }
-            }
-            let switches = [Signal(SIGUSR1) { fleet.setOnline(false) }, Signal(SIGUSR2) { fleet.setOnline(true) }]
-            async let running: Void = fleet.run()
-            await ended()
-            fleet.stop()
-            await running
+            // What was begun is finished: it would be shown again otherwise.
+            for worker in workers { await withCheckedContinuation { done in worker.async { done.resume() } } }
+            for phone in phones { for remark in phone.end() { report(remark) } }
             withExtendedLifetime(switches) {}
         }
     }
 }
 
-/// The receiver, for a handler that is made before it.
-private final class ReceiverHolder: @unchecked Sendable {
-    // Set once, before the receiver runs and so before anything arrives.
-    var receiver: DeviceReceiver?
+/// A phone that stays on.
+private final class RunningDevice: Sendable {
+    let name: String
+    private let owned: OwnedDevice
+    private let host: Host
+    private let identifiers = Locked<[String]>([])
+
+    private enum Host {
+        case process(PushDelivery)
+        case inside(InProcessExtension)
+    }
+
+    /// - Parameter number: of one of many phones in this process.
+    init(_ command: RunCommand, number: Int? = nil) throws {
+        var (options, container) = (command.device, command.device.container)
+        if let number {
+            guard let name = KeyName(parsing: "\(options.device)-\(number)") else {
+                throw Failure.usage("--device is too long for \(number) phones")
+            }
+            options.device = name
+            try? FileManager.default.createDirectory(at: container, withIntermediateDirectories: true)
+            container.append(path: name.description, directoryHint: .isDirectory)
+        }
+        name = options.device.description
+        owned = try OwnedDevice(options, container: container)
+        guard number != nil else {
+            host = .process(command.extensionOptions.delivery(to: owned, topic: options.topic))
+            return
+        }
+        let standard = command.extensionOptions.standard(owned, topic: options.topic)
+        guard let inside = InProcessExtension(standard, on: owned.phone) else {
+            throw Failure.usage("the phone's configuration is not usable")
+        }
+        host = .inside(inside)
+    }
+
+    /// Runs a notification through the extension, acts as the app where a new key has come into use, and acknowledges only
+    /// then: a phone that is killed before gets it again, and its ledger knows it.
+    func show(_ arrival: DeviceReceiver.Arrival, on screen: RunScreen) {
+        owned.bringNewKeys()
+        let notification = arrival.notification
+        let push = deliver(notification)
+        if case .process = host { _ = owned.confirm() }
+        let isReplacement = push.shown != nil && remember(notification.identifier)
+        screen.show(name, notification, push, replaced: isReplacement)
+        arrival.acknowledge(showing: push)
+    }
+
+    private func deliver(_ notification: APNsNotification) -> DeliveredPush {
+        do {
+            let push = try PushFile(parsing: notification.payload)
+            let (identifier, type) = (notification.identifier, notification.pushType.rawValue)
+            switch host {
+            case .process(let delivery): return try delivery.deliver(push, identifier: identifier, pushType: type)
+            case .inside(let inside): return inside.deliver(push, identifier: identifier, pushType: type)
+            }
+        } catch {
+            return DeliveredPush(notShownBecause: "\(error)")
+        }
+    }
+
+    /// Returns whether the identifier is on the screen already. A screen holds the newest 1,000.
+    private func remember(_ identifier: String) -> Bool {
+        let (isKnown, removed): (Bool, String?) = identifiers.withLock { known in
+            let place = known.lastIndex(of: identifier)
+            if let place { known.remove(at: place) }
+            known.append(identifier)
+            return (place != nil, known.count > DeviceScreen.maximumCount ? known.removeFirst() : nil)
+        }
+        if let removed, case .process(let delivery) = host { delivery.forget(removed) }
+        return isKnown
+    }
+
+    /// Ends the extension's process. Returns what it did wrong after its answers.
+    func end() -> [String] { if case .process(let delivery) = host { delivery.end() } else { [] } }
 }

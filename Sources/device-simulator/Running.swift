@@ -4,6 +4,7 @@ internal import Dispatch
 internal import Foundation
 internal import PushKeyring
 internal import PushSimulator
+internal import SealedPush
 internal import SimulatedAPNs
 internal import _PushBase
 
@@ -56,6 +57,12 @@ func report(_ message: String) {
     try? FileHandle.standardError.write(contentsOf: Data("device-simulator: \(message)\n".utf8))
 }
 
+/// An object as one line, whatever is in its texts.
+func jsonLine(_ object: [String: Any]) -> String {
+    let data = try? JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
+    return TerminalText.json(String(decoding: data ?? Data(), as: UTF8.self))
+}
+
 /// An error where standard output can't be written, so that no script takes silence for success.
 func printLine(_ text: String) throws {
     do {
@@ -86,5 +93,44 @@ extension Failure {
         case .notBound: self.init(status: 69, message: error.description)
         case .configuration: self.init(status: 64, message: error.description)
         }
+    }
+}
+
+/// What `run` prints, a line or a box at a time; safe from several threads.
+final class RunScreen: Sendable {
+    private let json: Bool
+    private let output = Locked(FileHandle.standardOutput)
+
+    init(json: Bool) { self.json = json }
+
+    func online(_ device: String, _ token: String) {
+        write(["event": "online", "device": device, "token": token], ["\(device) is online, token \(token)"])
+    }
+
+    func offline(_ device: String) {
+        write(["event": "offline", "device": device], ["\(device) is offline"])
+    }
+
+    func unreachable(_ message: String) {
+        write(
+            ["event": "unreachable", "error": message], ["the local APNs can't be reached (\(message)); trying again"])
+    }
+
+    func show(_ device: String, _ notification: APNsNotification, _ push: DeliveredPush, replaced: Bool) {
+        var object = push.jsonObject(file: "", identifier: notification.identifier)
+        object["file"] = nil
+        object["event"] = "notification"
+        object["device"] = device
+        object["apnsID"] = notification.apnsID
+        object["replaced"] = replaced
+        let again = replaced ? ["  came again: it takes the place of the one on the screen"] : []
+        write(object, LockScreen.lines(push, on: device) + again)
+    }
+
+    /// - Parameter lines: for people; laying out a lock screen takes long, and is left out where nobody looks.
+    private func write(_ object: [String: Any], _ lines: @autoclosure () -> [String]) {
+        let text = (json ? [jsonLine(object)] : lines()).joined(separator: "\n") + "\n"
+        // Where nobody reads any more, the device goes on until it is told to end.
+        output.withLock { try? $0.write(contentsOf: Data(text.utf8)) }
     }
 }

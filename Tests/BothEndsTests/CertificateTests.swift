@@ -32,11 +32,11 @@ struct CertificateTests {
         }
         let good = ServerCertificate(
             rootPEM: try text("root.pem"), certificatePEM: try text("server.pem"), keyPEM: try text("server-key.pem"))
-        let expired = try ServerCertificate.make(names: [], at: .now - 400 * 86_400)
+        let expired = try ServerCertificate.make(at: .now - 400 * 86_400)
         let bad: ServerCertificate =
             switch fault {
             case .expired: expired
-            case .otherRoot: try ServerCertificate.make(names: [])
+            case .otherRoot: try ServerCertificate.make()
             case .otherName, .noHTTP2: good
             }
         // The expired one's root is trusted, so that its age is all that is wrong.

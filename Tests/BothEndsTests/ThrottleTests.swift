@@ -11,8 +11,7 @@ import Testing
 struct ThrottleTests {
     @Test("one bad token throttles its own connection to one stream, and 50 good pushes have theirs for themselves")
     func badToken() async throws {
-        // A push whose answer is lost was accepted, and would bring the streams back.
-        let ends = try await BothEnds { $0.successesUntilRestored = 1_000 }
+        let ends = try await BothEnds()
         let core = ends.server.core
         let good = try (0..<50).map { try ends.device("good-\($0)") }
         let unproven = try (0..<3).map { try ends.device("new-\($0)") }

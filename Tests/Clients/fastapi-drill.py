@@ -146,7 +146,7 @@ class Drill:
     def start_phones(self):
         (self.folder / "APNs").mkdir(mode=0o700)
         # aioapns 4.0 waits for ever once the number of streams is lowered after an error.
-        words = ["apns", "--folder", "APNs", "--stream-limit-after-error", "1000"]
+        words = ["apns", "--folder", "APNs", "--faults", '{"streamsAfterError": 1000}']
         self.start("apns", [self.programs / "device-simulator", *words])
         until("the local APNs", (self.folder / "APNs/address.json").exists)
         self.keys("generate", "sender", "newsroom")

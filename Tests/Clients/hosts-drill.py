@@ -164,8 +164,9 @@ class Drill:
     # Phones
 
     def start_phones(self, seed):
-        words = ["apns", "--folder", "APNs", "--seed", seed, "--resets", "0.02", "--rate-503", "0.02", "--rate-429", "0.02",
-                 "--duplicates", "0.05", "--goaway-every", "400", "--stream-limit-after-error", "1000", "--log", "off"]  # fmt: skip
+        faults = {"resets": 0.02, "unavailable": 0.02, "tooManyRequests": 0.02, "duplicates": 0.05, "goAwayEvery": 400,
+                  "streamsAfterError": 1000}  # fmt: skip
+        words = ["apns", "--folder", "APNs", "--seed", seed, "--faults", json.dumps(faults), "--log", "off"]
         self.start("apns", [self.programs / "device-simulator", *words])
         until("the local APNs", (self.folder / "APNs/address.json").exists)
         self.sealedpush("keys", "generate", "sender", "newsroom", "--keyring", "Keys")

@@ -42,8 +42,11 @@ package struct RunPlan: Codable, Sendable {
 
         package var arguments: [String] {
             [
-                "--resets", "\(resets)", "--lost", "\(lostResponses)", "--rate-503", "\(unavailable)",
-                "--rate-429", "\(tooManyRequests)", "--goaway-every", "\(goAwayEvery)",
+                "--faults",
+                """
+                {"resets":\(resets),"lostResponses":\(lostResponses),"unavailable":\(unavailable),\
+                "tooManyRequests":\(tooManyRequests),"goAwayEvery":\(goAwayEvery)}
+                """,
             ]
         }
     }

@@ -37,7 +37,6 @@ struct ArchitectureTests {
         "PushSimulator": [
             "_PushBase", "PushCrypto", "SealedPush", "PushService", "UserNotifications", "Dispatch", "Ccurl",
         ],
-        "LockScreenPicture": ["_PushBase", "SealedPush", "PushSimulator", "Cpangocairo", "Cturbojpeg"],
         "SimulatedAPNs": [
             "_PushBase", "PushCrypto", "SealedPush", "PushService", "PushSimulator", "UserNotifications", "Dispatch",
             "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "X509", "SwiftASN1",
@@ -54,7 +53,7 @@ struct ArchitectureTests {
         "device-simulator": [
             "CommandSupport", "_PushBase", "PushCrypto", "SealedPush", "PushKeyring", "PushService", "PushSimulator",
             "SimulatedAPNs", "PushPage",
-            "LockScreenPicture", "ArgumentParser", "Dispatch",
+            "Cpangocairo", "ArgumentParser", "Dispatch",
         ],
     ]
     private static let system: Set<String> = ["Foundation", "FoundationEssentials", "os"]

@@ -122,7 +122,7 @@ struct DocumentTests {
                 files.append(try folder.write("\(match.2)\n", to: "Block\(files.count + 1).swift"))
             }
         }
-        #expect(files.count == 20)
+        #expect(files.count == 19)
         let notOurs = ["a manifest", "needs UIKit", "a manifest", "needs APNSwift"]
         #expect(leftOut == ["part of a manifest", "part of a manifest"] + notOurs)
         // One module of all blocks: the host in one of them runs the extension in another.

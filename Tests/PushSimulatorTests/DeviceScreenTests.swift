@@ -25,8 +25,6 @@ struct DeviceScreenTests {
         #expect(screen.show(push(["alert": "3"]), identifier: "a", at: Date()).isReplacement)
         #expect(screen.notifications.map { $0.shown.body } == ["3", "2"])
         #expect(!screen.show(push(["alert": "4"]), identifier: "c", at: Date()).isReplacement)
-        screen.remove("b")
-        #expect(screen.notifications.map { $0.identifier } == ["c", "a"])
     }
 
     @Test("a badge stays, changes or goes; it comes without a text too")
@@ -49,19 +47,6 @@ struct DeviceScreenTests {
             ("d", ["alert": "4", "thread-id": "x"]))
         #expect(screen.groups.map { $0.thread } == ["x", "", "y"])
         #expect(screen.groups.first?.entries.map { $0.identifier } == ["d", "a"])
-        let lines = LockScreen.lines(screen, on: "phone")
-        #expect(lines.filter { $0.hasPrefix("╭") }.count == 3)
-        #expect(lines.first?.contains("phone · x") == true)
-    }
-
-    @Test("a summary is ordered by relevance, then by time; what is urgent is not held back for one")
-    func relevance() {
-        let screen = screen(
-            ("a", ["alert": "1", "relevance-score": 0.5]), ("b", ["alert": "2", "relevance-score": 0.9]),
-            ("c", ["alert": "3", "relevance-score": 0.5]),
-            ("d", ["alert": "4", "relevance-score": 1.0, "interruption-level": "time-sensitive"]))
-        #expect(screen.summary.map { $0.identifier } == ["b", "c", "a"])
-        #expect(screen.jsonObject["summary"] as? [String] == ["b", "c", "a"])
     }
 
     @Test("a sound rings, unless the notification is passive; a critical one is heard when muted")

@@ -42,10 +42,10 @@ struct OutstandingRequestsTests {
         #expect(requests.advance(to: start + .seconds(30)) == .init(expires: true))
         #expect(requests.advance(to: start + .milliseconds(30_999)) == .init())
         #expect(requests.advance(to: start + .seconds(31)) == .init(kills: true))
-        requests.finishAll(.killedForAnother("why"), at: start + .seconds(31))
+        requests.finishAll(.killed("why"), at: start + .seconds(31))
         #expect(late.result?.ending == .timedOut)
         #expect(late.result?.elapsed == .seconds(31))
-        #expect(other.result?.ending == .killedForAnother("why"))
+        #expect(other.result?.ending == .killed("why"))
     }
 
     @Test("a second call is ignored and remarked on, before its request is finished and after")

@@ -33,35 +33,27 @@ struct PushRulesTests {
         #expect(throws: PushFileError.notJSON) { try push(String(repeating: "[", count: 60_000)) }
     }
 
-    @Test("push files that a fuzzer found: brackets in strings hide no depth")
-    func found() throws {
-        let files = try Checkout.files(in: "Tests/FuzzRegressions/fuzz-simulator", ending: "")
-            .filter { $0.lastPathComponent.hasPrefix("brackets-") }
-        #expect(files.count >= 2)
-        for file in files {
-            // The first byte says which of the target's readers it is for.
-            let bytes = Data(try Data(contentsOf: file).dropFirst())
-            let isDeep = file.lastPathComponent.contains("depth")
-            let push = try? PushFile(parsing: bytes)
-            #expect(!isDeep || push == nil, "\(file.lastPathComponent)")
+    @Test("brackets in strings hide no depth from the parser of push files")
+    func depth() {
+        for (depth, isTaken) in [(63, true), (64, false)] {
+            let (open, closed) = (String(repeating: "[", count: depth), String(repeating: "]", count: depth))
+            let push = try? push(#"{"aps":{"alert":"]]}}[["},"deep":"# + open + closed + "}")
+            #expect((push != nil) == isTaken)
         }
     }
 
     @Test("the extension wakes for an alert push with text and mutable-content, and for no other")
     func waking() throws {
-        func decide(_ json: String, _ type: String = "alert") throws -> WakeRule {
-            WakeRule.decide(try push(json), pushType: type)
+        func unchanged(_ aps: String, _ type: String = "alert") throws -> DeliveredPush.Outcome? {
+            try push(#"{"aps":\#(aps)}"#).shownUnchanged(pushType: type)?.outcome
         }
         for alert in [#""a""#, #"{"body":"a"}"#, #"{"title":"a"}"#, #"{"subtitle":"a"}"#, #"{"loc-key":"A"}"#] {
-            #expect(try decide(#"{"aps":{"mutable-content":1,"alert":\#(alert)}}"#) == .wakes)
+            #expect(try unchanged(#"{"mutable-content":1,"alert":\#(alert)}"#) == nil)
         }
         for aps in [
             #"{"alert":"a"}"#, #"{"alert":"a","mutable-content":0}"#, #"{"alert":"a","mutable-content":"1"}"#,
         ] {
-            guard case .showsOriginal = try decide(#"{"aps":\#(aps)}"#) else {
-                Issue.record("\(aps) should be shown as it is")
-                continue
-            }
+            #expect(try unchanged(aps) == .original, "\(aps)")
         }
         for aps in [
             #"{"mutable-content":1}"#, #"{"mutable-content":1,"content-available":1}"#,
@@ -69,15 +61,9 @@ struct PushRulesTests {
             #"{"mutable-content":1,"alert":""}"#, #"{"mutable-content":1,"alert":{}}"#,
             #"{"mutable-content":1,"alert":7}"#, "1",
         ] {
-            guard case .showsNothing = try decide(#"{"aps":\#(aps)}"#) else {
-                Issue.record("\(aps) should show nothing")
-                continue
-            }
+            #expect(try unchanged(aps) == .notShown, "\(aps)")
         }
-        guard case .showsNothing = try decide(#"{"aps":{"alert":"a","mutable-content":1}}"#, "background") else {
-            Issue.record("a background push shows nothing")
-            return
-        }
+        #expect(try unchanged(#"{"alert":"a","mutable-content":1}"#, "background") == .notShown)
     }
 
     @Test("localised alerts are filled in as on a device without translations")

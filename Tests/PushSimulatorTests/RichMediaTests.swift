@@ -52,6 +52,38 @@ struct RichMediaTests {
         #expect(memory < 24_000_000 || !ProcessMemory.isMeaningful)
     }
 
+    @Test("its content extension shows the story with its media, in a process of its own")
+    func expanded() throws {
+        let content = try content { .serves($0) }
+        let text = try Checkout.text(URL(filePath: content))
+        func expand(_ category: String) throws -> [String: Any] {
+            let changed = text.replacing(
+                "{\"alert\"", with: #"{"category":"\#(category)","data":{"credit":"Ann"},"alert""#)
+            let file = try phone.folder.write(changed, to: "\(UUID().uuidString).json")
+            return try #require(try phone.show(file: file, deliveredWith: ["--expanded"])["expanded"] as? [String: Any])
+        }
+        let story = try expand("story")
+        #expect(story["system"] as? Bool == false)
+        let rows = try #require(story["rows"] as? [[String: String]])
+        #expect(rows.compactMap { $0["text"] } == ["Storm", "The harbour.", "Pictures: Ann"])
+        #expect(rows.compactMap { $0["file"] }.map { URL(filePath: $0).pathExtension } == ["png", "mp4", "mp3", "gif"])
+        // No view is for this category.
+        let other = try expand("other")
+        #expect(other["system"] as? Bool == true && other["note"] is NSNull)
+        #expect((other["rows"] as? [Any])?.count == 6)
+    }
+
+    @Test("a carrier's push that names the category is not shown as the app's own")
+    func forged() throws {
+        for userInfo in [#""x":1"#, #""sealed-push":{"outcome":"opened","data":"{}"}"#] {
+            let push = try phone.folder.write(
+                #"{"aps":{"alert":"WIRE","category":"story"},\#(userInfo)}"#, to: "forged")
+            let expanded = try #require(try phone.deliver(push, ["--expanded"])["expanded"] as? [String: Any])
+            #expect(expanded["system"] as? Bool == true)
+            #expect(expanded["note"] as? String == "the service module has not opened this notification")
+        }
+    }
+
     @Test("shows two of four when time is up, with the text, and leaves no file behind")
     func slow() throws {
         try lengthening(.seconds(5), "two of four") { limit in

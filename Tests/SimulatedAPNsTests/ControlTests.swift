@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import TestPrograms
 import TestSupport
@@ -18,8 +17,6 @@ struct ControlTests {
         let facts = try FileManager.default.attributesOfItem(atPath: path)
         #expect(facts[.type] as? FileAttributeType == .typeSocket && facts[.posixPermissions] as? Int == 0o600)
         #expect(try ControlClient(apns.address).ask("GET", "/status").status == 200)
-        let file = apns.folder.appending("APNs/\(LocalAPNsAddress.fileName)")
-        #expect(try !String(contentsOf: file, encoding: .utf8).contains("controlPort"))
         if geteuid() == 0 {
             chmod(apns.folder.url.path, 0o755)
             chmod(apns.folder.appending("APNs").path, 0o755)
@@ -34,24 +31,6 @@ struct ControlTests {
         let again = try await RunningAPNs(in: apns.folder)
         #expect(try ControlClient(again.address).ask("GET", "/status").status == 200)
         await again.server.stop()
-    }
-
-    @Test("a connection without a whole request is closed, however often a byte comes")
-    func silence() async throws {
-        let apns = try await RunningAPNs { $0.controlTimeout = .milliseconds(500) }
-        let silent = try await RawClient(socket: apns.address.control)
-        let dripping = try await RawClient(socket: apns.address.control)
-        dripping.send(Array("GET /status HTTP/1.1\r\nx-long: ".utf8))
-        let drip = Task {
-            while !Task.isCancelled {
-                dripping.send([0x78])
-                try await Task.sleep(for: .milliseconds(20))
-            }
-        }
-        #expect(await silent.wait { $0.isClosed })
-        #expect(await dripping.wait { $0.isClosed })
-        drip.cancel()
-        await apns.server.stop()
     }
 
     @Test("status and faults: what is set is in force, and what makes no sense is not taken")
@@ -71,7 +50,7 @@ struct ControlTests {
         let read = try control.ask("GET", "/faults")
         #expect(read["seed"] as? Int == 7)
         #expect(read["faults", "unavailable"] as? Double == 1)
-        for body in [#"{"unavailable": 2}"#, #"{"unavailable": "much"}"#, "hello", ""] {
+        for body in [#"{"unavailable": 2}"#, #"{"unavailable": "much"}"#, #"{"unavailabel": 1}"#, "hello", ""] {
             #expect(try control.ask("PUT", "/faults", body).status == 400, "\(body)")
         }
         #expect(await apns.send(client) == 503)
@@ -98,34 +77,6 @@ struct ControlTests {
         #expect(try control.ask("PUT", "/tokens/\(token)", #"{"state": "broken"}"#).status == 400)
         #expect(try control.ask("POST", "/devices", #"{"name": "", "topic": "x"}"#).status == 400)
         await apns.server.stop()
-    }
-
-    @Test("keys: another provider's is taken from then on, through a restart too")
-    func keys() async throws {
-        let apns = try await RunningAPNs()
-        let control = ControlClient(apns.address)
-        let (key, p8) = ProviderKey.make()
-        let pem = p8.replacingOccurrences(of: "\n", with: "\\n")
-        let body = #"{"keyID": "\#(key.keyID)", "teamID": "\#(key.teamID)", "publicKey": "\#(pem)"}"#
-        let added = try control.ask("POST", "/keys", body)
-        #expect(added["keyID"] as? String == key.keyID)
-        #expect(!added.text.contains("PRIVATE"), "of a .p8 the public half is kept")
-        let authorization = try ProviderTokenMaker(key: key, secret: .init(pemRepresentation: p8)).authorization(
-            issued: Int64(Date().timeIntervalSince1970))
-        func status(_ address: LocalAPNsAddress) async throws -> Int? {
-            let client = try await WireClient(address)
-            let headers = apns.headers().map { $0.0 == "authorization" ? ($0.0, authorization) : $0 }
-            let stream = client.send(headers, body: #"{"aps":{"alert":"x"}}"#)
-            return await client.wait { $0.ended.contains(stream) }.status[stream]
-        }
-        #expect(try await status(apns.address) == 200)
-        #expect(try control.ask("GET", "/keys").text.contains(key.keyID))
-        let noKey = #"{"keyID": "A", "teamID": "B", "publicKey": "C"}"#
-        #expect(try control.ask("POST", "/keys", noKey).status == 400)
-        await apns.server.stop()
-        let again = try await RunningAPNs(in: apns.folder)
-        #expect(try await status(again.address) == 200)
-        await again.server.stop()
     }
 
     @Test("goaway: every connection gets the reason, or none")

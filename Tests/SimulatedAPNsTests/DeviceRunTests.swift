@@ -51,7 +51,7 @@ struct DeviceRunTests {
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client, body: alert("one")) == 200)
         try await eventually("the first is shown") { told.alerts == ["one"] }
-        for arrival in told.arrivals { receiver.acknowledge(arrival) }
+        for arrival in told.arrivals { arrival.acknowledge() }
 
         receiver.setOnline(false)
         let status = { apns.server.deviceCounts }
@@ -67,70 +67,11 @@ struct DeviceRunTests {
         await apns.server.stop()
         let second = try await RunningAPNs(in: apns.folder)
         try await eventually("it is shown again") { told.alerts == ["one", "three", "three"] }
-        told.arrivals.last.map { receiver.acknowledge($0) }
+        told.arrivals.last?.acknowledge()
         try await eventually("nothing is owed") { second.server.deviceCounts.unacknowledged == 0 }
         receiver.stop()
         await running
         await second.server.stop()
-    }
-
-    @Test("a fleet opens what is sealed to each of its devices, once, ledger included; the log holds no plaintext")
-    func fleet() async throws {
-        let apns = try await RunningAPNs { $0.log = .payloads }
-        let sender = SenderKey()
-        let created = Timestamp.now().advanced(bySeconds: -3_600)
-        let standard = StandardConfiguration(
-            topic: APNsFixture.topic, senders: [sender.sender.description], safeDefault: "safe default",
-            allowsAnonymous: false)
-        let phones = (0..<20).map { SimulatedDevice(container: apns.folder.appending("device-\($0)")) }
-        // As their apps do.
-        let recipients = try phones.map { try #require($0.app(standard)).enrol(at: created).recipients[0] }
-        let members = try phones.enumerated().map { number, phone in
-            try #require(DeviceFleet.Member(name: "device-\(number)", standard: standard, on: phone))
-        }
-        let showings = Locked<[DeviceFleet.Showing]>([])
-        let tokens = Locked<[String]>([])
-        let fleet = DeviceFleet(folder: apns.folder.appending("APNs"), members: members) { event in
-            if case .online(let given) = event { tokens.withLock { $0 = given } }
-            if case .showed(let showing) = event { showings.withLock { $0.append(showing) } }
-        }
-        async let running: Void = fleet.run()
-        try await eventually("twenty are online") { tokens.withLock { $0.count } == 20 }
-        var faults = APNsFaults()
-        faults.duplicates = 0.5
-        apns.server.faults = faults
-        let sealer = Sealer(sender: sender, topic: "com.example.app", safeDefault: "wire default")
-        let client = try await WireClient(apns.address)
-        let all = tokens.withLock { $0 }
-        for round in 0..<3 {
-            for (number, recipient) in recipients.enumerated() {
-                let content = Content(title: "Secret \(round)", body: "for device \(number), marker kumquat-7")
-                let payload = try sealer.seal(content, toUnverified: recipient)
-                let headers = apns.headers(
-                    path: "/3/device/\(all[number])",
-                    [("apns-id", payload.apnsID), ("apns-collapse-id", payload.collapseID)])
-                let stream = client.send(headers, body: String(decoding: payload.json, as: UTF8.self))
-                #expect(await client.wait { $0.ended.contains(stream) }.status[stream] == 200)
-            }
-        }
-        try await eventually("all are shown") { showings.withLock { $0.filter { !$0.isReplacement }.count } == 60 }
-        try await eventually("nothing is owed") { apns.server.deviceCounts.unacknowledged == 0 }
-        fleet.stop()
-        await running
-        let shown = showings.withLock { $0 }
-        #expect(shown.allSatisfy { $0.push.outcome == .opened })
-        let first = shown.filter { !$0.isReplacement }
-        #expect(first.count == 60)
-        for showing in first { #expect(showing.push.shown?.body == "for device \(showing.device), marker kumquat-7") }
-        #expect(shown.count > 60, "the server sent some twice, and they replaced themselves")
-        await apns.server.stop()
-
-        let log = try Data(contentsOf: apns.folder.appending("APNs/log.jsonl"))
-        #expect(String(decoding: log, as: UTF8.self).split(separator: "\n").count >= 60)
-        #expect(log.range(of: Data("custom-encrypted-message".utf8)) != nil)
-        for secret in ["kumquat", "Secret", "for device"] { #expect(log.range(of: Data(secret.utf8)) == nil) }
-        let signature = try #require(apns.authorization.split(separator: ".").last)
-        #expect(log.range(of: Data(signature.utf8)) == nil)
     }
 
     @Test("device-simulator apns and run: a push from curl is shown, offline and back, and Ctrl-C ends both")

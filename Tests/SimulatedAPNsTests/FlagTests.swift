@@ -8,52 +8,9 @@ import Testing
 
 @testable import SimulatedAPNs
 
-@Suite("Each flag of device-simulator apns", .serialized, .blocking)
+@Suite("Each option of device-simulator apns", .serialized, .blocking)
 struct FlagTests {
-    @Test("every flag of the help has a test")
-    func complete() throws {
-        let help = try Program("device-simulator").run("apns", "--help").output
-        let options = help.split(separator: "OPTIONS:").last ?? ""
-        let flags = options.split(separator: "\n").filter { $0.hasPrefix("  -") }.compactMap {
-            $0.split(whereSeparator: { $0 == " " || $0 == "," }).first { $0.hasPrefix("--") }.map(String.init)
-        }
-        #expect(flags.count == 31)
-        let tests = Checkout.folder.appending(path: "Tests/SimulatedAPNsTests")
-        let sources = try ["FlagTests", "FaultFlagTests", "RunningCommand", "DeviceRunTests"].map {
-            try String(contentsOf: tests.appending(path: "\($0).swift"), encoding: .utf8)
-        }.joined()
-        for flag in flags where !["--version", "--help"].contains(flag) {
-            let quoted = flag.hasPrefix("--rate-") ? "\"--rate-\\(status)\"" : "\"\(flag)\""
-            #expect(sources.contains(quoted), "\(flag)")
-        }
-    }
-
-    @Test("--stream-limit, --stream-limit-after-error and --successes-until-restored")
-    func streams() async throws {
-        let apns = try await RunningCommand(
-            "--stream-limit", "70", "--stream-limit-after-error", "3", "--successes-until-restored", "2")
-        let client = try await WireClient(apns.address)
-        #expect(await apns.send(client) == 200)
-        #expect(await apns.send(client, token: RunningCommand.bad) == 400)
-        #expect(await apns.send(client) == 200)
-        #expect(await client.wait { $0.streamLimits.count == 3 }.streamLimits == [1, 70, 3])
-        #expect(await apns.send(client) == 200)
-        #expect(await client.wait { $0.streamLimits.count == 4 }.streamLimits == [1, 70, 3, 70])
-        apns.stop()
-    }
-
-    @Test("--error-score-limit and --idle-timeout end a connection, each with its reason")
-    func ends() async throws {
-        let apns = try await RunningCommand("--error-score-limit", "10", "--idle-timeout", "1.5")
-        let client = try await WireClient(apns.address)
-        #expect(await apns.send(client, token: RunningCommand.bad) == 400)
-        #expect(await client.wait { $0.isClosed }.goAway == #"{"reason":"BadDeviceToken"}"#)
-        let idle = try await WireClient(apns.address)
-        #expect(await idle.wait { $0.isClosed }.goAway == #"{"reason":"IdleTimeout"}"#)
-        apns.stop()
-    }
-
-    @Test("--page shows what happens, at the address that it prints, and none without it")
+    @Test("apns --page shows what happens at the address that it prints, and there is no page without it")
     func page() async throws {
         let apns = try await RunningCommand("--page", "127.0.0.1:0")
         let printed = try apns.text.firstMatch(of: /page {6}(http:\/\/127\.0\.0\.1:[0-9]+\/[0-9a-f]{32}\/)/)
@@ -75,38 +32,26 @@ struct FlagTests {
         without.stop()
     }
 
-    @Test("--device-rate: of many requests for one device within a second, the further ones are too many")
-    func deviceRate() async throws {
-        let apns = try await RunningCommand("--device-rate", "2")
-        let client = try await WireClient(apns.address)
-        #expect(await apns.send(client) == 200)
-        let streams = (0..<20).map { _ in client.send(apns.headers(), body: RunningCommand.body) }
-        let seen = await client.wait { seen in streams.allSatisfy { seen.ended.contains($0) } }
-        let statuses = streams.compactMap { seen.status[$0] }
-        #expect(statuses.count == 20)
-        #expect(Set(statuses).isSubset(of: [200, 429]) && statuses.contains(429))
-        apns.stop()
-    }
-
-    @Test("--host, --port, --name, --threads; --control-port says what is in its place")
-    func listening() async throws {
+    @Test("apns --faults, --seed, --port, --environment and --log set what they say")
+    func settings() async throws {
         let port = try Self.freePort()
         let apns = try await RunningCommand(
-            "--host", "127.0.0.2", "--port", "\(port)", "--name", "apns.example.com", "--threads", "3")
-        #expect(apns.address.host == "127.0.0.2")
+            "--faults", #"{"serverErrors": 1}"#, "--seed", "7", "--port", "\(port)", "--environment", "sandbox",
+            "--log",
+            "payloads")
         #expect(apns.address.port == port)
-        let gone = try Program("device-simulator").run("apns", "--folder", apns.folder.path, "--control-port", "0")
-        #expect(gone.status == 64 && gone.errors.contains("--unix-socket FOLDER/control.sock"))
-        let client = try await WireClient(apns.address, name: "apns.example.com")
-        #expect(await apns.send(client) == 200)
-        let other = try await WireClient(apns.address, name: "other.example.com")
-        #expect(await other.wait { $0.isClosed }.isClosed)
-        let tasks = "/proc/\(apns.identifier)/task"
-        let names = try FileManager.default.contentsOfDirectory(atPath: tasks).map {
-            try String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)
-        }
-        #expect(names.count { $0.hasPrefix("NIO-ELT") } == 3, "\(names)")
+        #expect(apns.address.seed == 7)
+        #expect(apns.address.environment == .sandbox)
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client) == 500)
+        #expect(try apns.control.ask("PUT", "/faults", "{}").status == 200)
+        let stream = client.send(apns.headers(), body: RunningCommand.body)
+        let seen = await client.wait { $0.ended.contains(stream) }
+        #expect(seen.status[stream] == 200)
+        #expect(seen.uniqueIDs[stream] != nil, "the sandbox adds an ID of its own")
         apns.stop()
+        let log = try LogFile.lines(apns.folder.appending("APNs/log.jsonl"))
+        #expect(log.contains { $0["payload"] as? String == RunningCommand.body })
     }
 
     private static func freePort() throws -> Int {
@@ -116,71 +61,46 @@ struct FlagTests {
         return try #require(Int(result.trimmed))
     }
 
-    @Test(
-        "--environment: the sandbox adds an ID of its own, production does not", arguments: ["sandbox", "production"])
-    func environment(_ name: String) async throws {
-        let apns = try await RunningCommand("--environment", name)
-        #expect(apns.address.environment.rawValue == name)
-        let client = try await WireClient(apns.address)
-        let stream = client.send(apns.headers(), body: RunningCommand.body)
-        let seen = await client.wait { $0.ended.contains(stream) }
-        #expect(seen.status[stream] == 200)
-        #expect((seen.uniqueIDs[stream] != nil) == (name == "sandbox"))
-        apns.stop()
-    }
-
-    @Test("--log: off, headers, or the payloads too", arguments: APNsLogDetail.allCases)
+    @Test("the log has no payloads unless asked for, and log off leaves no file", arguments: APNsLogDetail.allCases)
     func log(_ detail: APNsLogDetail) async throws {
-        let apns = try await RunningCommand("--log", detail.rawValue)
+        let apns = try await RunningAPNs { $0.log = detail }
         let client = try await WireClient(apns.address)
-        #expect(await apns.send(client) == 200)
-        apns.stop()
+        let body = #"{"aps":{"alert":"x"},"e":"sealed"}"#
+        #expect(await apns.send(client, body: body) == 200)
+        await apns.server.stop()
         let file = apns.folder.appending("APNs/log.jsonl")
         #expect(FileManager.default.fileExists(atPath: file.path) == (detail != .off))
         guard detail != .off else { return }
         let request = try #require(try LogFile.lines(file).first { $0["event"] as? String == "request" })
         #expect((request["fields"] as? [String: Int])?["e"] == 8)
-        #expect(request["payload"] as? String == (detail == .payloads ? RunningCommand.body : nil))
+        #expect(request["payload"] as? String == (detail == .payloads ? body : nil))
     }
 
-    @Test("--lenient: one question, or all", arguments: [nil, "missing-push-type", "all"])
-    func lenient(_ question: String?) async throws {
-        let apns =
-            if let question {
-                try await RunningCommand("--lenient", question)
-            } else {
-                try await RunningCommand()
-            }
-        let client = try await WireClient(apns.address)
-        #expect(await apns.send(client) == 200)
-        #expect(await apns.send(client, without: "apns-push-type") == (question == nil ? 400 : 200))
-        apns.stop()
-    }
-
-    @Test("--any-device: tokens that nobody has are taken")
-    func anyDevice() async throws {
-        let apns = try await RunningCommand("--any-device")
-        let client = try await WireClient(apns.address)
-        #expect(await apns.send(client, token: RunningCommand.bad) == 200)
-        #expect(try apns.outcome("nowhere") == 1)
-        apns.stop()
-    }
-
-    @Test("--key: a provider's own key, as a .p8")
+    @Test(
+        "apns --key accepts a provider's key: a private one that nobody else may read, or a public one that everyone may"
+    )
     func key() async throws {
         let folder = try TemporaryFolder()
         let (key, p8) = ProviderKey.make()
-        let file = try folder.write(p8, to: "own.p8")
-        let apns = try await RunningCommand("--key", "\(key.keyID),\(key.teamID),\(file)", in: folder)
-        let authorization = try ProviderTokenMaker(key: key, secret: .init(pemRepresentation: p8)).authorization(
-            issued: Int64(Date().timeIntervalSince1970))
-        let client = try await WireClient(apns.address)
-        let stream = client.send(apns.headers(authorization: authorization), body: RunningCommand.body)
-        #expect(await client.wait { $0.ended.contains(stream) }.status[stream] == 200)
-        apns.stop()
+        let files = [try folder.write(p8, to: "own.p8"), try folder.write(key.publicKey, to: "public.pem")]
+        chmod(files[1], 0o644)
+        for file in files {
+            let apns = try await RunningCommand("--key", "\(key.keyID),\(key.teamID),\(file)", in: folder)
+            let authorization = try ProviderTokenMaker(key: key, secret: .init(pemRepresentation: p8)).authorization(
+                issued: Int64(Date().timeIntervalSince1970))
+            let client = try await WireClient(apns.address)
+            let stream = client.send(apns.headers(authorization: authorization), body: RunningCommand.body)
+            #expect(await client.wait { $0.ended.contains(stream) }.status[stream] == 200)
+            apns.stop()
+        }
+        chmod(files[0], 0o644)
+        let refused = try Program("device-simulator").run([
+            "apns", "--folder", folder.appending("Other").path, "--key", "\(key.keyID),\(key.teamID),\(files[0])",
+        ])
+        #expect(refused.status == 77)
     }
 
-    @Test("--json is one object, and without it the same can be read; POST /shutdown ends it as Ctrl-C does")
+    @Test("apns --json prints one object, plain output says the same, and POST /shutdown ends it as Ctrl-C does")
     func output() async throws {
         let apns = try await RunningCommand("--json")
         #expect(try JSONDecoder().decode(LocalAPNsAddress.self, from: Data(try apns.text.utf8)) == apns.address)
@@ -196,13 +116,12 @@ struct FlagTests {
     }
 
     @Test(
-        "what makes no sense is refused with status 64",
+        "apns refuses options that make no sense with status 64",
         arguments: [
-            ["--lost", "1.5"], ["--latency", "40-5"], ["--latency", "soon"],
-            ["--rate-429", "0.6", "--rate-500", "0.6"],
-            ["--goaway-every=-1"], ["--stream-limit", "0"], ["--idle-timeout", "0"], ["--threads", "65"],
-            ["--environment", "moon"], ["--lenient", "everything"], ["--log", "loud"], ["--port", "65536"],
-            ["--key", "ID,TEAM"],
+            ["--faults", #"{"resets":1.5}"#], ["--faults", #"{"lost":1}"#], ["--faults", "soon"],
+            ["--faults", #"{"latencyMillisecondsMinimum":40}"#],
+            ["--faults", #"{"tooManyRequests":0.6,"serverErrors":0.6}"#], ["--faults", #"{"goAwayEvery":-1}"#],
+            ["--environment", "moon"], ["--log", "loud"], ["--port", "65536"], ["--key", "ID,TEAM"],
         ])
     func mistakes(_ flags: [String]) throws {
         let folder = try TemporaryFolder()

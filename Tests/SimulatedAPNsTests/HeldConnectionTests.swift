@@ -7,10 +7,6 @@ import Testing
 
 @Suite("A provider can't hold a connection without using it", .serialized)
 struct HeldConnectionTests {
-    /// HEADERS without END_HEADERS: `:method POST` and no more.
-    private static let openBlock: [UInt8] = [0, 0, 1, 1, 0, 0, 0, 0, 1, 0x83]
-    private static let emptyContinuation: [UInt8] = [0, 0, 0, 9, 0, 0, 0, 0, 1]
-
     @Test(
         "who does not come to SETTINGS in the time for the handshake is closed",
         arguments: [0, 10, RawClient.preface.count])
@@ -33,72 +29,6 @@ struct HeldConnectionTests {
             let status = client.seen.isClosed ? nil : await apns.send(client)
             await apns.server.stop()
             return status == 200
-        }
-    }
-
-    @Test(
-        "a frame or a header block that is never finished ends its connection",
-        arguments: [
-            [0, 0, 1], [0, 0, 100, 0xee, 0, 0, 0, 0, 0, 1, 2, 3], openBlock, openBlock + emptyContinuation,
-        ])
-    func unfinished(bytes: [UInt8]) async throws {
-        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
-        let client = try await RawClient(port: apns.address.port, root: apns.address.root)
-        client.send(RawClient.preface + RawClient.settings + bytes)
-        #expect(await client.wait { $0.isClosed })
-        try await eventually("the end is in the log") { try await !apns.events("frame-timeout").isEmpty }
-        #expect(try await apns.events("frame-timeout").count == 1)
-        try await eventually("it works") { try await apns.works() }
-        await apns.server.stop()
-    }
-
-    @Test("a frame that is never finished is told of once, however long the client takes to close")
-    func slowToClose() async throws {
-        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(100) }
-        let client = try await RawClient(port: apns.address.port, root: apns.address.root)
-        client.send(RawClient.preface + RawClient.settings)
-        #expect(await client.wait { !$0.text.isEmpty })
-        try await client.stopReading()
-        client.send(Self.openBlock)
-        try await eventually("it is closed") { try await !apns.events("connection-closed").isEmpty }
-        #expect(try await apns.events("frame-timeout").count == 1)
-        await client.close()
-        await apns.server.stop()
-    }
-
-    @Test("a header block that goes on and on, without an end, is not waited for either")
-    func drippingBlock() async throws {
-        let apns = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
-        let client = try await RawClient(port: apns.address.port, root: apns.address.root)
-        client.send(RawClient.preface + RawClient.settings + Self.openBlock)
-        let dripping = Task {
-            // Few enough for HTTP/2's own limit on them.
-            for _ in 0..<4 {
-                try await Task.sleep(for: .milliseconds(100))
-                client.send(Self.emptyContinuation)
-            }
-        }
-        #expect(await client.wait { $0.isClosed })
-        dripping.cancel()
-        try await eventually("the end is in the log") { try await !apns.events("frame-timeout").isEmpty }
-        #expect(try await apns.events("frame-timeout").count == 1)
-        await apns.server.stop()
-    }
-
-    @Test("frames that follow each other closely are finished, wherever the reads cut them")
-    func watch() async throws {
-        try await lengthening(.milliseconds(500), "each frame in its time") { limit in
-            let apns = try await RunningAPNs { $0.requestTimeout = limit }
-            let client = try await WireClient(apns.address)
-            let end = ContinuousClock.now + limit * 3
-            var isInTime = true
-            while isInTime, ContinuousClock.now < end {
-                let body = #"{"aps":{"alert":"\#(String(repeating: "x", count: 3_000))"}}"#
-                isInTime = await apns.send(client, body: body) == 200
-            }
-            isInTime = isInTime && !client.seen.isClosed
-            await apns.server.stop()
-            return isInTime
         }
     }
 

@@ -40,32 +40,59 @@ struct RequestChecksTests {
         Breakage(testDescription: "another's token", reason: "BadDeviceToken", path: "/3/device/\(other)"),
     ]
 
-    static let more: [Breakage] = [
-        Breakage(testDescription: "no device token", reason: "MissingDeviceToken", path: "/3/device/"),
-        Breakage(testDescription: "no slash either", reason: "MissingDeviceToken", path: "/3/device"),
-        Breakage(testDescription: "a longer word", reason: "BadPath", path: "/3/devices/00"),
-        Breakage(testDescription: "no token at all", reason: "BadDeviceToken", path: "/3/device/zz"),
-        Breakage(testDescription: "an empty topic", reason: "MissingTopic", headers: ["apns-topic": ""]),
-        Breakage(
-            testDescription: "another app's topic", reason: "DeviceTokenNotForTopic",
-            headers: ["apns-topic": "com.example.other"]),
-        Breakage(
-            testDescription: "a UUID with a brace", reason: "BadMessageId",
-            headers: ["apns-id": "{2c4a3a56-0000-4000-8000-000000000000"]),
-        Breakage(
-            testDescription: "two topics", reason: "DuplicateHeaders", repeated: [("apns-topic", "com.example.app")]),
-        Breakage(testDescription: "a negative date", reason: "BadExpirationDate", headers: ["apns-expiration": "-1"]),
-        Breakage(testDescription: "an empty date", reason: "BadExpirationDate", headers: ["apns-expiration": ""]),
-        Breakage(
-            testDescription: "a date beyond Int64", reason: "BadExpirationDate",
-            headers: ["apns-expiration": "99999999999999999999"]),
-        Breakage(
-            testDescription: "background at 10", reason: "BadPriority",
-            headers: ["apns-push-type": "background", "apns-priority": "10"], body: #"{"aps":{"content-available":1}}"#),
-        Breakage(
-            testDescription: "basic authorization", reason: "MissingProviderToken",
-            headers: ["authorization": "basic eA=="]),
-    ]
+    static let more: [Breakage] =
+        [
+            Breakage(testDescription: "no device token", reason: "MissingDeviceToken", path: "/3/device/"),
+            Breakage(testDescription: "no slash either", reason: "MissingDeviceToken", path: "/3/device"),
+            Breakage(testDescription: "a longer word", reason: "BadPath", path: "/3/devices/00"),
+            Breakage(testDescription: "no token at all", reason: "BadDeviceToken", path: "/3/device/zz"),
+            Breakage(testDescription: "an empty topic", reason: "MissingTopic", headers: ["apns-topic": ""]),
+            Breakage(
+                testDescription: "another app's topic", reason: "DeviceTokenNotForTopic",
+                headers: ["apns-topic": "com.example.other"]),
+            Breakage(
+                testDescription: "a UUID with a brace", reason: "BadMessageId",
+                headers: ["apns-id": "{2c4a3a56-0000-4000-8000-000000000000"]),
+            Breakage(
+                testDescription: "two topics", reason: "DuplicateHeaders", repeated: [("apns-topic", "com.example.app")]
+            ),
+            Breakage(
+                testDescription: "a negative date", reason: "BadExpirationDate", headers: ["apns-expiration": "-1"]),
+            Breakage(testDescription: "an empty date", reason: "BadExpirationDate", headers: ["apns-expiration": ""]),
+            Breakage(
+                testDescription: "a date beyond Int64", reason: "BadExpirationDate",
+                headers: ["apns-expiration": "99999999999999999999"]),
+            Breakage(
+                testDescription: "background at 10", reason: "BadPriority",
+                headers: ["apns-push-type": "background", "apns-priority": "10"],
+                body: #"{"aps":{"content-available":1}}"#),
+            Breakage(
+                testDescription: "basic authorization", reason: "MissingProviderToken",
+                headers: ["authorization": "basic eA=="]),
+            Breakage(
+                testDescription: "an ID in capitals", reason: "BadMessageId",
+                headers: ["apns-id": "2C4A3A56-0000-4000-8000-00000000ABCD"]),
+            Breakage(testDescription: "no push type", reason: "InvalidPushType", headers: ["apns-push-type": nil]),
+            Breakage(
+                testDescription: "an alert without alert", reason: "InvalidPushType",
+                body: #"{"aps":{"content-available":1}}"#),
+            Breakage(
+                testDescription: "background with an alert", reason: "InvalidPushType",
+                headers: ["apns-push-type": "background", "apns-priority": "5"],
+                body: #"{"aps":{"content-available":1,"alert":"x"}}"#),
+            Breakage(
+                testDescription: "background without a priority", reason: "BadPriority",
+                headers: ["apns-push-type": "background"], body: #"{"aps":{"content-available":1}}"#),
+            Breakage(
+                testDescription: "another type's suffix", reason: "BadTopic",
+                headers: ["apns-topic": "com.example.app.voip"]),
+            Breakage(
+                testDescription: "an empty collapse ID", reason: "BadCollapseId", headers: ["apns-collapse-id": ""]),
+        ]
+        + [
+            "hello", "{}", #"{"aps":1}"#, #"[{"aps":{"alert":"x"}}]"#, #"{"aps":{"alert":"x"}} x"#,
+            #"{"aps":{"alert":"x",}}"#, String(repeating: "[", count: 3_000),
+        ].map { Breakage(testDescription: "the body \($0.prefix(30))", reason: "BadRequestPayload", body: $0) }
 
     @Test("each mistake gets Apple's word for it", arguments: inOrder + more)
     func reasons(_ breakage: Breakage) throws {
@@ -94,7 +121,7 @@ struct RequestChecksTests {
         let id = "2c4a3a56-0000-4000-8000-00000000abcd"
         #expect(fixture.handled(try fixture.request(["apns-id": id]), &identity).apnsID == id)
         let made = fixture.handled(try fixture.request(), &identity)
-        #expect(UUIDText.isCanonical(made.apnsID, allowingCapitals: false))
+        #expect(UUIDText.isCanonical(made.apnsID))
         #expect(made.refusal == nil)
         let collapse = String(repeating: "x", count: 64)
         #expect(fixture.answer(try fixture.request(["apns-collapse-id": collapse])) == nil)
@@ -202,6 +229,27 @@ struct RequestChecksTests {
         #expect(fixture.answer(try fixture.request(path: "/3/device/\(other)")) == nil)
         fixture.now += 1
         #expect(fixture.answer(try fixture.request()) == nil)
+    }
+
+    @Test("the outline of a payload is the same as Foundation's reading of it")
+    func outline() throws {
+        var random = SeededGenerator()
+        for _ in 0..<500 {
+            var object: [String: Any] = ["aps": ["alert": RandomText.make(pieceCount: 5, using: &random)]]
+            for number in 0..<Int.random(in: 0...4, using: &random) {
+                object["k\(number)"] = [
+                    RandomText.make(pieceCount: 8, using: &random), -1.5e10, true, NSNull(), ["deep": [1, 2]],
+                ].shuffled(using: &random)
+            }
+            let data = try JSONSerialization.data(withJSONObject: object)
+            let outline = Array(data).withUnsafeBufferPointer { PayloadOutline(scanning: $0) }
+            #expect(outline?.members.count == object.count)
+            #expect(outline?.hasAps == true)
+            for length in stride(from: 0, to: data.count, by: 3) {
+                let cut = Array(data.prefix(length)).withUnsafeBufferPointer { PayloadOutline(scanning: $0) }
+                #expect(cut == nil)
+            }
+        }
     }
 }
 

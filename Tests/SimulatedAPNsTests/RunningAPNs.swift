@@ -20,7 +20,6 @@ struct RunningAPNs {
         // Only a test that is about a limit of time meets one: a busy machine takes its own.
         configuration.handshakeTimeout = .seconds(600)
         configuration.requestTimeout = .seconds(600)
-        configuration.controlTimeout = .seconds(600)
         change(&configuration)
         server = try await LocalAPNs.start(folder: folder.appending("APNs"), configuration: configuration)
         token = server.register(name: "phone", topic: APNsFixture.topic)

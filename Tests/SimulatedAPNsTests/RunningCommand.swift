@@ -59,29 +59,6 @@ final class RunningCommand: Sendable {
             .status[stream]
     }
 
-    /// Lets the device be there, and keeps the IDs of what arrives.
-    func arrivals(_ body: (Locked<[String]>) async throws -> Void) async throws {
-        let ids = Locked<[String]>([])
-        let isOnline = Locked(false)
-        let app = DeviceReceiver.App(name: "phone", topic: APNsFixture.topic)
-        let receiver = DeviceReceiver(folder: folder.appending("APNs"), apps: [app]) { event in
-            if case .online = event { isOnline.withLock { $0 = true } }
-            if case .arrived(let arrival) = event { ids.withLock { $0.append(arrival.notification.apnsID) } }
-        }
-        async let running: Void = receiver.run()
-        try await eventually("the device is online") { isOnline.withLock { $0 } }
-        try await eventually("the server knows") {
-            try control.ask("GET", "/status")["devices", "online"] as? Int == 1
-        }
-        try await body(ids)
-        receiver.stop()
-        await running
-    }
-
-    func outcome(_ name: String) throws -> Int {
-        try control.ask("GET", "/status")["requests", "outcomes", name] as? Int ?? 0
-    }
-
     func stop() {
         Glibc.kill(process.identifier, SIGTERM)
         #expect(process.wait() == .exited(0))

@@ -26,13 +26,6 @@ struct CenterTests {
         #expect(await center.deliveredNotifications().map(\.request.identifier) == ["a"])
     }
 
-    @Test("keeps the app's categories")
-    func categories() async {
-        let category = UNNotificationCategory(identifier: "message", actions: [], intentIdentifiers: [])
-        center.setNotificationCategories([category])
-        #expect(await center.notificationCategories() == [category])
-    }
-
     @Test("has Apple's raw values in its options")
     func rawValues() {
         let options: [UNAuthorizationOptions] = [.badge, .sound, .alert]

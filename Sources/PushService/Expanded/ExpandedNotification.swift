@@ -9,6 +9,7 @@ public import UserNotifications
 public struct ExpandedNotification: Sendable {
     /// The request's.
     public let identifier: String
+    /// The category, by which the system chooses the app's view.
     public let category: String
     public let title: String
     public let subtitle: String
@@ -54,7 +55,7 @@ public struct ExpandedNotification: Sendable {
         public let file: URL
         /// The uniform type identifier, such as `public.png`.
         public let type: String
-        /// Where it came from, where it was fetched: for a larger version, or to go on playing.
+        /// Where it was fetched from, for a larger version.
         public let remoteURL: URL?
 
         /// Lends the file for as long as the closure runs.
@@ -70,4 +71,31 @@ public struct ExpandedNotification: Sendable {
             return try read(file)
         }
     }
+}
+
+/// What an app shows when a person expands a notification: the half of a `UNNotificationContentExtension` that is not UIKit.
+///
+/// ```swift
+/// struct StoryView: ExpandedView {
+///     let categories = ["story"]
+///
+///     func rows(for notification: ExpandedNotification) -> [ExpandedRow] {
+///         [.text(notification.title)] + notification.attachments.map { .media($0) }
+///     }
+/// }
+/// ```
+/// The app's view controller shows the rows, and `device-simulator deliver … --expanded` prints them.
+public protocol ExpandedView: Sendable {
+    /// As in Info.plist: `UNNotificationExtensionCategory`.
+    var categories: [String] { get }
+
+    /// What is shown, from top to bottom. May be called more than once; a person is waiting.
+    func rows(for notification: ExpandedNotification) -> [ExpandedRow]
+}
+
+/// One row of an expanded notification.
+public enum ExpandedRow: Hashable, Sendable {
+    case text(String)
+    /// An image as wide as the view, or a player for sound and movies.
+    case media(ExpandedNotification.Attachment)
 }

@@ -12,24 +12,22 @@ package struct ExtensionRules: Sendable {
     /// Apple does not print it. Crash reports of several apps name 24 MB (nextcloud/talk-ios 1223), older devices had 12
     /// (vector-im/element-ios 3868).
     package var memoryLimit: Int
-    /// Whether one process serves notification after notification, and several at once.
-    ///
-    /// Source: element-hq/element-x-ios, `NotificationServiceExtension.swift`: seen to happen, and never promised.
-    package var reusesProcess: Bool
     /// Whether the app has `com.apple.developer.usernotifications.filtering`: then an empty content shows nothing.
     package var hasFilteringEntitlement: Bool
+    /// Whether iOS ends each process while it starts, before `didReceive`, as it does where memory is short.
+    package var killsAtStart: Bool
 
     /// How long a process without work is kept. What iOS does is not known, and differs.
     package var idleTime = Duration.seconds(10)
 
     package init(
-        timeLimit: Duration = .seconds(30), memoryLimit: Int = 24 << 20, reusesProcess: Bool = true,
-        hasFilteringEntitlement: Bool = false
+        timeLimit: Duration = .seconds(30), memoryLimit: Int = 24 << 20, hasFilteringEntitlement: Bool = false,
+        killsAtStart: Bool = false
     ) {
         self.timeLimit = timeLimit
         self.memoryLimit = memoryLimit
-        self.reusesProcess = reusesProcess
         self.hasFilteringEntitlement = hasFilteringEntitlement
+        self.killsAtStart = killsAtStart
     }
 
     /// How long an extension has, after it was told that its time is up, before it is killed. What iOS gives is not known.
@@ -81,7 +79,7 @@ struct ExtensionResult: Sendable {
         case timedOut
         /// The process used too much memory, and was killed.
         case overMemory
-        /// The process was killed for what another request did: in words.
-        case killedForAnother(String)
+        /// The system killed the process for something else: in words.
+        case killed(String)
     }
 }

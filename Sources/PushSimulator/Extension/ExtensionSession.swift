@@ -26,13 +26,6 @@ final class ExtensionSession: Sendable {
 
     /// Waits until the handler was called, the process has ended, or time is up.
     func run(identifier: String, payload: Data) throws(ExtensionProcessError) -> ExtensionResult {
-        guard rules.reusesProcess else {
-            let process = try RunningExtension(program, setting: setting, rules: rules)
-            let ticket = process.submit(identifier: identifier, payload: payload)
-            var result = ticket?.wait() ?? RunningExtension.neverBegun
-            result.remarks += process.end()
-            return result
-        }
         // It may have just ended, or have been idle for too long: then there is a new one the next time.
         for _ in 0..<3 {
             let process = try current()

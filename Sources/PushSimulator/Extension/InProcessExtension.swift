@@ -23,18 +23,10 @@ package final class InProcessExtension: @unchecked Sendable {
     ///
     /// - Parameter identifier: of the request; a notification with the same one is replaced.
     package func deliver(
-        payload: [UInt8], pushType: String, identifier: String, timeLimit: Duration = .seconds(30)
+        _ push: PushFile, identifier: String, pushType: String, timeLimit: Duration = .seconds(30)
     ) -> DeliveredPush {
-        guard let push = try? PushFile(parsing: Data(payload)) else {
-            return DeliveredPush(notShownBecause: "the payload is no JSON object")
-        }
+        if let unchanged = push.shownUnchanged(pushType: pushType) { return unchanged }
         let original = WireNotification(push.payload).content
-        switch WakeRule.decide(push, pushType: pushType) {
-        case .showsNothing(let reason): return DeliveredPush(notShownBecause: reason)
-        case .showsOriginal(let reason):
-            return DeliveredPush(outcome: .original, shown: ShownNotification(original), note: reason)
-        case .wakes: break
-        }
         let request = UNNotificationRequest(
             identifier: identifier, content: original, trigger: UNPushNotificationTrigger())
         let answer = Locked<ShownNotification?>(nil)

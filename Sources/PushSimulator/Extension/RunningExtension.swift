@@ -27,26 +27,8 @@ final class RunningExtension: Sendable {
     init(
         _ program: ExtensionProgram, setting: ExtensionSetting, rules: ExtensionRules
     ) throws(ExtensionProcessError) {
-        // An extension that ends early must not end the simulator with it.
-        signal(SIGPIPE, SIG_IGN)
-        let temporary = setting.device.temporaryFolder
-        try? FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
         let start = ContinuousClock.now
-        guard let input = ChildPipe(), let output = ChildPipe(), let wake = ChildPipe() else {
-            throw .notRunnable(program.file)
-        }
-        pipes = ExtensionPipes(input: input.writeEnd, output: output.readEnd, wake: wake)
-        do {
-            process = try ChildProcess(
-                program.file, arguments: program.arguments, input: input.readEnd, output: output.writeEnd,
-                environment: setting.device.processEnvironment, isolated: true)
-        } catch {
-            for end in [input.readEnd, output.writeEnd] { Glibc.close(end) }
-            pipes.close()
-            throw .notRunnable(program.file)
-        }
-        // Nobody here may hold the child's ends open, or no end would ever come.
-        for end in [input.readEnd, output.writeEnd] { Glibc.close(end) }
+        (process, pipes) = try program.start(on: setting.device)
         self.rules = rules
         state = Locked(
             State(
@@ -88,7 +70,7 @@ final class RunningExtension: Sendable {
         return lateRemarks
     }
 
-    private static func line(_ command: ExtensionCommand) -> [UInt8] {
+    static func line(_ command: ExtensionCommand) -> [UInt8] {
         guard let line = try? JSONEncoder().encode(command) else { return [] }
         return Array(line) + [UInt8(ascii: "\n")]
     }
@@ -119,12 +101,16 @@ extension RunningExtension {
                 end = .killed(.overMemory)
                 break
             }
+            if isBusy, rules.killsAtStart {
+                end = .killed(.killed("it was still starting"))
+                break
+            }
             let isAtEnd = !take(output.lines) || !output.isOpen
             if hadEnded || isAtEnd {
                 end = .byItself
                 break
             }
-            if advance() { end = .killed(.killedForAnother("another notification's time was up")) }
+            if advance() { end = .killed(.killed("another notification's time was up")) }
             send()
             if let closedInputAt {
                 if .now >= closedInputAt + ExtensionRules.tidyTime { end = .tidiedUp }
@@ -215,6 +201,30 @@ extension RunningExtension {
         }
         pipes.close()
         isOver.leave()
+    }
+}
+
+extension ExtensionProgram {
+    /// Starts a process, with pipes at its input and output.
+    func start(on device: SimulatedDevice) throws(ExtensionProcessError) -> (ChildProcess, ExtensionPipes) {
+        // An extension that ends early must not end the simulator with it.
+        signal(SIGPIPE, SIG_IGN)
+        try? FileManager.default.createDirectory(at: device.temporaryFolder, withIntermediateDirectories: true)
+        guard let input = ChildPipe(), let output = ChildPipe(), let wake = ChildPipe() else {
+            throw .notRunnable(file)
+        }
+        // Nobody here may hold the child's ends open, or no end would ever come.
+        defer { for end in [input.readEnd, output.writeEnd] { close(end) } }
+        let pipes = ExtensionPipes(input: input.writeEnd, output: output.readEnd, wake: wake)
+        do {
+            let process = try ChildProcess(
+                file, arguments: arguments, input: input.readEnd, output: output.writeEnd,
+                environment: device.processEnvironment, isolated: true)
+            return (process, pipes)
+        } catch {
+            pipes.close()
+            throw .notRunnable(file)
+        }
     }
 }
 

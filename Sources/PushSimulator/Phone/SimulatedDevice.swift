@@ -57,58 +57,59 @@ extension SimulatedDevice {
         return ConfirmationMarkers(in: root).time(of: recipient, at: .now()) != nil
     }
 
-    /// Puts keys into the phone's keychain that were made elsewhere, or takes over what was done with them there. Where a
-    /// key is known at both ends, the life that is further on counts; the phone's other keys are left alone.
-    ///
-    /// - Parameters:
-    ///   - gone: keys that were revoked or erased there: they are destroyed here.
-    ///   - enrolment: with the newest record that was signed elsewhere.
-    package func adopt(
-        _ keys: [DeviceKey], destroying gone: [Recipient], enrolment: (key: EnrolmentKey, record: DeviceRecord)?
-    ) throws(SecretItemError) {
-        // Another process that does the same is as good: then there is less to do.
-        for _ in 1..<Self.attemptCount {
-            do throws(SecretItemError) { return try adoptOnce(keys, gone, enrolment) } catch {
-                guard error == .duplicate || error == .notFound else { throw error }
-            }
-        }
-        try adoptOnce(keys, gone, enrolment)
+    /// What the app calls if only its keys matter: it believes these authorities, and no sender by its key.
+    package func app(for topic: Topic, pinning authorities: [Authority] = []) -> OwnDevice? {
+        app(
+            StandardConfiguration(
+                topic: topic.description, senders: [], authorities: authorities.map(\.description),
+                safeDefault: "never shown", allowsAnonymous: false))
     }
 
-    private static let attemptCount = 16
+    /// Takes a sender set as the app did while it was in force. Whether its authority is pinned, the extension decides.
+    package func take(_ set: SenderSet) throws(DeviceError) {
+        do throws(DeviceError) {
+            _ = try app(for: set.topic, pinning: [set.authority])?.accept(
+                senderSet: set.description, at: min(.now(), set.expires))
+        } catch {
+            // The phone knows a newer one.
+            guard case .record = error else { throw error }
+        }
+    }
 
-    private func adoptOnce(
-        _ keys: [DeviceKey], _ gone: [Recipient], _ enrolment: (key: EnrolmentKey, record: DeviceRecord)?
+    /// Copies keys that were made elsewhere into the phone's keychain, with their lives there. Leaves the phone's other keys
+    /// alone, but for those that are gone there.
+    ///
+    /// - Parameter enrolment: with the newest record that was signed elsewhere; an older one changes nothing.
+    package func adopt(
+        _ keys: [DeviceKey], destroying gone: [Recipient], enrolment: (key: EnrolmentKey, record: DeviceRecord)?
     ) throws(SecretItemError) {
         let keychain = keychain
         let stored = StoredItems(try keychain.list())
         for key in keys {
-            guard let known = stored.keys.first(where: { $0.recipient == key.identity.recipient }) else {
-                // One that is erased here, as its time had come, stays so.
-                let isOver = key.life.erasureDue.map { $0 <= .now() } ?? false
-                if !isOver { try keychain.add(StoredKey.item(key.identity, life: key.life)) }
-                continue
+            let known = stored.keys.first { $0.recipient == key.identity.recipient }
+            try Self.unlessDone { () throws(SecretItemError) in
+                guard let known else { return try keychain.add(StoredKey.item(key.identity, life: key.life)) }
+                if known.life != key.life { try keychain.replace(known.item, attributes: key.life.attributes) }
             }
-            var life = known.life
-            if let moment = key.life.confirmed { life.confirm(at: moment) }
-            if let moment = key.life.retired { life.retire(at: moment) }
-            if life != known.life { try keychain.replace(known.item, attributes: life.attributes) }
         }
-        for key in stored.keys where gone.contains(key.recipient) { try keychain.remove(account: key.item.account) }
-        if let (key, record) = enrolment { try adopt(key, record, stored, keychain) }
+        for key in stored.keys where gone.contains(key.recipient) {
+            try Self.unlessDone { () throws(SecretItemError) in try keychain.remove(account: key.item.account) }
+        }
+        guard let (key, record) = enrolment else { return }
+        let attributes = StoredEnrolment.attributes(counter: record.counter, record: record)
+        let known = stored.enrolment(for: record.topic)
+        guard known?.counter ?? 0 < record.counter else { return }
+        let item = StoredEnrolment.item(key, for: record.topic)
+        try Self.unlessDone { () throws(SecretItemError) in
+            if let known { return try keychain.replace(known.item, attributes: attributes) }
+            try keychain.add(SecretItem(account: item.account, attributes: attributes, secret: item.secret))
+        }
     }
 
-    private func adopt(
-        _ key: EnrolmentKey, _ record: DeviceRecord, _ stored: StoredItems, _ keychain: FileSecretItems
-    ) throws(SecretItemError) {
-        let attributes = StoredEnrolment.attributes(counter: record.counter, record: record)
-        guard let known = stored.enrolment(for: record.topic) else {
-            let item = StoredEnrolment.item(key, for: record.topic)
-            return try keychain.add(SecretItem(account: item.account, attributes: attributes, secret: item.secret))
+    /// Another process that does the same at the same time is as good.
+    private static func unlessDone(_ step: () throws(SecretItemError) -> Void) throws(SecretItemError) {
+        do throws(SecretItemError) { try step() } catch {
+            guard error == .duplicate || error == .notFound else { throw error }
         }
-        guard try known.key(in: keychain)?.enrolment == key.enrolment, known.counter ?? 0 < record.counter else {
-            return
-        }
-        try keychain.replace(known.item, attributes: attributes)
     }
 }

@@ -1,5 +1,6 @@
 package import Foundation
 internal import SealedPush
+internal import UserNotifications
 
 /// A push as Xcode's `.apns` files and `xcrun simctl push` have it: the payload, and optionally the app it is for.
 ///
@@ -63,27 +64,91 @@ extension JSONValue {
     }
 }
 
-/// Whether iOS wakes the app's notification service extension for a push.
-///
-/// Source: Apple, "Modifying content in newly delivered notifications": an alert push, whose alert has a title, subtitle
-/// or body, with `mutable-content` 1.
-package enum WakeRule: Equatable, Sendable {
-    case wakes
-    /// Shown as it came: it has an alert, and the extension is not asked.
-    case showsOriginal(because: String)
-    /// Nothing is shown.
-    case showsNothing(because: String)
-
+extension PushFile {
+    /// What a person sees without the extension; nil if iOS wakes it.
+    ///
+    /// Source: Apple, "Modifying content in newly delivered notifications": an alert push, whose alert has a title, subtitle
+    /// or body, with `mutable-content` 1.
+    ///
     /// - Parameter pushType: what `apns-push-type` says.
-    package static func decide(_ push: PushFile, pushType: String) -> WakeRule {
-        guard pushType == "alert" else { return .showsNothing(because: "a push of type \(pushType) shows no alert") }
-        guard WireNotification(push.payload).hasText else {
-            return .showsNothing(because: "the push has no alert text")
+    func shownUnchanged(pushType: String) -> DeliveredPush? {
+        guard pushType == "alert" else {
+            return DeliveredPush(notShownBecause: "a push of type \(pushType) shows no alert")
         }
-        let aps = push.payload["aps"] as? [String: Any] ?? [:]
+        let original = ShownNotification(WireNotification(payload).content)
+        guard original.hasText else {
+            return DeliveredPush(notShownBecause: "the push has no alert text", silent: original)
+        }
+        let aps = payload["aps"] as? [String: Any] ?? [:]
         guard (aps["mutable-content"] as? Int) == 1 else {
-            return .showsOriginal(because: "the push has no mutable-content, so the extension is not woken")
+            let note = "the push has no mutable-content, so the extension is not woken"
+            return DeliveredPush(outcome: .original, shown: original, note: note)
         }
-        return .wakes
+        return nil
+    }
+}
+
+/// A notification as the payload alone describes it: what iOS makes of `aps`.
+///
+/// Source: Apple, "Generating a remote notification", tables 1 to 3.
+struct WireNotification {
+    private let payload: [String: Any]
+    private let aps: [String: Any]
+
+    init(_ payload: [String: Any]) {
+        self.payload = payload
+        aps = payload["aps"] as? [String: Any] ?? [:]
+    }
+
+    /// What an extension gets, and what is shown where none changes it.
+    var content: UNNotificationContent {
+        let content = UNMutableNotificationContent()
+        content.title = title
+        content.subtitle = subtitle
+        content.body = body
+        content.badge = (aps["badge"] as? Int).map { NSNumber(value: $0) }
+        content.sound = sound
+        content.threadIdentifier = aps["thread-id"] as? String ?? ""
+        content.categoryIdentifier = aps["category"] as? String ?? ""
+        content.targetContentIdentifier = aps["target-content-id"] as? String
+        content.relevanceScore = aps["relevance-score"] as? Double ?? 0
+        content.filterCriteria = aps["filter-criteria"] as? String
+        content.interruptionLevel = interruptionLevel
+        content.userInfo = payload
+        return (content.copy() as? UNNotificationContent) ?? content
+    }
+
+    private var alert: [String: Any] {
+        if let body = aps["alert"] as? String { return ["body": body] }
+        return aps["alert"] as? [String: Any] ?? [:]
+    }
+
+    private var title: String { text("title", key: "title-loc-key", arguments: "title-loc-args") }
+    private var subtitle: String { text("subtitle", key: "subtitle-loc-key", arguments: "subtitle-loc-args") }
+    private var body: String { text("body", key: "loc-key", arguments: "loc-args") }
+
+    /// The simulator has no bundle of the app's: a key stands for its own text, as on a device without translations.
+    private func text(_ plain: String, key: String, arguments: String) -> String {
+        guard let format = alert[key] as? String, !format.isEmpty else { return alert[plain] as? String ?? "" }
+        return LocalizedFormat.fill(format, with: alert[arguments] as? [String] ?? [])
+    }
+
+    private var sound: UNNotificationSound? {
+        if let name = aps["sound"] as? String {
+            return name == "default" ? .default : UNNotificationSound(named: UNNotificationSoundName(name))
+        }
+        guard let sound = aps["sound"] as? [String: Any] else { return nil }
+        let name = UNNotificationSoundName(sound["name"] as? String ?? "default")
+        guard (sound["critical"] as? Int) == 1 else { return UNNotificationSound(named: name) }
+        return .criticalSoundNamed(name, withAudioVolume: Float(sound["volume"] as? Double ?? 1))
+    }
+
+    private var interruptionLevel: UNNotificationInterruptionLevel {
+        switch aps["interruption-level"] as? String {
+        case "passive": .passive
+        case "time-sensitive": .timeSensitive
+        case "critical": .critical
+        default: .active
+        }
     }
 }

@@ -54,9 +54,6 @@ package struct DeviceScreen: Sendable {
         return Change(isReplacement: isReplacement, removed: removed)
     }
 
-    /// What a person has swiped away.
-    package mutating func remove(_ identifier: String) { notifications.removeAll { $0.identifier == identifier } }
-
     /// By conversation; the group with the newest notification first.
     ///
     /// Source: Apple, `UNNotificationContent.threadIdentifier`.
@@ -68,28 +65,5 @@ package struct DeviceScreen: Sendable {
             entries[entry.shown.thread, default: []].append(entry)
         }
         return order.map { Group(thread: $0, entries: entries[$0] ?? []) }
-    }
-
-    /// As a scheduled summary orders them: by relevance, then the newest first. The first is the featured one.
-    ///
-    /// Source: Apple, `UNNotificationContent.relevanceScore`. Time-sensitive and critical ones are not held back for a
-    /// summary (Apple, `UNNotificationInterruptionLevel`).
-    package var summary: [Entry] {
-        let held = notifications.filter { ["active", "passive"].contains($0.shown.interruptionLevel) }
-        return held.enumerated().sorted { one, other in
-            let scores = (one.element.shown.relevanceScore, other.element.shown.relevanceScore)
-            return scores.0 == scores.1 ? one.offset < other.offset : scores.0 > scores.1
-        }.map(\.element)
-    }
-
-    /// One object for `--json`.
-    package var jsonObject: [String: Any] {
-        [
-            "event": "screen", "badge": badge,
-            "groups": groups.map { group in
-                ["thread": group.thread, "identifiers": group.entries.map(\.identifier)] as [String: Any]
-            },
-            "summary": summary.map(\.identifier),
-        ]
     }
 }

@@ -25,35 +25,11 @@ package enum LockScreen {
             + push.remarks.map { "  \(TerminalText.printable($0))" }
     }
 
-    /// All conversations, one box for each, and the number on the app's icon.
-    package static func lines(_ screen: DeviceScreen, on device: String) -> [String] {
-        let badge = screen.badge == 0 ? "" : " (\(screen.badge))"
-        return screen.groups.flatMap { group in
-            let title = group.thread.isEmpty ? "\(device)\(badge)" : "\(device)\(badge) · \(group.thread)"
-            return box(title: title, group.entries.flatMap { paragraphs($0.shown) })
-        }
-    }
-
-    /// A notification that a person has expanded: the view's rows, with a rule above its actions.
-    package static func lines(_ expansion: ShownExpansion, of shown: ShownNotification, on device: String) -> [String] {
-        let text =
-            expansion.hidesDefaultContent ? [] : [shown.title, shown.subtitle, shown.body].filter { !$0.isEmpty }
-        let rows = expansion.rows.flatMap { row -> [String] in
-            switch row.kind {
-            case "facts":
-                let facts = row.facts ?? []
-                return stride(from: 0, to: facts.count - 1, by: 2).map { "\(facts[$0]): \(facts[$0 + 1])" }
-            case "picture", "player": return ["[\(row.kind) \(row.attachment ?? "")]"]
-            default: return [row.text ?? ""]
-            }
-        }
-        let actions = expansion.actions.map { action in
-            "( \(action.title)\(action.placeholder == nil ? "" : " …") )\(action.isDestructive ? " !" : "")"
-        }
-        let title = "\(device), expanded\(expansion.isSystem ? "" : " · \(shown.category)")"
-        let answer = expansion.answer.map { ["  after the action: \($0)"] } ?? []
+    /// A notification that a person has expanded.
+    package static func lines(_ expansion: ShownExpansion, on device: String) -> [String] {
+        let rows = expansion.rows.map { $0.text ?? "[\($0.file?.lastPathComponent ?? "")]" }
         let note = expansion.note.map { ["  \(TerminalText.printable($0))"] } ?? []
-        return box(title: title, text + rows + actions) + answer + note
+        return box(title: "\(device), expanded", rows) + note
     }
 
     /// What is heard, and what is unusual about it; nil for a silent notification like most.
@@ -76,7 +52,7 @@ package enum LockScreen {
     }
 
     private static func paragraphs(_ shown: ShownNotification) -> [String] {
-        [shown.title, shown.subtitle, shown.body].filter { !$0.isEmpty } + shown.attachments.map { line($0) }
+        shown.texts + shown.attachments.map { line($0) }
     }
 
     private static func line(_ attachment: ShownAttachment) -> String {

@@ -20,7 +20,9 @@ package struct ShownNotification: Codable, Equatable, Sendable {
     /// The user info as JSON; `{}` where it is not of JSON's types.
     package var userInfo: Data
 
-    package var hasText: Bool { [title, subtitle, body].contains { !$0.isEmpty } }
+    var texts: [String] { [title, subtitle, body].filter { !$0.isEmpty } }
+
+    package var hasText: Bool { !texts.isEmpty }
 
     /// As the filtering entitlement counts it: no text, no sound, no attachment.
     var isEmpty: Bool { !hasText && sound == nil && attachments.isEmpty }

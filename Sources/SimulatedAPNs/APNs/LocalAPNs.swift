@@ -5,8 +5,7 @@ internal import NIOPosix
 /// A local APNs: HTTP/2 over TLS, the checks, throttling, store and answers of Apple's, and faults on demand.
 ///
 /// Providers connect to ``address``'s port, devices to a Unix socket, tests to another one. Everything else that
-/// is documented about its behaviour is in ``RequestChecks``, ``APNsQuestion``, ``LocalAPNsConfiguration`` and
-/// ``APNsFaults``. Safe from several threads.
+/// is documented about its behavior is in ``RequestChecks``, ``LocalAPNsConfiguration`` and ``APNsFaults``. Safe from several threads.
 package final class LocalAPNs: Sendable {
     package let address: LocalAPNsAddress
     let core: LocalAPNsCore
@@ -17,16 +16,14 @@ package final class LocalAPNs: Sendable {
 
     /// Starts a server that keeps what it has to keep in a folder: its certificate, keys, devices and log. One server a
     /// folder.
-    ///
-    /// - Parameter names: host names for the certificate, beside `localhost`, where one is made.
     package static func start(
-        folder: URL, configuration: LocalAPNsConfiguration = LocalAPNsConfiguration(), names: [String] = []
+        folder: URL, configuration: LocalAPNsConfiguration = LocalAPNsConfiguration()
     ) async throws(LocalAPNsError) -> LocalAPNs {
         guard configuration.faults.isValid else { throw .configuration("a chance is not between 0 and 1") }
         let folder = try LocalAPNsFolder(folder)
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threadCount))
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do throws(LocalAPNsError) {
-            return try await LocalAPNs(folder: folder, configuration, names, group)
+            return try await LocalAPNs(folder: folder, configuration, group)
         } catch {
             try? await group.shutdownGracefully()
             folder.release()
@@ -35,12 +32,11 @@ package final class LocalAPNs: Sendable {
     }
 
     private init(
-        folder: LocalAPNsFolder, _ configuration: LocalAPNsConfiguration, _ names: [String],
-        _ group: MultiThreadedEventLoopGroup
+        folder: LocalAPNsFolder, _ configuration: LocalAPNsConfiguration, _ group: MultiThreadedEventLoopGroup
     ) async throws(LocalAPNsError) {
         self.folder = folder
         self.group = group
-        let certificate = try folder.certificate(names: names)
+        let certificate = try folder.certificate()
         let keys = try folder.providerKeys()
         let deviceFile = try folder.deviceFile()
         let registry = DeviceRegistry(configuration, known: folder.devices()) { record in
@@ -69,7 +65,6 @@ package final class LocalAPNs: Sendable {
         self.listeners = listeners
         ticking = group.next().scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: .milliseconds(100)) { _ in
             log.flush()
-            registry.releaseHeldBack(olderThan: 1_000)
         }
     }
 

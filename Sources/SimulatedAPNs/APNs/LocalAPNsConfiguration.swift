@@ -1,46 +1,33 @@
-internal import Foundation
+package import Foundation
+package import PushSimulator
 
-/// How a local APNs behaves. The numbers that Apple does not publish are guesses, and all of them can be set.
+/// How a local APNs behaves. Where Apple does not say, it takes the stricter way; numbers that Apple does not publish are
+/// guesses.
 package struct LocalAPNsConfiguration: Sendable {
     /// Loopback unless said otherwise: it is a simulator, and anyone who reaches it can see what it got.
     package var host = "127.0.0.1"
     /// 0: any free one.
     package var port = 0
-    package var threadCount = 1
     package var environment = APNsEnvironment.production
-    package var lenient: Set<APNsQuestion> = []
     package var faults = APNsFaults()
     /// Of the faults.
     package var seed: UInt64 = .random(in: 0...UInt64(UInt32.max))
     package var log = APNsLogDetail.headers
 
-    /// SETTINGS_MAX_CONCURRENT_STREAMS, once a push was accepted. Observed: 1,000.
-    package var streamLimit = 1_000
-    /// After an error condition, until `successesUntilRestored` have followed. Observed: 1, restored after one.
-    package var streamLimitAfterError = 1
-    package var successesUntilRestored = 1
-    /// A connection's error score is 1 for each error condition, 10 for `BadDeviceToken`, less 0.1 for each success; at
-    /// this score it gets a GOAWAY.
-    package var errorScoreLimit = 500.0
     /// Requests for one device and app within a second, before `TooManyRequests`; 0 for no limit.
     package var requestsPerDevicePerSecond = 0
     /// Notifications that one online device may leave unacknowledged before `TooManyRequests`.
     package var unacknowledgedLimit = 1_000
 
-    /// Takes any token of 64 hexadecimal digits, of devices that nobody has registered too: for measurements.
-    package var acceptsAnyDevice = false
-
     /// From the connection to the peer's SETTINGS.
     package var handshakeTimeout = Duration.seconds(10)
-    /// From a request's headers to the end of its body; also from a frame's or header block's first byte to its last.
+    /// From a request's headers to the end of its body.
     package var requestTimeout = Duration.seconds(30)
     /// Without a request; then GOAWAY `IdleTimeout`.
     package var idleTimeout = Duration.seconds(3_600)
     /// How long a connection has after GOAWAY; longer where the latency fault holds answers back.
     package var closingTime = Duration.seconds(2)
     package var connectionLimit = 1_000
-    /// Of the control endpoint: from a connection, or its last answer, to the end of the next request.
-    package var controlTimeout = Duration.seconds(30)
 
     /// Provider tokens.
     package var maximumTokenAge: Int64 = 3_600
@@ -56,8 +43,6 @@ package struct LocalAPNsConfiguration: Sendable {
     package var watcher: (@Sendable (LocalAPNsEvent) -> Void)?
 
     package init() {}
-
-    func isStrict(_ question: APNsQuestion) -> Bool { !lenient.contains(question) }
 }
 
 package enum APNsEnvironment: String, Hashable, Sendable, CaseIterable, Codable {
@@ -75,39 +60,150 @@ package enum APNsLogDetail: String, Hashable, Sendable, CaseIterable {
     case payloads
 }
 
-/// What Apple leaves unknown: each is a switch, strict unless it is made lenient.
-package enum APNsQuestion: String, Hashable, Sendable, CaseIterable, Codable {
-    /// Strict: an `apns-id` in capitals is `BadMessageId`. Lenient: taken, and echoed in small letters.
-    case idCase = "id-case"
-    /// Strict: no `apns-push-type` is `InvalidPushType`. Lenient: it is an alert.
-    case missingPushType = "missing-push-type"
-    /// Strict: a payload that does not fit its push type is `InvalidPushType`: an alert without alert, badge and sound; a
-    /// background push with one of them, or without `content-available`.
-    case pushTypeOfPayload = "push-type-of-payload"
-    /// Strict: a topic without its push type's suffix, or with another's, is `BadTopic`. Lenient: taken where it is the
-    /// device's with any suffix.
-    case topicSuffix = "topic-suffix"
-    /// Strict: a background push without `apns-priority` is `BadPriority`, since the default is 10. Lenient: it is 5.
-    case backgroundPriority = "background-priority"
-    /// Strict: an empty `apns-collapse-id` is `BadCollapseId`. Lenient: it counts as missing.
-    case emptyCollapseID = "empty-collapse-id"
-    /// Strict: a body that is no JSON object with an object `aps` is `BadRequestPayload`. Lenient: it is taken, and no
-    /// device shows anything.
-    case payload
-    /// Strict: a provider token from more than five minutes ahead is `InvalidProviderToken`. Lenient: it is as good as any.
-    case futureToken = "future-token"
-    /// Strict: a provider token made less than 20 minutes after the connection's current one is
-    /// `TooManyProviderTokenUpdates`. Lenient: the first change on a connection is free.
-    case firstTokenUpdate = "first-token-update"
-    /// Strict: the documented `BadEnvironmentKeyIdInToken`. Lenient: the `BadEnvironmentKeyInToken` that was seen.
-    case environmentReason = "environment-reason"
-    /// Strict: a key of the same team that is not the connection's first is `UnrelatedKeyIdInToken`, unless both are for
-    /// the whole team or registered as related. Lenient: any key of the team.
-    case relatedKeys = "related-keys"
-    /// Strict: a client that does not offer `h2` by ALPN is closed. Lenient: one that offers nothing is taken to speak
-    /// HTTP/2. (The Python package aioapns offers nothing, and is used with Apple's servers.)
-    case missingALPN = "missing-alpn"
-    /// Strict: what a device had been sent but not acknowledged when it went away is sent again, all of it. Lenient: only
-    /// the newest, as one that was stored.
-    case unacknowledged
+/// What goes wrong on purpose. Chances are 0 to 1, each drawn for each request that would have been accepted.
+package struct APNsFaults: Codable, Hashable, Sendable {
+    /// An answer waits this long, at random between the two.
+    package var latencyMillisecondsMinimum = 0
+    package var latencyMillisecondsMaximum = 0
+    /// Delivered, and never answered.
+    package var lostResponses = 0.0
+    /// RST_STREAM instead of an answer; delivered or not, by a second draw.
+    package var resets = 0.0
+    /// 429 `TooManyRequests`, not delivered.
+    package var tooManyRequests = 0.0
+    /// 500 `InternalServerError`, not delivered.
+    package var serverErrors = 0.0
+    /// 503 `ServiceUnavailable`, not delivered.
+    package var unavailable = 0.0
+    /// Delivered twice.
+    package var duplicates = 0.0
+    /// GOAWAY after this many requests on a connection; 0 for never.
+    package var goAwayEvery = 0
+
+    /// Streams on a connection after an error; Apple's servers have been seen to allow one, and all after the next success.
+    package var streamsAfterError = 1
+
+    package init() {}
+
+    /// Reads a JSON object of numbers. An absent member keeps its default; an unknown one, or a number out of its range, is
+    /// an error.
+    package init?(parsing json: Data) {
+        guard let given = try? JSONDecoder().decode([String: Double].self, from: json),
+            let defaults = try? JSONEncoder().encode(APNsFaults()),
+            let known = try? JSONDecoder().decode([String: Double].self, from: defaults),
+            given.keys.allSatisfy({ known[$0] != nil }),
+            let merged = try? JSONEncoder().encode(known.merging(given) { $1 }),
+            let faults = try? JSONDecoder().decode(Self.self, from: merged), faults.isValid
+        else { return nil }
+        self = faults
+    }
+
+    package static let rule = "faults are a JSON object: chances from 0 to 1, latencies of at most ten minutes"
+
+    /// Whether each number is in its range.
+    package var isValid: Bool {
+        let chances = [
+            lostResponses, resets, tooManyRequests, serverErrors, unavailable, duplicates,
+        ]
+        return chances.allSatisfy { (0...1).contains($0) } && tooManyRequests + serverErrors + unavailable <= 1
+            && (0...600_000).contains(latencyMillisecondsMaximum)
+            && (0...latencyMillisecondsMaximum).contains(latencyMillisecondsMinimum) && goAwayEvery >= 0
+            && (1...1_000_000).contains(streamsAfterError)
+    }
+}
+
+/// What a fault plan does to one request.
+struct FaultDecision {
+    var refusal: APNsReason?
+    var isDelivered = true
+    var deliveryCount = 1
+    var answer = Answer.given
+    var latencyMilliseconds = 0
+
+    enum Answer { case given, lost, reset }
+}
+
+/// Draws decisions; the same seed gives the same sequence.
+struct FaultDice {
+    var faults: APNsFaults
+    private var random: SplitMix64
+
+    init(_ faults: APNsFaults, seed: UInt64) {
+        self.faults = faults
+        random = SplitMix64(state: seed)
+    }
+
+    mutating func decide() -> FaultDecision {
+        var decision = FaultDecision()
+        if faults == APNsFaults() { return decision }
+        if faults.latencyMillisecondsMaximum > 0 {
+            decision.latencyMilliseconds = Int.random(
+                in: faults.latencyMillisecondsMinimum...faults.latencyMillisecondsMaximum, using: &random)
+        }
+        let refused = Double.random(in: 0..<1, using: &random)
+        if refused < faults.tooManyRequests {
+            decision.refusal = .tooManyRequests
+        } else if refused < faults.tooManyRequests + faults.serverErrors {
+            decision.refusal = .internalServerError
+        } else if refused < faults.tooManyRequests + faults.serverErrors + faults.unavailable {
+            decision.refusal = .serviceUnavailable
+        }
+        if decision.refusal != nil { return decision }
+        if draw(faults.resets) {
+            decision.answer = .reset
+            decision.isDelivered = draw(0.5)
+        } else if draw(faults.lostResponses) {
+            decision.answer = .lost
+        }
+        if draw(faults.duplicates) { decision.deliveryCount = 2 }
+        return decision
+    }
+
+    private mutating func draw(_ chance: Double) -> Bool {
+        chance > 0 && Double.random(in: 0..<1, using: &random) < chance
+    }
+}
+
+/// Small and repeatable; for chances, not for secrets.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
+    }
+}
+
+/// What happens at a local APNs, for whoever looks at it.
+package enum LocalAPNsEvent: Sendable {
+    /// A provider's request: for which device, if the token is one's, and why it was refused; nil where it was not.
+    case requested(device: String?, reason: String?)
+    case showed(device: String, ShownOnDevice)
+}
+
+/// What a person sees of one push, on its way from the device's process to the local APNs' page.
+package struct ShownOnDevice: Codable, Equatable, Sendable {
+    package var identifier: String
+    package var outcome: DeliveredPush.Outcome
+    /// Why it did not open, or was not shown.
+    package var reason: String?
+    package var title = ""
+    package var subtitle = ""
+    package var body = ""
+
+    init(_ push: DeliveredPush, identifier: String) {
+        self.identifier = identifier
+        outcome = push.outcome
+        reason = push.reason ?? push.note
+        guard let shown = push.shown else { return }
+        (title, subtitle, body) = (Self.cut(shown.title), Self.cut(shown.subtitle), Self.cut(shown.body))
+    }
+
+    /// So that a frame takes it, whatever it is made of.
+    private static func cut(_ text: String) -> String {
+        text.utf8.count <= 20_000 ? text : String(decoding: text.utf8.prefix(20_000), as: UTF8.self)
+    }
 }

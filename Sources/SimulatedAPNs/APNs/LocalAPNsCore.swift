@@ -1,3 +1,4 @@
+internal import Foundation
 internal import NIOCore
 internal import NIOHTTP2
 internal import SealedPush
@@ -34,7 +35,7 @@ final class LocalAPNsCore: Sendable {
         self.tokens = tokens
         self.registry = registry
         self.log = log
-        checks = RequestChecks(configuration: configuration)
+        checks = RequestChecks()
         dice = Locked(FaultDice(configuration.faults, seed: configuration.seed))
     }
 
@@ -110,11 +111,11 @@ final class LocalAPNsCore: Sendable {
             let key = try identity.check(
                 request.authorization, tokens: tokens, configuration: configuration, at: now / 1_000)
             keyID = key.keyID
-            let (notification, bundleID) = try check(request, key, id: handled.apnsID, at: now)
+            let (notification, bundleID) = try check(request, id: handled.apnsID, at: now)
             let device = try registry.find(token, bundleID: bundleID, at: now)
             handled.fault = dice.withLock { $0.decide() }
             if let reason = handled.fault.refusal { throw APNsRefusal(reason) }
-            outcome = device.map { registry.deliver(notification, to: $0, handled.fault) } ?? .nowhere
+            outcome = registry.deliver(notification, to: device, handled.fault)
         } catch {
             handled.refusal = error
         }
@@ -135,19 +136,18 @@ final class LocalAPNsCore: Sendable {
 
     /// Checks 5 to 15.
     private func check(
-        _ request: ProviderRequest, _ key: ProviderKey, id: String, at now: Int64
+        _ request: ProviderRequest, id: String, at now: Int64
     ) throws(APNsRefusal) -> (APNsNotification, bundleID: String) {
         _ = try checks.apnsID(request)
         let type = try checks.pushType(request)
         let bundleID = try checks.bundleID(request, type)
-        if let topics = key.topics, !topics.contains(bundleID) { throw APNsRefusal(.topicDisallowed) }
         let priority = try checks.priority(request, type)
         let expiration = try checks.expiration(request)
         let collapseID = try checks.collapseID(request)
         try checks.checkPayload(request, type)
         let notification = APNsNotification(
             apnsID: id, pushType: type, priority: priority, expiration: expiration, collapseID: collapseID,
-            payload: Array(request.bodyView), received: now)
+            payload: Data(request.bodyView), received: now)
         return (notification, bundleID)
     }
 
@@ -179,6 +179,6 @@ extension FaultDecision {
         }
         if !isDelivered { return "dropped" }
         if deliveryCount > 1 { return "duplicate" }
-        return isHeldBack ? "reordered" : nil
+        return nil
     }
 }

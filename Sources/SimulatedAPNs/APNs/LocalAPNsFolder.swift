@@ -47,14 +47,14 @@ struct LocalAPNsFolder {
     func path(_ name: String) -> String { url.appending(path: name).path(percentEncoded: false) }
 
     /// The certificate that is there, or a new one.
-    func certificate(names: [String]) throws(LocalAPNsError) -> ServerCertificate {
+    func certificate() throws(LocalAPNsError) -> ServerCertificate {
         if let root = text("root.pem"), let certificate = text("server.pem"), let key = text("server-key.pem"),
             ServerCertificate.isGood(certificate)
         {
             return ServerCertificate(rootPEM: root, certificatePEM: certificate, keyPEM: key)
         }
         let made: ServerCertificate
-        do { made = try ServerCertificate.make(names: names) } catch { throw .certificate("\(error)") }
+        do { made = try ServerCertificate.make() } catch { throw .certificate("\(error)") }
         // The root last: who finds it finds the rest.
         try write(made.keyPEM, "server-key.pem")
         try write(made.certificatePEM, "server.pem")

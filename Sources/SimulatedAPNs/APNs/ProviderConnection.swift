@@ -11,7 +11,7 @@ final class ProviderConnection: ChannelInboundHandler {
     let core: LocalAPNsCore
     let number: Int
     private var identity = ConnectionIdentity()
-    private var throttle: StreamThrottle
+    private var throttle = StreamThrottle()
     /// Requests that have not ended yet.
     var requests: [HTTP2StreamID: (request: ProviderRequest, start: NIODeadline)] = [:]
     /// Requests that are answered before their end.
@@ -26,18 +26,15 @@ final class ProviderConnection: ChannelInboundHandler {
     private var windowByteCount = ProviderConnection.fullWindowByteCount
     /// Since a GOAWAY: when its time is over, and whose it was.
     var closing: (deadline: NIODeadline, isByPeer: Bool)?
-    let frames: FrameWatch
     /// Until the first frame has come.
     private var opening: Scheduled<Void>?
     var ticking: RepeatedTask?
 
     /// - Parameter opening: what closes the connection unless it is cancelled.
-    init(core: LocalAPNsCore, number: Int, frames: FrameWatch, opening: Scheduled<Void>) {
+    init(core: LocalAPNsCore, number: Int, opening: Scheduled<Void>) {
         self.core = core
         self.number = number
-        self.frames = frames
         self.opening = opening
-        throttle = StreamThrottle(core.configuration)
     }
 
     /// The first SETTINGS, as observed at Apple's, but for one stream until a push was accepted.
@@ -168,7 +165,11 @@ final class ProviderConnection: ChannelInboundHandler {
         lastRequest = .now()
         let handled = core.handle(
             request, identity: &identity, random: &random, connection: number, stream: stream)
-        for limit in throttle.count(handled) {
+        let faults = core.faults
+        // What the peer is not told about changes nothing for it.
+        if handled.fault.answer == .given,
+            let limit = throttle.count(handled.refusal, afterError: faults.streamsAfterError)
+        {
             write(
                 .settings(.settings([HTTP2Setting(parameter: .maxConcurrentStreams, value: limit)])), on: .rootStream,
                 context)
@@ -178,12 +179,7 @@ final class ProviderConnection: ChannelInboundHandler {
         } else {
             answer(handled, on: stream, context)
         }
-        let every = core.faults.goAwayEvery
-        if throttle.isOutOfPatience {
-            goAway(handled.refusal?.reason ?? .forbidden, context)
-        } else if every > 0, requestCount % every == 0 {
-            goAway(nil, context)
-        }
+        if faults.goAwayEvery > 0, requestCount % faults.goAwayEvery == 0 { goAway(nil, context) }
         if closing != nil { closeIfDone(context) }
     }
 
@@ -239,4 +235,92 @@ final class ProviderConnection: ChannelInboundHandler {
     private static let patience = 8_192
     /// The connection's window at the start. Source: RFC 9113, 6.9.2.
     private static let fullWindowByteCount = 65_535
+}
+
+/// How a connection ends: what is too slow, GOAWAY from either side, and what is still owed then.
+extension ProviderConnection {
+    func tick(_ context: ChannelHandlerContext) {
+        let now = NIODeadline.now()
+        let timeout = TimeAmount.milliseconds(core.configuration.requestTimeout.milliseconds)
+        for (stream, open) in requests where now - open.start > timeout {
+            requests[stream] = nil
+            core.note("request-timeout", connection: number, ["stream": .integer(Int64(Int(stream)))])
+            write(.rstStream(.cancel), on: stream, context)
+        }
+        if now - lastRequest > .milliseconds(core.configuration.idleTimeout.milliseconds) {
+            goAway(.idleTimeout, context)
+        }
+        context.flush()
+        closeIfDone(context)
+    }
+
+    /// Answers what has come so far, takes no more, and closes a little later: closing at once could throw away what the
+    /// peer has not read yet.
+    func goAway(_ reason: APNsReason?, _ context: ChannelHandlerContext) {
+        guard closing == nil else { return }
+        let json = context.channel.allocator.buffer(string: reason.map { APNsRefusal($0).json } ?? "")
+        write(
+            .goAway(lastStreamID: lastStream, errorCode: .noError, opaqueData: reason == nil ? nil : json),
+            on: .rootStream, context)
+        context.flush()
+        core.note("goaway", connection: number, ["reason": reason.map { .string($0.rawValue) } ?? .null])
+        beginClosing(isByPeer: false, context)
+    }
+
+    /// The peer wants no more than the answers to what it has asked.
+    func peerGoesAway(_ context: ChannelHandlerContext) {
+        core.note("peer-goaway", connection: number)
+        guard closing == nil else { return }
+        beginClosing(isByPeer: true, context)
+        closeIfDone(context)
+    }
+
+    private func beginClosing(isByPeer: Bool, _ context: ChannelHandlerContext) {
+        let time = TimeAmount.milliseconds(core.configuration.closingTime.milliseconds)
+        closing = (NIODeadline.now() + time, isByPeer)
+        let this = NIOLoopBound(self, eventLoop: context.eventLoop)
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: time) { this.value.closeIfDone(bound.value) }
+    }
+
+    /// Requests that have not ended are waited for until the closing time is over, delayed answers for as long as they
+    /// take: they were promised.
+    func closeIfDone(_ context: ChannelHandlerContext) {
+        guard let closing, delayed.isEmpty else { return }
+        guard NIODeadline.now() >= closing.deadline || (closing.isByPeer && requests.isEmpty) else { return }
+        context.flush()
+        context.close(promise: nil)
+    }
+}
+
+/// Tells a connection to end.
+struct GoAwayEvent: Sendable {
+    let reason: APNsReason?
+}
+
+extension Duration {
+    var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
+}
+
+/// How many streams a connection may have: one until a push was accepted, fewer after an error, all again after a success.
+///
+/// Source: Apple, "Sending notification requests to APNs"; the numbers were observed.
+struct StreamThrottle {
+    private var current = 1
+    private var hasSucceeded = false
+
+    /// Returns the limit to announce after a request, or nil if it has not changed.
+    mutating func count(_ refusal: APNsRefusal?, afterError: Int) -> Int? {
+        var wanted = current
+        if let refusal {
+            if refusal.reason.isErrorCondition, hasSucceeded { wanted = min(afterError, Self.limit) }
+        } else {
+            hasSucceeded = true
+            wanted = Self.limit
+        }
+        defer { current = wanted }
+        return wanted == current ? nil : wanted
+    }
+
+    static let limit = 1_000
 }

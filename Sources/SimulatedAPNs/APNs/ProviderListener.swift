@@ -64,24 +64,15 @@ struct ProviderListener {
         try pipeline.addHandler(
             ApplicationProtocolNegotiationHandler { result, channel in
                 watcher.isEncrypted = true
-                let isTaken: Bool =
-                    switch result {
-                    case .negotiated(let name): name == "h2"
-                    case .fallback: !core.configuration.isStrict(.missingALPN)
-                    }
-                guard isTaken else {
+                guard case .negotiated("h2") = result else {
                     core.note("wrong-alpn", connection: number)
                     return channel.close()
                 }
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    let frames = FrameWatch()
-                    try pipeline.addHandler(WriteGathering())
-                    try pipeline.addHandler(frames)
                     try pipeline.addHandler(http2(core.configuration))
                     // The time for the handshake is that for the preface and the SETTINGS too.
-                    try pipeline.addHandler(
-                        ProviderConnection(core: core, number: number, frames: frames, opening: deadline))
+                    try pipeline.addHandler(ProviderConnection(core: core, number: number, opening: deadline))
                 }
             })
         try pipeline.addHandler(watcher)

@@ -1,3 +1,4 @@
+package import Foundation
 internal import NIOCore
 internal import NIOHPACK
 
@@ -61,7 +62,7 @@ package struct APNsNotification: Codable, Hashable, Sendable {
     /// Nil: for as long as APNs stores. 0: one attempt.
     package var expiration: Int64?
     package var collapseID: String?
-    package var payload: [UInt8]
+    package var payload: Data
     /// Milliseconds since 1970.
     package var received: Int64
 
@@ -76,24 +77,127 @@ package struct APNsNotification: Codable, Hashable, Sendable {
     }
 }
 
-/// What a device has on its screen: the identifiers of the newest 1,000 notifications, at about 150 bytes each.
-///
-/// Only a word in the output rests on it. That nothing is shown twice as new is the extension's ledger's business.
-struct ShownIdentifiers: Sendable {
-    private var known: Set<String> = []
-    /// Oldest first.
-    private var order: [String] = []
+/// `apns-push-type`, with what each asks of topic, priority and size. Source: Apple, "Sending notification requests to
+/// APNs".
+package enum PushType: String, Codable, Hashable, Sendable, CaseIterable {
+    case alert
+    case background
+    case complication
+    case controls
+    case fileprovider
+    case liveactivity
+    case location
+    case mdm
+    case pushtotalk
+    case voip
+    case widgets
 
-    var count: Int { known.count }
-
-    /// False where it was there already; it is the newest either way. Costs a look at all of them at worst.
-    mutating func insert(_ identifier: String) -> Bool {
-        let isNew = known.insert(identifier).inserted
-        if !isNew, let place = order.lastIndex(of: identifier) { order.remove(at: place) }
-        order.append(identifier)
-        if order.count > Self.maximumCount { known.remove(order.removeFirst()) }
-        return isNew
+    /// What `apns-topic` has behind the bundle ID. `mdm` has a topic of its own, without a suffix.
+    var topicSuffix: String {
+        switch self {
+        case .alert, .background, .mdm: ""
+        case .complication: ".complication"
+        case .controls: ".push-type.controls"
+        case .fileprovider: ".pushkit.fileprovider"
+        case .liveactivity: ".push-type.liveactivity"
+        case .location: ".location-query"
+        case .pushtotalk: ".voip-ptt"
+        case .voip: ".voip"
+        case .widgets: ".push-type.widgets"
+        }
     }
 
-    static let maximumCount = 1_000
+    var payloadByteLimit: Int { self == .voip ? Self.maximumPayloadByteCount : 4_096 }
+
+    static let maximumPayloadByteCount = 5_120
+
+    /// The bundle ID that a topic is of, and the type whose suffix it has.
+    static func split(topic: String) -> (bundleID: String, suffix: String) {
+        // Only the last parts can be a suffix; most topics have none.
+        for suffix in suffixes where topic.hasSuffix(suffix) {
+            return (String(topic.dropLast(suffix.utf8.count)), suffix)
+        }
+        return (topic, "")
+    }
+
+    private static let suffixes = allCases.map(\.topicSuffix).filter { !$0.isEmpty }
+}
+
+/// Apple's word for a refusal, and its HTTP status. Source: Apple, "Handling notification responses from APNs".
+package enum APNsReason: String, Hashable, Sendable, CaseIterable {
+    case badCollapseID = "BadCollapseId"
+    case badDeviceToken = "BadDeviceToken"
+    case badExpirationDate = "BadExpirationDate"
+    case badMessageID = "BadMessageId"
+    case badPriority = "BadPriority"
+    /// Apple lists it for broadcasts only; here for a payload that is no JSON object with `aps`.
+    case badRequestPayload = "BadRequestPayload"
+    case badTopic = "BadTopic"
+    case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
+    case duplicateHeaders = "DuplicateHeaders"
+    case idleTimeout = "IdleTimeout"
+    case invalidPushType = "InvalidPushType"
+    case missingDeviceToken = "MissingDeviceToken"
+    case missingTopic = "MissingTopic"
+    case payloadEmpty = "PayloadEmpty"
+    case topicDisallowed = "TopicDisallowed"
+    case expiredProviderToken = "ExpiredProviderToken"
+    case forbidden = "Forbidden"
+    case invalidProviderToken = "InvalidProviderToken"
+    case missingProviderToken = "MissingProviderToken"
+    case unrelatedKeyIDInToken = "UnrelatedKeyIdInToken"
+    case badEnvironmentKeyIDInToken = "BadEnvironmentKeyIdInToken"
+    /// What Apple's servers have been seen to say instead.
+    case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
+    case badPath = "BadPath"
+    case methodNotAllowed = "MethodNotAllowed"
+    case expiredToken = "ExpiredToken"
+    case unregistered = "Unregistered"
+    case payloadTooLarge = "PayloadTooLarge"
+    case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
+    case tooManyRequests = "TooManyRequests"
+    case internalServerError = "InternalServerError"
+    case serviceUnavailable = "ServiceUnavailable"
+    case shutdown = "Shutdown"
+
+    package var status: Int {
+        switch self {
+        case .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority, .badRequestPayload,
+            .badTopic, .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
+            .missingTopic, .payloadEmpty, .topicDisallowed:
+            400
+        case .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken,
+            .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken:
+            403
+        case .badPath: 404
+        case .methodNotAllowed: 405
+        case .expiredToken, .unregistered: 410
+        case .payloadTooLarge: 413
+        case .tooManyProviderTokenUpdates, .tooManyRequests: 429
+        case .internalServerError: 500
+        case .serviceUnavailable, .shutdown: 503
+        }
+    }
+
+    /// Whether it counts against the connection. Source: Apple, the same page: 4xx does, "410 isn't considered an error
+    /// condition".
+    package var isErrorCondition: Bool { (400..<500).contains(status) && status != 410 }
+}
+
+/// A refusal: the reason, and with 410 since when.
+package struct APNsRefusal: Error, Hashable, Sendable {
+    package let reason: APNsReason
+    /// Milliseconds since 1970.
+    package var timestamp: Int64?
+
+    package init(_ reason: APNsReason, timestamp: Int64? = nil) {
+        self.reason = reason
+        self.timestamp = timestamp
+    }
+
+    /// The answer's body.
+    var json: String {
+        guard let timestamp else { return "{\"reason\":\"\(reason.rawValue)\"}" }
+        return "{\"reason\":\"\(reason.rawValue)\",\"timestamp\":\(timestamp)}"
+    }
 }

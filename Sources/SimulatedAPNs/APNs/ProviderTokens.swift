@@ -15,8 +15,6 @@ final class ProviderTokens: Sendable {
 
     func register(_ key: ProviderKey) { keys.withLock { $0[key.keyID] = key } }
 
-    func remove(keyID: String) { keys.withLock { $0[keyID] = nil } }
-
     /// A token whose signature was good. Its age is checked at each request.
     struct Verified: Sendable {
         let key: ProviderKey
@@ -55,7 +53,6 @@ final class ProviderTokens: Sendable {
 struct ConnectionIdentity {
     private var first: ProviderKey?
     private var current: (text: String, token: ProviderTokens.Verified)?
-    private var hasChanged = false
 
     /// Returns the key that signed the token.
     mutating func check(
@@ -68,13 +65,11 @@ struct ConnectionIdentity {
         }
         let token = try tokens.verify(authorization)
         try checkAge(token, configuration, at: now)
-        try checkBinding(token.key, configuration)
+        guard first.map({ $0.teamID == token.key.teamID }) ?? true else { throw APNsRefusal(.invalidProviderToken) }
         if let current, token.issued > current.token.issued {
-            let isFree = !hasChanged && !configuration.isStrict(.firstTokenUpdate)
-            guard isFree || token.issued - current.token.issued >= configuration.tokenUpdateInterval else {
+            guard token.issued - current.token.issued >= configuration.tokenUpdateInterval else {
                 throw APNsRefusal(.tooManyProviderTokenUpdates)
             }
-            hasChanged = true
         }
         if first == nil { first = token.key }
         // An older token that is still good may be used beside the newest; it is not remembered.
@@ -87,20 +82,41 @@ struct ConnectionIdentity {
     ) throws(APNsRefusal) {
         // Both ends of the range are so far apart that a difference could overflow.
         guard token.issued >= now - configuration.maximumTokenAge else { throw APNsRefusal(.expiredProviderToken) }
-        if configuration.isStrict(.futureToken), token.issued > now + configuration.futureTolerance {
-            throw APNsRefusal(.invalidProviderToken)
-        }
+        guard token.issued <= now + configuration.futureTolerance else { throw APNsRefusal(.invalidProviderToken) }
+    }
+}
+
+/// A provider's key as the server knows it: its ID, the team, and the public half. It is for the whole team.
+package struct ProviderKey: Codable, Hashable, Sendable {
+    /// Apple's have ten characters.
+    package var keyID: String
+    package var teamID: String
+    /// P-256, PEM.
+    package var publicKey: String
+
+    package init(keyID: String, teamID: String, publicKey: String) {
+        self.keyID = keyID
+        self.teamID = teamID
+        self.publicKey = publicKey
     }
 
-    private func checkBinding(_ key: ProviderKey, _ configuration: LocalAPNsConfiguration) throws(APNsRefusal) {
-        if let environment = key.environment, environment != configuration.environment {
-            throw APNsRefusal(
-                configuration.isStrict(.environmentReason) ? .badEnvironmentKeyIDInToken : .badEnvironmentKeyInToken)
-        }
-        guard let first else { return }
-        guard key.teamID == first.teamID else { throw APNsRefusal(.invalidProviderToken) }
-        if configuration.isStrict(.relatedKeys), !key.isRelated(to: first) {
-            throw APNsRefusal(.unrelatedKeyIDInToken)
-        }
+    /// A new key pair: what the server keeps, and the `.p8` file's text for the provider.
+    package static func make(teamID: String? = nil) -> (key: ProviderKey, p8: String) {
+        let secret = P256.Signing.PrivateKey()
+        let key = ProviderKey(
+            keyID: randomID(), teamID: teamID ?? randomID(), publicKey: secret.publicKey.pemRepresentation)
+        return (key, secret.pemRepresentation + "\n")
     }
+
+    private static func randomID() -> String {
+        String((0..<10).map { _ in "ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789".randomElement() ?? "A" })
+    }
+
+    /// The public half of what a file holds: a public key in PEM, or a `.p8`.
+    package static func publicKey(pem: String) -> String? {
+        if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) { return key.pemRepresentation }
+        return (try? P256.Signing.PrivateKey(pemRepresentation: pem))?.publicKey.pemRepresentation
+    }
+
+    var verifyingKey: P256.Signing.PublicKey? { try? P256.Signing.PublicKey(pemRepresentation: publicKey) }
 }

@@ -5,13 +5,11 @@ internal import _PushBase
 /// The checks of a request, in the order in which this server makes them. Apple's order is not published.
 ///
 /// 1. `:method` (405), 2. `:path` (404, `MissingDeviceToken`), 3. repeated headers, 4. the provider token (403, 429; see
-/// ``ProviderTokens``), 5. `apns-id`, 6. `apns-push-type`, 7. `apns-topic` and its suffix, 8. whether the key may send to
-/// the topic, 9. `apns-priority`, 10. `apns-expiration`, 11. `apns-collapse-id`, 12. an empty payload, 13. its size, 14. its
-/// JSON, 15. whether it fits the push type; then the device token (``DeviceRegistry``): 16. `BadDeviceToken`, 17.
-/// `DeviceTokenNotForTopic`, 18. 410, 19. too many requests for one device.
+/// ``ProviderTokens``), 5. `apns-id`, 6. `apns-push-type`, 7. `apns-topic` and its suffix, 8. `apns-priority`,
+/// 9. `apns-expiration`, 10. `apns-collapse-id`, 11. an empty payload, 12. its size, 13. its JSON, 14. whether it fits the
+/// push type; then the device token (``DeviceRegistry``): 15. `BadDeviceToken`, 16. `DeviceTokenNotForTopic`, 17. 410,
+/// 18. too many requests for one device.
 struct RequestChecks {
-    let configuration: LocalAPNsConfiguration
-
     /// What comes before the provider token.
     func checkRequestLine(_ request: ProviderRequest) throws(APNsRefusal) -> Substring {
         guard request.method == "POST" else { throw APNsRefusal(.methodNotAllowed) }
@@ -27,18 +25,13 @@ struct RequestChecks {
     /// The canonical form of a UUID; nil makes one.
     func apnsID(_ request: ProviderRequest) throws(APNsRefusal) -> String? {
         guard let text = request.apnsID else { return nil }
-        guard UUIDText.isCanonical(text, allowingCapitals: !configuration.isStrict(.idCase)) else {
-            throw APNsRefusal(.badMessageID)
-        }
-        return configuration.isStrict(.idCase) ? text : text.lowercased()
+        // Whether Apple takes capitals is not known.
+        guard UUIDText.isCanonical(text) else { throw APNsRefusal(.badMessageID) }
+        return text
     }
 
     func pushType(_ request: ProviderRequest) throws(APNsRefusal) -> PushType {
-        guard let text = request.pushType else {
-            guard configuration.isStrict(.missingPushType) else { return .alert }
-            throw APNsRefusal(.invalidPushType)
-        }
-        guard let type = PushType(rawValue: text) else { throw APNsRefusal(.invalidPushType) }
+        guard let type = request.pushType.flatMap(PushType.init(rawValue:)) else { throw APNsRefusal(.invalidPushType) }
         return type
     }
 
@@ -46,17 +39,16 @@ struct RequestChecks {
     func bundleID(_ request: ProviderRequest, _ type: PushType) throws(APNsRefusal) -> String {
         guard let topic = request.topic, !topic.isEmpty else { throw APNsRefusal(.missingTopic) }
         let (bundleID, suffix) = PushType.split(topic: topic)
-        if configuration.isStrict(.topicSuffix), suffix != type.topicSuffix { throw APNsRefusal(.badTopic) }
+        if suffix != type.topicSuffix { throw APNsRefusal(.badTopic) }
         return bundleID
     }
 
     func priority(_ request: ProviderRequest, _ type: PushType) throws(APNsRefusal) -> Int {
         let priority: Int
         switch request.priority {
-        case "10": priority = 10
+        case "10", nil: priority = 10
         case "5": priority = 5
         case "1": priority = 1
-        case nil: priority = type == .background && !configuration.isStrict(.backgroundPriority) ? 5 : 10
         default: throw APNsRefusal(.badPriority)
         }
         // Apple: "Always use priority 5 [for background]. Using priority 10 is an error."
@@ -74,11 +66,7 @@ struct RequestChecks {
 
     func collapseID(_ request: ProviderRequest) throws(APNsRefusal) -> String? {
         guard let text = request.collapseID else { return nil }
-        if text.isEmpty {
-            guard configuration.isStrict(.emptyCollapseID) else { return nil }
-            throw APNsRefusal(.badCollapseID)
-        }
-        guard text.utf8.count <= 64 else { throw APNsRefusal(.badCollapseID) }
+        guard (1...64).contains(text.utf8.count) else { throw APNsRefusal(.badCollapseID) }
         return text
     }
 
@@ -86,17 +74,14 @@ struct RequestChecks {
         guard request.bodyByteCount > 0 else { throw APNsRefusal(.payloadEmpty) }
         guard request.bodyByteCount <= type.payloadByteLimit else { throw APNsRefusal(.payloadTooLarge) }
         let outline = request.bodyView.withContiguousStorageIfAvailable { PayloadOutline(scanning: $0) } ?? nil
-        guard let outline, outline.hasAps else {
-            if configuration.isStrict(.payload) { throw APNsRefusal(.badRequestPayload) }
-            return
-        }
-        if configuration.isStrict(.pushTypeOfPayload), !outline.fits(type) { throw APNsRefusal(.invalidPushType) }
+        guard let outline, outline.hasAps else { throw APNsRefusal(.badRequestPayload) }
+        if !outline.fits(type) { throw APNsRefusal(.invalidPushType) }
     }
 }
 
 /// The text form of a UUID.
 enum UUIDText {
-    static func isCanonical(_ text: String, allowingCapitals: Bool) -> Bool {
+    static func isCanonical(_ text: String) -> Bool {
         guard text.utf8.count == 36 else { return false }
         for (index, byte) in text.utf8.enumerated() {
             if index == 8 || index == 13 || index == 18 || index == 23 {
@@ -105,7 +90,6 @@ enum UUIDText {
             }
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): continue
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): if !allowingCapitals { return false }
             default: return false
             }
         }

@@ -10,10 +10,8 @@ struct ServerCertificate {
     let certificatePEM: String
     let keyPEM: String
 
-    /// - Parameter names: beside `localhost` and the loopback addresses.
-    static func make(names: [String], at now: Date = Date(), validity: TimeInterval = 397 * 86_400) throws
-        -> ServerCertificate
-    {
+    /// Makes a certificate for `localhost` and the loopback addresses.
+    static func make(at now: Date = Date(), validity: TimeInterval = 397 * 86_400) throws -> ServerCertificate {
         let rootKey = P256.Signing.PrivateKey()
         let serverKey = P256.Signing.PrivateKey()
         let start = now.addingTimeInterval(-86_400)
@@ -39,7 +37,7 @@ struct ServerCertificate {
                 Critical(BasicConstraints.notCertificateAuthority)
                 Critical(KeyUsage(digitalSignature: true))
                 try ExtendedKeyUsage([.serverAuth])
-                SubjectAlternativeNames(alternativeNames(names))
+                SubjectAlternativeNames(alternativeNames)
                 SubjectKeyIdentifier(keyIdentifier: identifier(serverKey.publicKey))
                 AuthorityKeyIdentifier(keyIdentifier: rootIdentifier)
             }, issuerPrivateKey: .init(rootKey))
@@ -58,9 +56,8 @@ struct ServerCertificate {
         Array(SHA256.hash(data: key.x963Representation))[..<20]
     }
 
-    private static func alternativeNames(_ names: [String]) -> [GeneralName] {
+    private static var alternativeNames: [GeneralName] {
         let addresses: [[UInt8]] = [[127, 0, 0, 1], Array(repeating: 0, count: 15) + [1]]
-        return (["localhost"] + names).map { .dnsName($0) }
-            + addresses.map { .ipAddress(ASN1OctetString(contentBytes: $0[...])) }
+        return [.dnsName("localhost")] + addresses.map { .ipAddress(ASN1OctetString(contentBytes: $0[...])) }
     }
 }

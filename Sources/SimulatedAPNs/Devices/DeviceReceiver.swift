@@ -26,15 +26,24 @@ package final class DeviceReceiver: Sendable {
         package let notification: APNsNotification
         let number: UInt64
         let token: String
-        let link: Int
+        /// The connection by which it came. Once that has ended, an acknowledgment means nothing: it comes again.
+        let client: DeviceClient
+
+        /// The notification was shown, or never will be: the server forgets it.
+        ///
+        /// - Parameter push: what a person sees of it, for whoever looks at the server's page.
+        package func acknowledge(showing push: DeliveredPush? = nil) {
+            if let push { client.show(push, for: self) }
+            client.send(.acknowledge(number: number, token: token))
+        }
     }
 
     package enum Event: Sendable {
         /// Every device is registered and there; the tokens in the order of the devices.
         case online(tokens: [String])
         case offline
-        /// The server can't be reached; tried again after a while.
-        case unreachable(String, retryAfter: Duration)
+        /// The server can't be reached; it is tried again after a while.
+        case unreachable(String)
         case arrived(Arrival)
     }
 
@@ -48,7 +57,6 @@ package final class DeviceReceiver: Sendable {
         var isWanted = true
         var isStopped = false
         var link: DeviceClient?
-        var linkNumber = 0
     }
 
     /// - Parameter handler: called one event after another, on a thread that it must not hold up for long.
@@ -73,7 +81,7 @@ package final class DeviceReceiver: Sendable {
             } catch {
                 // At random, so that a thousand devices do not come back at once.
                 let wait = pause * Double.random(in: 0.5...1)
-                handler(.unreachable("\(type(of: error))", retryAfter: wait))
+                handler(.unreachable("\(type(of: error))"))
                 try? await Task.sleep(for: wait)
                 pause = min(pause * 2, .seconds(2))
             }
@@ -100,29 +108,12 @@ package final class DeviceReceiver: Sendable {
         link?.close()
     }
 
-    /// The notification was shown, or never will be: the server forgets it.
-    package func acknowledge(_ arrival: Arrival) {
-        // Under a connection that has ended since, it means nothing: it comes again.
-        let link = state.withLock { $0.linkNumber == arrival.link ? $0.link : nil }
-        link?.send(.acknowledge(number: arrival.number, token: arrival.token))
-    }
-
-    /// Tells the server what a person sees of it, if somebody looks there.
-    package func show(_ push: DeliveredPush, for arrival: Arrival) {
-        let link = state.withLock { $0.linkNumber == arrival.link ? $0.link : nil }
-        link?.show(push, for: arrival)
-    }
-
     private func serveOneConnection() async throws {
-        let number = state.withLock { state in
-            state.linkNumber += 1
-            return state.linkNumber
-        }
         let apps = apps
         let handler = handler
         let state = state
         let channel = try await DeviceSocket.connect(socket, group) { channel in
-            let client = DeviceClient(channel, number: number, apps: apps, handler: handler)
+            let client = DeviceClient(channel, apps: apps, handler: handler)
             // Before anything can arrive: what is acknowledged at once must find its way.
             state.withLock { $0.link = client }
             return client
@@ -132,5 +123,112 @@ package final class DeviceReceiver: Sendable {
         try await channel.closeFuture.get()
         state.withLock { $0.link = nil }
         handler(.offline)
+    }
+}
+
+/// The devices' end of one connection: registers them all, then says that they are there.
+final class DeviceClient: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+
+    private let link: ConnectedDevices
+    private let channel: any Channel
+    private let apps: [DeviceReceiver.App]
+    private let handler: @Sendable (DeviceReceiver.Event) -> Void
+    private let state: Locked<State>
+
+    private struct State {
+        var received = ByteBuffer()
+        var tokens: [String?]
+        var places: [String: Int] = [:]
+        var missingCount: Int
+        var isWatched = false
+    }
+
+    init(
+        _ channel: any Channel, apps: [DeviceReceiver.App], handler: @escaping @Sendable (DeviceReceiver.Event) -> Void
+    ) {
+        self.channel = channel
+        self.apps = apps
+        self.handler = handler
+        link = ConnectedDevices(channel)
+        state = Locked(State(tokens: Array(repeating: nil, count: apps.count), missingCount: apps.count))
+    }
+
+    func send(_ frame: DeviceFrame) { link.send(frame) }
+
+    /// Where somebody looks.
+    func show(_ push: DeliveredPush, for arrival: DeviceReceiver.Arrival) {
+        guard state.withLock({ $0.isWatched }) else { return }
+        send(.showed(token: arrival.token, shown: ShownOnDevice(push, identifier: arrival.notification.identifier)))
+    }
+
+    func close() { channel.close(promise: nil) }
+
+    func channelActive(context: ChannelHandlerContext) {
+        for place in apps.indices { register(place) }
+        context.fireChannelActive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        var frames: [DeviceFrame] = []
+        do {
+            try state.withLock { state in
+                state.received.writeBuffer(&bytes)
+                while let frame = try DeviceFrame.read(from: &state.received) { frames.append(frame) }
+                state.received.discardReadBytes()
+            }
+            for frame in frames { try handle(frame) }
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    private func register(_ place: Int) {
+        link.send(.register(request: place, name: apps[place].name, topic: apps[place].topic))
+    }
+
+    private func handle(_ frame: DeviceFrame) throws(DeviceFrame.Failure) {
+        switch frame {
+        case .registered(let request, let token):
+            guard apps.indices.contains(request) else { throw .malformed }
+            registered(request, token)
+        case .unknown(let tokens):
+            for place in tokens.compactMap({ token in state.withLock { $0.places[token] } }) { again(place) }
+        case .notification(let number, let token, let notification):
+            guard let place = state.withLock({ $0.places[token] }) else { return }
+            handler(
+                .arrived(
+                    DeviceReceiver.Arrival(
+                        device: place, notification: notification, number: number, token: token, client: self)))
+        case .watched: state.withLock { $0.isWatched = true }
+        case .register, .online, .offline, .acknowledge, .showed: throw .malformed
+        }
+    }
+
+    private func again(_ place: Int) {
+        state.withLock { state in
+            if state.tokens[place] != nil { state.missingCount += 1 }
+            state.tokens[place] = nil
+        }
+        register(place)
+    }
+
+    private func registered(_ place: Int, _ token: String) {
+        let complete: [String]? = state.withLock { state in
+            if state.tokens[place] == nil { state.missingCount -= 1 }
+            state.tokens[place] = token
+            state.places[token] = place
+            return state.missingCount == 0 ? state.tokens.compactMap { $0 } : nil
+        }
+        guard let complete else { return }
+        // The event first: nothing arrives before it.
+        handler(.online(tokens: complete))
+        for start in stride(from: 0, to: complete.count, by: DeviceFrame.maximumTokenCount) {
+            let end = min(start + DeviceFrame.maximumTokenCount, complete.count)
+            link.send(.online(tokens: Array(complete[start..<end])))
+        }
     }
 }

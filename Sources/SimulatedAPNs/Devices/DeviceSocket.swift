@@ -65,7 +65,7 @@ final class ConnectedDevices: DeviceLink {
     init(_ channel: any Channel) { self.channel = channel }
 
     func send(number: UInt64, token: String, _ notification: APNsNotification) {
-        send(.notification(number: number, token: token, notification))
+        send(.notification(number: number, token: token, notification: notification))
     }
 
     func send(_ frame: DeviceFrame) {
@@ -126,7 +126,6 @@ final class DeviceConnection: ChannelInboundHandler {
     private func handle(_ frame: DeviceFrame) throws(DeviceFrame.Failure) {
         switch frame {
         case .register(let request, let name, let topic):
-            guard (1...255).contains(name.utf8.count), (1...155).contains(topic.utf8.count) else { throw .malformed }
             link.send(.registered(request: request, token: registry.register(name: name, bundleID: topic)))
         case .online(let tokens):
             self.tokens.formUnion(tokens)
@@ -136,9 +135,9 @@ final class DeviceConnection: ChannelInboundHandler {
             self.tokens.subtract(tokens)
             registry.disconnect(tokens, link: link)
         case .acknowledge(let number, let token): registry.acknowledge(number, token: token, link: link)
-        case .showed(let token, let json):
+        case .showed(let token, let shown):
             // Only of its own devices.
-            guard tokens.contains(token), let shown = ShownOnDevice(parsing: json) else { throw .malformed }
+            guard tokens.contains(token) else { throw .malformed }
             registry.configuration.watcher?(.showed(device: registry.name(of: token) ?? token, shown))
         case .registered, .notification, .unknown, .watched: throw .malformed
         }

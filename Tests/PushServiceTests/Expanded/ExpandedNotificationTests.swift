@@ -55,41 +55,5 @@
             #expect(ExpandedNotification(try notification(["sealed-push": refused])) == nil)
             #expect(ExpandedNotification(try notification(["sealed-push": "opened"])) == nil)
         }
-
-        private struct View: ExpandedView {
-            let categories = ["one", "two"]
-            let actions = [
-                ExpandedAction("a", title: "A", isDestructive: true, needsUnlock: true, opensApp: true),
-                ExpandedAction("b", title: "B", textInput: .init(button: "Send", placeholder: "Say")),
-            ]
-            func rows(for notification: ExpandedNotification) -> [ExpandedRow] { [] }
-        }
-
-        @Test("a view's actions become the system's, for each of its categories; what an app leaves out has a default")
-        func categories() async throws {
-            let categories = View().systemCategories
-            #expect(Set(categories.map { $0.identifier }) == ["one", "two"])
-            let actions = try #require(categories.first?.actions)
-            #expect(actions.map { $0.identifier } == ["a", "b"])
-            #expect(actions[0].options == [.destructive, .authenticationRequired, .foreground])
-            let input = try #require(actions[1] as? UNTextInputNotificationAction)
-            #expect(input.textInputButtonTitle == "Send")
-            #expect(input.textInputPlaceholder == "Say")
-            #expect(View().initialSizeRatio == 1)
-            #expect(!View().hidesDefaultContent)
-            let opened: [String: Any] = ["outcome": "opened", "id": "1"]
-            let expanded = try #require(ExpandedNotification(try notification(["sealed-push": opened])))
-            #expect(await View().perform(ExpandedResponse(action: "a"), on: expanded) == .dismissAndForward)
-        }
-
-        @Test("a response says what was chosen, and what was typed where something was")
-        func responses() throws {
-            let notification = try notification([:])
-            let plain = UNNotificationResponse(notification: notification, actionIdentifier: "a")
-            #expect(ExpandedResponse(plain) == ExpandedResponse(action: "a"))
-            let typed = UNTextInputNotificationResponse(
-                notification: notification, actionIdentifier: "b", userText: "hi")
-            #expect(ExpandedResponse(typed) == ExpandedResponse(action: "b", text: "hi"))
-        }
     }
 #endif

@@ -1,0 +1,98 @@
+package import Foundation
+internal import PushService
+internal import UserNotifications
+internal import _PushBase
+
+/// What a person sees who expands a notification. Travels as JSON from the content extension's process.
+package struct ShownExpansion: Codable, Equatable, Sendable {
+    /// Whether it is the system's own view: the app has none for this category, or it failed.
+    package var isSystem = true
+    package var rows: [Row]
+    /// Why it is the system's own view, although the app has one.
+    package var note: String?
+
+    /// A text, or an attachment's file in the device's own data store.
+    package struct Row: Codable, Equatable, Sendable {
+        package var text: String?
+        package var file: URL?
+    }
+
+    /// One object for `--json`.
+    var jsonObject: [String: Any] {
+        let rows = rows.map { ["text": $0.text, "file": $0.file?.path(percentEncoded: false)].compactMapValues { $0 } }
+        return ["system": isSystem, "rows": rows, "note": note ?? NSNull()]
+    }
+}
+
+/// A notification that is to be expanded.
+struct ExpansionRequest: Codable, Sendable {
+    var identifier: String
+    var shown: ShownNotification
+    var arrived: Date
+
+    /// As the system expands a notification by itself: the text above, the attachments large.
+    func systemView(_ note: String? = nil) -> ShownExpansion {
+        let texts = shown.texts.map { ShownExpansion.Row(text: $0) }
+        return ShownExpansion(rows: texts + shown.attachments.map { ShownExpansion.Row(file: $0.file) }, note: note)
+    }
+
+    /// The rows of the view for its category, or the system's own view with the reason. Runs in the content extension's process.
+    func expanded(by views: [any ExpandedView]) -> ShownExpansion {
+        guard !shown.category.isEmpty, let view = views.first(where: { $0.categories.contains(shown.category) }) else {
+            return systemView()
+        }
+        guard let notification = ExpandedNotification(notification) else {
+            return systemView("the service module has not opened this notification")
+        }
+        let rows = view.rows(for: notification).map { row in
+            switch row {
+            case .text(let text): ShownExpansion.Row(text: text)
+            case .media(let attachment): ShownExpansion.Row(file: attachment.file)
+            }
+        }
+        return ShownExpansion(isSystem: false, rows: rows)
+    }
+
+    private var notification: UNNotification {
+        let content = UNMutableNotificationContent()
+        (content.title, content.subtitle, content.body) = (shown.title, shown.subtitle, shown.body)
+        content.categoryIdentifier = shown.category
+        content.userInfo = shown.userInfoObject
+        content.attachments = shown.attachments.compactMap { attachment in
+            try? UNNotificationAttachment(
+                identifier: attachment.identifier, url: attachment.file,
+                options: [UNNotificationAttachmentOptionsTypeHintKey: attachment.type])
+        }
+        let request = UNNotificationRequest(
+            identifier: identifier, content: content, trigger: UNPushNotificationTrigger())
+        return UNNotification(request: request, date: arrived)
+    }
+}
+
+extension ExtensionProgram {
+    /// Expands a notification in a process of its own, never the service extension's, as on iOS. Waits ten seconds for the view.
+    func expand(_ request: ExpansionRequest, on device: SimulatedDevice) throws(ExtensionProcessError) -> ShownExpansion
+    {
+        let (process, pipes) = try start(on: device)
+        defer {
+            process.kill()
+            pipes.close()
+        }
+        var outgoing = RunningExtension.line(.expand(request))
+        let deadline = ContinuousClock.now + .seconds(10)
+        while ContinuousClock.now < deadline {
+            let hadEnded = process.hasEnded
+            pipes.wait(milliseconds: hadEnded ? 0 : 10, forWriting: !outgoing.isEmpty)
+            outgoing.removeFirst(pipes.write(outgoing))
+            var answer: ShownExpansion?
+            let isOpen = pipes.read { line in
+                guard case .expanded(let shown) = try? JSONDecoder().decode(ExtensionReport.self, from: Data(line))
+                else { return }
+                answer = shown
+            }
+            if let answer { return answer }
+            if hadEnded || !isOpen { return request.systemView("the content extension ended without a view") }
+        }
+        return request.systemView("the content extension had no view in time")
+    }
+}

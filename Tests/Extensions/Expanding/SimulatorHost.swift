@@ -1,6 +1,0 @@
-import PushSimulator
-
-@main
-struct SimulatorHost {
-    static func main() { ExtensionHost.run(expandedViews: [StockView()]) { NotificationService() } }
-}

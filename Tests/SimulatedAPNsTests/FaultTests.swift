@@ -1,0 +1,73 @@
+import Foundation
+import TestSupport
+import Testing
+import _PushBase
+
+@testable import SimulatedAPNs
+
+@Suite("Each fault of a local APNs", .serialized)
+struct FaultTests {
+    private func start(_ faults: String) async throws -> RunningAPNs {
+        let faults = try #require(APNsFaults(parsing: Data(faults.utf8)))
+        return try await RunningAPNs { $0.faults = faults }
+    }
+
+    @Test(
+        "a local APNs answers with the error that its faults name, and delivers nothing",
+        arguments: zip(["tooManyRequests", "serverErrors", "unavailable"], [429, 500, 503]))
+    func statuses(name: String, status: Int) async throws {
+        let apns = try await start(#"{"\#(name)": 1}"#)
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client) == status)
+        #expect(apns.server.deviceCounts.waiting == 0)
+        await apns.server.stop()
+    }
+
+    @Test("no answer comes sooner than the latency")
+    func latency() async throws {
+        let apns = try await start(#"{"latencyMillisecondsMinimum": 500, "latencyMillisecondsMaximum": 600}"#)
+        let client = try await WireClient(apns.address)
+        let start = ContinuousClock.now
+        #expect(await apns.send(client) == 200)
+        #expect(ContinuousClock.now - start >= .milliseconds(490))
+        await apns.server.stop()
+    }
+
+    @Test("a lost response was delivered and is never answered; a reset comes in place of an answer")
+    func noAnswers() async throws {
+        let apns = try await start(#"{"lostResponses": 1}"#)
+        let client = try await WireClient(apns.address)
+        let stream = client.send(apns.headers(), body: #"{"aps":{"alert":"x"}}"#)
+        try await eventually("it is stored") { apns.server.deviceCounts.waiting == 1 }
+        #expect(apns.server.core.counts.lostResponses == 1)
+        #expect(client.seen.status[stream] == nil && !client.seen.isClosed)
+        apns.server.faults = try #require(APNsFaults(parsing: Data(#"{"resets": 1}"#.utf8)))
+        let other = try await WireClient(apns.address)
+        let reset = other.send(apns.headers(), body: #"{"aps":{"alert":"x"}}"#)
+        #expect(await other.wait { $0.reset.contains(reset) }.status[reset] == nil)
+        #expect(apns.server.core.counts.resets == 1)
+        await apns.server.stop()
+    }
+
+    @Test("a connection gets a GOAWAY after as many requests as the faults say")
+    func goAway() async throws {
+        let apns = try await start(#"{"goAwayEvery": 2}"#)
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client) == 200)
+        #expect(client.seen.goAway == nil)
+        #expect(await apns.send(client) == 200)
+        #expect(await client.wait { $0.isClosed }.goAway == "")
+        await apns.server.stop()
+    }
+
+    @Test("after an error a connection has the streams that the faults allow, until the next success")
+    func streams() async throws {
+        let apns = try await start(#"{"streamsAfterError": 3}"#)
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client) == 200)
+        #expect(await apns.send(client, path: "/3/device/00") == 400)
+        #expect(await apns.send(client) == 200)
+        #expect(await client.wait { $0.streamLimits.count == 4 }.streamLimits == [1, 1_000, 3, 1_000])
+        await apns.server.stop()
+    }
+}
