@@ -122,15 +122,11 @@ let serverTargets: [Target] = [
         dependencies: ["ServerTrait", "PushSender", "SealedPush", "PushCrypto", "_PushBase"] + transport,
         swiftSettings: settings),
     .target(
-        name: "PushReceipts",
-        dependencies: ["PushOutbox", "PushSender", "SealedPush", "PushCrypto", "_PushBase", http1] + nioCore,
-        swiftSettings: settings),
-    .target(
         name: "PushPage",
         dependencies: ["ServerTrait", "SealedPush", "PushCrypto", "_PushBase", http1] + nioCore, swiftSettings: settings
     ),
     .target(
-        name: "PushServer",
+        name: "PushHTTP",
         dependencies: [
             "ServerTrait", "PushOutbox", "PushSender", "SealedPush", "PushCrypto", "_PushBase", logging, lifecycle,
             server("CoreMetrics", "swift-metrics"), server("NIOSSL", "swift-nio-ssl"), http1,
@@ -146,7 +142,7 @@ let serverTargets: [Target] = [
     .executableTarget(
         name: "SealedPushCommand",
         dependencies: [
-            "CommandSupport", "PushAPNS", "PushReceipts", "PushServer", "PushPage", "PushOutbox", "PushKeyring",
+            "CommandSupport", "PushAPNS", "PushHTTP", "PushOutbox", "PushKeyring",
             "PushSender", "SealedPush", "PushCrypto", "_PushBase", "Clibqrencode", argumentParser, logging, metrics,
             .target(name: "PushPostgres", condition: .when(traits: ["Postgres"])),
         ],
@@ -307,17 +303,9 @@ let testedOnLinux: [Target] = [
         path: "Tests/OutboxWorker",
         swiftSettings: settings),
     .testTarget(
-        name: "PushReceiptsTests",
+        name: "PushHTTPTests",
         dependencies: [
-            "PushReceipts", "PushOutbox", "PushSender", "PushSimulator", "SealedPush", "PushCrypto", "_PushBase",
-            "TestSupport",
-            "TestPrograms", "TestThreads",
-        ],
-        swiftSettings: settings),
-    .testTarget(
-        name: "PushServerTests",
-        dependencies: [
-            "PushServer", "PushOutbox", "PushPostgres", "PushSender", "PushService", "PushSimulator", "SealedPush",
+            "PushHTTP", "PushOutbox", "PushPostgres", "PushSender", "PushService", "PushSimulator", "SealedPush",
             "PushCrypto", "_PushBase", "TestSupport", "TestPrograms", "TestThreads", logging,
         ],
         swiftSettings: settings),

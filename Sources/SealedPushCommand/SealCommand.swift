@@ -4,7 +4,7 @@ internal import Foundation
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
-internal import PushServer
+internal import PushHTTP
 internal import SealedPush
 internal import _PushBase
 
@@ -44,6 +44,15 @@ struct SealCommand: ParsableCommand {
     @Flag(help: "Seal to a key that no signed record vouches for.")
     var unverified = false
 
+    @Option(help: "The sender: a name in the keyring, with its secret key.")
+    var from: KeyName?
+
+    @Flag(help: "Seal without a sender: proves nothing about who sealed.")
+    var anonymous = false
+
+    @Flag(help: "With --batch: make a context for each message, for machines that are cloned while this runs.")
+    var contextPerMessage = false
+
     @OptionGroup var sealing: SealingOptions
 
     @Option(help: "A new file for the payload; otherwise it is printed.")
@@ -78,6 +87,10 @@ struct SealCommand: ParsableCommand {
     @OptionGroup var keyring: KeyringOptions
 
     func validate() throws {
+        guard anonymous != (from != nil) else { throw ValidationError("Give either --from NAME or --anonymous.") }
+        guard sealing.receipts == nil || !anonymous else {
+            throw ValidationError("--receipts needs a sender: devices send receipts for authenticated messages only.")
+        }
         guard (overflow == nil) == (overflowOutput == nil) else {
             throw ValidationError("--overflow and --overflow-output go together.")
         }
@@ -102,7 +115,7 @@ struct SealCommand: ParsableCommand {
             guard let to else { return try sealLines(keys) }
             let recipient = try recipient(to, in: keys)
             // Then the program ends: nothing to keep a context for.
-            let sealer = try sealing.sealer(keys, keyring, forOneMessage: true)
+            let sealer = try sealing.sealer(from: from, keys, keyring, isContextPerMessage: true)
             let content = try moved(ContentFile.read(file), sealer)
             let payload: SealedPayload
             do throws(SealError) {
@@ -130,7 +143,8 @@ struct SealCommand: ParsableCommand {
     /// In memory that does not grow with the lines; of contexts, as many as a sealer keeps.
     private func sealLines(_ keys: Keyring) throws {
         let sealing = SealBatch(
-            from: try sealing.sealer(keys, keyring), reserve: reserve, isUnverifiedAllowed: unverified)
+            from: try sealing.sealer(from: from, keys, keyring, isContextPerMessage: contextPerMessage),
+            reserve: reserve, isUnverifiedAllowed: unverified)
         var failedCount = 0
         var answers = JSONWriter(reservingByteCount: 2 * Self.pieceByteCount)
         do throws(DurableFiles.Failure) {

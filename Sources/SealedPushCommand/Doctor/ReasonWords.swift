@@ -98,7 +98,7 @@ extension ReasonWords {
     /// Why receipts themselves are refused.
     static func refusalHint(_ code: String) -> String {
         switch ReceiptError(rawValue: code) {
-        case .rejected: "they are forged, or `receipts listen` lacks the --from of a sender that asks for them"
+        case .rejected: "they are forged, or another sender than `serve`'s asks for them"
         case .tooOld, .clock: "clocks of devices are wrong, or this machine's is"
         case .unknownVersion: "a later version of the app's module makes them: update the server"
         case .wrongSize, .malformed: "something else than the app's module posts to this address"

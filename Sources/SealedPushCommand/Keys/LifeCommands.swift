@@ -137,7 +137,7 @@ private struct Revocation {
     var hint: String? {
         guard let entry else { return nil }
         switch entry.kind {
-        case .sender: return "what runs, such as `serve` and `receipts listen`, reads it on SIGUSR1: kill -USR1 PID"
+        case .sender: return "`serve` reads it on SIGHUP: kill -HUP PID"
         case .device where !entry.isOwn:
             return
                 "an outbox has devices of its own: `sealedpush device remove` forgets one there, and what waits for it"

@@ -1,5 +1,5 @@
 internal import PushOutbox
-internal import PushServer
+internal import PushHTTP
 internal import SealedPush
 
 extension ReceiptReport {

@@ -1,16 +1,17 @@
+internal import Logging
 internal import PushAPNS
 internal import PushOutbox
 internal import PushSender
-internal import PushServer
+internal import PushHTTP
 internal import SealedPush
 internal import _PushBase
 
 /// Delivers what waits in an outbox until a goal is reached, or until Ctrl-C: then what is on its way is waited for.
 struct DeliveryRun {
     let outbox: Outbox
-    let provider: ProviderOptions
+    let account: ProviderAccount
+    let logger: Logger
     let goal: Courier.Goal
-    let limits: CourierLimits
     let interrupt: Interrupt
     /// Given up after this long in which APNs took nothing.
     var patience: Duration?
@@ -23,9 +24,9 @@ struct DeliveryRun {
     }
 
     func run() async throws -> Result {
-        let (transport, environment) = try provider.transport(metrics: observation?.metrics)
+        let (transport, environment) = (try account.transport(metrics: observation?.metrics, logger: logger), account.environment)
         let start = ContinuousClock.now
-        let courier = Courier(for: outbox, through: transport, carrier: .apns(environment), limits: limits)
+        let courier = Courier(for: outbox, through: transport, carrier: .apns(environment), limits: account.limits)
         observation?.courier.withLock { $0 = courier }
         interrupt.onInterrupt { [weak courier] in Task { await courier?.stop() } }
         let watching = Task { await watch(courier) }

@@ -1,6 +1,6 @@
 internal import PushOutbox
 internal import PushSender
-internal import PushServer
+internal import PushHTTP
 internal import SealedPush
 internal import _PushBase
 

@@ -1,7 +1,8 @@
 internal import CommandSupport
+internal import Logging
 internal import Metrics
 internal import PushOutbox
-internal import PushServer
+internal import PushHTTP
 internal import _PushBase
 
 /// Delivers until Ctrl-C, whatever befalls a run: APNs refuses the key or one device after another, the outbox is away. Then
@@ -9,8 +10,10 @@ internal import _PushBase
 /// phones and back ends have done nothing wrong, and are answered meanwhile.
 struct LastingDelivery {
     let outbox: Outbox
-    let provider: ProviderOptions
-    let delays: DelayOptions
+    let account: ProviderAccount
+    /// Reads the provider's key again, after a run that failed.
+    let reread: @Sendable () throws -> ProviderAccount
+    let logger: Logger
     let interrupt: Interrupt
     let observation: Observation
 
@@ -24,7 +27,9 @@ struct LastingDelivery {
         while true {
             paused.record(0)
             let before = courier
-            do { return try await runOnce() } catch {
+            do {
+                return try await runOnce(failureCount == 0 ? account : reread())
+            } catch {
                 guard !interrupt.isInterrupted else { throw error }
                 // What has delivered something was right for a while, and begins anew.
                 if let courier, courier !== before, await courier.report.acceptedCount > 0 { failureCount = 0 }
@@ -34,7 +39,7 @@ struct LastingDelivery {
                 Failure.report(
                     "delivery pauses for \(pause.components.seconds) s, everything else goes on: \(Self.words(of: error))"
                 )
-                let time = pause * delays.scale
+                let time = pause * account.delayScale
                 let sleep = Task { _ = try? await Task.sleep(for: time) }
                 sleeping.withLock { $0 = sleep }
                 // It may have come before there was anything to wake.
@@ -45,14 +50,13 @@ struct LastingDelivery {
         }
     }
 
-    private func runOnce() async throws {
+    private func runOnce(_ account: ProviderAccount) async throws {
         // What it wants to be told of goes with it: there may be many runs.
         let own = Interrupt([])
         let passing = interrupt.onInterrupt { own.fire() }
         defer { interrupt.remove(passing) }
         _ = try await DeliveryRun(
-            outbox: outbox, provider: provider, goal: .stopped, limits: delays.limits, interrupt: own,
-            observation: observation
+            outbox: outbox, account: account, logger: logger, goal: .stopped, interrupt: own, observation: observation
         ).run()
     }
 

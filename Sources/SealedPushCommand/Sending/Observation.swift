@@ -1,8 +1,10 @@
 internal import ArgumentParser
 internal import CommandSupport
+internal import Foundation
 internal import Logging
+internal import PushHTTP
 internal import PushOutbox
-internal import PushServer
+internal import SealedPush
 internal import _PushBase
 
 /// What a program that delivers counts.
@@ -11,30 +13,39 @@ final class Observation: Sendable {
     let courier = Locked<Courier?>(nil)
 }
 
-/// `--metrics`
+/// `--metrics` and `--verbose`
 struct ObservationOptions: ParsableArguments {
-    @Option(help: "Show figures for Prometheus at this address, HOST:PORT, under /metrics; with /healthz and /readyz.")
-    var metrics: ListeningAddress?
+    @Option(help: "HOST:PORT of /metrics for Prometheus, /healthz and /readyz.")
+    var metrics: ListeningPlace?
+
+    @Flag(help: "Log refusals and connections to standard error; public IDs only.")
+    var verbose = false
+
+    func validate() throws {
+        if case .socket? = metrics?.place { throw ValidationError("--metrics takes HOST:PORT.") }
+    }
+
+    /// To standard error; public IDs only.
+    var logger: Logger { .toStandardError(isVerbose: verbose) }
 
     /// Works, and shows figures meanwhile if they are asked for.
     func serving<Answer: Sendable>(
-        _ observation: Observation, of outbox: Outbox, _ logger: Logger, _ interrupt: Interrupt,
-        while work: () async throws -> Answer
+        _ observation: Observation, of outbox: Outbox, _ interrupt: Interrupt, while work: () async throws -> Answer
     ) async throws -> Answer {
-        guard let metrics else { return try await work() }
+        guard let metrics, case .address(let host, let number) = metrics.place else { return try await work() }
         let server: MetricsServer
         do throws(ServingError) {
             server = try MetricsServer(
-                host: metrics.host, port: metrics.port, metrics: observation.metrics, outbox: outbox,
+                host: host, port: number, metrics: observation.metrics, outbox: outbox,
                 deliveries: { await observation.courier.withLock { $0 }?.report }, logger: logger)
-        } catch { throw metrics.failure(error) }
+        } catch { throw Failure.server(error, at: "--metrics") }
         let serving = Task {
             defer { interrupt.fire() }
             do throws(ServingError) {
                 try await server.run { port in
-                    Failure.report("figures are at http://\(metrics.host):\(port ?? metrics.port)/metrics")
+                    Failure.report("figures are at http://\(metrics.description(port))/metrics")
                 }
-            } catch { throw metrics.failure(error) }
+            } catch { throw Failure.server(error, at: "--metrics") }
         }
         let answer: Result<Answer, any Error>
         do { answer = .success(try await work()) } catch { answer = .failure(error) }
@@ -44,31 +55,55 @@ struct ObservationOptions: ParsableArguments {
     }
 }
 
-/// Where a program listens, as `HOST:PORT`; a host of IPv6 in brackets.
-struct ListeningAddress: ExpressibleByArgument {
-    let host: String
-    let port: Int
+extension Logger {
+    static func toStandardError(isVerbose: Bool) -> Logger {
+        var log = Logger(label: "sealedpush") { label in StreamLogHandler.standardError(label: label) }
+        log.logLevel = isVerbose ? .debug : .error
+        return log
+    }
+}
+
+/// `HOST:PORT`, with a host of IPv6 in brackets, or a socket's path.
+struct ListeningPlace: ExpressibleByArgument {
+    let place: ServerPlace
+
+    init(socket: String) { place = .socket(socket) }
 
     init?(argument text: String) {
+        guard !text.contains("/"), !text.hasSuffix(".sock") else {
+            place = .socket(text)
+            return
+        }
         guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
             let port = Int(text[text.index(after: colon)...]), (0...65_535).contains(port)
         else { return nil }
-        var host = text[..<colon]
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        self.host = String(host)
-        self.port = port
+        place = .address(text[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port)
     }
 
-    func failure(_ error: ServingError) -> Failure { .server(error, "\(host) port \(port)") }
+    var defaultValueDescription: String { description(nil) }
+
+    /// - Parameter port: the one that it has.
+    func description(_ port: Int?) -> String {
+        switch place {
+        case .socket(let path): path
+        case .address(let host, let number): "\(host.contains(":") ? "[\(host)]" : host):\(port ?? number)"
+        }
+    }
+
+    func json(_ port: Int?) -> [String: JSONValue] {
+        switch place {
+        case .socket(let path): ["socket": .string(path)]
+        case .address(let host, let number): ["host": .string(host), "port": .integer(Int64(port ?? number))]
+        }
+    }
 }
 
 extension Failure {
-    static func server(_ error: ServingError, _ place: String) -> Failure {
+    static func server(_ error: ServingError, at place: String = "--listen or --phones") -> Failure {
         switch error {
-        case .needsTLS:
-            .usage("\(place): \(error): give --tls-certificate and --tls-key, or put a proxy before a --socket")
-        case .needsTokens: .usage("\(place): \(error): name a file with --token-file, or listen at a --socket")
-        case .badCertificate: .input("--tls-certificate and --tls-key: \(error)")
+        case .needsTLS: .usage("\(error): give --tls CHAIN,KEY")
+        case .needsTokens: .usage("\(error): name a file with --token-file")
+        case .badCertificate: .input("--tls: \(error)")
         case .notBound: .file("\(place): \(error)")
         }
     }

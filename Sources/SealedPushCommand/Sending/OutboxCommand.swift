@@ -4,7 +4,7 @@ internal import Foundation
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
-internal import PushServer
+internal import PushHTTP
 internal import SealedPush
 internal import _PushBase
 

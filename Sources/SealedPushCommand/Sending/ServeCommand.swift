@@ -3,11 +3,10 @@ internal import CommandSupport
 internal import Foundation
 internal import Logging
 internal import PushAPNS
+internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
-internal import PushPage
 internal import PushSender
-internal import PushServer
 internal import SealedPush
 internal import _PushBase
 
@@ -15,78 +14,32 @@ internal import _PushBase
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serves phones and a back end in any language by HTTP, until it is stopped.",
+        abstract: "Serve a back end in any language, and phones, over HTTP until stopped.",
         discussion: """
-            Phones enrol under /v1/phones (Docs/Specification.md, 18), with a token that your back end gets for an account \
-            from POST /v1/logins. It sends with POST /v1/messages, or has payloads sealed with POST /v1/seal \
-            (Docs/openapi.yaml has all paths). What is answered is on the disk; `sealedpush work` delivers it, or this \
-            command with --deliver.
+            A back end asks at --listen: it sends, seals, and makes logins for its users (Docs/openapi.yaml). Phones ask at \
+            --phones: they enroll and post receipts. With APNs' options it delivers, too; else run `sealedpush work`.
 
-            It listens at a socket that only this user can open, unless --listen names an address: then the back end must \
-            show a token, and beyond this machine there must be TLS. The token is a line of 32 characters or more in a file \
-            of yours alone; two lines while callers change.
-
-            Keys, tokens and the sender set are read again on SIGUSR1; a sender whose keys are revoked or gone seals nothing \
-            more, but finishes a message for everyone that has begun. Ctrl-C and SIGTERM end it in good order. What APNs \
-            refuses ends nothing: delivery pauses, and goes on.
+            SIGHUP rereads keys, tokens, sender set and certificate. SIGTERM and Ctrl-C stop it.
 
             Examples:
-              sealedpush serve --from newsroom --topic com.example.app --keyring Keys --deliver --apns APNs
-              sealedpush serve --from newsroom --topic com.example.app --listen 127.0.0.1:8480 --token-file token \
-                --metrics 127.0.0.1:9102
-              curl --unix-socket sealedpush.sock http://localhost/v1/messages --json \
-                '{"user":"alice","content":{"alert":{"title":"Nina","body":"Lunch at one?"}}}'
+              sealedpush serve --from newsroom --topic com.example.app --apns APNs
+              sealedpush serve --from newsroom --topic com.example.app --listen push.sock \
+            --phones 0.0.0.0:443 --tls chain.pem,key.pem
+              curl --unix-socket sealedpush.sock http://localhost/v1/messages \
+            --json '{"user":"alice","content":{"alert":{"body":"Lunch at one?"}}}'
 
-            Exit status: 0 stopped, 64 wrong use, 65 unusable input, 74 files, port or socket, 75 busy, 77 keys.
+            Exit status: 0 stopped, 64 usage, 65 input, 74 file or port, 75 busy, 77 keys.
             """)
 
-    @Option(help: "The socket to listen at, made anew, in a folder that nobody else may write.")
-    var socket: String?
+    @Option(help: "The sender: a name in the keyring.")
+    var from: KeyName
 
-    @Option(help: "An address to listen at in place of a socket, as HOST:PORT; port 0 for any that is free.")
-    var listen: ListeningAddress?
-
-    @Option(help: "A file with the token for the back end's paths.")
-    var tokenFile: String?
-
-    @Option(help: "A PEM file with the certificate and those that vouch for it.")
-    var tlsCertificate: String?
-
-    @Option(help: "A PEM file with the certificate's key.")
-    var tlsKey: String?
-
-    @Option(help: "A file with the sender set that phones are to take (`sealedpush trust sign`).")
-    var senderSet: String?
-
-    @Option(
-        help: "Show what waits and goes out on a page, for a browser on this machine: HOST:PORT, or a socket's path.",
-        transform: PagePlace.init(parsing:))
-    var page: PagePlace?
-
-    @Flag(help: "Deliver, too; with the options for APNs.")
-    var deliver = false
-
-    @Flag(help: "Print one JSON object when it listens.")
-    var json = false
-
-    @OptionGroup var sealing: SealingOptions
-    @OptionGroup var keyring: KeyringOptions
-    @OptionGroup var options: OutboxOptions
-    @OptionGroup var provider: ProviderOptions
-    @OptionGroup var delays: DelayOptions
-    @OptionGroup var observing: ObservationOptions
-
-    func validate() throws {
-        guard socket == nil || listen == nil else { throw ValidationError("Give either --socket or --listen.") }
-        guard (tlsCertificate == nil) == (tlsKey == nil) else {
-            throw ValidationError("--tls-certificate and --tls-key go together.")
-        }
-        guard tlsCertificate == nil || listen != nil else { throw ValidationError("TLS is for --listen.") }
-        guard !sealing.anonymous else {
-            throw ValidationError("serve needs a sender (--from): phones prove their keys to one that they trust.")
-        }
-        guard !provider.isGiven || deliver else { throw ValidationError("The options for APNs go with --deliver.") }
-    }
+    @OptionGroup(title: "Listening") var listening: ListeningOptions
+    @OptionGroup(title: "Sealing") var sealing: SealingOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
+    @OptionGroup(title: "Outbox") var options: OutboxOptions
+    @OptionGroup(title: "APNs") var provider: ProviderOptions
+    @OptionGroup(title: "Watching") var observing: ObservationOptions
 
     func run() async throws {
         try await Failure.reportingAsync {
@@ -95,50 +48,44 @@ struct ServeCommand: AsyncParsableCommand {
             let outbox = try await outbox()
             let keys = try keyring.keys("serve")
             // Looked at before anything listens.
-            if deliver { try await provider.transport().transport.shutDown() }
+            let account = try provider.isGiven ? provider.account() : nil
             let server = try server(keys, outbox, observation)
-            let reading = PatientReading { isAsked in
-                isAsked ? readAgain(keys, for: server) : readDoubtfulAgain(keys, for: server)
-            }
-            let rereading = Rereading { reading.readNow() }
+            let rereading = Rereading { readAgain(keys, for: server) }
             defer { withExtendedLifetime(rereading) {} }
             interrupt.onInterrupt { Task { await server.stop() } }
-            let shown = try await OutboxPage(at: page, of: outbox)
-            if let shown, !json { Failure.report("the page is at \(shown.page.address)") }
-            let following = Task { await shown?.follow() }
-            defer { following.cancel() }
-            try await observing.serving(observation, of: outbox, provider.logger, interrupt) {
-                async let delivered: Void = deliverIfWanted(outbox, observation, interrupt)
-                async let served: Void = serve(server, shown?.page.address, interrupt)
+            try await observing.serving(observation, of: outbox, interrupt) {
+                async let delivered: Void = deliver(account, outbox, observation, interrupt)
+                async let served: Void = serve(server, interrupt)
                 _ = try await (served, delivered)
             }
         }
     }
 
     /// Until the server is stopped.
-    private func serve(_ server: PushServer, _ page: String?, _ interrupt: Interrupt) async throws {
+    private func serve(_ server: PushServer, _ interrupt: Interrupt) async throws {
         defer { interrupt.fire() }
         do throws(ServingError) {
-            try await server.run { port in
-                // Where nobody reads it, it serves all the same.
-                try? json
-                    ? Output.json(announcement(port, page))
-                    : Output.line("Serving at \(place(port)), until Ctrl-C.")
+            try await server.run { port, phonesPort in
+                // It serves even if nobody reads this.
+                try? listening.announce(port, phonesPort)
             }
-        } catch { throw Failure.server(error, place()) }
+        } catch { throw Failure.server(error) }
     }
 
-    private func deliverIfWanted(_ outbox: Outbox, _ observation: Observation, _ interrupt: Interrupt) async throws {
-        guard deliver else { return }
+    private func deliver(
+        _ account: ProviderAccount?, _ outbox: Outbox, _ observation: Observation, _ interrupt: Interrupt
+    ) async throws {
+        guard let account else { return }
         try await LastingDelivery(
-            outbox: outbox, provider: provider, delays: delays, interrupt: interrupt, observation: observation
+            outbox: outbox, account: account, reread: provider.account, logger: observing.logger, interrupt: interrupt,
+            observation: observation
         ).run()
     }
 
-    /// With the key that each request will want: a service that says it is ready, and then can't enrol or send, helps nobody.
+    /// With the key that each request will need: a service that says it is ready, and then can't enroll or send, helps nobody.
     private func outbox() async throws -> Outbox {
         let outbox = try await options.openedOrMade()
-        // Registers nothing, and wants all that registering wants.
+        // A no-op registration: fails exactly where a real one would.
         try await outbox.register([])
         return outbox
     }
@@ -147,46 +94,38 @@ struct ServeCommand: AsyncParsableCommand {
         // Whatever is made from here on, the socket above all, is this user's alone.
         umask(0o077)
         Descriptors.raise(to: 8_192)
-        let (state, certificate) = (try state(keys), try certificate())
+        let (sender, sealer, receipts) = try sender(keys)
+        let state = ServerState(
+            sender: sender, sealer: sealer, receipts: receipts, senderSet: try listening.senderSet(for: sealing.topic),
+            tokens: try listening.tokens())
+        let certificate = try listening.certificate()
         do throws(ServingError) {
             return try PushServer(
-                at: listen.map { .address($0.host, port: $0.port) } ?? .socket(socketPath), certificate: certificate,
-                outbox: outbox, state: state, metrics: observation.metrics, logger: provider.logger)
-        } catch { throw Failure.server(error, place()) }
+                at: listening.listen.place, phones: listening.phones?.place, certificate: certificate, outbox: outbox,
+                state: state, metrics: observation.metrics, logger: observing.logger)
+        } catch { throw Failure.server(error) }
     }
 
-    private func state(_ keys: Keyring) throws -> ServerState {
-        let (sender, sealer) = try sender(keys)
-        return ServerState(
-            sender: sender, sealer: sealer, senderSet: try readSenderSet(), tokens: try tokenFile.map(Self.tokens))
+    /// A receipt is believed for 7 days, and a day is for clocks: so long the keys of before count for receipts.
+    private func sender(_ keys: Keyring) throws -> (SenderKey, Sealer, ReceiptReceiver) {
+        let sealer = try sealing.sealer(from: from, keys, keyring, isContextPerMessage: listening.contextPerMessage)
+        let recent = try keys.senderKeys(named: from, retiredWithin: 8 * 86_400)
+        return (
+            try keys.senderKey(named: from), sealer, ReceiptReceiver(keys: recent.map { ReceiptKey(of: $0) })
+        )
     }
 
-    private func sender(_ keys: Keyring) throws -> (SenderKey, Sealer) {
-        guard let from = sealing.from else { throw Failure.usage("serve needs a sender: --from NAME") }
-        let sealer = try sealing.sealer(keys, keyring)
-        return (try keys.senderKey(named: from), sealer)
-    }
+    // MARK: On SIGHUP
 
-    // MARK: On SIGUSR1
-
-    /// Each part for itself: one that can't be read does not keep the others from being read.
-    ///
-    /// - Returns: false where nobody knows whether the sender's keys are revoked.
-    private func readAgain(_ keys: Keyring, for server: PushServer) -> Bool {
-        let isSenderRead = reads("the sender's keys") { try readSenderAgain(keys, for: server) }
-        let others = [
-            reads("the tokens") { server.use(tokens: try tokenFile.map(Self.tokens)) },
-            reads("the sender set") { server.use(senderSet: try readSenderSet()) },
+    /// Each part by itself: one that can't be read does not keep the others from being read.
+    private func readAgain(_ keys: Keyring, for server: PushServer) {
+        let results = [
+            reads("the sender's keys") { try readSenderAgain(keys, for: server) },
+            reads("the tokens") { server.use(tokens: try listening.tokens()) },
+            reads("the sender set") { server.use(senderSet: try listening.senderSet(for: sealing.topic)) },
+            reads("the certificate") { server.use(certificate: try listening.certificate()) },
         ]
-        if isSenderRead, !others.contains(false) { Failure.report("keys, tokens and the sender set were read again") }
-        return isSenderRead
-    }
-
-    /// After a pause: the keyring is busy, or its files are being changed.
-    private func readDoubtfulAgain(_ keys: Keyring, for server: PushServer) -> Bool {
-        let isRead = reads("the sender's keys") { try readSenderAgain(keys, for: server) }
-        if isRead { Failure.report("the sender's keys were read again") }
-        return isRead
+        if !results.contains(false) { Failure.report("keys, tokens, sender set and certificate were read again") }
     }
 
     private func reads(_ name: String, _ read: () throws -> Void) -> Bool {
@@ -202,63 +141,86 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func readSenderAgain(_ keys: Keyring, for server: PushServer) throws {
         do {
-            let (sender, sealer) = try sender(keys)
-            server.use(sender: sender, sealer: sealer)
+            let (sender, sealer, receipts) = try sender(keys)
+            server.use(sender: sender, sealer: sealer, receipts: receipts)
         } catch let error as KeyringError where error.leavesNoSender {
             server.withdrawSender()
-            let way = error.isOfTheSeal ? "this is started with its new secret" : "SIGUSR1 finds another key"
+            let way = error.isOfTheSeal ? "this is started with its new secret" : "SIGHUP finds another key"
             Failure.report("nothing is sealed any more, and all logins are refused, until \(way): \(error.shown)")
         } catch {
-            // Revoked or not, nobody knows: it goes on, so that a file that is damaged or busy ends no service, says at /readyz
-            // that it is not to be relied on, and is read again after a while.
+            // The keys may have been revoked. A damaged or busy file ends no service, but /readyz says that it can't be relied on.
             server.doubtSender()
             throw error
         }
     }
+}
 
-    private func readSenderSet() throws -> SenderSet? {
+/// Where `serve` listens, and with what it proves who it is.
+struct ListeningOptions: ParsableArguments {
+    @Option(help: "For the back end: a socket's path (with a / or .sock), or HOST:PORT with --token-file.")
+    var listen = ListeningPlace(socket: "sealedpush.sock")
+
+    @Option(help: "For phones: HOST:PORT, or a socket's path.")
+    var phones: ListeningPlace?
+
+    @Option(help: "A file with the back end's token, or with two while it changes.")
+    var tokenFile: String?
+
+    @Option(help: ArgumentHelp("PEM files, for addresses beyond this machine.", valueName: "chain,key"))
+    var tls: String?
+
+    @Option(help: "A file with the sender set for phones (`sealedpush authority sign`).")
+    var senderSet: String?
+
+    @Flag(help: "Make a context for each message, for machines that are cloned while this runs.")
+    var contextPerMessage = false
+
+    @Flag(help: "Print one JSON object when it listens.")
+    var json = false
+
+    func validate() throws {
+        guard tls.map({ $0.split(separator: ",").count == 2 }) ?? true else {
+            throw ValidationError("--tls takes two files: CHAIN,KEY.")
+        }
+    }
+
+    func tokens() throws -> BearerTokens? {
+        guard let tokenFile else { return nil }
+        var bytes = try SecretFile.read(tokenFile, limit: 4_096)
+        defer { wipeSecret(&bytes) }
+        do throws(TokenError) { return try BearerTokens(parsing: bytes) } catch {
+            throw Failure.input("\(tokenFile) holds no token: \(error)")
+        }
+    }
+
+    func senderSet(for topic: Topic) throws -> SenderSet? {
         guard let senderSet else { return nil }
         let text = String(decoding: try Input.read(senderSet, limit: 4_096), as: UTF8.self)
         do throws(RecordError) {
             let set = try SenderSet(parsing: text.trimmingCharacters(in: .whitespacesAndNewlines))
-            guard set.topic == sealing.topic else { throw .otherTopic }
+            guard set.topic == topic else { throw .otherTopic }
             return set
-        } catch { throw Failure.input("\(senderSet) holds no sender set for \(sealing.topic): \(error)") }
+        } catch { throw Failure.input("\(senderSet) holds no sender set for \(topic): \(error)") }
     }
 
-    private static func tokens(_ file: String) throws -> BearerTokens {
-        var bytes = try SecretFile.read(file, limit: 4_096)
-        defer { wipeSecret(&bytes) }
-        do throws(TokenError) { return try BearerTokens(parsing: bytes) } catch {
-            throw Failure.input("\(file) holds no token: \(error)")
-        }
-    }
-
-    private func certificate() throws -> ServerCertificate? {
-        guard let tlsCertificate, let tlsKey else { return nil }
-        var key = try SecretFile.read(tlsKey, limit: 65_536)
+    func certificate() throws -> ServerCertificate? {
+        guard let files = tls?.split(separator: ",").map(String.init) else { return nil }
+        var key = try SecretFile.read(files[1], limit: 65_536)
         defer { wipeSecret(&key) }
-        let chain = try Input.read(tlsCertificate, limit: 1_000_000)
+        let chain = try Input.read(files[0], limit: 1_000_000)
         do throws(ServingError) { return try ServerCertificate(chain: chain, key: key) } catch {
-            throw Failure.server(error, "")
+            throw Failure.server(error)
         }
     }
 
-    private var socketPath: String { socket ?? "sealedpush.sock" }
-
-    private func place(_ port: Int? = nil) -> String {
-        guard let listen else { return socketPath }
-        let host = listen.host.contains(":") ? "[\(listen.host)]" : listen.host
-        return "\(tlsKey == nil ? "http" : "https")://\(host):\(port ?? listen.port)"
-    }
-
-    private func announcement(_ port: Int?, _ page: String?) -> JSONValue {
-        var members: [String: JSONValue] = ["socket": .string(socketPath)]
-        if let listen {
-            members = ["host": .string(listen.host), "port": .integer(Int64(port ?? listen.port))]
+    func announce(_ port: Int?, _ phonesPort: Int?) throws {
+        guard json else {
+            let doors = [listen.description(port)] + (phones.map { ["\($0.description(phonesPort)) for phones"] } ?? [])
+            return try Output.line("Serving at \(doors.joined(separator: ", and at ")), until Ctrl-C.")
         }
-        members["page"] = page.map { .string($0) }
-        return .object(members)
+        var members = listen.json(port)
+        if let phones { members["phones"] = .object(phones.json(phonesPort)) }
+        try Output.json(.object(members))
     }
 }
 

@@ -67,16 +67,15 @@ final class Interrupt: @unchecked Sendable {
     }
 }
 
-/// SIGUSR1, which asks a program that runs on to read its keys again. Not SIGHUP: that comes when a terminal is closed, and
-/// then the program is to end.
+/// SIGHUP, which asks a program that runs on to read its keys again, as it does other services.
 final class Rereading: @unchecked Sendable {
     // Dispatch sources are safe from several threads, and say so on Apple's systems only.
     private let source: any DispatchSourceSignal
 
     /// - Parameter handler: called on any thread, once for each signal that is noticed.
     init(_ handler: @escaping @Sendable () -> Void) {
-        signal(SIGUSR1, SIG_IGN)
-        source = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .global())
+        signal(SIGHUP, SIG_IGN)
+        source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
         source.setEventHandler(handler: handler)
         source.resumeListening()
     }

@@ -1,0 +1,155 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import PushOutbox
+internal import PushSender
+internal import SealedPush
+internal import _PushBase
+
+/// What a back end sends: messages to be kept and delivered, or to be sealed for it to deliver. One in a request, or up to
+/// 1,000, a line each, of which each gets an answer of its own.
+struct MessageRoutes: Sendable {
+    let outbox: Outbox
+    let batches: Semaphore
+    /// How long a batch waits for its place.
+    let patience: @Sendable () async -> Void
+    let state: @Sendable () -> ServerState
+    private let known = ParsedTexts()
+
+    /// - Parameter batches: of both kinds together, as each takes memory of its own.
+    init(outbox: Outbox, batches: Semaphore, limits: ServerLimits, state: @escaping @Sendable () -> ServerState) {
+        self.outbox = outbox
+        self.batches = batches
+        patience = { await limits.pause(limits.batchPatience) }
+        self.state = state
+    }
+
+    /// Durable when it is answered.
+    func enqueue(_ request: Request, _ context: ServerContext) async throws -> Response {
+        // In their order, so that of two messages for one device the first goes first.
+        try await answer(request, status: .accepted, isParallel: false) { members, status, writer in
+            // Of each message anew: a key that is revoked seals no further line of a batch. A message for everyone that has
+            // begun is finished with it.
+            let sealer = try state().sender().sealer
+            let order = try MessageOrder(members)
+            let report = try await outbox.enqueue(
+                order.content, to: order.audience, from: sealer, priority: order.priority,
+                expiration: order.expiration, includingUnverified: order.includesUnverified, key: order.key)
+            var answer: [String: JSONValue] = [
+                "enqueued": .integer(Int64(report.enqueuedCount)),
+                "alreadyEnqueued": .integer(Int64(report.alreadyEnqueuedCount)),
+                "skipped": .object(
+                    Dictionary(
+                        uniqueKeysWithValues: report.skipped.map { ($0.key.rawValue, .integer(Int64($0.value))) })),
+            ]
+            if let status { answer["status"] = .integer(Int64(status)) }
+            writer.value(.object(answer))
+        }
+    }
+
+    /// Nothing is kept.
+    func seal(_ request: Request, _ context: ServerContext) async throws -> Response {
+        try await answer(request, status: .ok, isParallel: true) { members, status, writer in
+            let sealer = try state().sender().sealer
+            let order = try SealOrder(members, known: known)
+            guard case .device(let name) = order.target else {
+                return try order.sealed(by: sealer, known).write(to: &writer, status: status)
+            }
+            guard let device = try await outbox.device(name) else { throw OutboxError.unknownDevice }
+            let target: SealOrder.Target
+            switch device.keys {
+            case .enrolled(let enrolled): target = .enrolled(enrolled)
+            case .unverified(let recipient):
+                guard order.includesUnverified else { throw SealOrder.unverified }
+                target = .recipient(KnownRecipient(key: recipient))
+            }
+            try order.sealed(by: sealer, known, for: target).write(to: &writer, status: status)
+        }
+    }
+
+    // MARK: One, or many
+
+    /// Writes the answer to one message; throws before it writes.
+    private typealias Work =
+        @Sendable (_ message: consuming JSONMembers, _ status: Int?, _ answer: inout JSONWriter) async throws -> Void
+
+    private func answer(
+        _ request: Request, status: HTTPResponse.Status, isParallel: Bool, _ work: @escaping Work
+    ) async throws -> Response {
+        guard request.mediaType == Self.linesType else {
+            guard request.mediaType == "application/json" else {
+                throw Request.wrongType("application/json, or \(Self.linesType) for up to 1000 messages, a line each")
+            }
+            var answer = JSONWriter(reservingByteCount: 5_120)
+            try await work(try await request.members(), nil, &answer)
+            return .json(answer.bytes, status: status)
+        }
+        // Before its body is read: until then the connection holds back what it is sent. Its deadline runs meanwhile.
+        guard await batches.enter(within: patience) else { throw Problem.unavailable("too many batches at once") }
+        defer { batches.leave() }
+        let body = try await request.wholeBody(upTo: ServerLimits.batchByteCount)
+        let lines = Self.lines(of: body.readableBytesView)
+        guard lines.count <= ServerLimits.batchLineCount else {
+            throw Problem(
+                .contentTooLarge, "too-many-lines", "a batch has at most \(ServerLimits.batchLineCount) lines")
+        }
+        let answers = await Self.answers(to: lines, isParallel ? 4 : 1, status.code, work)
+        return Response(status: .ok, headers: [.contentType: Self.linesType], body: .init(byteBuffer: answers))
+    }
+
+    /// A line for each line, in their order. Few at a time: what a core has just written is copied from its cache.
+    ///
+    /// - Parameter parallelCount: how many parts are worked on at once, 32 lines each.
+    private static func answers(
+        to lines: [ByteBufferView], _ parallelCount: Int, _ status: Int, _ work: @escaping Work
+    ) async -> ByteBuffer {
+        var answers = ByteBuffer()
+        answers.reserveCapacity(lines.count * answerByteCount)
+        var rest = lines[...]
+        while !rest.isEmpty {
+            await withTaskGroup(of: (Int, [UInt8]).self) { group in
+                for _ in 0..<parallelCount where !rest.isEmpty {
+                    let part = rest.prefix(32)
+                    rest = rest.dropFirst(32)
+                    group.addTask { (part.startIndex, await Self.answers(to: part, status, work)) }
+                }
+                var parts: [(Int, [UInt8])] = []
+                for await part in group { parts.append(part) }
+                for part in parts.sorted(by: { $0.0 < $1.0 }) { answers.writeBytes(part.1) }
+            }
+        }
+        return answers
+    }
+
+    private static func answers(to lines: ArraySlice<ByteBufferView>, _ status: Int, _ work: Work) async -> [UInt8] {
+        var answers = JSONWriter(reservingByteCount: lines.count * answerByteCount)
+        for line in lines {
+            do {
+                guard line.count <= ServerLimits.bodyByteCount else {
+                    throw Problem(.contentTooLarge, "body-too-large", "the line is too long")
+                }
+                try await work(try Request.members(line), status, &answers)
+            } catch { answers.value(Problem(error).json()) }
+            answers.endLine()
+        }
+        return answers.bytes
+    }
+
+    /// Enough for most.
+    private static let answerByteCount = 1_536
+
+    /// Without those that are blank.
+    private static func lines(of body: ByteBufferView) -> [ByteBufferView] {
+        var lines: [ByteBufferView] = []
+        var rest = body
+        while !rest.isEmpty {
+            let end = rest.lineEnd
+            let line = rest[..<(end ?? rest.endIndex)]
+            if !line.allSatisfy({ $0 == 0x0d || $0 == 0x20 }) { lines.append(line) }
+            rest = rest[(end.map { $0 + 1 } ?? rest.endIndex)...]
+        }
+        return lines
+    }
+
+    private static let linesType = "application/x-ndjson"
+}

@@ -1,0 +1,240 @@
+internal import Hummingbird
+internal import PushOutbox
+package import PushSender
+internal import SealedPush
+
+/// One message to be kept and delivered.
+struct MessageOrder: Sendable {
+    let content: Content
+    let audience: Audience
+    let priority: PushPriority
+    let expiration: Timestamp?
+    let includesUnverified: Bool
+    let key: IdempotencyKey?
+
+    init(_ members: consuming JSONMembers) throws {
+        var reader = OrderReader(members)
+        let user = try reader.optional("user", "1 to 128 bytes of visible text") {
+            $0.string.flatMap(UserName.init(parsing:))
+        }
+        let device = try reader.optional("device", "the name of a device") {
+            $0.string.flatMap(DeviceName.init(parsing:))
+        }
+        let all = try reader.optional("all", "true") { $0.bool == true ? true : nil }
+        switch (user, device, all) {
+        case (let user?, nil, nil): audience = .user(user)
+        case (nil, let device?, nil): audience = .device(device)
+        case (nil, nil, true?): audience = .everyone
+        default: throw Problem.malformed("a message is for a user, a device or all: say one of the three")
+        }
+        key = try reader.optional("key", "1 to 256 bytes of text") { $0.string.flatMap { IdempotencyKey($0) } }
+        includesUnverified = try reader.flag("unverified")
+        (priority, expiration) = try reader.delivery()
+        content = try reader.content()
+        try reader.end("user, device, all, content, key, priority, expiration and unverified")
+    }
+}
+
+/// One message to be sealed.
+struct SealOrder: Sendable {
+    let content: Content
+    let target: Target
+    /// Nil where nothing was said.
+    let reserve: Int?
+    let priority: PushPriority
+    let expiration: Timestamp?
+    let includesUnverified: Bool
+
+    enum Target: Sendable {
+        case device(DeviceName)
+        /// Of a database that is the only store.
+        case enrolled(EnrolledDevice)
+        case recipient(KnownRecipient)
+    }
+
+    /// - Parameters:
+    ///   - known: what was read in earlier orders.
+    ///   - isUnverifiedAllowed: whether that was said for all of them.
+    init(_ members: consuming JSONMembers, known: ParsedTexts, isUnverifiedAllowed: Bool = false) throws {
+        var reader = OrderReader(members)
+        let includesUnverified = try reader.flag("unverified") || isUnverifiedAllowed
+        let target = try reader.target(known, includesUnverified: includesUnverified)
+        let reserve = try reader.optional("reserve", "0 to \(Sealer.maximumReserve)") { value in
+            value.integer.flatMap { (0...Int64(Sealer.maximumReserve)).contains($0) ? Int($0) : nil }
+        }
+        let (priority, expiration) = try reader.delivery()
+        let content = try reader.content()
+        try reader.end(
+            "device, recipient, record, enrolment, proven, content, reserve, priority, expiration and unverified")
+        (self.content, self.target, self.reserve) = (content, target, reserve)
+        (self.priority, self.expiration, self.includesUnverified) = (priority, expiration, includesUnverified)
+    }
+
+    /// - Parameter target: where the order names a device, what is known of it.
+    func sealed(
+        by sealer: Sealer, _ known: ParsedTexts, for target: Target? = nil, reserve: Int = 0
+    ) throws -> SealedOrder {
+        let recipient: KnownRecipient
+        switch target ?? self.target {
+        case .device:
+            throw Problem.malformed(
+                "only a service knows devices by name", hint: "Give the record with its enrolment and proven keys.")
+        case .enrolled(let enrolled):
+            guard enrolled.record.topic == sealer.topic else { throw RecordError.otherTopic }
+            recipient = KnownRecipient(key: try enrolled.recipient(at: .now()).recipient)
+        case .recipient(let given): recipient = given
+        }
+        let payload = try sealer.seal(content, toUnverified: recipient.key, reserve: self.reserve ?? reserve)
+        return SealedOrder(
+            payload: payload, recipient: recipient.text, sender: sealer.senderText ?? SealedBy.anonymous.description,
+            priority: priority, expiration: expiration ?? payload.expires)
+    }
+
+    static let unverified = Problem(
+        .conflict, "unverified", "nobody vouches for this key",
+        hint: "Hand over the device's record with its enrolment and proven keys, or say \"unverified\": true.")
+}
+
+/// An order's members, one by one; one that nobody has asked for is an error, as it may be a misspelt one.
+private struct OrderReader {
+    private var rest: JSONMembers
+
+    init(_ members: consuming JSONMembers) { rest = members }
+
+    mutating func optional<Value>(
+        _ name: String, _ rule: @autoclosure () -> String, _ read: (JSONValue) -> Value?
+    ) throws(Problem) -> Value? {
+        guard let member = rest.take(name) else { return nil }
+        guard let value = read(member.json) else { throw .malformed("\"\(name)\" is not what it must be: \(rule())") }
+        return value
+    }
+
+    mutating func target(_ known: ParsedTexts, includesUnverified: Bool) throws -> SealOrder.Target {
+        let device = try optional("device", "the name of a device") { $0.string.flatMap(DeviceName.init(parsing:)) }
+        let recipient = try optional("recipient", "push1…") { $0.string.flatMap(known.recipient) }
+        switch (device, recipient, try enrolled(known)) {
+        case (let device?, nil, nil): return .device(device)
+        case (nil, let recipient?, nil):
+            guard includesUnverified else { throw SealOrder.unverified }
+            return .recipient(recipient)
+        case (nil, nil, let enrolled?): return .enrolled(enrolled)
+        default:
+            throw Problem.malformed(
+                "a message is sealed for a device, for a recipient, or for a record with its enrolment and proven: say one"
+            )
+        }
+    }
+
+    mutating func flag(_ name: String) throws(Problem) -> Bool { try optional(name, "true or false", \.bool) ?? false }
+
+    mutating func content() throws -> Content {
+        guard let members = rest.take("content")?.members else {
+            throw Problem.malformed("there is no \"content\", which is an object with an \"alert\" in it")
+        }
+        return try Content(members: members)
+    }
+
+    mutating func delivery() throws(Problem) -> (PushPriority, Timestamp?) {
+        let priority = try optional("priority", "immediate or considerate") { value -> PushPriority? in
+            switch value.string {
+            case "immediate"?: .immediate
+            case "considerate"?: .considerate
+            default: nil
+            }
+        }
+        let expiration = try optional("expiration", "whole seconds since 1970") {
+            $0.integer.flatMap(Timestamp.init(secondsSince1970:))
+        }
+        return (priority ?? .immediate, expiration)
+    }
+
+    mutating func enrolled(_ known: ParsedTexts) throws -> EnrolledDevice? {
+        let record = try optional("record", "pushrecord.…", \.string)
+        let enrolment = try optional("enrolment", "pushenrolment1…") {
+            $0.string.flatMap { text in try? known.value(text) { try Enrolment(parsing: $0) } }
+        }
+        let proven = try optional("proven", "a list of push1…") { value -> [Recipient]? in
+            guard case .array(let texts) = value, texts.count <= 16 else { return nil }
+            let recipients = texts.compactMap { $0.string.flatMap(known.recipient)?.key }
+            return recipients.count == texts.count ? recipients : nil
+        }
+        guard record != nil || enrolment != nil || proven != nil else { return nil }
+        guard let record, let enrolment, let proven else {
+            throw Problem.malformed("`record`, `enrolment` and `proven` must be given together")
+        }
+        return try EnrolledDevice(loading: enrolment, record: known.value(record) { try DeviceRecord(parsing: $0) }, proven: proven)
+    }
+
+    /// What is left is not repeated: it may be anything.
+    func end(_ known: String) throws(Problem) {
+        guard !rest.isEmpty else { return }
+        throw .malformed("there is a member that this request does not have; it has \(known)")
+    }
+}
+
+/// A sealed message, and what the request to Apple is made of. Source: Specification 2.6.
+struct SealedOrder: Sendable {
+    let payload: SealedPayload
+    let recipient: String
+    let sender: String
+    let priority: PushPriority
+    let expiration: Timestamp?
+
+    /// `Sealed` of Docs/openapi.yaml, its members in the order of their names.
+    ///
+    /// - Parameter status: where it is a line of many.
+    func write(to writer: inout JSONWriter, status: Int?) {
+        writer.object { sealed in
+            sealed.object("headers") { headers in
+                headers.string("apns-collapse-id", payload.collapseID)
+                headers.string("apns-expiration", expiration.map { String($0.secondsSince1970) })
+                headers.string("apns-id", payload.apnsID)
+                headers.string("apns-priority", String(priority.rawValue))
+                headers.string("apns-push-type", "alert")
+                headers.string("apns-topic", payload.topic.description)
+            }
+            sealed.messageID("id", payload.messageID)
+            sealed.string("payload", utf8: payload.json)
+            sealed.integer("payloadBytes", Int64(payload.json.count))
+            sealed.string("recipient", recipient)
+            sealed.string("sender", sender)
+            sealed.integer("status", status.map(Int64.init))
+        }
+    }
+}
+
+/// Many messages to be sealed, without a service: a line each in and out, as `/v1/seal` takes and answers them.
+package struct SealBatch: Sendable {
+    private let sealer: Sealer
+    private let reserve: Int
+    private let isUnverifiedAllowed: Bool
+    private let known = ParsedTexts()
+
+    /// - Parameters:
+    ///   - reserve: where a line does not say: 0 to ``Sealer/maximumReserve``.
+    ///   - isUnverifiedAllowed: whether keys count that nobody vouches for, whatever a line says.
+    package init(from sealer: Sealer, reserve: Int, isUnverifiedAllowed: Bool) {
+        self.sealer = sealer
+        self.reserve = reserve
+        self.isUnverifiedAllowed = isUnverifiedAllowed
+    }
+
+    /// Writes the answer to a line, in a line of its own; false where it was not sealed.
+    package func answer(_ line: [UInt8], to answers: inout JSONWriter) -> Bool {
+        defer { answers.endLine() }
+        do {
+            guard line.count <= Self.maximumLineByteCount else {
+                throw Problem(.contentTooLarge, "body-too-large", "the line is too long")
+            }
+            let order = try SealOrder(
+                try Request.members(line), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
+            try order.sealed(by: sealer, known, reserve: reserve).write(to: &answers, status: 200)
+            return true
+        } catch {
+            answers.value(Problem(error).json())
+            return false
+        }
+    }
+
+    package static let maximumLineByteCount = ServerLimits.bodyByteCount
+}

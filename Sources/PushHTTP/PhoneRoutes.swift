@@ -1,0 +1,182 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import PushCrypto
+internal import PushOutbox
+internal import PushSender
+internal import SealedPush
+internal import _PushBase
+
+/// What apps ask for inside the login of an account: to enrol their device, to prove its keys, and to leave.
+///
+/// A device is known by its enrolment key, and each account has devices of its own: whose login it is comes from the token,
+/// never from the body. Nothing is kept between a challenge and its answer but what the phone brings back under a MAC, so
+/// any process that has the sender's key takes the answer. ``PhoneGate`` carries out one request of an account at a time.
+/// Source: Specification 18.
+struct PhoneRoutes: Sendable {
+    let outbox: Outbox
+    /// Of one account at most.
+    let deviceCount: Int
+    let state: @Sendable () -> ServerState
+
+    init(_ outbox: Outbox, deviceCount: Int, state: @escaping @Sendable () -> ServerState) {
+        self.outbox = outbox
+        self.deviceCount = deviceCount
+        self.state = state
+    }
+
+    // MARK: Logging in
+
+    /// For a back end, inside the account's login: what the app shows here.
+    func logIn(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let members = try await request.members().dictionary
+        guard let user = members["user"]?.string.flatMap(UserName.init(parsing:)),
+            members.count == (members["seconds"] == nil ? 1 : 2)
+        else { throw Problem.malformed("a login has a user, of 1 to 128 bytes of visible text, and may have seconds") }
+        let seconds = members["seconds"].map(\.integer) ?? 600
+        guard let seconds, (1...2_592_000).contains(seconds) else {
+            throw Problem.malformed("seconds is 1 to 2592000, which is 30 days")
+        }
+        let end = Timestamp.now().advanced(bySeconds: seconds)
+        let token = try state().sender().logins.token(user, until: end)
+        return .json(["token": .string(token), "expires": .integer(end.secondsSince1970)])
+    }
+
+    // MARK: Record and token
+
+    func register(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let (user, enrolment) = try caller(context)
+        let order = try Registration(try await request.members().dictionary)
+        guard order.record.enrolment == enrolment else {
+            throw Problem.malformed("the record is signed by another key than the path names")
+        }
+        let keys = try state().sender()
+        guard order.record.topic == keys.sealer.topic else { throw RecordError.otherTopic }
+        let name = Self.name(of: enrolment, user)
+        let known = try await take(order, of: name, user, at: .now())
+        return .json(["device": .string(name.description), "challenges": challenges(known, name, keys)])
+    }
+
+    private func take(
+        _ order: Registration, of name: DeviceName, _ user: UserName, at now: Timestamp
+    ) async throws -> EnrolledDevice {
+        let taken = try await outbox.register(
+            record: order.record, address: order.address, of: name, user: user, deviceLimit: deviceCount, at: now)
+        if let refusal = taken.refusal {
+            var problem = Problem(OutboxError.record(refusal))
+            if refusal == .rolledBack || refusal == .conflicting {
+                problem.more = ["record": .string(taken.device.record.description)]
+            }
+            throw problem
+        }
+        let sealer = state().keys?.sealer
+        for recipient in taken.dropped { sealer?.forget(recipient) }
+        return taken.device
+    }
+
+    private func challenges(_ device: EnrolledDevice, _ name: DeviceName, _ keys: ServerState.Keys) -> JSONValue {
+        .array(
+            device.unproven.map { recipient in
+                let challenge = PendingChallenge(
+                    to: recipient, of: device.enrolment, topic: keys.sealer.topic, from: keys.sender, at: .now())
+                return ["challenge": .string(challenge.text), "state": .string(keys.challenges.seal(challenge, name))]
+            })
+    }
+
+    // MARK: Answers
+
+    func answer(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let (user, enrolment) = try caller(context)
+        let members = try await request.members().dictionary
+        guard let answer = members["answer"]?.string, let text = members["state"]?.string, members.count == 2 else {
+            throw Problem.malformed("an answer has two members, answer and state, both text")
+        }
+        let name = Self.name(of: enrolment, user)
+        guard let challenge = try state().sender().challenges.open(text, name) else {
+            throw Problem(
+                .conflict, "unknown-challenge", "this service has not asked this, or not lately",
+                hint: "Hand over the record again: the answer has a new challenge.")
+        }
+        try await outbox.prove(challenge, answer: answer, of: name, at: .now())
+        return Response(status: .noContent)
+    }
+
+    // MARK: Leaving, and sender sets
+
+    func unregister(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let (user, enrolment) = try caller(context)
+        do throws(OutboxError) { try await outbox.remove(Self.name(of: enrolment, user)) } catch {
+            guard error == .unknownDevice else { throw error }
+        }
+        return Response(status: .noContent)
+    }
+
+    func senderSet(_ request: Request, _ context: ServerContext) async throws -> Response {
+        guard let set = state().senderSet else { return Response(status: .noContent) }
+        return .json(["senderSet": .string(set.description)])
+    }
+
+    private func caller(_ context: ServerContext) throws -> (UserName, Enrolment) {
+        guard let user = context.user else { throw Problem.nobody }
+        guard let text = context.part("enrolment"), let enrolment = try? Enrolment(parsing: text) else {
+            throw Problem.malformed("no enrolment key in the path; expected `pushenrolment1…`")
+        }
+        return (user, enrolment)
+    }
+
+    /// One for each pair of account and enrolment key: so nobody takes a device's name by handing in its record first.
+    static func name(of enrolment: Enrolment, _ user: UserName) -> DeviceName {
+        let bytes = Array("sealedpush/v1 device".utf8) + [0] + enrolment.bytes + Array(user.description.utf8)
+        guard let name = DeviceName(parsing: Base64URL.encode(BLAKE2b.hash(bytes, byteCount: 16))) else {
+            preconditionFailure("base64url is visible text")
+        }
+        return name
+    }
+}
+
+/// What a phone hands over.
+private struct Registration {
+    let record: DeviceRecord
+    let address: Address
+
+    init(_ members: [String: JSONValue]) throws {
+        guard let text = members["record"]?.string, let token = members["token"]?.string, members.count == 3,
+            let environment = members["environment"]?.string.flatMap(PushEnvironment.init(rawValue:))
+        else {
+            throw Problem.malformed(
+                "a registration has three members: record, token, and environment, which is production or sandbox")
+        }
+        guard let token = DeviceToken(parsing: token) else {
+            throw Problem.malformed("the token must have 2 to 200 hexadecimal digits, and an even number of them")
+        }
+        record = try DeviceRecord(parsing: text)
+        address = .apns(token, environment)
+    }
+}
+
+/// Challenges on their way to phones and back: what the server must know to take the answer, bound to the device that it was
+/// made for. Nobody but who has the sender's key can make or change one.
+final class ChallengeStates: Sendable {
+    private let key: GuardedSecret
+
+    init(of sender: SenderKey) { key = sender.derived("sealedpush/v1 challenge states") }
+
+    func seal(_ challenge: PendingChallenge, _ name: DeviceName) -> String {
+        let text = challenge.storedText
+        return "\(text).\(Base64URL.encode(mac(text, name)))"
+    }
+
+    /// Nil for what this service has not made for this device.
+    func open(_ state: String, _ name: DeviceName) -> PendingChallenge? {
+        guard state.utf8.count <= 1_024, let dot = state.lastIndex(of: "."),
+            let mac = Base64URL.decode(state[state.index(after: dot)...].utf8)
+        else { return nil }
+        let text = String(state[..<dot])
+        guard ConstantTime.areEqual(mac, self.mac(text, name)) else { return nil }
+        return try? PendingChallenge(parsing: text)
+    }
+
+    private func mac(_ text: String, _ name: DeviceName) -> [UInt8] {
+        let message = Array(name.description.utf8) + [0] + Array(text.utf8)
+        return key.withBytes { BLAKE2b.hash(message, key: $0, byteCount: 32) }
+    }
+}

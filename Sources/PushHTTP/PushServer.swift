@@ -1,0 +1,251 @@
+internal import HTTPTypes
+internal import Hummingbird
+package import Logging
+internal import NIOSSL
+package import PushOutbox
+package import PushSender
+package import SealedPush
+internal import _PushBase
+
+/// Where a server listens.
+package enum ServerPlace: Hashable, Sendable {
+    /// A socket in a folder of this machine, which only this user can open.
+    case socket(String)
+    /// An address and a port; 0 for any that is free.
+    case address(String, port: Int)
+
+    /// Whether it can be reached from this machine alone.
+    var isLocal: Bool {
+        switch self {
+        case .socket: true
+        case .address(let host, _): ["127.0.0.1", "::1", "localhost"].contains(host)
+        }
+    }
+}
+
+/// A certificate chain and its key, both in PEM.
+package struct ServerCertificate: Sendable {
+    let chain: [NIOSSLCertificateSource]
+    let key: NIOSSLPrivateKeySource
+
+    /// - Throws: `badCertificate` if they can't be read, or do not belong together.
+    package init(chain: [UInt8], key: [UInt8]) throws(ServingError) {
+        do {
+            self.chain = try NIOSSLCertificate.fromPEMBytes(chain).map { .certificate($0) }
+            self.key = .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem))
+            _ = try NIOSSLContext(configuration: .makeServerConfiguration(certificateChain: self.chain, privateKey: self.key))
+        } catch { throw .badCertificate }
+    }
+
+    /// - Parameter current: the certificate for a new connection, which may be another one later.
+    func configuration(_ current: @escaping @Sendable () -> ServerCertificate?) -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: key)
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        configuration.sslContextCallback = { _, promise in
+            var override = NIOSSLContextConfigurationOverride()
+            if let certificate = current() {
+                (override.certificateChain, override.privateKey) = (certificate.chain, certificate.key)
+            }
+            promise.succeed(override)
+        }
+        return configuration
+    }
+}
+
+package enum ServingError: Error, Equatable, CustomStringConvertible {
+    /// Beyond this machine, nothing is said without TLS.
+    case needsTLS
+    /// Every user of a machine reaches its ports.
+    case needsTokens
+    case badCertificate
+    /// The system's words.
+    case notBound(String)
+
+    package var description: String {
+        switch self {
+        case .needsTLS: "what is reached from other machines needs a certificate"
+        case .needsTokens: "every user of this machine reaches its ports, so the back end needs a token; a socket needs none"
+        case .badCertificate: "the certificate or its key can't be read, or they do not belong together"
+        case .notBound(let words): "can't listen there: \(words)"
+        }
+    }
+}
+
+/// One service with two doors, over HTTP/1.1: for a back end in any language, which sends messages and sees what became of them,
+/// and for phones, which enrol and hand in receipts.
+///
+/// Who may ask what follows from the listener alone. Phones' paths: Specification 18. All paths: Docs/openapi.yaml. Why it is built on
+/// Hummingbird: Docs/Decisions/0039-one-service.md.
+package final class PushServer: Sendable {
+    /// Lets batches in.
+    let batches: Semaphore
+    /// Lets phones' requests in.
+    let phoneGate: PhoneGate
+    private let state: Locked<ServerState>
+    private let certificate: Locked<ServerCertificate?>
+    private let metrics: PrometheusMetrics
+    private let service: RunningService
+
+    /// Takes the sockets' places.
+    ///
+    /// - Parameters:
+    ///   - place: where the back end asks.
+    ///   - phones: where phones ask; nil if there is no way in for them.
+    ///   - certificate: for each address that other machines reach.
+    /// - Throws: `needsTLS`, `needsTokens`, `badCertificate`; `notBound` if a socket's place can't be taken.
+    package init(
+        at place: ServerPlace, phones: ServerPlace? = nil, certificate: ServerCertificate? = nil, outbox: Outbox,
+        state: ServerState, metrics: PrometheusMetrics = PrometheusMetrics(), limits: ServerLimits = ServerLimits(),
+        logger: Logger
+    ) throws(ServingError) {
+        guard certificate != nil || [place, phones ?? place].allSatisfy(\.isLocal) else { throw .needsTLS }
+        if case .address = place, state.tokens == nil { throw .needsTokens }
+        let (shared, certificates) = (Locked(state), Locked(certificate))
+        (self.state, self.certificate, self.metrics) = (shared, certificates, metrics)
+        let current: @Sendable () -> ServerState = { shared.withLock { $0 } }
+        batches = Semaphore(limits.batchCount)
+        phoneGate = PhoneGate(limits, state: current)
+        let routes = ServerRoutes(outbox: outbox, state: current, metrics: metrics, limits: limits)
+        let tls = certificate?.configuration { certificates.withLock { $0 } }
+        var doors = [
+            Door(
+                place, routes.forBackEnd(batches: batches), tls: place.isLocal ? nil : tls,
+                ConnectionCount(limits.connectionCount, byAddress: .max), firstHeadTime: limits.idleTime,
+                maximumByteCount: ServerLimits.batchByteCount + 65_536)
+        ]
+        if let phones {
+            doors.append(
+                Door(
+                    phones, routes.forPhones(gate: phoneGate), tls: phones.isLocal ? nil : tls,
+                    ConnectionCount(limits.connectionCount, byAddress: limits.connectionCountByAddress),
+                    firstHeadTime: limits.firstHeadTime, maximumByteCount: 2 * ServerLimits.bodyByteCount))
+        }
+        service = try RunningService(doors, limits, logger)
+    }
+
+    /// Uses another sender's key from the next message on, also of those in a batch.
+    ///
+    /// - Parameters: as in ``ServerState/init(sender:sealer:receipts:senderSet:tokens:)``.
+    package func use(sender: SenderKey, sealer: Sealer, receipts: ReceiptReceiver) {
+        let keys = ServerState.Keys(sender: sender, sealer: sealer, receipts: receipts)
+        state.withLock { $0.keys = keys }
+        metrics.obstacle.withLock { $0 = nil }
+    }
+
+    /// Uses other tokens from the next request on.
+    package func use(tokens: BearerTokens?) { state.withLock { $0.tokens = tokens } }
+
+    /// Hands out another sender set.
+    package func use(senderSet: SenderSet?) { state.withLock { $0.senderSet = senderSet } }
+
+    /// Uses another certificate from the next connection on.
+    package func use(certificate: ServerCertificate?) { self.certificate.withLock { $0 = certificate } }
+
+    /// Seals nothing more, and knows no login, until there is another sender: its keys are revoked, or gone.
+    ///
+    /// Logins and challenges end with them: whoever has stolen the key can make both.
+    package func withdrawSender() {
+        state.withLock { $0.keys = nil }
+        metrics.obstacle.withLock { $0 = Problem.noSender }
+    }
+
+    /// Continues as before, and is not ready: its sender's keys could not be read, and may have been revoked.
+    package func doubtSender() { metrics.obstacle.withLock { $0 = $0 ?? Problem.doubtfulSender } }
+
+    /// Serves until ``stop()``; requests that have begun are answered first.
+    ///
+    /// - Parameter onRunning: called when it listens, with the back end's port and the phones', if they have one.
+    /// - Throws: `notBound`.
+    package func run(
+        onRunning: @escaping @Sendable (_ port: Int?, _ phonesPort: Int?) -> Void = { _, _ in }
+    ) async throws(ServingError) {
+        try await service.run { ports in onRunning(ports[0], ports.count > 1 ? ports[1] : nil) }
+    }
+
+    /// Takes no more requests; ``run(onRunning:)`` returns when the last one is answered.
+    package func stop() async { await service.stop() }
+}
+
+/// All paths, by door.
+struct ServerRoutes: Sendable {
+    let outbox: Outbox
+    let state: @Sendable () -> ServerState
+    let metrics: PrometheusMetrics
+    let limits: ServerLimits
+
+    typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
+
+    func forBackEnd(batches: Semaphore) -> Router<ServerContext> {
+        let router = Self.router(metrics)
+        Self.addReadiness(to: router, outbox, metrics, limits)
+        let group = router.group("/v1").add(middleware: BackEndGate(state: state))
+        let messages = MessageRoutes(outbox: outbox, batches: batches, limits: limits, state: state)
+        Self.add(to: group, "/logins", [.post: phones.logIn])
+        Self.add(to: group, "/messages", [.post: messages.enqueue])
+        Self.add(to: group, "/seal", [.post: messages.seal])
+        let lists = ListRoutes(outbox: outbox, clock: limits.clock)
+        Self.add(to: group, "/devices", [.get: lists.devices])
+        Self.add(to: group, "/devices/:device", [.delete: lists.removeDevice])
+        Self.add(to: group, "/outbox", [.get: lists.status])
+        Self.add(to: group, "/receipts", [.get: lists.receipts])
+        return router
+    }
+
+    func forPhones(gate: PhoneGate) -> Router<ServerContext> {
+        let router = Self.router(metrics)
+        Self.add(to: router, "/v1/receipts", [.post: ReceiptRoutes(outbox, state: state).take])
+        let group = router.group("/v1").add(middleware: gate)
+        Self.add(to: group, "/phones/:enrolment", [.put: phones.register, .delete: phones.unregister])
+        Self.add(to: group, "/phones/:enrolment/answers", [.post: phones.answer])
+        Self.add(to: group, "/sender-set", [.get: phones.senderSet])
+        return router
+    }
+
+    private var phones: PhoneRoutes { PhoneRoutes(outbox, deviceCount: limits.deviceCount, state: state) }
+
+    static func router(_ metrics: PrometheusMetrics) -> Router<ServerContext> {
+        let router = Router(context: ServerContext.self)
+        router.add(middleware: Reporting(metrics: metrics))
+        add(to: router, "/healthz", [.get: { _, _ in .json(["status": "running"]) }])
+        return router
+    }
+
+    /// `/readyz`: whether the outbox can be used, and the sender, too. It needs no token, so the outbox is asked once a second at most.
+    static func addReadiness(
+        to router: Router<ServerContext>, _ outbox: Outbox, _ metrics: PrometheusMetrics, _ limits: ServerLimits
+    ) {
+        let isReadable = Cache<Bool, Bool>(clock: limits.clock) { _ in
+            try await outbox.requireReadable()
+            return true
+        }
+        add(
+            to: router, "/readyz",
+            [
+                .get: { _, _ in
+                    if let obstacle = metrics.obstacle.withLock({ $0 }) { throw obstacle }
+                    _ = try await isReadable.value(true)
+                    return .json(["status": "ready"])
+                }
+            ])
+    }
+
+    /// A path's methods; each other one is answered with those that there are.
+    static func add(
+        to routes: some RouterMethods<ServerContext>, _ path: RouterPath, _ handlers: [HTTPRequest.Method: Handler]
+    ) {
+        for method in methods {
+            let allowed = methods.filter { handlers[$0] != nil }
+            routes.on(path, method: method) { request, context in
+                guard let handler = handlers[method] else {
+                    var problem = Problem(.methodNotAllowed, "wrong-method", "this path has other methods")
+                    problem.allowed = allowed
+                    throw problem
+                }
+                return try await handler(request, context)
+            }
+        }
+    }
+
+    static let methods: [HTTPRequest.Method] = [.get, .put, .post, .delete, .patch, .head, .options, .trace]
+}

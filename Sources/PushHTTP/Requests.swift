@@ -1,0 +1,174 @@
+internal import CoreMetrics
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+internal import PushOutbox
+internal import SealedPush
+
+/// What a request carries on its way to its route.
+struct ServerContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// Whose login it is; nil for the back end.
+    var user: UserName?
+
+    /// What the log and the caller know the request by.
+    let requestID: String
+
+    init(source: Source) {
+        coreContext = .init(source: source)
+        // Where a log keeps no metadata, its logger has none.
+        requestID = source.logger[metadataKey: "hb.request.id"]?.description ?? RequestID().description
+    }
+
+    /// A part of the path, as it was meant.
+    func part(_ name: String) -> String? { parameters.get(name)?.removingPercentEncoding }
+}
+
+/// The outermost: turns errors into problems, gives each answer its ID, counts and logs. What is logged is a method, the
+/// route's pattern and the status; nothing of a path, a body or a caller.
+struct Reporting: RouterMiddleware {
+    typealias Context = ServerContext
+    let metrics: any MetricsFactory
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let start = ContinuousClock.now
+        var response: Response
+        do { response = try await next(request, context) } catch let error as HTTPParserError {
+            // Hummingbird answers 400 and closes.
+            throw error
+        } catch {
+            let problem = Problem(error)
+            if problem.status.code >= 500 {
+                context.logger.error("\(context.requestID): \(problem.detail): \(Self.kind(of: error))")
+            }
+            response = problem.response(requestID: context.requestID)
+        }
+        if let name = HTTPField.Name("X-Request-ID") { response.headers[name] = context.requestID }
+        response.headers[.cacheControl] = "no-store"
+        if request.method == .head { response = response.createHeadResponse() }
+        let labels = [
+            ("route", context.endpointPath ?? "none"), ("method", Self.known(request.method)),
+            ("status", String(response.status.code)),
+        ]
+        let elapsed = ContinuousClock.now - start
+        Counter(label: "push_server_requests", dimensions: labels, factory: metrics).increment()
+        CoreMetrics.Timer(label: "push_server_request_duration", dimensions: [labels[0]], factory: metrics)
+            .recordNanoseconds(Int64(elapsed / .nanoseconds(1)))
+        context.logger.debug("\(labels[1].1) \(labels[0].1) \(response.status.code)")
+        return response
+    }
+
+    /// An error's own words may hold a name, so its case alone is told; an outbox's are public.
+    private static func kind(of error: any Error) -> String {
+        (error as? OutboxError)?.description ?? String(describing: type(of: error))
+    }
+
+    /// A caller may make up methods; a metric has few.
+    private static func known(_ method: HTTPRequest.Method) -> String {
+        ServerRoutes.methods.contains(method) ? method.rawValue : "other"
+    }
+}
+
+extension Response {
+    static func json(
+        _ value: JSONValue, status: HTTPResponse.Status = .ok, type: String = "application/json"
+    ) -> Response {
+        var writer = JSONWriter(reservingByteCount: 1_024)
+        writer.value(value)
+        return .json(writer.bytes, status: status, type: type)
+    }
+
+    static func json(_ bytes: [UInt8], status: HTTPResponse.Status, type: String = "application/json") -> Response {
+        Response(status: status, headers: [.contentType: type], body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}
+
+extension Request {
+    /// The members of the body's one object.
+    func members(upTo limit: Int = ServerLimits.bodyByteCount) async throws -> JSONMembers {
+        guard mediaType == "application/json" else { throw Self.wrongType("application/json") }
+        return try Self.members(try await wholeBody(upTo: limit).readableBytesView)
+    }
+
+    func wholeBody(upTo limit: Int) async throws -> ByteBuffer {
+        do { return try await body.collect(upTo: limit) } catch let error as HTTPParserError { throw error } catch {
+            guard error is NIOTooManyBytesError else { throw Problem.malformed("the request's body was cut off") }
+            throw Problem(.contentTooLarge, "body-too-large", "the request's body is too large")
+        }
+    }
+
+    /// Deep enough for a content in an object.
+    ///
+    /// - Parameter bytes: that lie in a row, as arrays' and buffers' do.
+    static func members(_ bytes: some Collection<UInt8>) throws(Problem) -> JSONMembers {
+        let members = bytes.withContiguousStorageIfAvailable {
+            JSONReader.members($0, maximumDepth: JSONReader.maximumDepth + 1)
+        }
+        guard case let members?? = members else {
+            throw .malformed("this is not one JSON object in UTF-8, or has a name twice, or is nested too deep")
+        }
+        return members
+    }
+
+    /// Without its parameters.
+    var mediaType: String? {
+        headers[.contentType].map { value in
+            String(value.prefix { $0 != ";" }).trimmed.lowercased()
+        }
+    }
+
+    static func wrongType(_ wanted: String) -> Problem {
+        Problem(
+            .unsupportedMediaType, "wrong-media-type", "the request's body is of another kind",
+            hint: "Send the header Content-Type: \(wanted).")
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}
+
+/// What callers may take of a server.
+package struct ServerLimits: Sendable {
+    /// Requests of one account at once; one more a second.
+    package var accountBurst = 60
+    /// By which accounts get more, and figures grow old.
+    package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
+    /// Requests of phones that are worked on at once; further ones wait for their turn.
+    package var admittedCount = 16
+    /// How long they wait at most: half as long as a phone waits for an answer.
+    package var admissionPatience = Duration.seconds(5)
+    /// Devices of one account: a stolen login does not fill the outbox.
+    package var deviceCount = 100
+    /// Batches that are worked on at once, up to 16 MiB each; further ones wait.
+    package var batchCount = 8
+    /// How long they wait at most: short enough that their own request's time leaves enough for the body.
+    package var batchPatience = Duration.seconds(10)
+    /// Sleeps, or returns early if its task is cancelled. Replaced in tests.
+    package var pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+    /// Connections of back ends at once, and those of phones: each kind for itself. Fewer, if the process may open few files.
+    package var connectionCount = 4_096
+    /// Connections of phones from one address that is not this machine's.
+    package var connectionCountByAddress = 64
+    /// From a phone's connection to the head of its first request.
+    package var firstHeadTime = Duration.seconds(5)
+    /// To send all of a request, and to take all of its answer.
+    package var requestTime = Duration.seconds(30)
+    /// Before a back end's first request, and between any two.
+    package var idleTime = Duration.seconds(30)
+
+    package init() {}
+
+    /// Of one message with all around it; content that is cut may be larger than a push.
+    static let bodyByteCount = 65_536
+    /// Of a batch.
+    static let batchByteCount = 16 << 20
+    static let batchLineCount = 1_000
+}

@@ -1,0 +1,100 @@
+internal import _PushBase
+
+/// Lets a fixed number of tasks in at once; the others wait in the order in which they came. Safe from many threads.
+final class Semaphore: Sendable {
+    private let queue: Locked<Queue>
+
+    private struct Queue {
+        var freeCount: Int
+        var cameCount = 0
+        var waiting: ArraySlice<Waiting> = []
+    }
+
+    private struct Waiting {
+        let number: Int
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    init(_ count: Int) {
+        precondition(count > 0, "a semaphore of zero lets nobody in")
+        queue = Locked(Queue(freeCount: count))
+    }
+
+    /// The number of tasks that wait at this moment.
+    var waitingCount: Int { queue.withLock { $0.waiting.count } }
+
+    /// Returns when there is room. The caller must call ``leave()``, once.
+    func enter() async { _ = await enter(within: nil) }
+
+    /// Returns true when there is room, and false when the patience ended first; then there is nothing to leave.
+    ///
+    /// - Parameter patience: returns when it is over, and soon after its task is cancelled. Called only if there is no room.
+    func enter(within patience: (@Sendable () async -> Void)?) async -> Bool {
+        var timer: Task<Void, Never>?
+        let isIn = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+            let number = queue.withLock { queue -> Int? in
+                guard queue.freeCount > 0 else {
+                    queue.cameCount += 1
+                    queue.waiting.append(Waiting(number: queue.cameCount, continuation: continuation))
+                    return queue.cameCount
+                }
+                queue.freeCount -= 1
+                return nil
+            }
+            guard let number else { return continuation.resume(returning: true) }
+            guard let patience else { return }
+            timer = Task {
+                await patience()
+                self.giveUp(number)
+            }
+        }
+        timer?.cancel()
+        return isIn
+    }
+
+    /// Lets the next task in.
+    func leave() {
+        let next = queue.withLock { queue in
+            let next = queue.waiting.popFirst()
+            if next == nil { queue.freeCount += 1 }
+            return next
+        }
+        next?.continuation.resume(returning: true)
+    }
+
+    private func giveUp(_ number: Int) {
+        let waiting = queue.withLock { queue in
+            queue.waiting.firstIndex { $0.number == number }.map { queue.waiting.remove(at: $0) }
+        }
+        waiting?.continuation.resume(returning: false)
+    }
+}
+
+/// Runs one task for each key at a time, in the order in which they came. Safe from many threads.
+final class KeyedMutex<Key: Hashable & Sendable>: Sendable {
+    private let entries = Locked<[Key: Entry]>([:])
+
+    private struct Entry {
+        let semaphore = Semaphore(1)
+        var userCount = 0
+    }
+
+    /// The number of tasks that wait for another one with the same key.
+    var waitingCount: Int { entries.withLock { $0.values.reduce(0) { $0 + $1.semaphore.waitingCount } } }
+
+    func run<Answer>(_ key: Key, _ work: () async throws -> Answer) async rethrows -> Answer {
+        let semaphore = entries.withLock { entries in
+            entries[key, default: Entry()].userCount += 1
+            return entries[key, default: Entry()].semaphore
+        }
+        await semaphore.enter()
+        defer {
+            semaphore.leave()
+            entries.withLock { entries in
+                entries[key]?.userCount -= 1
+                if entries[key]?.userCount == 0 { entries[key] = nil }
+            }
+        }
+        return try await work()
+    }
+}

@@ -1,0 +1,307 @@
+import Foundation
+import Logging
+import PushOutbox
+import PushSender
+import PushHTTP
+import PushService
+import SealedPush
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+@Suite("A back end and the server", .blocking)
+struct BackEndTests {
+    private static let content: [String: [String: String]] = ["alert": ["title": "Nina", "body": "Lunch at one?"]]
+
+    @Test("shows its own token: none other opens its paths, and it opens no phone's")
+    func tokens() async throws {
+        let old = String(repeating: "o", count: 40)
+        try await RunningServer.with(tokens: "\(RunningServer.token)\n\(old)\n") { server in
+            let login = try #require(try server.post("/v1/logins", ["user": "alice"]).json["token"] as? String)
+            for token in [RunningServer.token, old] {
+                #expect(try server.send("GET", "/v1/outbox", token: token).status == 200)
+                #expect(try server.send("GET", "/v1/sender-set", token: token).status == 401)
+            }
+            #expect(try server.send("GET", "/v1/sender-set", token: login).status == 200)
+            for token in [nil, login, "", RunningServer.token + "t", String(RunningServer.token.dropLast())] {
+                let answer = try server.send("GET", "/v1/outbox", token: token)
+                #expect(answer.status == 401 && answer.code == "unauthorized")
+                #expect(answer.head.lowercased().contains("www-authenticate: bearer"))
+            }
+            let path = "/v1/phones/\(EnrolmentKey().enrolment)"
+            // The end, a day later; the MAC; the name of another account.
+            let altered = try [0x05, 0x14, -1].map { try Self.altering(login, at: $0) }
+            for token in altered + [nil, RunningServer.token, "pushlogin.", login + "A"] {
+                #expect(try server.send("DELETE", path, token: token).status == 401)
+            }
+            #expect(try server.send("DELETE", path, token: login).status == 204)
+            #expect(try server.send("GET", "/healthz", token: nil).status == 200)
+            #expect(try server.send("GET", "/readyz", token: nil).status == 200)
+        }
+    }
+
+    @Test("at the phones' door no path of the back end exists, whatever token is shown, and at the back end's no phone's")
+    func doors() async throws {
+        try await RunningServer.with { server in
+            let login = try server.login("alice")
+            let paths = [
+                ("POST", "/v1/logins"), ("POST", "/v1/messages"), ("POST", "/v1/seal"), ("GET", "/v1/devices"),
+                ("DELETE", "/v1/devices/x"), ("GET", "/v1/outbox"), ("GET", "/readyz"), ("GET", "/metrics"),
+            ]
+            for (method, path) in paths {
+                for token in [nil, login, RunningServer.token] {
+                    let answer = try server.send(method, path, token: token, at: server.phonesPort)
+                    #expect(answer.status == 404, "\(method) \(path): \(answer.body)")
+                }
+            }
+            for token in [login, RunningServer.token] {
+                #expect(try server.send("GET", "/v1/receipts", token: token, at: server.phonesPort).status == 405)
+                #expect(try server.send("GET", "/v1/sender-set", token: token, at: server.port).status == 404)
+                let path = "/v1/phones/\(EnrolmentKey().enrolment)"
+                #expect(try server.send("DELETE", path, token: token, at: server.port).status == 404)
+            }
+        }
+    }
+
+    @Test("at a socket without tokens, whatever a proxy passes on is refused")
+    func proxied() async throws {
+        let folder = try TemporaryFolder()
+        let sender = SenderKey()
+        let path = folder.appending("back-end.sock").path
+        let server = try PushServer(
+            at: .socket(path), outbox: Outbox(at: folder.appending("outbox.db").path),
+            state: ServerState(
+                sender: sender, sealer: RunningServer.sealer(sender), receipts: RunningServer.receipts(sender),
+                senderSet: nil, tokens: nil),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let running = Task { do { try await server.run() } catch { throw error } }
+        try await eventually("the socket") { FileManager.default.fileExists(atPath: path) }
+        let ask = { (header: String) in
+            try Program(at: "/usr/bin/curl").run(
+                "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", path, "http://x/v1/outbox", "-H", header
+            ).output
+        }
+        #expect(try ask("X-Own: 1") == "200")
+        for header in ["Forwarded: for=1", "X-Forwarded-For: 192.0.2.1", "X-Real-IP: 192.0.2.1", "Via: 1.1 proxy"] {
+            #expect(try ask(header) == "403", "\(header)")
+        }
+        await server.stop()
+        try await running.value
+    }
+
+    /// A login in which one bit is another: of a byte from the front, or of the last.
+    private static func altering(_ login: String, at place: Int) throws -> String {
+        let text = login.dropFirst("pushlogin.".count).replacing("-", with: "+").replacing("_", with: "/")
+        var bytes = try #require(Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4)))
+        bytes[place < 0 ? bytes.count + place : place] ^= 1
+        let altered = bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        return "pushlogin." + altered.replacing("=", with: "")
+    }
+
+    @Test("a login ends when it should, and tokens are replaced without a restart")
+    func ends() async throws {
+        try await RunningServer.with { server in
+            let short = try #require(
+                try server.post("/v1/logins", ["user": "alice", "seconds": 1]).json["token"] as? String)
+            try await wait(until: { try server.send("GET", "/v1/sender-set", token: short).status == 401 })
+            let new = String(repeating: "n", count: 32)
+            server.server?.use(senderSet: nil)
+            server.server?.use(tokens: try BearerTokens(parsing: Array(new.utf8)))
+            #expect(try server.send("GET", "/v1/outbox").status == 401)
+            let login = try server.post("/v1/logins", ["user": "alice"], token: new).json["token"] as? String
+            #expect(try server.send("GET", "/v1/sender-set", token: login).status == 204)
+            for seconds in [0, 2_592_001] {
+                #expect(try server.post("/v1/logins", ["user": "a", "seconds": seconds], token: new).status == 400)
+            }
+        }
+    }
+
+    @Test("an account that asks too often waits, and others don't")
+    func rates() async throws {
+        var limits = ServerLimits()
+        limits.accountBurst = 3
+        let start = ContinuousClock.now
+        limits.clock = { start }
+        try await RunningServer.with(limits: limits) { server in
+            let login = { (user: String) in try server.post("/v1/logins", ["user": user]).json["token"] as? String }
+            let (alice, bob) = (try login("alice"), try login("bob"))
+            let answers = try (1...8).map { _ in try server.send("GET", "/v1/sender-set", token: alice) }
+            let refused = try #require(answers.first { $0.status == 429 })
+            #expect(answers[0].status == 200 && refused.code == "too-many-requests")
+            #expect(refused.head.lowercased().contains("retry-after: "))
+            #expect(try server.send("GET", "/v1/sender-set", token: bob).status == 200)
+        }
+    }
+
+    @Test("messages: each wrong one is told from the others, and none is half done")
+    func messages() async throws {
+        try await RunningServer.with { server in
+            #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
+            let wrong: [([String: Any], Int, String)] = [
+                (["user": "bob", "content": Self.content], 404, "unknown-user"),
+                (["device": "phone", "content": Self.content], 404, "unknown-device"),
+                (["user": "alice", "all": true, "content": Self.content], 400, "malformed"),
+                (["content": Self.content], 400, "malformed"),
+                (["user": "alice"], 400, "malformed"),
+                (["user": "alice", "content": "text"], 400, "malformed"),
+                (["user": "alice", "content": ["alert": "text"]], 422, "invalid-content"),
+                (["user": "alice", "content": Self.content, "priorty": "immediate"], 400, "malformed"),
+                (["user": "alice", "content": Self.content, "priority": "now"], 400, "malformed"),
+                (["user": "alice", "content": Self.content, "key": ""], 400, "malformed"),
+                (["user": "", "content": Self.content], 400, "malformed"),
+                (
+                    ["user": "alice", "content": ["alert": ["body": String(repeating: "x", count: 5_000)]]], 422,
+                    "too-large"
+                ),
+            ]
+            for (message, status, code) in wrong {
+                let answer = try server.post("/v1/messages", message)
+                #expect(answer.status == status && answer.code == code, "\(answer.body)")
+                #expect(answer.head.contains("application/problem+json"))
+                #expect(answer.json["status"] as? Int == status && answer.json["detail"] is String)
+                #expect(!answer.body.contains("Lunch") && !answer.body.contains("priorty"))
+            }
+            #expect(try await server.outbox.status().waitingCount == 0)
+            let used = try server.post("/v1/messages", ["user": "alice", "key": "k", "content": Self.content])
+            #expect(used.status == 202)
+            let other = try server.post("/v1/messages", ["all": true, "key": "k", "content": Self.content])
+            #expect(other.status == 409 && other.code == "key-used")
+            #expect(try await server.outbox.status().waitingCount == 1)
+        }
+    }
+
+    @Test("a batch: a line each in and out, in its order; one that is wrong costs itself alone")
+    func batch() async throws {
+        try await RunningServer.with { server in
+            #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
+            let good = PhoneTests.json(["user": "alice", "content": Self.content])
+            let lines = [good, "{", PhoneTests.json(["user": "bob", "content": Self.content]), good, ""]
+            let type = "application/x-ndjson"
+            let answer = try server.send("POST", "/v1/messages", lines.joined(separator: "\n"), type: type)
+            #expect(answer.status == 200 && answer.head.contains(type))
+            #expect(answer.lines.map { $0["status"] as? Int } == [202, 400, 404, 202])
+            #expect(try await server.outbox.status().waitingCount == 2)
+            let sealing = (0..<1_000).map { index in
+                PhoneTests.json([
+                    "recipient": Identity().recipient.description, "unverified": true,
+                    "content": ["alert": ["title": "\(index)"], "collapse-id": "\(index)"],
+                ])
+            }
+            let sealed = try server.send("POST", "/v1/seal", sealing.joined(separator: "\n"), type: type)
+            #expect(sealed.lines.count == 1_000 && sealed.lines.allSatisfy { $0["status"] as? Int == 200 })
+            let recipients = try sealing.map { line in
+                (try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["recipient"] as? String
+            }
+            #expect(sealed.lines.map { $0["recipient"] as? String } == recipients)
+            #expect(sealed.lines.allSatisfy { ($0["sender"] as? String)?.hasPrefix("pushsender1") == true })
+            let many = try server.send("POST", "/v1/seal", (sealing + ["{}"]).joined(separator: "\n"), type: type)
+            #expect(many.status == 413 && many.code == "too-many-lines")
+        }
+    }
+
+    @Test("what only looks like a key that was read before is none")
+    func lookalike() async throws {
+        try await RunningServer.with { server in
+            var key = ""
+            repeat { key = Identity().recipient.description.uppercased() } while !key.contains("K")
+            // The sign for kelvin is another scalar, and to Swift the same character.
+            let lines = [key, key, key.replacing("K", with: "\u{212A}")].map {
+                PhoneTests.json(["recipient": $0, "unverified": true, "content": Self.content])
+            }
+            let type = "application/x-ndjson"
+            let answer = try server.send("POST", "/v1/seal", lines.joined(separator: "\n"), type: type)
+            #expect(answer.lines.map { $0["status"] as? Int } == [200, 200, 400], "\(answer.body)")
+            #expect(answer.lines.compactMap { $0["recipient"] as? String } == [key.lowercased(), key.lowercased()])
+        }
+    }
+
+    @Test("seals for a device, for a record of another's database, and for a bare key where that is said")
+    func seals() async throws {
+        try await RunningServer.with { server in
+            let update = try await server.update(server.phone("phone"), as: "alice")
+            let enrolled = try #require(try await server.outbox.devices(of: "alice").first?.enrolled)
+            let recipient = try #require(enrolled.proven.first).description
+            let targets: [[String: Any]] = [
+                ["device": update.device ?? ""], ["recipient": recipient, "unverified": true],
+                [
+                    "record": enrolled.record.description, "enrolment": enrolled.enrolment.description,
+                    "proven": [recipient],
+                ],
+            ]
+            let long = ["alert": ["body": String(repeating: "x", count: 2_780)]]
+            for target in targets {
+                let answer = try server.post("/v1/seal", target.merging(["content": Self.content]) { $1 })
+                #expect(answer.status == 200 && answer.json["recipient"] as? String == recipient, "\(answer.body)")
+                let headers = answer.json["headers"] as? [String: String]
+                #expect(
+                    headers?["apns-topic"] == RunningServer.topic.description && headers?["apns-push-type"] == "alert")
+                let payload = try #require(answer.json["payload"] as? String)
+                #expect(payload.utf8.count == answer.json["payloadBytes"] as? Int && !payload.contains("Lunch"))
+                // What just fits no longer does where some of it is to stay free.
+                let full = try server.post("/v1/seal", target.merging(["content": long]) { $1 })
+                #expect(full.status == 200 && full.json["payloadBytes"] as? Int ?? 0 > 4_000)
+                let less = try server.post("/v1/seal", target.merging(["content": long, "reserve": 200]) { $1 })
+                #expect(less.status == 422 && less.code == "too-large")
+            }
+            let partial: [[String: Any]] = [["recipient": recipient], ["record": enrolled.record.description], [:]]
+            for target in partial {
+                let answer = try server.post("/v1/seal", target.merging(["content": Self.content]) { $1 })
+                #expect([400, 409].contains(answer.status), "\(answer.body)")
+            }
+            #expect(try await server.outbox.status().waitingCount == 0)
+        }
+    }
+
+    @Test("lists devices page by page, removes one, and shows the outbox and the receipts")
+    func lists() async throws {
+        try await RunningServer.with { server in
+            for index in 0..<5 {
+                let phone = try server.phone("phone \(index)")
+                #expect(try await server.update(phone, as: "user \(index % 2)", token: UInt8(index)).isRegistered)
+            }
+            var (names, after) = ([String](), "")
+            repeat {
+                let page = try server.send("GET", "/v1/devices?limit=2\(after)")
+                names += (page.json["devices"] as? [[String: Any]] ?? []).compactMap { $0["device"] as? String }
+                after = (page.json["next"] as? String).map { "&after=\($0)" } ?? ""
+            } while !after.isEmpty
+            #expect(names.count == 5 && names == names.sorted())
+            #expect((try server.send("GET", "/v1/devices?user=user%200").json["devices"] as? [Any])?.count == 3)
+            #expect(try server.send("GET", "/v1/devices?limit=0").status == 400)
+            #expect(try server.send("DELETE", "/v1/devices/\(names[0])").json["discarded"] as? Int == 0)
+            #expect(try server.send("DELETE", "/v1/devices/\(names[0])").status == 404)
+            #expect(try server.send("GET", "/v1/outbox").json["devices"] as? Int == 4)
+            #expect(try server.send("GET", "/v1/receipts?days=3").json["devices"] as? Int == 0)
+            #expect(try server.send("GET", "/v1/receipts?days=31").status == 400)
+        }
+    }
+
+    @Test("Docs/openapi.yaml has each path and method that there is, and no other")
+    func described() async throws {
+        let text = try Checkout.text(Checkout.folder.appending(path: "Docs/openapi.yaml"))
+        let paths = try #require(text.split(separator: "\ncomponents:").first).split(separator: "\n  /").dropFirst()
+        #expect(paths.count == 12)
+        let all: Set<String> = ["GET", "PUT", "POST", "DELETE", "PATCH"]
+        try await RunningServer.with { server in
+            let login = try server.post("/v1/logins", ["user": "alice"]).json["token"] as? String
+            for part in paths {
+                let path = "/" + part.prefix { $0 != ":" }.replacing(/\{[a-z]+\}/, with: "x")
+                let described = Set(part.matches(of: /\n    (get|put|post|delete|patch):/).map { $0.1.uppercased() })
+                for method in all {
+                    let isPhones = path.hasPrefix("/v1/phones") || path == "/v1/sender-set"
+                    // The one path that both doors have.
+                    let door = path == "/v1/receipts" && method == "POST" ? server.phonesPort : nil
+                    let token = isPhones ? login : RunningServer.token
+                    let answer = try server.send(method, path, token: token, at: door)
+                    let isThere = ![404, 405].contains(answer.status) || answer.code == "unknown-device"
+                    #expect(isThere == described.contains(method), "\(method) \(path): \(answer.status)")
+                }
+            }
+        }
+    }
+
+    private func wait(until condition: () throws -> Bool) async throws {
+        while try !condition() { try await Task.sleep(for: .milliseconds(50)) }
+    }
+}

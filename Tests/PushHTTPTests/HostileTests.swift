@@ -1,0 +1,137 @@
+import Foundation
+import PushHTTP
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+@Suite("Hostile callers", .blocking)
+struct HostileTests {
+    private static let authorized = "authorization: Bearer \(RunningServer.token)\r\n"
+
+    @Test("whatever is wrong with a request, it is refused, and others are answered")
+    func malformed() async throws {
+        try await RunningServer.with { server in
+            let huge = String(repeating: "x", count: 40_000)
+            let requests: [(String, ClosedRange<Int>)] = [
+                ("GARBAGE\r\n\r\n", 400...400),
+                ("GET / HTTP/1.1\r\nhost: a\r\nx: \(huge)\r\n\r\n", 400...431),
+                ("GET /\(huge) HTTP/1.1\r\nhost: a\r\n\r\n", 400...431),
+                ("POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-length: -1\r\n\r\n", 400...400),
+                ("POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-length: 2\r\n\r\n{}", 415...415),
+                ("HEAD /healthz HTTP/1.1\r\nhost: a\r\n\r\n", 405...405),
+                ("PATCH /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)\r\n", 405...405),
+                ("BREW /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)\r\n", 400...405),
+                ("GET /v1/phones HTTP/1.1\r\nhost: a\r\n\(Self.authorized)\r\n", 401...404),
+                ("GET /v1/../v1/outbox HTTP/1.1\r\nhost: a\r\n\r\n", 401...404),
+                ("GET /v1/devices/%00%ff HTTP/1.1\r\nhost: a\r\n\r\n", 401...405),
+            ]
+            for (request, statuses) in requests {
+                let client = try RawClient(port: server.port)
+                client.write(request)
+                let status = await client.status()
+                #expect(status.map(statuses.contains) ?? true, "\(request.prefix(40)): \(String(describing: status))")
+            }
+            // A body that is no chunk, and one that is cut off: the caller's fault, and not the service's.
+            let head = "POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-type: application/json\r\n"
+            let chunked = try RawClient(port: server.port)
+            chunked.write(head + "transfer-encoding: chunked\r\n\r\nzz\r\n")
+            #expect(await chunked.status() == 400)
+            for body in ["", "[]", "null", "{", "{\"a\":1,\"a\":2}", "\u{0}", String(repeating: "[", count: 60_000)] {
+                let answer = try server.send("POST", "/v1/messages", body.isEmpty ? " " : body)
+                #expect(answer.status == 400 && answer.code == "malformed", "\(answer.body)")
+            }
+            let large = try server.send("POST", "/v1/messages", String(repeating: " ", count: 70_000))
+            #expect(large.status == 413 && large.code == "body-too-large")
+            #expect(try server.send("GET", "/healthz").status == 200)
+        }
+    }
+
+    @Test("a caller who says nothing is cut off after a while, and keeps nobody from being answered meanwhile")
+    func silent() async throws {
+        var limits = ServerLimits()
+        limits.requestTime = .seconds(600)
+        limits.idleTime = .seconds(600)
+        limits.firstHeadTime = .seconds(1)
+        for isPhones in [false, true] {
+            if !isPhones { swap(&limits.idleTime, &limits.firstHeadTime) }
+            defer { if !isPhones { swap(&limits.idleTime, &limits.firstHeadTime) } }
+            try await RunningServer.with(limits: limits) { server in
+                let port = isPhones ? server.phonesPort : server.port
+                let idle = try (1...200).map { _ in try RawClient(port: port) }
+                // A head that never ends is none.
+                idle[0].write("GET /healthz HTTP/1.1\r\nhost: ")
+                #expect(try server.send("GET", "/healthz", at: port).status == 200)
+                for client in idle { #expect(await client.rest().isEmpty) }
+            }
+        }
+    }
+
+    @Test("strangers' silent connections at the phones' door shut out neither the back end nor other phones")
+    func crowded() async throws {
+        var limits = ServerLimits()
+        (limits.requestTime, limits.idleTime, limits.firstHeadTime) = (.seconds(600), .seconds(600), .seconds(600))
+        limits.connectionCount = 8
+        try await RunningServer.with(limits: limits) { server in
+            let silent = try (1...20).map { _ in try RawClient(port: server.phonesPort) }
+            #expect(try server.send("GET", "/healthz").status == 200)
+            #expect(try server.send("GET", "/healthz", at: server.phonesPort).status == 200)
+            // The oldest made room.
+            #expect(await silent[0].rest().isEmpty)
+            // Those that have asked keep their place, and a further one finds none.
+            let speaking = try (1...8).map { _ in try RawClient(port: server.phonesPort) }
+            for client in speaking {
+                client.write("GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n")
+                #expect(await client.status() == 200)
+            }
+            let further = try RawClient(port: server.phonesPort)
+            further.write("GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n")
+            #expect(await further.status() == nil)
+            #expect(try server.send("GET", "/healthz").status == 200)
+        }
+    }
+
+    @Test("a request that never ends is cut off by its time or its size")
+    func endless() async throws {
+        var limits = ServerLimits()
+        limits.requestTime = .seconds(1)
+        limits.idleTime = .seconds(600)
+        try await RunningServer.with(limits: limits) { server in
+            let head = "POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-type: application/json\r\n"
+            let stalled = try RawClient(port: server.port)
+            stalled.write(head + "content-length: 100\r\n\r\n{")
+            #expect(await stalled.rest().isEmpty)
+        }
+        limits.requestTime = .seconds(600)
+        try await RunningServer.with(limits: limits) { server in
+            let endless = try RawClient(port: server.port)
+            endless.write("POST /v1/messages HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n")
+            let chunk = "1000\r\n\(String(repeating: "x", count: 4_096))\r\n"
+            let flood = await endless.flood(chunk, atMost: 64 << 20, patience: 60)
+            #expect(flood.isClosed && flood.byteCount < 64 << 20)
+            #expect(try server.send("GET", "/healthz").status == 200)
+        }
+    }
+
+    @Test("each wrong kind of request, some slow, beside idle connections: good callers are answered, memory stays")
+    func manyKinds() throws {
+        let script = Checkout.folder.appending(path: "Tests/Clients/hostile-callers.py").path
+        let programs = Program("sealedpush").executable.deletingLastPathComponent().path
+        let (count, idle) = Thoroughness.isThorough ? ("10000", "2000") : ("300", "100")
+        let result = try Program(at: "/usr/bin/python3").run(["-B", script, programs, count, idle])
+        print(result.output)
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        let figures = try #require(result.objects.first)
+        #expect(figures["requests"] as? Int == Int(count))
+        #expect(figures["wrong"] as? Int == 0)
+    }
+
+    @Test("what is no token, or no longer one of two, is none")
+    func tokens() throws {
+        for text in ["", "short", String(repeating: "t", count: 31), String(repeating: "t ", count: 20), "\n\n"] {
+            #expect(throws: TokenError.self) { try BearerTokens(parsing: Array(text.utf8)) }
+        }
+        let three = Array(repeating: RunningServer.token, count: 3).joined(separator: "\n")
+        #expect(throws: TokenError.count) { try BearerTokens(parsing: Array(three.utf8)) }
+    }
+}

@@ -1,0 +1,277 @@
+import Foundation
+import PushOutbox
+import PushSender
+import PushHTTP
+import PushService
+import PushSimulator
+import SealedPush
+import TestSupport
+import TestThreads
+import Testing
+
+@Suite("A phone and its server", .blocking)
+struct PhoneTests {
+    @Test("one call takes the sender set, enrols, and proves the key; the next finds nothing to do")
+    func enrols() async throws {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            let first = try await server.update(phone, as: "alice")
+            #expect(first.problems.isEmpty, "\(first.problems)")
+            #expect(first.isRegistered && first.senderSet?.counter == 1)
+            let devices = try await server.outbox.devices(of: "alice")
+            #expect(devices.map(\.name.description) == [first.device])
+            let enrolled = try #require(devices[0].enrolled)
+            #expect(enrolled.record == first.maintenance?.record && enrolled.unproven.isEmpty)
+            #expect(
+                devices[0].address.address
+                    == Address.apns(try #require(DeviceToken(parsing: String(repeating: "01", count: 32)))))
+
+            let second = try await server.update(phone, as: "alice")
+            #expect(second.problems.isEmpty && second.isRegistered)
+            #expect(second.maintenance?.record == first.maintenance?.record)
+            let message: [String: Any] = ["user": "alice", "key": "a", "content": ["alert": ["title": "Nina"]]]
+            let sent = try server.post("/v1/messages", message)
+            #expect(sent.status == 202 && sent.json["enqueued"] as? Int == 1, "\(sent.body)")
+            let again = try server.post("/v1/messages", message)
+            #expect(again.status == 202 && again.json["alreadyEnqueued"] as? Int == 1, "\(again.body)")
+        }
+    }
+
+    @Test("a new key is proven beside the old one, and a token that has changed is taken")
+    func rotates() async throws {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            let first = try await server.update(phone, as: "alice")
+            _ = try phone.rotate()
+            let second = try await server.update(phone, as: "alice", token: 2)
+            #expect(second.problems.isEmpty && second.isRegistered && second.device == first.device)
+            let device = try #require(try await server.outbox.devices(of: "alice").first)
+            #expect(device.enrolled?.record.recipients.count == 2 && device.enrolled?.unproven == [])
+            #expect(device.address.address?.bytes == [UInt8](repeating: 2, count: 32))
+        }
+    }
+
+    @Test("a phone that is put back learns the counter that the server knows, and counts higher")
+    func restored() async throws {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            _ = try await server.update(phone, as: "alice")
+            let (place, backup) = (server.folder.appending("phone"), server.folder.appending("backup"))
+            try FileManager.default.copyItem(at: place, to: backup)
+            // Far ahead of the clock, so that the time alone does not tell a higher counter.
+            for _ in 1...3 { _ = try phone.revoke() }
+            let ahead = try phone.revoke(at: .now().advanced(bySeconds: 3_600))
+            #expect(try await server.update(phone, as: "alice").isRegistered)
+            try FileManager.default.removeItem(at: place)
+            try FileManager.default.moveItem(at: backup, to: place)
+            let update = try await server.update(phone, as: "alice")
+            #expect(update.problems.isEmpty && update.isRegistered, "\(update.problems)")
+            let known = try #require(try await server.outbox.devices(of: "alice").first?.enrolled)
+            #expect(known.record.counter > ahead.counter && known.unproven.isEmpty)
+        }
+    }
+
+    @Test("an old record is refused with the newest, and the token that came with it is good all the same")
+    func replayed() async throws {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            let old = try phone.enrol()
+            #expect(try await server.update(phone, as: "alice").isRegistered)
+            _ = try phone.rotate()
+            #expect(try await server.update(phone, as: "alice").isRegistered)
+            let login = try server.post("/v1/logins", ["user": "alice"]).json["token"] as? String
+            let body = ["record": old.description, "token": "abcd", "environment": "sandbox"]
+            let path = "/v1/phones/\(old.enrolment)"
+            let answer = try server.send("PUT", path, Self.json(body), token: login)
+            #expect(answer.status == 409 && answer.code == "rolled-back")
+            let device = try #require(try await server.outbox.devices(of: "alice").first)
+            #expect(answer.json["record"] as? String == device.enrolled?.record.description)
+            #expect(device.address.address == Address.apns(try #require(DeviceToken(parsing: "abcd")), .sandbox))
+            let other = "/v1/phones/\(EnrolmentKey().enrolment)"
+            #expect(try server.send("PUT", other, Self.json(body), token: login).code == "malformed")
+        }
+    }
+
+    @Test("two phones of one account, and one phone after another in one login, have each their own place")
+    func several() async throws {
+        try await RunningServer.with { server in
+            let phones = try ["one", "two"].map { try server.phone($0) }
+            async let first = server.update(phones[0], as: "alice", token: 1)
+            async let second = server.update(phones[1], as: "alice", token: 2)
+            let updates = try await [first, second]
+            #expect(updates.allSatisfy { $0.isRegistered })
+            #expect(Set(updates.compactMap(\.device)).count == 2)
+            #expect(try await server.outbox.devices(of: "alice").count == 2)
+        }
+    }
+
+    @Test("an app that logs out leaves; another account's login takes the phone then, and not before")
+    func unregisters() async throws {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            #expect(try await server.update(phone, as: "alice").isRegistered)
+            let early = try await server.update(phone, as: "bob")
+            #expect(!early.isRegistered)
+            #expect(early.problems.map(\.error) == [.refused(status: 409, code: "enrolled-elsewhere")])
+            try await server.client("alice").unregister(phone)
+            try await server.client("alice").unregister(phone)
+            #expect(try await server.outbox.devices(of: "alice").isEmpty)
+            #expect(try await server.update(phone, as: "bob").isRegistered)
+        }
+    }
+
+    @Test("whoever hands in another's record proves nothing, keeps nobody out, and can't pass its challenge on")
+    func othersRecord() async throws {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            let record = try phone.enrol()
+            let body: [String: Any] = [
+                "record": record.description, "token": String(repeating: "ee", count: 32), "environment": "production",
+            ]
+            let path = "/v1/phones/\(record.enrolment)"
+            let login = { (user: String) in
+                try server.post("/v1/logins", ["user": user]).json["token"] as? String
+            }
+            let mallory = try server.send("PUT", path, Self.json(body), token: login("mallory"))
+            #expect(mallory.status == 200)
+            let challenge = try #require((mallory.json["challenges"] as? [[String: String]])?.first)
+            // Alice's phone would not answer a challenge from elsewhere; if it did, the answer counts in Mallory's login alone.
+            _ = try phone.accept(
+                senderSet: RunningServer.set(server.sender, server.authority, 1, at: .now()).description, at: .now())
+            let answer = try phone.answer(challenge: #require(challenge["challenge"]))
+            let answered = Self.json(["answer": answer, "state": challenge["state"] ?? ""])
+            let foreign = try server.send("POST", path + "/answers", answered, token: login("alice"))
+            #expect(foreign.status == 409 && foreign.code == "unknown-challenge")
+            #expect(try await server.update(phone, as: "alice").isRegistered)
+            #expect(try await server.outbox.devices(of: "mallory").isEmpty)
+            let late = try server.send("PUT", path, Self.json(body), token: login("mallory"))
+            #expect(late.status == 409 && late.code == "enrolled-elsewhere")
+        }
+    }
+
+    @Test("no step that fails keeps another from being taken")
+    func independent() async throws {
+        let stranger = AuthorityKey()
+        let set = { (now: Timestamp) in try RunningServer.set(SenderKey(), stranger, 5, at: now) }
+        try await RunningServer.with(senderSet: set) { server in
+            // The set is a stranger's; the sender is built in.
+            let phone = try server.phone("one", senders: [server.sender.sender.description])
+            let update = try await server.update(phone, as: "alice")
+            #expect(update.problems.map(\.step) == [.senderSet] && update.isRegistered)
+            // And here nobody is believed: the challenge stays without an answer, and the token is there all the same.
+            let other = try await server.update(server.phone("two"), as: "bob")
+            #expect(other.problems.map(\.step) == [.senderSet, .challenge] && !other.isRegistered)
+            #expect(other.problems.last?.error == .challenge(.unknownSender))
+            let device = try #require(try await server.outbox.devices(of: "bob").first)
+            #expect(device.address.address != nil && device.enrolled?.proven == [])
+        }
+    }
+
+    @Test("without a server, a login or TLS the keys are looked after all the same, and the answer says what is wrong")
+    func unreachable() async throws {
+        var phone: OwnDevice?
+        var url: URL?
+        let folder = try TemporaryFolder()
+        try await RunningServer.with { server in
+            url = server.url
+            let standard = StandardConfiguration(
+                topic: RunningServer.topic.description, senders: [], safeDefault: "x", allowsAnonymous: false)
+            phone = SimulatedDevice(container: folder.appending("phone")).app(standard)
+        }
+        let (device, gone) = (try #require(phone), try #require(url))
+        let clients: [(PushServerClient, PushServerError)] = [
+            (PushServerClient(url: gone) { "Bearer x" }, .unreachable),
+            (PushServerClient(url: gone) { throw CancellationError() }, .noAuthorization),
+            (PushServerClient(url: gone) { "Bearer x\r\nHost: y" }, .noAuthorization),
+            (PushServerClient(url: URL(string: "http://push.example.com")!) { "Bearer x" }, .notSecure),
+        ]
+        for (client, error) in clients {
+            let update = await client.update(device, token: [1], environment: .production, at: .now())
+            #expect(update.problems.map(\.error) == [error])
+            #expect(update.maintenance != nil && !update.isRegistered)
+        }
+    }
+
+    @Test("whoever has waited too long for a turn is told to come again, and nothing was done")
+    func turns() async throws {
+        var limits = ServerLimits()
+        limits.admissionPatience = .seconds(-1)
+        try await RunningServer.with(limits: limits) { server in
+            let phone = try server.phone("one")
+            let client = try server.client("alice")
+            let update = await client.update(phone, token: [1], environment: .production, at: .now())
+            #expect(update.problems.map(\.error).contains(.refused(status: 503, code: "unavailable")))
+            let path = "/v1/phones/\(try phone.enrol().enrolment)"
+            let answer = try server.send("DELETE", path, token: server.login("alice"))
+            #expect(answer.status == 503 && answer.head.lowercased().contains("retry-after: 10\r\n"))
+            #expect(try await server.outbox.devices(of: "alice").isEmpty)
+        }
+    }
+
+    @Test(
+        "many phones at once, two of each account, enrol and rotate while old records and others' answers come",
+        arguments: RunningServer.Store.allCases)
+    func crowd(store: RunningServer.Store) async throws {
+        let count = Thoroughness.count(12, thorough: 1_000)
+        try await RunningServer.asProgram(over: store) { server in
+            let phones = try (0..<count).map { try server.phone("phone \($0)") }
+            let logins = try (0..<count / 2).map { try server.login("user \($0)") }
+            // One account asks only so often.
+            let strangers = try (0...count / 20).map { try server.login("stranger \($0)") }
+            let update = { @Sendable (index: Int) async throws -> PushServerUpdate in
+                let token = withUnsafeBytes(of: index.bigEndian) { Array($0) }
+                return try await server.update(phones[index], with: logins[index / 2], token: token)
+            }
+            let life = { @Sendable (index: Int) async throws in
+                let phone = phones[index]
+                let old = try phone.enrol()
+                let path = "/v1/phones/\(old.enrolment)"
+                let body = Self.json(["record": old.description, "token": "abcd", "environment": "production"])
+                // A stranger is faster with this phone's record than the phone; what he is asked counts in no other login.
+                let taken = try await server.insist("PUT", path, body, token: strangers[index / 20])
+                #expect(try await update(index).isRegistered)
+                let asked = try #require((taken.json["challenges"] as? [[String: String]])?.first)
+                let answer = try phone.answer(challenge: #require(asked["challenge"]))
+                let foreign = Self.json(["answer": answer, "state": asked["state"] ?? ""])
+                let refused = try await server.insist("POST", path + "/answers", foreign, token: logins[index / 2])
+                #expect(refused.code == "unknown-challenge")
+                // The app is in two minds: one call rotates, the other hands over what was there.
+                async let other = update(index)
+                _ = try phone.rotate()
+                _ = try await other
+                #expect(try await update(index).isRegistered)
+                let older = try await server.insist("PUT", path, body, token: logins[index / 2])
+                #expect(older.code == "rolled-back")
+                #expect(try await update(index).isRegistered)
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<count { group.addTask { try await life(index) } }
+                try await group.waitForAll()
+            }
+            var names: Set<DeviceName> = []
+            for user in 0..<count / 2 {
+                let devices = try await server.outbox.devices(of: #require(UserName(parsing: "user \(user)")))
+                #expect(devices.count == 2)
+                for device in devices {
+                    #expect(device.enrolled?.unproven == [] && device.enrolled?.record.recipients.count == 2)
+                    names.insert(device.name)
+                }
+            }
+            #expect(names.count == count)
+            for number in strangers.indices {
+                #expect(try await server.outbox.devices(of: #require(UserName(parsing: "stranger \(number)"))).isEmpty)
+            }
+        }
+    }
+
+    static func json(_ object: [String: Any]) -> String {
+        String(decoding: (try? JSONSerialization.data(withJSONObject: object)) ?? Data(), as: UTF8.self)
+    }
+}
+
+extension RegisteredDevice {
+    var enrolled: EnrolledDevice? {
+        guard case .enrolled(let enrolled) = keys else { return nil }
+        return enrolled
+    }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import Logging
+import PushOutbox
+import PushPostgres
+import PushSender
+import PushHTTP
+import PushService
+import PushSimulator
+import SealedPush
+import TestPrograms
+import TestSupport
+import Testing
+
+/// A server in this process or another, its outbox, its sender and authority, and what phones and a back end need to reach it.
+struct RunningServer: Sendable {
+    static let topic: Topic = "com.example.app"
+    static let token = String(repeating: "t", count: 32)
+
+    let outbox: Outbox
+    /// The back end's.
+    let port: Int
+    let phonesPort: Int
+    let folder: TemporaryFolder
+    let sender: SenderKey
+    let authority: AuthorityKey
+    /// Nil where it is another process.
+    let server: PushServer?
+
+    /// What its outbox stands over.
+    enum Store: CaseIterable {
+        case sqlite
+        case postgres
+    }
+
+    static func with(
+        limits: ServerLimits = ServerLimits(), tokens: String = token, over store: Store = .sqlite,
+        senderSet: ((Timestamp) throws -> SenderSet)? = nil,
+        _ body: (RunningServer) async throws -> Void
+    ) async throws {
+        let (sender, authority) = (SenderKey(), AuthorityKey())
+        let folder = try TemporaryFolder()
+        // Goes back to the other tests at the end.
+        let database = store == .postgres ? try await PostgresServer.shared.value.database() : nil
+        defer { withExtendedLifetime(database) {} }
+        let outbox =
+            if let database {
+                try await Outbox(postgres: database.address, patience: .seconds(300))
+            } else {
+                try Outbox(at: folder.appending("outbox.db").path)
+            }
+        let now = Timestamp.now()
+        let set = try senderSet.map { try $0(now) } ?? Self.set(sender, authority, 1, at: now)
+        let server = try PushServer(
+            at: .address("127.0.0.1", port: 0), phones: .address("127.0.0.1", port: 0), outbox: outbox,
+            state: ServerState(
+                sender: sender, sealer: Self.sealer(sender), receipts: Self.receipts(sender), senderSet: set,
+                tokens: BearerTokens(parsing: Array(tokens.utf8))),
+            limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let (ports, listening) = AsyncStream<(Int, Int)>.makeStream()
+        let running = Task {
+            defer { listening.finish() }
+            do { try await server.run { listening.yield(($0 ?? 0, $1 ?? 0)) } } catch { throw error }
+        }
+        var iterator = ports.makeAsyncIterator()
+        guard let (port, phonesPort) = await iterator.next() else { return try await running.value }
+        let result: Result<Void, any Error>
+        do {
+            let running = RunningServer(
+                outbox: outbox, port: port, phonesPort: phonesPort, folder: folder, sender: sender,
+                authority: authority, server: server)
+            result = .success(try await body(running))
+        } catch { result = .failure(error) }
+        await server.stop()
+        try await running.value
+        try result.get()
+    }
+
+    /// The program, as it ships.
+    static func asProgram(over store: Store, _ body: (RunningServer) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        let database = store == .postgres ? try await PostgresServer.shared.value.database() : nil
+        defer { withExtendedLifetime(database) {} }
+        let place = database?.address ?? folder.appending("outbox.db").path
+        let outbox =
+            database == nil ? try Outbox(at: place) : try await Outbox(postgres: place, patience: .seconds(300))
+        let (command, keyring) = (Program("sealedpush"), folder.appending("Keys").path)
+        let made = try command.run("keys", "generate", "sender", "newsroom", "--keyring", keyring)
+        try #require(made.status == 0, "\(made.errors)")
+        let file = try String(contentsOf: folder.appending("Keys/keyring.txt"), encoding: .utf8)
+        let secret = try #require(file.components(separatedBy: "secret: ").last?.split(separator: "\n").first)
+        let sender = try Array(secret.utf8).withUnsafeBytes { try SenderKey(parsing: $0) }
+        let authority = AuthorityKey()
+        let set = try Self.set(sender, authority, 1, at: .now())
+        let tokenFile = try folder.write(token, to: "token")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: tokenFile)
+        let (output, errors) = (try folder.write("", to: "output"), try folder.write("", to: "errors"))
+        let process = try command.start(
+            [
+                "serve", "--from", "newsroom", "--topic", topic.description, "--keyring", keyring, "--outbox", place,
+                "--listen", "127.0.0.1:0", "--phones", "127.0.0.1:0", "--token-file", tokenFile, "--sender-set",
+                folder.write(set.description, to: "senders.txt"), "--json",
+            ],
+            output: FileHandle(forWritingTo: URL(filePath: output)),
+            errors: FileHandle(forWritingTo: URL(filePath: errors)))
+        defer {
+            process.kill()
+            _ = process.wait()
+        }
+        var announced: [String: Any]?
+        while announced == nil {
+            let words = String(decoding: try Data(contentsOf: URL(filePath: errors)), as: UTF8.self)
+            try #require(!process.hasEnded, "\(words)")
+            announced =
+                (try? JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: output)))) as? [String: Any]
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        try await body(
+            RunningServer(
+                outbox: outbox, port: #require(announced?["port"] as? Int),
+                phonesPort: #require((announced?["phones"] as? [String: Any])?["port"] as? Int), folder: folder,
+                sender: sender, authority: authority, server: nil))
+    }
+
+    static func sealer(_ sender: SenderKey) -> Sealer {
+        Sealer(sender: sender, topic: topic, safeDefault: "safe default")
+    }
+
+    static func receipts(_ sender: SenderKey) -> ReceiptReceiver { ReceiptReceiver(keys: [ReceiptKey(of: sender)]) }
+
+    static func set(
+        _ sender: SenderKey, _ authority: AuthorityKey, _ counter: UInt64, at now: Timestamp
+    ) throws -> SenderSet {
+        try SenderSet(
+            of: [sender.sender], topic: topic, counter: counter, created: now, expires: now.advanced(bySeconds: 86_400),
+            signedBy: authority)
+    }
+
+    var url: URL { URL(string: "http://127.0.0.1:\(phonesPort)")! }
+
+    /// A phone that trusts the authority alone, so that nothing works without the sender set.
+    func phone(_ name: String, senders: [String] = [], authorities: [String]? = nil) throws -> OwnDevice {
+        let standard = StandardConfiguration(
+            topic: Self.topic.description, senders: senders,
+            authorities: authorities ?? [authority.authority.description],
+            safeDefault: "safe default", allowsAnonymous: false)
+        guard let app = SimulatedDevice(container: folder.appending(name)).app(standard) else {
+            throw CocoaError(.featureUnsupported)
+        }
+        return app
+    }
+
+    /// What the phone's app has of its own server, inside the login.
+    func client(_ user: String) throws -> PushServerClient {
+        let login = try login(user)
+        return PushServerClient(url: url) { "Bearer \(login)" }
+    }
+
+    /// What the app shows for its account.
+    func login(_ user: String) throws -> String {
+        try post("/v1/logins", ["user": user]).json["token"] as? String ?? ""
+    }
+
+    /// As at one launch after another, until the server was reached: how long that takes, the machine decides.
+    func update(_ phone: OwnDevice, as user: String, token: UInt8 = 1) async throws -> PushServerUpdate {
+        try await update(phone, with: login(user), token: [UInt8](repeating: token, count: 32))
+    }
+
+    func update(_ phone: OwnDevice, with login: String, token: [UInt8]) async throws -> PushServerUpdate {
+        let client = PushServerClient(url: url) { "Bearer \(login)" }
+        var pause = 0.5
+        while true {
+            // Whoever is cancelled reaches nothing, and would ask for ever.
+            try Task.checkCancellation()
+            let update = await client.update(phone, token: token, environment: .production, at: .now())
+            let isBusy = update.problems.contains {
+                [
+                    .unreachable, .refused(status: 503, code: "unavailable"),
+                    .refused(status: 429, code: "too-many-requests"),
+                ].contains($0.error)
+            }
+            guard isBusy else { return update }
+            // Those who were not reached, or are to wait, don't all come again at once, as phones don't.
+            try await Task.sleep(for: .seconds(.random(in: 0...pause)))
+            pause = min(2 * pause, 60)
+        }
+    }
+
+    // MARK: As a back end, with curl
+
+    struct Answer {
+        let status: Int
+        let head: String
+        let body: String
+
+        var json: [String: Any] {
+            ((try? JSONSerialization.jsonObject(with: Data(body.utf8))) as? [String: Any]) ?? [:]
+        }
+        var code: String? { json["code"] as? String }
+        var lines: [[String: Any]] {
+            body.split(separator: "\n").compactMap {
+                (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
+            }
+        }
+    }
+
+    func post(_ path: String, _ object: [String: Any], token: String? = token) throws -> Answer {
+        let body = String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self)
+        return try send("POST", path, body, token: token)
+    }
+
+    /// The same as ``send(_:_:_:type:token:more:)``, as often as the service is too busy.
+    func insist(_ method: String, _ path: String, _ body: String, token: String) async throws -> Answer {
+        while true {
+            let answer = try send(method, path, body, token: token)
+            guard [0, 429, 503].contains(answer.status) else { return answer }
+            try await Task.sleep(for: .seconds(.random(in: 0...2)))
+        }
+    }
+
+    /// - Parameter door: the port; else the one where the path is.
+    func send(
+        _ method: String, _ path: String, _ body: String = "", type: String = "application/json",
+        token: String? = token, more: [String] = [], at door: Int? = nil
+    ) throws -> Answer {
+        let isPhones = path.hasPrefix("/v1/phones") || path == "/v1/sender-set"
+        let port = door ?? (isPhones ? phonesPort : port)
+        var arguments = ["-sS", "-i", "-X", method, "http://127.0.0.1:\(port)\(path)", "-H", "Expect:"] + more
+        if let token { arguments += ["-H", "Authorization: Bearer \(token)"] }
+        if !body.isEmpty { arguments += ["-H", "Content-Type: \(type)", "--data-binary", "@-"] }
+        let result = try Program(at: "/usr/bin/curl").run(arguments, input: body)
+        let parts = result.output.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
+        let head = parts.first.map(String.init) ?? ""
+        let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        return Answer(status: status, head: head, body: parts.count > 1 ? String(parts[1]) : "")
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import PushOutbox
+import PushSender
+import PushService
+import SealedPush
+import TestSupport
+import TestThreads
+import Testing
+import _PushBase
+
+@testable import PushHTTP
+
+@Suite("The server's sender", .blocking)
+struct SenderTests {
+    private static let content: [String: [String: String]] = ["alert": ["title": "Nina"]]
+
+    private static func sealing() -> [String: Any] {
+        ["recipient": Identity().recipient.description, "unverified": true, "content": content]
+    }
+
+    @Test(
+        "without one nothing is sealed or kept, and no login counts; with another all goes on, and old logins are over")
+    func withdrawn() async throws {
+        try await RunningServer.with { server in
+            let running = try #require(server.server)
+            #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
+            let login = try server.login("alice")
+            let message: [String: Any] = ["user": "alice", "content": Self.content]
+            #expect(try server.post("/v1/seal", Self.sealing()).status == 200)
+            running.withdrawSender()
+            let requests: [(String, [String: Any])] = [
+                ("/v1/seal", Self.sealing()), ("/v1/messages", message), ("/v1/logins", ["user": "alice"]),
+            ]
+            for (path, body) in requests {
+                let answer = try server.post(path, body)
+                #expect(answer.status == 503 && answer.code == "no-sender", "\(path): \(answer.body)")
+                #expect(answer.head.lowercased().contains("retry-after: 60\r\n"))
+            }
+            for (path, body) in requests.prefix(2) {
+                let lines = [body, body].map(PhoneTests.json).joined(separator: "\n")
+                let answer = try server.send("POST", path, lines, type: "application/x-ndjson")
+                #expect(answer.lines.map { $0["code"] as? String } == ["no-sender", "no-sender"])
+            }
+            #expect(try await server.outbox.status().waitingCount == 0)
+            let phone = "/v1/phones/\(EnrolmentKey().enrolment)"
+            #expect(try server.send("DELETE", phone, token: login).code == "no-sender")
+            #expect(try server.send("GET", "/v1/sender-set", token: login).code == "no-sender")
+            #expect(try server.send("POST", "/v1/receipts", at: server.phonesPort).code == "no-sender")
+            #expect(try server.send("GET", "/v1/outbox").status == 200)
+            #expect(try server.send("GET", "/v1/outbox", token: login).status == 401)
+            let ready = try server.send("GET", "/readyz", token: nil)
+            #expect(ready.status == 503 && ready.code == "no-sender")
+            #expect(try server.send("GET", "/healthz", token: nil).status == 200)
+            // It is known not to be there, which says more.
+            running.doubtSender()
+            #expect(try server.send("GET", "/readyz", token: nil).code == "no-sender")
+
+            let new = SenderKey()
+            running.use(
+                sender: new, sealer: RunningServer.sealer(new), receipts: RunningServer.receipts(new))
+            let sealed = try server.post("/v1/seal", Self.sealing())
+            #expect(sealed.status == 200 && sealed.json["sender"] as? String == new.sender.description)
+            #expect(try server.send("GET", "/readyz", token: nil).status == 200)
+            #expect(try server.send("DELETE", phone, token: login).status == 401)
+            #expect(try server.send("DELETE", phone, token: server.login("alice")).status == 204)
+        }
+    }
+
+    @Test("one whose keys could not be looked at goes on, and the server is not ready until they are")
+    func doubtful() async throws {
+        try await RunningServer.with { server in
+            let running = try #require(server.server)
+            running.doubtSender()
+            let ready = try server.send("GET", "/readyz", token: nil)
+            #expect(ready.status == 503 && ready.code == "keys-unread")
+            #expect(try server.post("/v1/seal", Self.sealing()).status == 200)
+            running.use(
+                sender: server.sender, sealer: RunningServer.sealer(server.sender),
+                receipts: RunningServer.receipts(server.sender))
+            #expect(try server.send("GET", "/readyz", token: nil).status == 200)
+        }
+    }
+}
