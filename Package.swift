@@ -88,7 +88,7 @@ let core: [Target] = [
         resources: privacy,
         swiftSettings: settings),
     .target(
-        name: "PushKeyring", dependencies: ["SealedPush", "PushCrypto", "_PushBase"], exclude: noPrivacy,
+        name: "PushKeyring", dependencies: ["PushSender", "SealedPush", "PushCrypto", "_PushBase"], exclude: noPrivacy,
         resources: privacy,
         swiftSettings: settings),
     .target(
@@ -238,7 +238,7 @@ let testedEverywhere: [Target] = [
         swiftSettings: settings),
     .testTarget(
         name: "SealedPushTests",
-        dependencies: ["SealedPush", "PushCrypto", "_PushBase", "TestSupport", crypto] + programs,
+        dependencies: ["PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport", crypto] + programs,
         swiftSettings: settings),
     .testTarget(
         name: "VectorTests", dependencies: ["PushSender", "PushCrypto", "_PushBase", "TestSupport"] + programs,
@@ -253,8 +253,7 @@ let testedEverywhere: [Target] = [
     .testTarget(
         name: "PushServiceTests",
         dependencies: [
-            "PushService", "PushKeyring", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport",
-            "TestThreads",
+            "PushService", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport", "TestThreads",
         ]
             + userNotifications + simulatedPhone,
         swiftSettings: settings),

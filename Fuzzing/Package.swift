@@ -31,7 +31,7 @@ let package = Package(
         target("fuzz-opening", "PushSender", "PushService", "PushCharts", "SealedPush"),
         target("fuzz-keytext", "SealedPush", "PushKeyring"),
         target("fuzz-record", "PushSender", "SealedPush"),
-        target("fuzz-keyring", "PushKeyring", "SealedPush"),
+        target("fuzz-keyring", "PushKeyring", "PushSender", "SealedPush"),
         target("fuzz-outbox", "PushOutbox", "PushSender", with: "CRawSQLite"),
         target("fuzz-fetch", "PushSimulator", "PushService", "PushSender", "SealedPush"),
         target("fuzz-simulator", "SimulatedAPNs", "PushSimulator", packages: ["swift-nio": ["NIOCore"]]),

@@ -1,4 +1,5 @@
 internal import PushCrypto
+public import PushSender
 public import SealedPush
 
 extension Keyring {

@@ -10,48 +10,50 @@ struct AttachCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attach",
         abstract: "Encrypts a picture, sound or movie, and adds it to a message's content.",
+        usage: """
+            sealedpush attach <file> --url <url> --output <output>
+                     (--content <content> | --entry <entry>) [<options>]
+            """,
         discussion: """
-            Writes the encrypted FILE, to be stored at --url by any server for files, and the attachment's entry: into the
-            content with --content, or into a file of its own with --entry. The entry holds the file's key: keep it as
-            secret as the content. iOS shows pictures of at most 10 MB, sounds of 5 MB and movies of 50 MB.
+            It writes the encrypted file, which any web server may serve at --url, and the attachment's entry: into the \
+            content, or into a file of its own. The entry holds the file's key: keep it as secret as the content. iOS \
+            shows pictures of at most 10 MB, sounds of 5 MB and movies of 50 MB.
 
             Example:
-              sealedpush attach photo.jpg --url https://files.example.com/9f2c --output 9f2c --content content.json
-              sealedpush seal content.json --from newsroom --to alice-phone --topic com.example.app --keyring Keys
-
-            Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files.
+              sealedpush attach photo.jpg --url https://example.com/9f2c --output 9f2c \\
+                --content content.json
             """)
 
     @Argument(help: ArgumentHelp("The picture, sound or movie.", valueName: "file"))
     var file: String
 
-    @Option(help: "Where the encrypted file will lie. \(FileAddress.rule)")
+    @Option(help: "The https URL at which devices will find the file.")
     var url: FileAddress
 
-    @Option(help: "A new file for what is to be stored there.")
+    @Option(help: "A new file, to be stored there.")
     var output: String
 
-    @Option(help: "A file with content JSON, which gets the attachment added.")
+    @Option(help: "The file of the content JSON to add the attachment to.")
     var content: String?
 
-    @Option(help: "A new file for the entry alone, readable by you only.")
+    @Option(help: "A new file for the entry alone.")
     var entry: String?
 
     @Option(
         parsing: .unconditional,
-        help: "The attachment's identifier in its message; otherwise the file's name.")
+        help: "The attachment's name in its message, if not the file's.")
     var id: String?
 
-    @Option(help: "The kind of file, such as image/png; otherwise what its name says.")
+    @Option(help: "The kind of file, if its name does not say it.")
     var type: MediaType?
 
-    @Flag(help: "Store the file as it is: everybody on the way can see it.")
+    @Flag(help: "Do not encrypt the file: everybody can see it.")
     var plain = false
 
-    @Flag(help: "Encrypt a file of any kind and length, for the app to fetch by itself; with --entry.")
+    @Flag(help: "With --entry: a file of any kind and length.")
     var any = false
 
-    @Flag(help: "Print one JSON object: the output's name, length and hash, without the key.")
+    @Flag(help: "Print one JSON object: name, length and hash, no key.")
     var json = false
 
     func validate() throws {
@@ -178,12 +180,9 @@ struct AttachCommand: ParsableCommand {
 
 extension MediaType: ExpressibleByArgument {}
 
-/// Where a file will lie, as a person types it.
+/// Where a file will lie, as a person types it: `https`, or `http` to this machine, for the simulator.
 struct FileAddress: ExpressibleByArgument {
     let url: URL
-
-    static let rule =
-        "It is https://…, where devices will find the file; http only to localhost, 127.0.0.1 or [::1], for the simulator."
 
     init?(argument: String) {
         guard let url = URL(string: argument), let host = url.host(), !host.isEmpty, url.user() == nil else {

@@ -10,12 +10,11 @@ struct OpenCommand: ParsableCommand {
         commandName: "open",
         abstract: "Opens a payload with a device's key and prints the content.",
         discussion: """
-            Goes through the checks a device makes, but keeps no ledger: a replay opens again.
+            It makes the checks that a device makes, but keeps no ledger: a replay opens again. If a payload does not \
+            open, the exit status is 65, and the reason code is on standard error.
 
             Example:
-              sealedpush open push.apns --device alice-phone --trust newsroom --topic com.example.app --keyring Keys
-
-            A payload that does not open ends with status 65 and its reason code on standard error.
+              sealedpush open push.apns --device alice-phone --topic com.example.app
             """)
 
     @Argument(help: "A payload file; - for standard input.")
@@ -24,16 +23,16 @@ struct OpenCommand: ParsableCommand {
     @Option(help: "The device: a name in the keyring, with its secret key.")
     var device: KeyName
 
-    @Option(help: "A trusted sender: a name or pushsender1…, several times if need be; else the trust list counts.")
+    @Option(help: "A trusted sender, in place of the trust list: a name or pushsender1…; may be repeated.")
     var trust: [KeyReference] = []
 
     @Option(help: "The app's bundle ID, such as com.example.app.")
     var topic: Topic
 
-    @Flag(help: "Open anonymous messages too.")
+    @Flag(help: "Open anonymous messages, too.")
     var allowAnonymous = false
 
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring options") var keyring: KeyringOptions
 
     func run() throws {
         try Failure.reporting {

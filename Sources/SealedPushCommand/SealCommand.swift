@@ -14,34 +14,27 @@ struct SealCommand: ParsableCommand {
         commandName: "seal",
         abstract: "Seals content for one device and prints the payload.",
         discussion: """
-            CONTENT is JSON such as {"alert":{"title":"Nina","body":"Lunch at one?"}}; `id`, `topic` and `sent` are filled
-            in where it has none (Docs/Specification.md, section 4).
-
-            With --batch, CONTENT has a message in each line, {"recipient":"push1…","content":{…}}, or with "record", \
-            "enrolment" and "proven" out of your own database in place of "recipient"; a line may have "reserve", "priority" \
-            and "expiration", too. Each has its own line in the answer, in the same order: payload and headers, or what is \
-            wrong (Docs/openapi.yaml, Sealing and Sealed).
+            The content is JSON: {"alert":{"title":"Nina","body":"Lunch at one?"}}. With --batch, each line of it is one \
+            message, and is answered by one line: Docs/openapi.yaml, Sealing.
 
             Examples:
-              sealedpush seal --batch - --from newsroom --topic com.example.app --reserve 6 < messages > pushes
-              sealedpush seal content.json --from newsroom --to alice-phone --topic com.example.app --keyring Keys
-              sealedpush seal - --from newsroom --to alice-phone --topic com.example.app --json --device phone-8812 < content.json
-              sealedpush seal - --anonymous --unverified --to push1... --topic com.example.app --output push.apns < content.json
+              sealedpush seal content.json --from newsroom --to alice-phone --topic app.id
+              sealedpush seal --batch - --from newsroom --topic app.id < lines > pushes
             """)
 
     @Argument(help: ContentFile.help)
     var file: String
 
-    @Option(help: "The device: a name in the keyring; with --unverified also push1…")
+    @Option(help: "The device: a name, or push1… with --unverified.")
     var to: KeyReference?
 
-    @Flag(help: "Seal a message for each line. Exit status 65 where one was not sealed.")
+    @Flag(help: "Seal a message for each line; exits with 65 if one fails.")
     var batch = false
 
-    @Option(help: "Bytes of the payload to leave free, 0 to 1024: 6 where aioapns writes it again.")
+    @Option(help: "Bytes to leave free, 0 to 1024; 6 for aioapns.")
     var reserve = 0
 
-    @Flag(help: "Seal to a key that no signed record vouches for.")
+    @Flag(help: "Seal to a key without a signed record.")
     var unverified = false
 
     @Option(help: "The sender: a name in the keyring, with its secret key.")
@@ -50,41 +43,33 @@ struct SealCommand: ParsableCommand {
     @Flag(help: "Seal without a sender: proves nothing about who sealed.")
     var anonymous = false
 
-    @Flag(help: "With --batch: make a context for each message, for machines that are cloned while this runs.")
+    @Flag(help: "With --batch: make a context for each message, for machines that may be cloned.")
     var contextPerMessage = false
 
-    @OptionGroup var sealing: SealingOptions
+    @OptionGroup(title: "Sealing options") var sealing: SealingOptions
 
-    @Option(help: "A new file for the payload; otherwise it is printed.")
+    @Option(help: "A new file for the payload.")
     var output: String?
 
-    @Option(
-        help: """
-            Where content that is too large for one push will lie, encrypted; its first part goes with the push. \
-            \(FileAddress.rule)
-            """)
+    @Option(help: "The https URL of a file for content that is too large.")
     var overflow: FileAddress?
 
-    @Option(help: "With --overflow: a new file for what is to be stored there; made only where it is needed.")
+    @Option(help: "A new file, to be stored there if it is needed.")
     var overflowOutput: String?
 
-    @Flag(help: "Print one JSON object: the payload as text, and what goes into the request's headers.")
+    @Flag(help: "Print one JSON object: the payload and its headers.")
     var json = false
 
-    @Option(
-        help: """
-            With --json: the device's name in an outbox in PostgreSQL; the arguments of sealed_push.enqueue are then printed, too, \
-            as \"enqueue\".
-            """)
+    @Option(help: "With --json: the device in the outbox, for sealed_push.enqueue.")
     var device: DeviceName?
 
-    @Option(help: "With --device: immediate, or considerate: when it suits the device's battery.")
+    @Option(help: "With --device: how soon it is to arrive.")
     var priority = PriorityName.immediate
 
-    @Option(help: "With --device: a file with the outbox's key, where it has one.")
+    @Option(help: "With --device: the file of the outbox's key, if any.")
     var outboxKey: String?
 
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring options") var keyring: KeyringOptions
 
     func validate() throws {
         guard anonymous != (from != nil) else { throw ValidationError("Give either --from NAME or --anonymous.") }

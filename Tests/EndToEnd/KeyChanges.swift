@@ -1,5 +1,6 @@
 internal import Foundation
 internal import PushOutbox
+internal import PushSender
 internal import PushService
 internal import SealedPush
 internal import TestSupport

@@ -1,4 +1,5 @@
 package import Foundation
+package import PushSender
 package import PushService
 package import PushSimulator
 package import SealedPush

@@ -10,7 +10,7 @@ struct ArchitectureTests {
         "_PushBase": ["Darwin", "Glibc"],
         "PushCrypto": ["_PushBase", "Clibsodium"],
         "SealedPush": ["_PushBase", "PushCrypto"],
-        "PushKeyring": ["_PushBase", "PushCrypto", "SealedPush"],
+        "PushKeyring": ["_PushBase", "PushCrypto", "SealedPush", "PushSender"],
         "PushSender": ["_PushBase", "PushCrypto", "SealedPush"],
         "PushOutbox": ["_PushBase", "PushCrypto", "SealedPush", "PushSender", "GRDB"],
         "PushPostgres": ["_PushBase", "SealedPush", "PushSender", "PushOutbox", "Clibpq", "Dispatch"],

@@ -1,5 +1,6 @@
 import Foundation
 import PushCrypto
+import PushSender
 import SealedPush
 import TestSupport
 import Testing

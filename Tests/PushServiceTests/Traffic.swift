@@ -10,7 +10,7 @@ import Testing
 /// Months between a server of two workers and one device: messages are late, repeated, reordered and lost, records and
 /// challenges take their time, one worker hears of new keys later than the other.
 struct Traffic {
-    let device: any TrafficDevice
+    let device: TrafficDevice
     private(set) var now = Phone.start
     private(set) var messages: [Message] = []
     private(set) var keys: [Identity] = []
@@ -50,7 +50,7 @@ struct Traffic {
         let identifier: String
     }
 
-    init(_ phone: Phone, _ device: any TrafficDevice) throws {
+    init(_ phone: Phone, _ device: TrafficDevice) throws {
         self.phone = phone
         self.device = device
         random = SeededGenerator(for: "rotation under traffic")

@@ -1,106 +1,38 @@
 import Foundation
 import PushCrypto
-import PushKeyring
 import SealedPush
 import TestSupport
 import _PushBase
 
 @testable import PushService
 
-/// A device as traffic sees it, wherever its keys are.
-protocol TrafficDevice {
-    var store: any KeyStore { get }
-    var markers: ConfirmationMarkers { get }
-    /// The newest record.
-    func record(at now: Timestamp) throws -> DeviceRecord
-    /// Makes a new key, unless one waits already.
-    func rotate(at now: Timestamp) throws
-    /// What the app does when it runs.
-    func maintain(at now: Timestamp) throws
-    func answer(_ challenge: String, at now: Timestamp) throws -> String
-    /// Every byte that is stored, in names too.
-    func storedBytes() throws -> [UInt8]
-}
-
-/// Keys in a keychain.
-struct KeychainDevice: TrafficDevice {
+/// A phone as traffic sees it.
+struct TrafficDevice {
     let phone: Phone
 
     var store: any KeyStore { DeviceKeys(phone.items) }
     var markers: ConfirmationMarkers { phone.markers }
+    /// The newest record.
     func record(at now: Timestamp) throws -> DeviceRecord { try phone.device.enrol(at: now) }
 
+    /// Makes a new key, unless one waits already.
     func rotate(at now: Timestamp) throws {
         do throws(DeviceError) { _ = try phone.device.rotate(at: now) } catch {
             guard error == .unconfirmed else { throw error }
         }
     }
 
+    /// What the app does when it runs.
     func maintain(at now: Timestamp) throws { _ = try phone.device.maintain(at: now) }
 
     func answer(_ challenge: String, at now: Timestamp) throws -> String {
         try phone.device.answer(challenge: challenge, at: now)
     }
 
+    /// Every byte that is stored, in names too.
     func storedBytes() throws -> [UInt8] {
         try phone.wholeItems.flatMap { item in
             Array(item.account.utf8) + item.attributes + item.secret.withBytes { Array($0) }
-        }
-    }
-}
-
-/// Keys in a keyring, sealed or not.
-struct KeyringDevice: TrafficDevice {
-    let keyring: Keyring
-    let markers: ConfirmationMarkers
-    let sender: Sender
-    private let name: KeyName = "phone"
-
-    init(_ folder: TemporaryFolder, sender: Sender, key: KeyringKey?) throws {
-        let place = folder.appending("Keys")
-        self.sender = sender
-        markers = ConfirmationMarkers(in: folder.url)
-        if let key {
-            let open = Keyring(folder: place)
-            try open.generateDevice(named: name, topic: Phone.topic, at: Phone.start)
-            try open.seal(with: .key(key), at: Phone.start)
-            keyring = Keyring(folder: place, unlocking: .given(.key(key)))
-        } else {
-            keyring = Keyring(folder: place)
-            try keyring.generateDevice(named: name, topic: Phone.topic, at: Phone.start)
-        }
-    }
-
-    var store: any KeyStore { KeyringStore(keyring, device: name) }
-
-    func record(at now: Timestamp) throws -> DeviceRecord {
-        guard let record = try keyring.entry(named: name).record else { throw CocoaError(.fileReadNoSuchFile) }
-        return record
-    }
-
-    func rotate(at now: Timestamp) throws {
-        do throws(KeyringError) { try keyring.rotate(name, at: now) } catch {
-            guard error == .unconfirmed(name) else { throw error }
-        }
-    }
-
-    func maintain(at now: Timestamp) throws {
-        for key in try keyring.entry(named: name).keys where key.life.state == .active && key.life.confirmed == nil {
-            guard case .device(let recipient) = key.key, let marked = markers.time(of: recipient, at: now) else {
-                continue
-            }
-            try keyring.confirm(name, at: marked)
-        }
-        _ = try keyring.performDueSteps(of: name, rotatingOlderThan: nil, at: now)
-    }
-
-    func answer(_ challenge: String, at now: Timestamp) throws -> String {
-        try keyring.answer(challenge, for: name, trusting: [sender])
-    }
-
-    func storedBytes() throws -> [UInt8] {
-        try Checkout.allFiles(in: keyring.folder).flatMap { file in
-            try Array(file.path.utf8) + Array(Data(contentsOf: file))
         }
     }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import PushCrypto
-import PushKeyring
 import PushSender
 import SealedPush
 import TestSupport
@@ -10,40 +9,27 @@ import Testing
 
 @Suite("Keys that change under traffic")
 struct TrafficTests {
-    enum Place: String, CaseIterable {
-        case keychain, keyring, sealedKeyring
-
-        func device(_ phone: Phone) throws -> any TrafficDevice {
-            switch self {
-            case .keychain:
-                _ = try phone.device.enrol(at: Phone.start)
-                return KeychainDevice(phone: phone)
-            case .keyring: return try KeyringDevice(phone.folder, sender: phone.sender.sender, key: nil)
-            case .sealedKeyring:
-                return try KeyringDevice(phone.folder, sender: phone.sender.sender, key: KeyringKey())
-            }
-        }
+    private func device(_ phone: Phone) throws -> TrafficDevice {
+        _ = try phone.device.enrol(at: Phone.start)
+        return TrafficDevice(phone: phone)
     }
 
     @Test(
-        "a sender goes on sealing while the device rotates: what was sealed in time opens exactly once, nothing else does",
-        arguments: Place.allCases)
-    func rotation(place: Place) throws {
+        "a sender goes on sealing while the device rotates: what was sealed in time opens exactly once, nothing else does"
+    )
+    func rotation() throws {
         let phone = try Phone()
-        var traffic = try Traffic(phone, try place.device(phone))
-        // Each read of a keyring opens every secret in it.
-        let stepCount =
-            place == .keychain ? Thoroughness.count(120, thorough: 400) : Thoroughness.count(40, thorough: 100)
-        for _ in 0..<stepCount { try traffic.step() }
+        var traffic = try Traffic(phone, try device(phone))
+        for _ in 0..<Thoroughness.count(120, thorough: 400) { try traffic.step() }
         // By chance too little may have happened so far, or none may have come too late: then a while longer.
-        for _ in 0..<4_000 where !traffic.counts.isEnough || place == .keychain && traffic.counts.late == 0 {
+        for _ in 0..<4_000 where !traffic.counts.isEnough || traffic.counts.late == 0 {
             try traffic.step()
         }
         try traffic.drain()
         let counts = traffic.counts
         #expect(counts.isEnough, "\(counts)")
         #expect(counts.inTime > Thoroughness.count(15, thorough: 60), "\(counts)")
-        #expect(place != .keychain || counts.late > 0, "\(counts)")
+        #expect(counts.late > 0, "\(counts)")
 
         // And when all of it is erased, nothing of it is left.
         let now = traffic.now.advanced(bySeconds: 32 * 86_400)
@@ -53,10 +39,8 @@ struct TrafficTests {
             traffic.keys.filter { recipients.contains($0.recipient) }
         )
         #expect(gone.count > 3 && !kept.isEmpty)
-        if place != .sealedKeyring {
-            let before = try traffic.device.storedBytes()
-            #expect(kept.allSatisfy { $0.isFound(in: before) }, "the search finds nothing at all")
-        }
+        let before = try traffic.device.storedBytes()
+        #expect(kept.allSatisfy { $0.isFound(in: before) }, "the search finds nothing at all")
         try traffic.device.maintain(at: now)
         let bytes = try traffic.device.storedBytes()
         #expect(bytes.count > 100)
@@ -74,7 +58,7 @@ struct TrafficTests {
     @Test("a new key every day for sixty days, with a message every hour: nothing is lost")
     func everyDay() throws {
         let phone = try Phone()
-        var traffic = try Traffic(phone, try Place.keychain.device(phone))
+        var traffic = try Traffic(phone, try device(phone))
         for hour in 1...60 * 24 { try traffic.step(after: 3_600, rotating: hour % 24 == 0, workersLag: false) }
         try traffic.drain()
         let counts = traffic.counts
@@ -84,12 +68,10 @@ struct TrafficTests {
         #expect(counts.underRetired > 0, "\(counts)")
     }
 
-    @Test(
-        "a stolen retired key forges nothing that is dated later than two hours after its retirement",
-        arguments: Place.allCases)
-    func thief(place: Place) throws {
+    @Test("a stolen retired key forges nothing that is dated later than two hours after its retirement")
+    func thief() throws {
         let phone = try Phone()
-        let device = try place.device(phone)
+        let device = try device(phone)
         let hour: Int64 = 3_600
         func at(_ seconds: Int64) -> Timestamp { Phone.start.advanced(bySeconds: seconds) }
         let old = try #require(try device.record(at: at(0)).recipients.first)

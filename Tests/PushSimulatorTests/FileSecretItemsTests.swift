@@ -2,6 +2,7 @@ import CoreFoundation
 import Foundation
 import Glibc
 import PushKeyring
+import PushSender
 import SealedPush
 import TestSupport
 import Testing

@@ -11,12 +11,12 @@ nonisolated enum Build {
         static let topic: Topic = "com.example.app.debug"
         static let group = "com.example.debug"
         static let server = "https://push.staging.example.com"
-        static let environment = PushServerEnvironment.sandbox
+        static let environment = PushEnvironment.sandbox
     #else
         static let topic: Topic = "com.example.app"
         static let group = "com.example"
         static let server = "https://push.example.com"
-        static let environment = PushServerEnvironment.production
+        static let environment = PushEnvironment.production
     #endif
 
     /// The team's prefix, `ABCDE12345.`, which Xcode puts into `Info.plist`.

@@ -1,4 +1,5 @@
 import FuzzSupport
+import PushSender
 import SealedPush
 
 /// A challenge to some key, from somebody, about some device; altered or not. Specification 11.5.3.

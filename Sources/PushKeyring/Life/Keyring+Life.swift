@@ -1,3 +1,4 @@
+public import PushSender
 public import SealedPush
 
 extension Keyring {

@@ -16,7 +16,7 @@ public struct SizePlan: Hashable, Sendable {
     public var maximumContentByteCount: Int { maximumPlaintextByteCount - 1 }
 
     /// The most bytes APNs takes.
-    public static let maximumPayloadByteCount = 4_096
+    public static let maximumPayloadByteCount = PayloadLimit.byteCount
 
     init(clearByteCount: Int, overheadByteCount: Int, padding: PaddingPolicy) {
         self.clearByteCount = clearByteCount

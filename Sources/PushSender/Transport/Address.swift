@@ -65,14 +65,6 @@ public struct Carrier: Hashable, Sendable, CustomStringConvertible {
     public var environment: PushEnvironment? { PushEnvironment.allCases.first { Carrier(of: $0) == self } }
 }
 
-/// Which of Apple's two services knows a token.
-public enum PushEnvironment: String, Hashable, Sendable, CaseIterable, Codable {
-    /// Apps from the App Store and TestFlight.
-    case production
-    /// Apps that Xcode has installed.
-    case sandbox
-}
-
 /// What APNs knows a device and app by: 1 to 100 bytes, which an app sends to its server in hexadecimal.
 ///
 /// Apple says not to rely on its length (32 bytes today, more in Xcode's simulator).

@@ -36,7 +36,7 @@ public struct PushServerClient: Sendable {
     ///   - environment: which of Apple's services the token is for: `sandbox` for what Xcode installs.
     ///   - age: when a key is old enough for a new one; nil where keys are not to be rotated by age.
     @concurrent public func update(
-        _ app: ServiceConfiguration, token: Data, environment: PushServerEnvironment = .production,
+        _ app: ServiceConfiguration, token: Data, environment: PushEnvironment = .production,
         rotatingOlderThan age: Duration? = .seconds(30 * 86_400)
     ) async -> PushServerUpdate {
         await update(app.device, token: Array(token), environment: environment, rotatingOlderThan: age, at: .now())
@@ -49,14 +49,6 @@ public struct PushServerClient: Sendable {
     @concurrent public func unregister(_ app: ServiceConfiguration) async throws(PushServerError) {
         try await unregister(app.device)
     }
-}
-
-/// Which of Apple's two services knows a token.
-public enum PushServerEnvironment: String, Sendable, CaseIterable {
-    /// Apps from the App Store and TestFlight.
-    case production
-    /// Apps that Xcode has installed.
-    case sandbox
 }
 
 /// What ``PushServerClient/update(_:token:environment:rotatingOlderThan:)`` has done.
@@ -128,7 +120,7 @@ extension PushServerError: CustomStringConvertible {
 
 extension PushServerClient {
     package func update(
-        _ device: OwnDevice, token: [UInt8], environment: PushServerEnvironment,
+        _ device: OwnDevice, token: [UInt8], environment: PushEnvironment,
         rotatingOlderThan age: Duration? = nil, at now: Timestamp
     ) async -> PushServerUpdate {
         var update = PushServerUpdate()

@@ -7,7 +7,7 @@ struct PushServerRegistration {
     let device: OwnDevice
     let exchange: PushServerExchange
     let token: String
-    let environment: PushServerEnvironment
+    let environment: PushEnvironment
     let now: Timestamp
 
     func run(_ record: DeviceRecord, _ update: inout PushServerUpdate) async throws(PushServerError) {

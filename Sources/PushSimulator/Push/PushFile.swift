@@ -16,7 +16,7 @@ package struct PushFile {
     /// No file is read further than this.
     package static let maximumFileByteCount = 65_536
     /// The most APNs takes. Source: Apple, "Sending notification requests to APNs".
-    package static let maximumPayloadByteCount = 4_096
+    package static let maximumPayloadByteCount = PayloadLimit.byteCount
 
     /// Reads a file's bytes: one JSON object of at most 64 KiB whose payload has at most 4,096 bytes without white space.
     package init(parsing bytes: Data) throws(PushFileError) {

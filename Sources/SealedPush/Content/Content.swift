@@ -90,7 +90,7 @@ public struct Content: Hashable, Sendable {
     }
 
     /// The largest content that is read, in bytes: no envelope holds more.
-    package static let maximumByteCount = 4_096
+    package static let maximumByteCount = PayloadLimit.byteCount
     /// The largest content that a tool reads in order to seal it: more than fits, as it may be cut.
     package static let maximumUnsealedByteCount = 1 << 20
 }

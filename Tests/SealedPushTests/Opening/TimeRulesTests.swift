@@ -5,55 +5,51 @@ import Testing
 /// Specification 6.4.
 @Suite("The time rules")
 struct TimeRulesTests {
-    private let exchange = Exchange()
+    static let last = Timestamp(secondsSince1970: 253_402_300_799)!.secondsSince1970
 
-    /// The outcome for content sent, and expiring, so many seconds from now.
-    private func outcome(sent: Int64 = 0, expires: Int64? = nil, isAnonymous: Bool = false) -> OpenError? {
-        let content = exchange.content { content in
-            content.sent = exchange.now.advanced(bySeconds: sent)
-            content.expires = expires.map(exchange.now.advanced(bySeconds:))
+    /// Times in seconds after now, of content that opens and of content that does not.
+    struct Limit: CustomTestStringConvertible {
+        let testDescription: String
+        let opens: (sent: Int64, expires: Int64?)
+        let refused: (sent: Int64, expires: Int64?)
+        let reason: OpenError
+        var isAnonymous = [false, true]
+    }
+
+    static let limits = [
+        Limit(
+            testDescription: "sent 26 hours ahead", opens: (93_600, nil), refused: (93_601, nil), reason: .clock,
+            isAnonymous: [false]),
+        Limit(
+            testDescription: "sent 10 minutes ahead by anybody", opens: (600, nil), refused: (601, nil), reason: .clock,
+            isAnonymous: [true]),
+        Limit(
+            testDescription: "30 days old", opens: (-2_592_000, nil), refused: (-2_592_001, nil), reason: .tooOld),
+        Limit(testDescription: "expired 10 minutes ago", opens: (0, -600), refused: (0, -601), reason: .expired),
+    ]
+
+    @Test("open content at a limit, and refuse it a second later", arguments: limits)
+    func limit(limit: Limit) {
+        let exchange = Exchange()
+        for isAnonymous in limit.isAnonymous {
+            for (times, expected) in [(limit.opens, nil), (limit.refused, limit.reason)] as [(_, OpenError?)] {
+                let content = exchange.content { content in
+                    content.sent = exchange.now.advanced(bySeconds: times.sent)
+                    content.expires = times.expires.map(exchange.now.advanced(bySeconds:))
+                }
+                let envelope = isAnonymous ? exchange.sealAnonymously(content) : exchange.seal(content)
+                #expect(refusal(exchange.opener(allowsAnonymous: true), envelope) == expected)
+            }
         }
-        return refusal(
-            exchange.opener(allowsAnonymous: true),
-            isAnonymous ? exchange.sealAnonymously(content) : exchange.seal(content))
     }
 
-    @Test("take content up to 26 hours ahead, and not a second more")
-    func lead() {
-        #expect(outcome(sent: 93_600) == nil)
-        #expect(outcome(sent: 93_601) == .clock)
-    }
-
-    @Test("take anonymous content up to 10 minutes ahead, and not a second more")
-    func anonymousLead() {
-        #expect(outcome(sent: 600, isAnonymous: true) == nil)
-        #expect(outcome(sent: 601, isAnonymous: true) == .clock)
-        #expect(outcome(sent: 601) == nil)
-    }
-
-    @Test("take content up to 30 days old, and not a second more", arguments: [false, true])
-    func age(isAnonymous: Bool) {
-        #expect(outcome(sent: -2_592_000, isAnonymous: isAnonymous) == nil)
-        #expect(outcome(sent: -2_592_001, isAnonymous: isAnonymous) == .tooOld)
-    }
-
-    @Test("take content up to 10 minutes past its expiry, and not a second more", arguments: [false, true])
-    func expiry(isAnonymous: Bool) {
-        #expect(outcome(expires: -600, isAnonymous: isAnonymous) == nil)
-        #expect(outcome(expires: -601, isAnonymous: isAnonymous) == .expired)
-        #expect(outcome(expires: 1_000_000_000, isAnonymous: isAnonymous) == nil)
-    }
-
-    @Test("hold at both ends of time")
-    func ends() {
-        let (first, last) = (Timestamp(secondsSince1970: 0)!, Timestamp(secondsSince1970: 253_402_300_799)!)
-        for (sent, now, expected) in [
-            (first, first, nil), (last, last, nil), (last, first, .clock), (first, last, .tooOld),
-        ] as [(Timestamp, Timestamp, OpenError?)] {
-            let envelope = exchange.seal(exchange.content { $0.sent = sent })
-            #expect(refusal(exchange.opener(), envelope, at: now) == expected)
-        }
-        let expired = exchange.seal(exchange.content { ($0.sent, $0.expires) = (last, first) })
-        #expect(refusal(exchange.opener(), expired, at: last) == .expired)
+    @Test(
+        "hold at both ends of time",
+        arguments: [(0, 0, nil), (last, last, nil), (last, 0, .clock), (0, last, .tooOld)]
+            as [(Int64, Int64, OpenError?)])
+    func ends(sent: Int64, now: Int64, expected: OpenError?) {
+        let exchange = Exchange()
+        let envelope = exchange.seal(exchange.content { $0.sent = Timestamp(secondsSince1970: sent) })
+        #expect(refusal(exchange.opener(), envelope, at: Timestamp(secondsSince1970: now)!) == expected)
     }
 }

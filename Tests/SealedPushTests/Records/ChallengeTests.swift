@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import PushCrypto
+@testable import PushSender
 @testable import SealedPush
 
 /// Specification 11.5.

@@ -3,6 +3,7 @@
     import Testing
 
     @testable import PushCrypto
+    @testable import PushSender
     @testable import SealedPush
 
     @Suite("After a challenge was made and answered, the process's memory", .serialized)

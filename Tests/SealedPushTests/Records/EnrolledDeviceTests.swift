@@ -1,5 +1,6 @@
 import Testing
 
+@testable import PushSender
 @testable import SealedPush
 
 /// Specification 11.4.

@@ -4,6 +4,7 @@ import Testing
 import _PushBase
 
 @testable import PushCrypto
+@testable import PushSender
 @testable import SealedPush
 
 @Suite("Tests/Vectors/Records")

@@ -1,4 +1,5 @@
 @testable import PushCrypto
+@testable import PushSender
 @testable import SealedPush
 
 /// A device with an enrolment key and recipients, the server it enrols with, and their clock.

@@ -10,29 +10,22 @@ struct RawRecord {
     var counter: UInt64 = 7
     var created = UInt64(Exchange.now.secondsSince1970)
     var expires = UInt64(Exchange.now.secondsSince1970) + 90 * 86_400
-    var topicByteCount: UInt8?
     var topic = Array("com.example.app".utf8)
-    var keyCount: UInt8?
     var keys: [[UInt8]] = [Array(Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)]
-    /// Behind the keys, and signed.
-    var extra: [UInt8] = []
-    /// In place of the signing key's public half.
-    var signer: [UInt8]?
-    var context = "sealedpush/v1 record\0"
 
     func unsigned(_ key: Curve25519.Signing.PrivateKey) -> [UInt8] {
-        var bytes = [type, version] + (signer ?? Array(key.publicKey.rawRepresentation))
+        var bytes = [type, version] + Array(key.publicKey.rawRepresentation)
         for number in [counter, created, expires] {
             bytes += withUnsafeBytes(of: number.bigEndian) { Array($0) }
         }
-        bytes += [topicByteCount ?? UInt8(topic.count)] + topic
-        bytes += [keyCount ?? UInt8(truncatingIfNeeded: keys.count)]
-        return bytes + keys.joined() + extra
+        bytes += [UInt8(topic.count)] + topic
+        bytes += [UInt8(keys.count)]
+        return bytes + keys.joined()
     }
 
     func signed(by key: Curve25519.Signing.PrivateKey = Curve25519.Signing.PrivateKey()) throws -> [UInt8] {
         let bytes = unsigned(key)
-        return bytes + Array(try key.signature(for: Array(context.utf8) + bytes))
+        return bytes + Array(try key.signature(for: Array("sealedpush/v1 record\0".utf8) + bytes))
     }
 
     func text(signedBy key: Curve25519.Signing.PrivateKey = Curve25519.Signing.PrivateKey()) throws -> String {

@@ -1,4 +1,5 @@
-import PushCrypto
+internal import PushCrypto
+public import SealedPush
 internal import _PushBase
 
 /// A server's question whether a device holds a recipient's key, until it is answered or ten minutes have passed.
@@ -39,7 +40,7 @@ public struct PendingChallenge: Hashable, Sendable {
     ) {
         self.recipient = recipient
         self.enrolment = enrolment
-        expires = now.advanced(bySeconds: Challenge.lifetime)
+        expires = now.advanced(bySeconds: Self.lifetime)
         var plaintext = [UInt8](repeating: 0, count: Challenge.plaintextByteCount)
         plaintext.withUnsafeMutableBytes { plaintext in
             random.withBytes { plaintext.copyMemory(from: $0) }
@@ -67,6 +68,8 @@ public struct PendingChallenge: Hashable, Sendable {
 
     private static func hash(of answer: [UInt8]) -> [UInt8] { BLAKE2b.hash(answer, byteCount: hashByteCount) }
     private static let hashByteCount = 32
+    /// How long an answer counts, in seconds.
+    private static let lifetime: Int64 = 600
 }
 
 extension PendingChallenge {
@@ -122,7 +125,7 @@ extension ArmouredText {
     fileprivate static var pending: ArmouredText {
         ArmouredText(prefix: "pushpending.") { suite in
             PendingChallenge.byteCount(before: suite) + Challenge.plaintextByteCount + suite.overheadByteCount
-                + checksumByteCount
+                + ArmouredText.checksumByteCount
         }
     }
 }

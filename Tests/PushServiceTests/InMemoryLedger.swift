@@ -1,8 +1,10 @@
-package import SealedPush
-internal import _PushBase
+import SealedPush
+import _PushBase
+
+@testable import PushService
 
 /// A ledger that forgets everything with the process: for tests.
-package final class InMemoryLedger: ReplayLedger {
+final class InMemoryLedger: ReplayLedger {
     private let state: Locked<State>
 
     private struct State {
@@ -15,9 +17,9 @@ package final class InMemoryLedger: ReplayLedger {
         let sent: Timestamp
     }
 
-    package init(floor: Timestamp) { state = Locked(State(floor: floor)) }
+    init(floor: Timestamp) { state = Locked(State(floor: floor)) }
 
-    package func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
+    func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
         try state.withLock { (state) throws(LedgerError) in
             guard entry.sent > state.floor else { throw .replayed }
             guard let seen = state.opened[entry.key] else {
@@ -29,7 +31,7 @@ package final class InMemoryLedger: ReplayLedger {
         }
     }
 
-    package func purge(at now: Timestamp) {
+    func purge(at now: Timestamp) {
         state.withLock { state in
             var dropped = state.opened.filter { now.seconds(since: $0.value.sent) > TimeRules.maximumAge }
             let left = state.opened.filter { dropped[$0.key] == nil }.sorted { $0.value.sent < $1.value.sent }

@@ -1,3 +1,5 @@
+public import SealedPush
+
 /// What a server knows of one device of one account: whose records it believes, the newest of them, and which of its
 /// recipients are proven to be the device's own.
 ///
@@ -72,4 +74,16 @@ public struct EnrolledDevice: Hashable, Sendable {
         guard let newest = record.recipients.first(where: proven.contains) else { throw .unproven }
         return VerifiedRecipient(newest)
     }
+}
+
+/// A recipient that may be sealed to: it stands in a record that its pinned enrolment key has signed, the record has not
+/// expired, and the device has proven that it holds the key.
+///
+/// Only ``EnrolledDevice`` makes one, so having one is the proof. It is about one moment: make it when it is needed, and
+/// do not keep it.
+public struct VerifiedRecipient: Hashable, Sendable {
+    /// What to seal to.
+    public let recipient: Recipient
+
+    package init(_ recipient: Recipient) { self.recipient = recipient }
 }

@@ -1,0 +1,41 @@
+import Foundation
+import TestPrograms
+import TestSupport
+import TestThreads
+import Testing
+
+@Suite("The help of every command", .blocking)
+struct HelpTests {
+    /// Still larger; each is to be cut.
+    private static let larger: Set<String> = []
+
+    private struct Command: Decodable {
+        struct Tool: Decodable { let command: Command }
+        let commandName: String
+        let subcommands: [Command]?
+
+        /// The words of this command and of all below it.
+        func all(_ words: [String] = []) -> [[String]] {
+            [words]
+                + (subcommands ?? []).filter { $0.commandName != "help" }.flatMap { $0.all(words + [$0.commandName]) }
+        }
+    }
+
+    @Test("fits 50 lines of 80 columns", arguments: ["sealedpush", "device-simulator"])
+    func size(name: String) throws {
+        let program = Program(name)
+        let dump = try program.run("--experimental-dump-help")
+        let commands = try JSONDecoder().decode(Command.Tool.self, from: Data(dump.output.utf8)).command.all()
+        #expect(commands.count > 5)
+        for words in commands {
+            let help = try program.run(words + ["--help"])
+            #expect(help.status == 0)
+            let lines = help.output.split(separator: "\n", omittingEmptySubsequences: false)
+            let command = ([name] + words).joined(separator: " ")
+            let fits = lines.count <= 51 && lines.allSatisfy { $0.count <= 80 }
+            #expect(
+                fits != Self.larger.contains(command),
+                "\(command): \(lines.count - 1) lines, the widest of \(lines.map(\.count).max() ?? 0) columns")
+        }
+    }
+}
