@@ -1,3 +1,4 @@
+internal import PushSender
 public import SealedPush
 
 extension Keyring {

@@ -1,5 +1,6 @@
 import EndToEnd
 import Foundation
+import PushSender
 import PushService
 import PushSimulator
 import SealedPush

@@ -181,10 +181,9 @@ struct ReconnectionTests {
 
     @Test("a shutdown while nothing can be reached ends with the deadline of what it has taken")
     func shutdownWhileUnreachable() async throws {
-        let server = try await TestServer()
-        await server.stop()
+        // Nobody listens there, and no other test ever will.
         let clock = ManualClock()
-        let transport = try Rig.transport(to: server.port, clock: clock) {
+        let transport = try Rig.transport(to: 1, clock: clock) {
             $0.deadlines.firstBackoff = .seconds(1_000)
             $0.deadlines.longestBackoff = .seconds(1_000)
         }

@@ -1,5 +1,6 @@
 import Foundation
 import PushKeyring
+import PushSender
 import SealedPush
 import TestSupport
 import Testing

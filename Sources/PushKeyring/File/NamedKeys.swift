@@ -1,4 +1,5 @@
 internal import PushCrypto
+internal import PushSender
 internal import SealedPush
 
 /// What stands under one name: the keys of one device, sender or authority, newest first, each with its life.

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import PushKeyring
+internal import PushSender
 internal import SealedPush
 
 /// `sealedpush keys confirm`

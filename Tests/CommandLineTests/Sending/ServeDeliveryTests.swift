@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import Foundation
+import Logging
 import PushOutbox
 import SimulatedAPNs
 import TestPrograms
@@ -64,10 +65,11 @@ struct ServeDeliveryTests {
             at: wrong, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         try JSONSerialization.data(withJSONObject: address).write(to: wrong.appending(path: "address.json"))
         let (interrupt, observation) = (Interrupt([]), Observation())
+        let account = try ProviderOptions.parse(["--apns", wrong.path]).account()
         let delivery = LastingDelivery(
             outbox: try Outbox(at: fixture.folder.appending("outbox.sqlite").path),
-            provider: try ProviderOptions.parse(["--apns", wrong.path]),
-            delays: try DelayOptions.parse(["--delays", "0.000001"]), interrupt: interrupt, observation: observation)
+            account: account, reread: { account },
+            logger: Logger(label: "test"), interrupt: interrupt, observation: observation)
         let running = Task { try? await delivery.run() }
         var couriers: [Courier] = []
         try await eventually("five runs") {

@@ -1,6 +1,7 @@
 import Foundation
 import PushCrypto
 import PushKeyring
+import PushSender
 import SealedPush
 import TestSupport
 import Testing

@@ -5,6 +5,7 @@
     import TestThreads
     import Testing
 
+    @testable import PushSender
     @testable import SealedPush
 
     /// The second implementation, Clients/Python, made from the specification: both directions, with random keys.
