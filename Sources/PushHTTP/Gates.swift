@@ -93,12 +93,14 @@ struct BackEndGate: RouterMiddleware {
     ) async throws -> Response {
         if let tokens = state().tokens {
             guard tokens.accept(request.headers[.authorization]) else {
-                throw Problem.unauthorized("Send the header Authorization: Bearer TOKEN; phones' tokens are not the back end's.")
+                throw Problem.unauthorized(
+                    "Send the header Authorization: Bearer TOKEN; phones' tokens are not the back end's.")
             }
         } else if request.headers.contains(where: { Self.isOfProxy($0.name.canonicalName) }) {
             // Whoever reaches the proxy would be the back end.
             throw Problem(
-                .forbidden, "behind-a-proxy", "a proxy passes requests on to this socket, which is for the back end alone",
+                .forbidden, "behind-a-proxy",
+                "a proxy passes requests on to this socket, which is for the back end alone",
                 hint: "Give phones a listener of their own (--phones), or the back end a token (--token-file).")
         }
         return try await next(request, context)

@@ -30,7 +30,9 @@ struct ListRoutes: Sendable {
     func devices(_ request: Request, _ context: ServerContext) async throws -> Response {
         let query = request.uri.queryParameters
         if let text = query["user"] {
-            guard let user = UserName(parsing: String(text)) else { throw Problem.malformed("`user` is not a valid name: 1 to 128 bytes of visible text") }
+            guard let user = UserName(parsing: String(text)) else {
+                throw Problem.malformed("`user` is not a valid name: 1 to 128 bytes of visible text")
+            }
             return .json(["devices": .array(try await outbox.devices(of: user).map(\.json))])
         }
         var after: DeviceName?

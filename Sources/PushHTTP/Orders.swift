@@ -162,7 +162,8 @@ private struct OrderReader {
         guard let record, let enrolment, let proven else {
             throw Problem.malformed("`record`, `enrolment` and `proven` must be given together")
         }
-        return try EnrolledDevice(loading: enrolment, record: known.value(record) { try DeviceRecord(parsing: $0) }, proven: proven)
+        return try EnrolledDevice(
+            loading: enrolment, record: known.value(record) { try DeviceRecord(parsing: $0) }, proven: proven)
     }
 
     /// What is left is not repeated: it may be anything.

@@ -33,7 +33,8 @@ package struct ServerCertificate: Sendable {
         do {
             self.chain = try NIOSSLCertificate.fromPEMBytes(chain).map { .certificate($0) }
             self.key = .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem))
-            _ = try NIOSSLContext(configuration: .makeServerConfiguration(certificateChain: self.chain, privateKey: self.key))
+            _ = try NIOSSLContext(
+                configuration: .makeServerConfiguration(certificateChain: self.chain, privateKey: self.key))
         } catch { throw .badCertificate }
     }
 
@@ -65,7 +66,8 @@ package enum ServingError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .needsTLS: "what is reached from other machines needs a certificate"
-        case .needsTokens: "every user of this machine reaches its ports, so the back end needs a token; a socket needs none"
+        case .needsTokens:
+            "every user of this machine reaches its ports, so the back end needs a token; a socket needs none"
         case .badCertificate: "the certificate or its key can't be read, or they do not belong together"
         case .notBound(let words): "can't listen there: \(words)"
         }

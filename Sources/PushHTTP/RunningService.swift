@@ -59,7 +59,8 @@ final class RunningService: Sendable {
             let application = Application(
                 router: door.router, server: try Self.server(door, limits),
                 configuration: .init(address: address, backlog: limits.connectionCount),
-                onServerRunning: { channel in bound.withLock { $0 }(index, channel.localAddress?.port) }, logger: logger)
+                onServerRunning: { channel in bound.withLock { $0 }(index, channel.localAddress?.port) }, logger: logger
+            )
             services.append(.init(service: application))
         }
         let group = ServiceGroup(configuration: .init(services: services, logger: logger))

@@ -1,10 +1,10 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
+internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
-internal import PushHTTP
 internal import SealedPush
 internal import _PushBase
 

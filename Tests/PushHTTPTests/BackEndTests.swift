@@ -1,8 +1,8 @@
 import Foundation
 import Logging
+import PushHTTP
 import PushOutbox
 import PushSender
-import PushHTTP
 import PushService
 import SealedPush
 import TestPrograms
@@ -41,7 +41,8 @@ struct BackEndTests {
         }
     }
 
-    @Test("at the phones' door no path of the back end exists, whatever token is shown, and at the back end's no phone's")
+    @Test(
+        "at the phones' door no path of the back end exists, whatever token is shown, and at the back end's no phone's")
     func doors() async throws {
         try await RunningServer.with { server in
             let login = try server.login("alice")
@@ -79,7 +80,8 @@ struct BackEndTests {
         try await eventually("the socket") { FileManager.default.fileExists(atPath: path) }
         let ask = { (header: String) in
             try Program(at: "/usr/bin/curl").run(
-                "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", path, "http://x/v1/outbox", "-H", header
+                "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", path, "http://x/v1/outbox", "-H",
+                header
             ).output
         }
         #expect(try ask("X-Own: 1") == "200")

@@ -1,7 +1,7 @@
 import Foundation
+import PushHTTP
 import PushOutbox
 import PushSender
-import PushHTTP
 import PushService
 import PushSimulator
 import SealedPush

@@ -1,9 +1,9 @@
 import Foundation
 import Logging
+import PushHTTP
 import PushOutbox
 import PushPostgres
 import PushSender
-import PushHTTP
 import PushService
 import PushSimulator
 import SealedPush

@@ -39,14 +39,16 @@ private func checkUse(_ good: GoodKeyring, isAltered: Bool) {
     for name in good.entries.keys {
         let sender = answer { () throws(KeyringError) in try good.keyring.senderKey(named: name) }
         let device = answer { () throws(KeyringError) in try good.keyring.deviceKeys(named: name) }
-        let recipient = answer { () throws(KeyringError) in try good.keyring.recipient(named: name, at: GoodKeyring.now) }
+        let recipient = answer { () throws(KeyringError) in try good.keyring.recipient(named: name, at: GoodKeyring.now)
+        }
         demand(!isRefused || sender == nil && device == nil && recipient == nil, "an altered keyring is used")
     }
     let list = answer { () throws(KeyringError) in try good.keyring.trustList() }
     demand(!isRefused || list == nil, "an altered trust list is used")
     demand(isAltered || list?.words == good.trusted, "the trust list is another")
     _ = answer { () throws(KeyringError) in try good.keyring.examine(at: GoodKeyring.now) }
-    let made = answer { () throws(KeyringError) in try good.keyring.generateSender(named: "other", at: GoodKeyring.now) }
+    let made = answer { () throws(KeyringError) in try good.keyring.generateSender(named: "other", at: GoodKeyring.now)
+    }
     demand(!isRefused || made == nil, "an altered keyring is changed")
     guard made != nil else { return }
     // What was changed is whole.

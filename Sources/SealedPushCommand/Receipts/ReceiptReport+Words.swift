@@ -1,5 +1,5 @@
-internal import PushOutbox
 internal import PushHTTP
+internal import PushOutbox
 internal import SealedPush
 
 extension ReceiptReport {

@@ -1,8 +1,8 @@
 internal import Logging
 internal import PushAPNS
+internal import PushHTTP
 internal import PushOutbox
 internal import PushSender
-internal import PushHTTP
 internal import SealedPush
 internal import _PushBase
 
@@ -24,7 +24,9 @@ struct DeliveryRun {
     }
 
     func run() async throws -> Result {
-        let (transport, environment) = (try account.transport(metrics: observation?.metrics, logger: logger), account.environment)
+        let (transport, environment) = (
+            try account.transport(metrics: observation?.metrics, logger: logger), account.environment
+        )
         let start = ContinuousClock.now
         let courier = Courier(for: outbox, through: transport, carrier: .apns(environment), limits: account.limits)
         observation?.courier.withLock { $0 = courier }

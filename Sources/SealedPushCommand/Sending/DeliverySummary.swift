@@ -1,6 +1,6 @@
+internal import PushHTTP
 internal import PushOutbox
 internal import PushSender
-internal import PushHTTP
 internal import SealedPush
 internal import _PushBase
 

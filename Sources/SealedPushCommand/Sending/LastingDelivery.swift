@@ -1,8 +1,8 @@
 internal import CommandSupport
 internal import Logging
 internal import Metrics
-internal import PushOutbox
 internal import PushHTTP
+internal import PushOutbox
 internal import _PushBase
 
 /// Delivers until Ctrl-C, whatever befalls a run: APNs refuses the key or one device after another, the outbox is away. Then

@@ -19,7 +19,10 @@ struct ProviderOptions: ParsableArguments {
     @Option(help: "production or sandbox.")
     var environment: PushEnvironment?
 
-    @Option(help: "The folder of a local APNs (device-simulator apns), which needs no key; retries are a thousand times faster.")
+    @Option(
+        help:
+            "The folder of a local APNs (device-simulator apns), which needs no key; retries are a thousand times faster."
+    )
     var apns: String?
 
     var isGiven: Bool { apns != nil || providerKey != nil }

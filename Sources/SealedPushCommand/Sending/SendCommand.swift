@@ -1,10 +1,10 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import PushAPNS
+internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
-internal import PushHTTP
 internal import SealedPush
 
 /// `sealedpush send`
@@ -115,7 +115,8 @@ struct SendCommand: AsyncParsableCommand {
         let sealer = try sealing.sealer(from: from, keyring.newKeys("send"), keyring)
         let progress = SharedProgress()
         let report = try await outbox.enqueue(
-            content, to: recipients.audience, from: sealer, priority: priority.priority, includingUnverified: recipients.unverified,
+            content, to: recipients.audience, from: sealer, priority: priority.priority,
+            includingUnverified: recipients.unverified,
             key: id, workerCount: 2
         ) { report in progress.show("sealed for \(Progress.number(report.enqueuedCount)) devices") }
         progress.end()
