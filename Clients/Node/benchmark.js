@@ -7,7 +7,7 @@ const count = Number(process.argv[2] ?? 5_000)
 const sender = new Sender(generateSenderSecret(), { topic: 'com.example.app' })
 const phone = new Phone()
 // A key that has answered, as a database has it.
-const state = JSON.stringify({ ...Device.enrol(phone.record(), { topic: 'com.example.app' }).toJSON(), proven: phone.recipients })
+const state = JSON.stringify({ ...Device.enroll(phone.record(), { topic: 'com.example.app' }).toJSON(), proven: phone.recipients })
 const device = Device.fromJSON(JSON.parse(state))
 const content = { alert: { title: 'Nina', body: 'Lunch at one?' } }
 

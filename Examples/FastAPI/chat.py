@@ -74,7 +74,7 @@ class Registration(BaseModel):
 
 
 class Answer(BaseModel):
-    enrolment: str
+    enrollment: str
     answer: str
 
 
@@ -87,13 +87,13 @@ class Message(BaseModel):
 @app.post("/devices")
 async def register(registration: Registration, account: Account) -> dict[str, Any]:
     """The app says at each launch which token and which record its phone has. It gets a question about keys that are new."""
-    first = sealed_push.Device.enrol(registration.record, topic=TOPIC)
+    first = sealed_push.Device.enroll(registration.record, topic=TOPIC)
     async with pool.connection() as db, db.transaction():
         # One request about one phone at a time, also before it has a row.
-        await db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [first.enrolment])
+        await db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [first.enrollment])
         found = await db.execute(
-            "SELECT account, proven, state FROM device WHERE enrolment = %s AND (proven OR account = %s)",
-            [first.enrolment, account],
+            "SELECT account, proven, state FROM device WHERE enrollment = %s AND (proven OR account = %s)",
+            [first.enrollment, account],
         )
         rows = {row[0]: row for row in await found.fetchall()}
         if any(proven for owner, proven, _ in rows.values() if owner != account):
@@ -110,21 +110,21 @@ async def register(registration: Registration, account: Account) -> dict[str, An
                 return JSONResponse({"code": error.code, "record": device.record}, 409)
         question = device.challenge(sender) if device.unproven else None
         await db.execute(
-            """INSERT INTO device (account, enrolment, state, proven, token) VALUES (%s, %s, %s, %s, %s)
-            ON CONFLICT (account, enrolment) DO UPDATE
+            """INSERT INTO device (account, enrollment, state, proven, token) VALUES (%s, %s, %s, %s, %s)
+            ON CONFLICT (account, enrollment) DO UPDATE
             SET state = excluded.state, proven = excluded.proven, token = excluded.token, token_since = now()""",
-            [account, device.enrolment, Jsonb(device.to_dict()), bool(device.proven), registration.token],
+            [account, device.enrollment, Jsonb(device.to_dict()), bool(device.proven), registration.token],
         )
-    return {"enrolment": device.enrolment, "challenge": question}
+    return {"enrollment": device.enrollment, "challenge": question}
 
 
 @app.post("/devices/answer")
 async def answer(given: Answer, account: Account) -> dict[str, Any]:
     """What the phone has answered: inside the login of the account whose phone was asked, and nowhere else (11.5.8)."""
     async with pool.connection() as db, db.transaction():
-        await db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [given.enrolment])
+        await db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [given.enrollment])
         found = await db.execute(
-            "SELECT id, state, token FROM device WHERE account = %s AND enrolment = %s", [account, given.enrolment]
+            "SELECT id, state, token FROM device WHERE account = %s AND enrollment = %s", [account, given.enrollment]
         )
         row = await found.fetchone()
         if row is None:
@@ -133,7 +133,7 @@ async def answer(given: Answer, account: Account) -> dict[str, Any]:
         device = sealed_push.Device.from_dict(state)
         key = device.check(given.answer)
         # Whoever has named this phone's key and proven nothing is forgotten; so is what the app was before it was installed anew.
-        await db.execute("DELETE FROM device WHERE enrolment = %s AND id <> %s AND NOT proven", [given.enrolment, id])
+        await db.execute("DELETE FROM device WHERE enrollment = %s AND id <> %s AND NOT proven", [given.enrollment, id])
         await db.execute("DELETE FROM device WHERE account = %s AND token = %s AND id <> %s", [account, token, id])
         try:
             await db.execute("UPDATE device SET state = %s, proven = true WHERE id = %s", [Jsonb(device.to_dict()), id])
@@ -142,11 +142,11 @@ async def answer(given: Answer, account: Account) -> dict[str, Any]:
     return {"recipient": key}
 
 
-@app.delete("/devices/{enrolment}", status_code=204)
-async def forget(enrolment: str, account: Account) -> None:
+@app.delete("/devices/{enrollment}", status_code=204)
+async def forget(enrollment: str, account: Account) -> None:
     """At the logout, and after theft: what waits for this phone goes too. Another account may have it from then on."""
     async with pool.connection() as db:
-        await db.execute("DELETE FROM device WHERE account = %s AND enrolment = %s", [account, enrolment])
+        await db.execute("DELETE FROM device WHERE account = %s AND enrollment = %s", [account, enrollment])
 
 
 @app.post("/messages", status_code=201)

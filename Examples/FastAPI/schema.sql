@@ -7,15 +7,15 @@ CREATE TABLE IF NOT EXISTS login (
 CREATE TABLE IF NOT EXISTS device (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     account text NOT NULL,
-    enrolment text NOT NULL,
+    enrollment text NOT NULL,
     state jsonb NOT NULL,
     proven boolean NOT NULL DEFAULT false,
     token text,
     token_since timestamptz NOT NULL DEFAULT now(),
-    UNIQUE (account, enrolment)
+    UNIQUE (account, enrollment)
 );
 -- No key is proven for two accounts (Specification 11.5.8).
-CREATE UNIQUE INDEX IF NOT EXISTS device_proven ON device (enrolment) WHERE proven;
+CREATE UNIQUE INDEX IF NOT EXISTS device_proven ON device (enrollment) WHERE proven;
 
 CREATE TABLE IF NOT EXISTS message (
     id uuid PRIMARY KEY,

@@ -9,7 +9,7 @@ import PushSender
 struct Server {
     static func main() throws {
         let environment = ProcessInfo.processInfo.environment
-        let names = ["SENDER_SECRET", "DEVICE_ENROLMENT", "DEVICE_RECORD", "DEVICE_PROVEN"]
+        let names = ["SENDER_SECRET", "DEVICE_ENROLLMENT", "DEVICE_RECORD", "DEVICE_PROVEN"]
         for name in names where environment[name, default: ""].isEmpty {
             let hint = "\(name) is missing: the beginning of Docs/ServerGuide.md says what to put into it.\n"
             FileHandle.standardError.write(Data(hint.utf8))
@@ -17,7 +17,7 @@ struct Server {
         }
         let newsroom = try SenderKey(parsing: environment["SENDER_SECRET"] ?? "")
         let phone = try EnrolledDevice(
-            loading: Enrolment(parsing: environment["DEVICE_ENROLMENT"] ?? ""),
+            loading: Enrollment(parsing: environment["DEVICE_ENROLLMENT"] ?? ""),
             record: DeviceRecord(parsing: environment["DEVICE_RECORD"] ?? ""),
             proven: [Recipient(parsing: environment["DEVICE_PROVEN"] ?? "")])
 

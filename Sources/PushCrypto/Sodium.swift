@@ -12,7 +12,7 @@ package enum Sodium {
         if !isRecent(sodium_library_version_major(), sodium_library_version_minor()) {
             "libsodium \(String(cString: sodium_version_string())) is too old: 1.0.18 or newer is needed"
         } else if sodium_init() < 0 {
-            "libsodium could not be initialised: the system gave no random numbers"
+            "libsodium could not be initialized: the system gave no random numbers"
         } else {
             nil
         }

@@ -94,7 +94,7 @@ extension RegisteredDevice {
         switch keys {
         case .unverified(let recipient): members["recipient"] = .string(recipient.description)
         case .enrolled(let enrolled):
-            members["enrolment"] = .string(enrolled.enrolment.description)
+            members["enrollment"] = .string(enrolled.enrollment.description)
             members["counter"] = .integer(Int64(clamping: enrolled.record.counter))
             members["expires"] = .integer(enrolled.record.expires.secondsSince1970)
             members["unproven"] = .integer(Int64(enrolled.unproven.count))

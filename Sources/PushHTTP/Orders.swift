@@ -65,7 +65,7 @@ struct SealOrder: Sendable {
         let (priority, expiration) = try reader.delivery()
         let content = try reader.content()
         try reader.end(
-            "device, recipient, record, enrolment, proven, content, reserve, priority, expiration and unverified")
+            "device, recipient, record, enrollment, proven, content, reserve, priority, expiration and unverified")
         (self.content, self.target, self.reserve) = (content, target, reserve)
         (self.priority, self.expiration, self.includesUnverified) = (priority, expiration, includesUnverified)
     }
@@ -78,7 +78,7 @@ struct SealOrder: Sendable {
         switch target ?? self.target {
         case .device:
             throw Problem.malformed(
-                "only a service knows devices by name", hint: "Give the record with its enrolment and proven keys.")
+                "only a service knows devices by name", hint: "Give the record with its enrollment and proven keys.")
         case .enrolled(let enrolled):
             guard enrolled.record.topic == sealer.topic else { throw RecordError.otherTopic }
             recipient = KnownRecipient(key: try enrolled.recipient(at: .now()).recipient)
@@ -92,7 +92,7 @@ struct SealOrder: Sendable {
 
     static let unverified = Problem(
         .conflict, "unverified", "nobody vouches for this key",
-        hint: "Hand over the device's record with its enrolment and proven keys, or say \"unverified\": true.")
+        hint: "Hand over the device's record with its enrollment and proven keys, or say \"unverified\": true.")
 }
 
 /// An order's members, one by one; one that nobody has asked for is an error, as it may be a misspelt one.
@@ -120,7 +120,7 @@ private struct OrderReader {
         case (nil, nil, let enrolled?): return .enrolled(enrolled)
         default:
             throw Problem.malformed(
-                "a message is sealed for a device, for a recipient, or for a record with its enrolment and proven: say one"
+                "a message is sealed for a device, for a recipient, or for a record with its enrollment and proven: say one"
             )
         }
     }
@@ -150,20 +150,20 @@ private struct OrderReader {
 
     mutating func enrolled(_ known: ParsedTexts) throws -> EnrolledDevice? {
         let record = try optional("record", "pushrecord.…", \.string)
-        let enrolment = try optional("enrolment", "pushenrolment1…") {
-            $0.string.flatMap { text in try? known.value(text) { try Enrolment(parsing: $0) } }
+        let enrollment = try optional("enrollment", "pushenrollment1…") {
+            $0.string.flatMap { text in try? known.value(text) { try Enrollment(parsing: $0) } }
         }
         let proven = try optional("proven", "a list of push1…") { value -> [Recipient]? in
             guard case .array(let texts) = value, texts.count <= 16 else { return nil }
             let recipients = texts.compactMap { $0.string.flatMap(known.recipient)?.key }
             return recipients.count == texts.count ? recipients : nil
         }
-        guard record != nil || enrolment != nil || proven != nil else { return nil }
-        guard let record, let enrolment, let proven else {
-            throw Problem.malformed("`record`, `enrolment` and `proven` must be given together")
+        guard record != nil || enrollment != nil || proven != nil else { return nil }
+        guard let record, let enrollment, let proven else {
+            throw Problem.malformed("`record`, `enrollment` and `proven` must be given together")
         }
         return try EnrolledDevice(
-            loading: enrolment, record: known.value(record) { try DeviceRecord(parsing: $0) }, proven: proven)
+            loading: enrollment, record: known.value(record) { try DeviceRecord(parsing: $0) }, proven: proven)
     }
 
     /// What is left is not repeated: it may be anything.

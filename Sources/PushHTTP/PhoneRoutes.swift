@@ -6,9 +6,9 @@ internal import PushSender
 internal import SealedPush
 internal import _PushBase
 
-/// What apps ask for inside the login of an account: to enrol their device, to prove its keys, and to leave.
+/// What apps ask for inside the login of an account: to enroll their device, to prove its keys, and to leave.
 ///
-/// A device is known by its enrolment key, and each account has devices of its own: whose login it is comes from the token,
+/// A device is known by its enrollment key, and each account has devices of its own: whose login it is comes from the token,
 /// never from the body. Nothing is kept between a challenge and its answer but what the phone brings back under a MAC, so
 /// any process that has the sender's key takes the answer. ``PhoneGate`` carries out one request of an account at a time.
 /// Source: Specification 18.
@@ -44,14 +44,14 @@ struct PhoneRoutes: Sendable {
     // MARK: Record and token
 
     func register(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let (user, enrolment) = try caller(context)
+        let (user, enrollment) = try caller(context)
         let order = try Registration(try await request.members().dictionary)
-        guard order.record.enrolment == enrolment else {
+        guard order.record.enrollment == enrollment else {
             throw Problem.malformed("the record is signed by another key than the path names")
         }
         let keys = try state().sender()
         guard order.record.topic == keys.sealer.topic else { throw RecordError.otherTopic }
-        let name = Self.name(of: enrolment, user)
+        let name = Self.name(of: enrollment, user)
         let known = try await take(order, of: name, user, at: .now())
         return .json(["device": .string(name.description), "challenges": challenges(known, name, keys)])
     }
@@ -77,7 +77,7 @@ struct PhoneRoutes: Sendable {
         .array(
             device.unproven.map { recipient in
                 let challenge = PendingChallenge(
-                    to: recipient, of: device.enrolment, topic: keys.sealer.topic, from: keys.sender, at: .now())
+                    to: recipient, of: device.enrollment, topic: keys.sealer.topic, from: keys.sender, at: .now())
                 return ["challenge": .string(challenge.text), "state": .string(keys.challenges.seal(challenge, name))]
             })
     }
@@ -85,12 +85,12 @@ struct PhoneRoutes: Sendable {
     // MARK: Answers
 
     func answer(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let (user, enrolment) = try caller(context)
+        let (user, enrollment) = try caller(context)
         let members = try await request.members().dictionary
         guard let answer = members["answer"]?.string, let text = members["state"]?.string, members.count == 2 else {
             throw Problem.malformed("an answer has two members, answer and state, both text")
         }
-        let name = Self.name(of: enrolment, user)
+        let name = Self.name(of: enrollment, user)
         guard let challenge = try state().sender().challenges.open(text, name) else {
             throw Problem(
                 .conflict, "unknown-challenge", "this service has not asked this, or not lately",
@@ -103,8 +103,8 @@ struct PhoneRoutes: Sendable {
     // MARK: Leaving, and sender sets
 
     func unregister(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let (user, enrolment) = try caller(context)
-        do throws(OutboxError) { try await outbox.remove(Self.name(of: enrolment, user)) } catch {
+        let (user, enrollment) = try caller(context)
+        do throws(OutboxError) { try await outbox.remove(Self.name(of: enrollment, user)) } catch {
             guard error == .unknownDevice else { throw error }
         }
         return Response(status: .noContent)
@@ -115,17 +115,17 @@ struct PhoneRoutes: Sendable {
         return .json(["senderSet": .string(set.description)])
     }
 
-    private func caller(_ context: ServerContext) throws -> (UserName, Enrolment) {
+    private func caller(_ context: ServerContext) throws -> (UserName, Enrollment) {
         guard let user = context.user else { throw Problem.nobody }
-        guard let text = context.part("enrolment"), let enrolment = try? Enrolment(parsing: text) else {
-            throw Problem.malformed("no enrolment key in the path; expected `pushenrolment1…`")
+        guard let text = context.part("enrollment"), let enrollment = try? Enrollment(parsing: text) else {
+            throw Problem.malformed("no enrollment key in the path; expected `pushenrollment1…`")
         }
-        return (user, enrolment)
+        return (user, enrollment)
     }
 
-    /// One for each pair of account and enrolment key: so nobody takes a device's name by handing in its record first.
-    static func name(of enrolment: Enrolment, _ user: UserName) -> DeviceName {
-        let bytes = Array("sealedpush/v1 device".utf8) + [0] + enrolment.bytes + Array(user.description.utf8)
+    /// One for each pair of account and enrollment key: so nobody takes a device's name by handing in its record first.
+    static func name(of enrollment: Enrollment, _ user: UserName) -> DeviceName {
+        let bytes = Array("sealedpush/v1 device".utf8) + [0] + enrollment.bytes + Array(user.description.utf8)
         guard let name = DeviceName(parsing: Base64URL.encode(BLAKE2b.hash(bytes, byteCount: 16))) else {
             preconditionFailure("base64url is visible text")
         }

@@ -102,7 +102,7 @@ extension Problem {
         switch error {
         case .unknownDevice: self.init(.notFound, "unknown-device", error.description)
         case .unknownUser: self.init(.notFound, "unknown-user", error.description)
-        case .otherUser, .enrolledElsewhere, .otherEnrolment:
+        case .otherUser, .enrolledElsewhere, .otherEnrollment:
             self.init(
                 .conflict, "enrolled-elsewhere", "another account has this device, and has proven a key of it",
                 hint: "Let the app unregister there, or remove that device.")

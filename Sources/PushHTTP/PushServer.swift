@@ -75,7 +75,7 @@ package enum ServingError: Error, Equatable, CustomStringConvertible {
 }
 
 /// One service with two doors, over HTTP/1.1: for a back end in any language, which sends messages and sees what became of them,
-/// and for phones, which enrol and hand in receipts.
+/// and for phones, which enroll and hand in receipts.
 ///
 /// Who may ask what follows from the listener alone. Phones' paths: Specification 18. All paths: Docs/openapi.yaml. Why it is built on
 /// Hummingbird: Docs/Decisions/0039-one-service.md.
@@ -198,8 +198,8 @@ struct ServerRoutes: Sendable {
         let router = Self.router(metrics)
         Self.add(to: router, "/v1/receipts", [.post: ReceiptRoutes(outbox, state: state).take])
         let group = router.group("/v1").add(middleware: gate)
-        Self.add(to: group, "/phones/:enrolment", [.put: phones.register, .delete: phones.unregister])
-        Self.add(to: group, "/phones/:enrolment/answers", [.post: phones.answer])
+        Self.add(to: group, "/phones/:enrollment", [.put: phones.register, .delete: phones.unregister])
+        Self.add(to: group, "/phones/:enrollment/answers", [.post: phones.answer])
         Self.add(to: group, "/sender-set", [.get: phones.senderSet])
         return router
     }

@@ -86,8 +86,8 @@ extension NamedKeys {
         guard isOwn else { return copy }
         copy.keys.removeAll { $0.life.state != .active }
         if copy.keys.isEmpty {
-            // A device with an enrolment key can still get a new key; of the old one only the public half goes along.
-            guard enrolmentSecret != nil, var last = keys.first else { return nil }
+            // A device with an enrollment key can still get a new key; of the old one only the public half goes along.
+            guard enrollmentSecret != nil, var last = keys.first else { return nil }
             last.life.erase(at: now)
             last.secret = nil
             copy.keys = [last]

@@ -3,7 +3,7 @@ public import SealedPush
 extension Keyring {
     /// Makes a device's key. Its name is free afterwards for no other key.
     ///
-    /// - Parameter topic: the app's; with one the device gets an enrolment key too, and its first signed record.
+    /// - Parameter topic: the app's; with one the device gets an enrollment key too, and its first signed record.
     @discardableResult
     public func generateDevice(
         named name: KeyName, topic: Topic? = nil, at now: Timestamp = .now()
@@ -12,7 +12,7 @@ extension Keyring {
             try change.requireFree(name)
             let identity = Identity()
             var file = NamedKeys(kind: .device, created: now, keys: [StoredKey(identity, at: now)])
-            if let topic { try file.enrol(for: topic, at: now) }
+            if let topic { try file.enroll(for: topic, at: now) }
             change.save(file, as: name)
             change.note(.generated, name, .device(identity.recipient))
             return identity.recipient
@@ -44,17 +44,17 @@ extension Keyring {
         return key.publicKey
     }
 
-    /// Gives an own device that has none an enrolment key and its first record.
+    /// Gives an own device that has none an enrollment key and its first record.
     @discardableResult
-    public func enrol(
+    public func enroll(
         _ name: KeyName, topic: Topic, at now: Timestamp = .now()
     ) throws(KeyringError) -> DeviceRecord {
         try change(at: now) { (change) throws(KeyringError) in
             var file = try change.ownKeys(name)
             guard file.kind == .device else { throw .wrongKind(name, expected: .device) }
-            guard file.enrolment == nil else { throw .record(.otherTopic) }
+            guard file.enrollment == nil else { throw .record(.otherTopic) }
             guard file.newest != nil else { throw .notUsable(name, file.keys[0].life.state) }
-            try file.enrol(for: topic, at: now)
+            try file.enroll(for: topic, at: now)
             guard let record = file.record else { throw .noSecret(name) }
             change.save(file, as: name)
             change.note(.signed, name, file.newest?.key)
@@ -73,19 +73,19 @@ extension StoredKey {
 }
 
 extension NamedKeys {
-    /// Makes an enrolment key and the first record.
-    mutating func enrol(for topic: Topic, at now: Timestamp) throws(KeyringError) {
-        let key = EnrolmentKey()
+    /// Makes an enrollment key and the first record.
+    mutating func enroll(for topic: Topic, at now: Timestamp) throws(KeyringError) {
+        let key = EnrollmentKey()
         self.topic = topic
-        enrolment = key.enrolment
-        enrolmentSecret = SecretText.of(key)
+        enrollment = key.enrollment
+        enrollmentSecret = SecretText.of(key)
         try signRecord(at: now)
     }
 
     /// Signs a record of the active keys, newest first; takes the record away where there is none. Does nothing for a
     /// device that is not enrolled.
     mutating func signRecord(at now: Timestamp) throws(KeyringError) {
-        guard case .open(let secret)? = enrolmentSecret, let key = secret.enrolmentKey, let topic else { return }
+        guard case .open(let secret)? = enrollmentSecret, let key = secret.enrollmentKey, let topic else { return }
         let rotation = KeyRotation(
             keys.compactMap { stored in stored.recipient.map { ($0, stored.life) } })
         let last = record?.counter ?? counter

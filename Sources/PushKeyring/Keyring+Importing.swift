@@ -14,7 +14,7 @@ extension Keyring {
 
     /// Adds somebody else's device by its signed record, or takes a newer record of a device that is here.
     ///
-    /// A new name **pins** the record's enrolment key: only inside the app's own login, or after comparing fingerprints.
+    /// A new name **pins** the record's enrollment key: only inside the app's own login, or after comparing fingerprints.
     /// For a known name the record must be signed by the pinned key, and not be older than the one that is here.
     /// The device's keys count only once it has answered a challenge for them: ``challenge(_:from:at:)``.
     ///
@@ -28,10 +28,10 @@ extension Keyring {
                 try file.accept(record, named: name, at: now)
             } catch {
                 guard error == .notFound(name) else { throw error }
-                try change.requireUnpinned(record.enrolment)
+                try change.requireUnpinned(record.enrollment)
                 file = NamedKeys(kind: .device, created: now, keys: [])
                 do throws(RecordError) {
-                    try record.check(pinned: record.enrolment, topic: record.topic, replacing: nil, at: now)
+                    try record.check(pinned: record.enrollment, topic: record.topic, replacing: nil, at: now)
                 } catch { throw .record(error) }
                 file.take(record, at: now)
             }
@@ -56,10 +56,10 @@ extension Keyring {
 }
 
 extension KeyringChange {
-    /// Throws if another's device has this enrolment key.
-    fileprivate func requireUnpinned(_ enrolment: Enrolment) throws(KeyringError) {
-        let text = enrolment.description
-        if let name = contents.names.first(where: { $0.value.enrolmentText == text && !$0.value.isOwn })?.key {
+    /// Throws if another's device has this enrollment key.
+    fileprivate func requireUnpinned(_ enrollment: Enrollment) throws(KeyringError) {
+        let text = enrollment.description
+        if let name = contents.names.first(where: { $0.value.enrollmentText == text && !$0.value.isOwn })?.key {
             throw .enrolled(name)
         }
     }
@@ -87,7 +87,7 @@ extension NamedKeys {
     ) throws(KeyringError) {
         guard kind == .device, !isOwn else { throw .exists(name) }
         guard var device = enrolledDevice else { throw .unverified(name) }
-        // Stolen: its thief may have the enrolment key too.
+        // Stolen: its thief may have the enrollment key too.
         guard keys.contains(where: { $0.life.state != .revoked }) else { throw .notUsable(name, .revoked) }
         do { try device.accept(record, at: now) } catch { throw .record(error) }
         take(record, at: now)
@@ -96,7 +96,7 @@ extension NamedKeys {
     /// Keys that are in the record no more go; those that stay keep their life. A revoked one is remembered for good,
     /// so that no later record brings it back.
     fileprivate mutating func take(_ record: DeviceRecord, at now: Timestamp) {
-        enrolment = record.enrolment
+        enrollment = record.enrollment
         topic = record.topic
         self.record = record
         if let challenge, !record.recipients.contains(challenge.recipient) { self.challenge = nil }

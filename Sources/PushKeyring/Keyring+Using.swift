@@ -3,7 +3,7 @@ public import PushSender
 public import SealedPush
 
 extension Keyring {
-    /// Whom to seal to: a device of one's own, or one whose signed record verifies against its pinned enrolment key and
+    /// Whom to seal to: a device of one's own, or one whose signed record verifies against its pinned enrollment key and
     /// which has proven that it holds the key.
     public func recipient(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> VerifiedRecipient {
         let file = try device(name)
@@ -83,13 +83,13 @@ extension Keyring {
         }
     }
 
-    /// A device's own enrolment key with the newest record; nil where it is not enrolled, or has no key in use.
-    package func enrolment(
+    /// A device's own enrollment key with the newest record; nil where it is not enrolled, or has no key in use.
+    package func enrollment(
         named name: KeyName
-    ) throws(KeyringError) -> (key: EnrolmentKey, record: DeviceRecord)? {
+    ) throws(KeyringError) -> (key: EnrollmentKey, record: DeviceRecord)? {
         let file = try device(name)
-        guard let record = file.record, case .open(let secret)? = file.enrolmentSecret else { return nil }
-        return secret.enrolmentKey.map { ($0, record) }
+        guard let record = file.record, case .open(let secret)? = file.enrollmentSecret else { return nil }
+        return secret.enrollmentKey.map { ($0, record) }
     }
 
     /// Lends a secret key's text to `body`; it is wiped afterwards. Noted in the audit log before.
@@ -119,9 +119,9 @@ extension Keyring {
 extension NamedKeys {
     /// A device with a record; nil where nobody vouches for it.
     var enrolledDevice: EnrolledDevice? {
-        guard let enrolment, let record else { return nil }
+        guard let enrollment, let record else { return nil }
         let proven = keys.filter { $0.life.state == .active && $0.life.confirmed != nil }.compactMap(\.recipient)
-        return try? EnrolledDevice(loading: enrolment, record: record, proven: proven)
+        return try? EnrolledDevice(loading: enrollment, record: record, proven: proven)
     }
 }
 

@@ -39,10 +39,10 @@ public enum OutboxError: Error, Equatable, Sendable {
     case unknownUser
     /// The device is registered for another user, and it was not said that it moves from there.
     case otherUser(DeviceName)
-    /// Another enrolment key is pinned for the device. Where that is right, such as after the app's keychain was erased,
+    /// Another enrollment key is pinned for the device. Where that is right, such as after the app's keychain was erased,
     /// remove the device and register it anew: what waits for it was sealed to keys that are gone.
-    case otherEnrolment(DeviceName)
-    /// Another user's device has this enrolment key, and has answered a challenge: it is that one, or its public record
+    case otherEnrollment(DeviceName)
+    /// Another user's device has this enrollment key, and has answered a challenge: it is that one, or its public record
     /// was handed in by somebody else. Where the device has changed hands, remove the other first.
     case enrolledElsewhere(DeviceName)
     /// The user has as many devices as the server lets a user have.
@@ -63,7 +63,7 @@ public enum OutboxError: Error, Equatable, Sendable {
     case keyNeeded
     /// The outbox has rows, and is not marked with this key: the key is another outbox's, or somebody has changed the database.
     case otherKey
-    /// What is registered of the device was not written by anyone who has the outbox's key. Remove it, and let it enrol again.
+    /// What is registered of the device was not written by anyone who has the outbox's key. Remove it, and let it enroll again.
     case forged(DeviceName)
 }
 
@@ -87,9 +87,9 @@ extension OutboxError: CustomStringConvertible {
         case .unknownDevice: "no such device is registered"
         case .unknownUser: "no device of this user is registered"
         case .otherUser(let name): "\(name) is registered for another user"
-        case .otherEnrolment(let name): "another enrolment key is pinned for \(name)"
+        case .otherEnrollment(let name): "another enrollment key is pinned for \(name)"
         case .enrolledElsewhere(let name):
-            "the enrolment key of \(name) is another user's device's, which has answered a challenge"
+            "the enrollment key of \(name) is another user's device's, which has answered a challenge"
         case .tooManyDevices(let limit): "this user has \(limit) devices, and may have no more"
         case .notEnrolled: "this device was registered without records"
         case .record(let error): error.description

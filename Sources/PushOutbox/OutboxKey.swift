@@ -57,13 +57,13 @@ package struct DeviceCodes: Hashable, Sendable {
     package var pin: [UInt8]?
     /// Of where it is delivered to.
     package var address: [UInt8]?
-    /// Of the enrolment and its record.
-    package var enrolment: [UInt8]?
+    /// Of the enrollment and its record.
+    package var enrollment: [UInt8]?
 
-    package init(pin: [UInt8]? = nil, address: [UInt8]? = nil, enrolment: [UInt8]? = nil) {
+    package init(pin: [UInt8]? = nil, address: [UInt8]? = nil, enrollment: [UInt8]? = nil) {
         self.pin = pin
         self.address = address
-        self.enrolment = enrolment
+        self.enrollment = enrollment
     }
 }
 
@@ -85,8 +85,8 @@ extension OutboxKey {
         return DeviceCodes(
             pin: pin(row.name, user: row.user, topic: row.topic, SealingKey(device.keys)),
             address: row.address.map { address(row.name, topic: row.topic, carrier: row.carrier, $0) },
-            enrolment: row.enrolment.map { enrolment in
-                code("enrolment", [row.name, enrolment.key, enrolment.record, enrolment.proven].map { .text($0) })
+            enrollment: row.enrollment.map { enrollment in
+                code("enrollment", [row.name, enrollment.key, enrollment.record, enrollment.proven].map { .text($0) })
             })
     }
 
@@ -95,7 +95,7 @@ extension OutboxKey {
 
     package func accepts(_ stored: StoredDevice) -> Bool {
         let right = codes(of: stored.device)
-        return [(right.pin, stored.codes.pin), (right.enrolment, stored.codes.enrolment)].allSatisfy(Self.areEqual)
+        return [(right.pin, stored.codes.pin), (right.enrollment, stored.codes.enrollment)].allSatisfy(Self.areEqual)
             && (right.address == nil || Self.areEqual(right.address, stored.codes.address))
     }
 

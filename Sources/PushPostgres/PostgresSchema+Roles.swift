@@ -53,7 +53,7 @@
                 GRANT SELECT, DELETE ON sealed_push.requests TO sealed_push_deliver;
 
                 -- Registers devices, and alone changes what is pinned of them; discards what waits, and reads none of it.
-                GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.devices, sealed_push.enrolments TO sealed_push_register;
+                GRANT SELECT, INSERT, UPDATE, DELETE ON sealed_push.devices, sealed_push.enrollments TO sealed_push_register;
                 GRANT SELECT (id, device), DELETE ON sealed_push.entries, sealed_push.dead_letters TO sealed_push_register;
                 GRANT SELECT, UPDATE, DELETE ON sealed_push.queues TO sealed_push_register;
             END $$;

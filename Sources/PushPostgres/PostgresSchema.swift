@@ -94,14 +94,14 @@
             CREATE INDEX devices_by_user ON sealed_push.devices(user_name);
             CREATE INDEX devices_by_topic ON sealed_push.devices(topic, (id + 0));
 
-            CREATE TABLE sealed_push.enrolments(
+            CREATE TABLE sealed_push.enrollments(
                 device bigint PRIMARY KEY REFERENCES sealed_push.devices(id) ON DELETE CASCADE,
-                enrolment text COLLATE "C" NOT NULL,
+                enrollment text COLLATE "C" NOT NULL,
                 record text COLLATE "C" NOT NULL,
                 proven text COLLATE "C" NOT NULL,
                 code bytea
             );
-            CREATE INDEX enrolments_by_key ON sealed_push.enrolments(enrolment);
+            CREATE INDEX enrollments_by_key ON sealed_push.enrollments(enrollment);
 
             CREATE TABLE sealed_push.senders(
                 id integer PRIMARY KEY,

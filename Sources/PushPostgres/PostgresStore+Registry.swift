@@ -4,7 +4,7 @@
     import SealedPush
 
     extension PostgresStore {
-        /// Devices are changed side by side, but for those that share a name, an enrolment key or an address. Many at once are
+        /// Devices are changed side by side, but for those that share a name, an enrollment key or an address. Many at once are
         /// alone: who takes many such locks in no order would stand in another's way.
         func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange] {
             try await write { db, now throws(OutboxError) in
@@ -79,7 +79,7 @@
             } else {
                 id = try insert(new, db)
             }
-            try saveEnrolment(of: id, DeviceRow(device).enrolment, new.codes.enrolment, db)
+            try saveEnrollment(of: id, DeviceRow(device).enrollment, new.codes.enrollment, db)
             if let known, known.stored.device.address.carrier != device.address.carrier {
                 let queues = try lockQueues(of: [id], db).values
                 try db.rows(
@@ -103,7 +103,7 @@
         /// What two devices may both claim.
         private static func shared(_ device: RegisteredDevice) -> [String] {
             var names: [String] = []
-            if case .enrolled(let enrolled) = device.keys { names.append("enrolment \(enrolled.enrolment)") }
+            if case .enrolled(let enrolled) = device.keys { names.append("enrollment \(enrolled.enrollment)") }
             if case .active(let address, _) = device.address { names.append("address \(address.hexadecimal)") }
             return names
         }
@@ -114,11 +114,11 @@
             guard case .enrolled(let enrolled) = device.keys else { return [] }
             let rows = try db.rows(
                 """
-                SELECT id, proven <> '' AS is_proven FROM sealed_push.enrolments JOIN sealed_push.devices ON device = id
-                WHERE enrolment = $1 AND user_name <> $2 AND name <> $3
+                SELECT id, proven <> '' AS is_proven FROM sealed_push.enrollments JOIN sealed_push.devices ON device = id
+                WHERE enrollment = $1 AND user_name <> $2 AND name <> $3
                 """,
                 [
-                    .text(enrolled.enrolment.description), .text(device.user.description),
+                    .text(enrolled.enrollment.description), .text(device.user.description),
                     .text(device.name.description),
                 ])
             return try rows.map { row throws(OutboxError) in (try row.int("id"), try row.bool("is_proven")) }
@@ -177,17 +177,17 @@
             ]
         }
 
-        private static func saveEnrolment(
-            of id: Int64, _ keys: DeviceRow.Enrolment?, _ code: [UInt8]?, _ db: PostgresConnection
+        private static func saveEnrollment(
+            of id: Int64, _ keys: DeviceRow.Enrollment?, _ code: [UInt8]?, _ db: PostgresConnection
         ) throws(OutboxError) {
             guard let keys else {
-                try db.rows("DELETE FROM sealed_push.enrolments WHERE device = $1", [.int(id)])
+                try db.rows("DELETE FROM sealed_push.enrollments WHERE device = $1", [.int(id)])
                 return
             }
             try db.rows(
                 """
-                INSERT INTO sealed_push.enrolments(device, enrolment, record, proven, code) VALUES ($1, $2, $3, $4, $5)
-                ON CONFLICT (device) DO UPDATE SET enrolment = $2, record = $3, proven = $4, code = $5
+                INSERT INTO sealed_push.enrollments(device, enrollment, record, proven, code) VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT (device) DO UPDATE SET enrollment = $2, record = $3, proven = $4, code = $5
                 """, [.int(id), .text(keys.key), .text(keys.record), .text(keys.proven), .bytes(code)])
         }
 
@@ -235,28 +235,28 @@
 
         private static let selection = """
             SELECT d.id, d.name, d.user_name, d.topic, d.carrier, d.token, d.token_registered, d.token_refusal, d.recipient,
-                e.enrolment, e.record, e.proven, d.pin_code, d.address_code, e.code
-            FROM sealed_push.devices d LEFT JOIN sealed_push.enrolments e ON e.device = d.id
+                e.enrollment, e.record, e.proven, d.pin_code, d.address_code, e.code
+            FROM sealed_push.devices d LEFT JOIN sealed_push.enrollments e ON e.device = d.id
             """
 
         private static func device(
             _ row: PostgresRows.Row, knowing record: DeviceRecord? = nil
         ) throws(OutboxError) -> StoredDevice {
-            var enrolment: DeviceRow.Enrolment?
-            if let key = try row.optionalText("enrolment") {
-                enrolment = .init(key: key, record: try row.text("record"), proven: try row.text("proven"))
+            var enrollment: DeviceRow.Enrollment?
+            if let key = try row.optionalText("enrollment") {
+                enrollment = .init(key: key, record: try row.text("record"), proven: try row.text("proven"))
             }
             let device = try DeviceRow(
                 name: row.text("name"), user: row.text("user_name"), topic: row.text("topic"),
                 carrier: row.text("carrier"), address: row.optionalBytes("token"),
                 registered: row.int("token_registered"), refusal: row.optionalText("token_refusal"),
-                recipient: row.optionalBytes("recipient"), enrolment: enrolment
+                recipient: row.optionalBytes("recipient"), enrollment: enrollment
             ).device(knowing: record)
             return StoredDevice(
                 device,
                 DeviceCodes(
                     pin: try row.optionalBytes("pin_code"), address: try row.optionalBytes("address_code"),
-                    enrolment: try row.optionalBytes("code")))
+                    enrollment: try row.optionalBytes("code")))
         }
     }
 #endif

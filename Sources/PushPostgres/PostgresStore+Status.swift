@@ -14,7 +14,7 @@
                         pg_total_relation_size('sealed_push.entries') + pg_total_relation_size('sealed_push.queues')
                             + pg_total_relation_size('sealed_push.dead_letters')
                             + pg_total_relation_size('sealed_push.devices')
-                            + pg_total_relation_size('sealed_push.enrolments') AS size
+                            + pg_total_relation_size('sealed_push.enrollments') AS size
                     FROM sealed_push.devices
                     """
                 ).first {

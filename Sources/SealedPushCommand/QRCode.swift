@@ -20,7 +20,7 @@ struct QRCode {
         }
         defer { QRcode_free(code) }
         size = Int(code.pointee.width)
-        // The lowest bit of a module's byte is its colour; the others are the library's own.
+        // The lowest bit of a module's byte is its color; the others are the library's own.
         isDark = UnsafeBufferPointer(start: code.pointee.data, count: size * size).map { $0 & 1 == 1 }
     }
 
@@ -50,22 +50,22 @@ struct QRCode {
 extension QRCode {
     /// How light and dark come about.
     enum Style {
-        /// Black blocks on white, by escape sequences: right on every terminal with colours, light or dark.
-        case coloured
+        /// Black blocks on white, by escape sequences: right on every terminal with colors, light or dark.
+        case colored
         /// No escape sequences; the blocks are the light modules: right where text is lighter than what it stands on.
         case plain
 
-        /// Coloured on a terminal that knows colours, unless `NO_COLOR` is set and not empty (no-color.org).
+        /// Colored on a terminal that knows colors, unless `NO_COLOR` is set and not empty (no-color.org).
         static var ofStandardOutput: Style {
             let environment = ProcessInfo.processInfo.environment
-            let knowsColours = !["", "dumb"].contains(environment["TERM"] ?? "")
-            let wantsColours = (environment["NO_COLOR"] ?? "").isEmpty
-            return isatty(STDOUT_FILENO) == 1 && knowsColours && wantsColours ? .coloured : .plain
+            let knowsColors = !["", "dumb"].contains(environment["TERM"] ?? "")
+            let wantsColors = (environment["NO_COLOR"] ?? "").isEmpty
+            return isatty(STDOUT_FILENO) == 1 && knowsColors && wantsColors ? .colored : .plain
         }
 
         /// The character for two modules, one above the other.
         fileprivate func character(upper: Bool, lower: Bool) -> Character {
-            let isBlock = self == .coloured ? (upper, lower) : (!upper, !lower)
+            let isBlock = self == .colored ? (upper, lower) : (!upper, !lower)
             return switch isBlock {
             case (true, true): "█"
             case (true, false): "▀"
@@ -74,17 +74,17 @@ extension QRCode {
             }
         }
 
-        /// Colours 16 and 231 of the 256: black and white in every theme, where the first sixteen are anybody's choice.
-        fileprivate var start: String { self == .coloured ? "\u{1b}[38;5;16;48;5;231m" : "" }
-        fileprivate var end: String { self == .coloured ? "\u{1b}[0m" : "" }
+        /// Colors 16 and 231 of the 256: black and white in every theme, where the first sixteen are anybody's choice.
+        fileprivate var start: String { self == .colored ? "\u{1b}[38;5;16;48;5;231m" : "" }
+        fileprivate var end: String { self == .colored ? "\u{1b}[0m" : "" }
     }
 }
 
 /// What `keys show --qr` needs.
 extension QRCode {
     static let help = """
-        --qr is black on white on a terminal with colours. Where standard output is no such terminal, or NO_COLOR is \
-        set, it has no colours, and its blocks are the light parts: right for light text on a dark ground.
+        --qr is black on white on a terminal with colors. Where standard output is no such terminal, or NO_COLOR is \
+        set, it has no colors, and its blocks are the light parts: right for light text on a dark ground.
         """
 
     /// Refuses a code for many keys at once, and one among JSON, as wrong use.

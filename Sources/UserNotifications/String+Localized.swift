@@ -18,7 +18,7 @@ extension String {
     }
 }
 
-/// The format of localised notification texts: `%@`, `%1$@` and `%%` (Apple, Generating a remote notification).
+/// The format of localized notification texts: `%@`, `%1$@` and `%%` (Apple, Generating a remote notification).
 package enum LocalizedFormat {
     /// Puts the arguments into their places; a place without an argument, or of another kind, stays as it is.
     package static func fill(_ format: String, with arguments: [String]) -> String {

@@ -26,13 +26,13 @@ struct KeyringSource: Sendable {
     func copy(to phone: SimulatedDevice) throws(Failure) {
         let state: State
         let keys: [DeviceKey]
-        let enrolment: (key: EnrolmentKey, record: DeviceRecord)?
+        let enrollment: (key: EnrollmentKey, record: DeviceRecord)?
         do throws(KeyringError) {
             let entry = try keyring.entry(named: name)
             state = State(entry: entry, senderSet: try keyring.trustList().senderSet(for: topic))
             guard copied.withLock({ $0 }) != state else { return }
             keys = try keyring.deviceKeys(named: name)
-            enrolment = try keyring.enrolment(named: name)
+            enrollment = try keyring.enrollment(named: name)
         } catch { throw Failure(opening: error) }
         let gone = state.entry.keys.filter { !$0.life.opens }.compactMap { key in
             if case .device(let recipient) = key.key { recipient } else { nil as Recipient? }
@@ -40,7 +40,7 @@ struct KeyringSource: Sendable {
         let created = state.entry.keys.map(\.life.created).min() ?? state.entry.created
         do {
             try PushDelivery.prepareContainer(phone.container, keyCreated: created.secondsSince1970)
-            try phone.adopt(keys, destroying: gone, enrolment: enrolment)
+            try phone.adopt(keys, destroying: gone, enrollment: enrollment)
             if let set = state.senderSet { try phone.take(set) }
         } catch { throw .file("the phone's folder can't be written: \(error)") }
         copied.withLock { $0 = state }

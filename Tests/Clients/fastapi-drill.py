@@ -164,16 +164,16 @@ class Drill:
         lines = (self.folder / "phones.jsonl").read_text().split("\n")[:-1]
         return [event for event in map(json.loads, lines) if event.get("event") == kind]
 
-    def enrol(self, name, account):
+    def enroll(self, name, account):
         record = self.keys("export", name, "--record")
         status, said = self.insist("/devices", {"token": self.tokens[name], "record": record}, account)
         if status != 200 or said["challenge"] is None:
             return status, said
         answer = self.keys("challenge", name, "--reply", said["challenge"], "--trust", "newsroom")
-        return self.insist("/devices/answer", {"enrolment": said["enrolment"], "answer": answer}, account)
+        return self.insist("/devices/answer", {"enrollment": said["enrollment"], "answer": answer}, account)
 
 
-def enrolments(drill):
+def enrollments(drill):
     """Phones of alice's, and who else tries what with them. What is not as it should be."""
     wrong = []
 
@@ -187,18 +187,18 @@ def enrolments(drill):
     # Mallory is first with Alice's record, and can't answer.
     expect("mallory first", drill.insist("/devices", registration, "mallory")[0], 200)
     for name in drill.names:
-        expect(f"enrol {name}", drill.enrol(name, "alice")[0], 200)
+        expect(f"enroll {name}", drill.enroll(name, "alice")[0], 200)
     expect("mallory later", drill.insist("/devices", registration, "mallory")[0], 409)
     # The phone is handed on, and comes back.
-    own = drill.insist("/devices", registration, "alice")[1]["enrolment"]
+    own = drill.insist("/devices", registration, "alice")[1]["enrollment"]
     for before, after in (("alice", "mallory"), ("mallory", "alice")):
         expect("logout", drill.insist(f"/devices/{own}", {}, before, "DELETE")[0], 204)
-        expect("login", drill.enrol("phone-1", after)[0], 200)
+        expect("login", drill.enroll("phone-1", after)[0], 200)
     expect("again", drill.insist("/devices", registration, "alice")[1].get("challenge"), None)
     expect("altered", drill.insist("/devices", registration | {"record": record[:-1]}, "alice")[0], 422)
     # A rotation: the new key is asked for, and the record of before is answered with the newest.
     drill.keys("rotate", "phone-1")
-    expect("rotate", drill.enrol("phone-1", "alice")[0], 200)
+    expect("rotate", drill.enroll("phone-1", "alice")[0], 200)
     status, said = drill.insist("/devices", registration, "alice")
     expect("older", (status, said["code"], said["record"] != record), (409, "rolled-back", True))
     message = {"id": str(uuid.uuid4()), "to": "nobody", "text": "x"}
@@ -224,7 +224,7 @@ def main(programs, messages, phones):
             f"INSERT INTO login VALUES ('\\x{hashlib.sha256(name.encode()).hexdigest()}', '{name}');"
             for name in ("nina", "alice", "mallory")))  # fmt: skip
         drill.start_service()
-        wrong = enrolments(drill)
+        wrong = enrollments(drill)
 
         written = []
 

@@ -89,7 +89,7 @@ struct InteropTests {
     }
 
     @Test(
-        "a device enrols with a server in another language, which seals to it, and then to its next key",
+        "a device enrolls with a server in another language, which seals to it, and then to its next key",
         arguments: [["python3", "server.py"], ["node", "server.mjs"]])
     func server(language: [String]) throws {
         let keys = Program("sealedpush", in: folder.url)
@@ -126,7 +126,7 @@ struct InteropTests {
         let made = try keys.run("keys", "generate", "device", "tablet", "--topic", "com.example.app", "--keyring", "K")
         #expect(made.status == 0, "\(made.errors)")
         let first = try record()
-        #expect(try server("enrol", first).status == 0)
+        #expect(try server("enroll", first).status == 0)
         #expect(try server("seal", content).errors == "unproven\n")
         #expect(try proven() == made.trimmed)
         #expect(try shown()["title"] as? String == "Nina")
@@ -150,7 +150,7 @@ struct InteropTests {
         }
         _ = try keys.run("keys", "generate", "device", "tablet", "--topic", "com.example.app", "--keyring", "K")
         let record = try keys.run("keys", "export", "tablet", "--record", "--keyring", "K").trimmed
-        #expect(try server("python3", "server.py", "enrol", record).status == 0)
+        #expect(try server("python3", "server.py", "enroll", record).status == 0)
         let question = try server("node", "server.mjs", "challenge").trimmed
         let answer = try keys.run(
             "keys", "challenge", "tablet", "--reply", question, "--trust", "newsroom", "--keyring", "K")

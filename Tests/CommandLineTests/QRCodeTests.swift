@@ -9,7 +9,7 @@ import Testing
 struct QRCodeTests {
     private let folder: TemporaryFolder
     private static let kinds = ["device", "sender"]
-    private static let colours = "\u{1b}[38;5;16;48;5;231m"
+    private static let colors = "\u{1b}[38;5;16;48;5;231m"
     private static let reset = "\u{1b}[0m"
 
     init() throws {
@@ -37,7 +37,7 @@ struct QRCodeTests {
 
     /// The code's part of what was printed.
     private func code(in lines: [String]) -> [String] {
-        lines.filter { $0.hasPrefix(Self.colours) || $0.contains { "█▀▄".contains($0) } }
+        lines.filter { $0.hasPrefix(Self.colors) || $0.contains { "█▀▄".contains($0) } }
     }
 
     /// What a camera reads: modules of 4 by 4 pixels, on the ground of the terminal around.
@@ -78,19 +78,19 @@ struct QRCodeTests {
     }
 
     @Test("prints black on white on a terminal, which reads as the key on any ground", arguments: kinds)
-    func coloured(kind: String) throws {
+    func colored(kind: String) throws {
         let lines = code(in: try runOnTerminal(["--unset=NO_COLOR", "TERM=xterm-256color"], kind))
         #expect(lines.count == 21)
-        #expect(lines.allSatisfy { $0.hasPrefix(Self.colours) && $0.hasSuffix(Self.reset) })
-        let blocks = lines.map { $0.replacing(Self.colours, with: "").replacing(Self.reset, with: "") }
+        #expect(lines.allSatisfy { $0.hasPrefix(Self.colors) && $0.hasSuffix(Self.reset) })
+        let blocks = lines.map { $0.replacing(Self.colors, with: "").replacing(Self.reset, with: "") }
         #expect(blocks.allSatisfy { $0.count == 41 && $0.allSatisfy { "█▀▄ ".contains($0) } })
         let key = try key(kind).uppercased()
         #expect(try read(blocks, ink: 0, paper: 255, around: 0) == key)
         #expect(try read(blocks, ink: 0, paper: 255, around: 255) == key)
     }
 
-    @Test("prints no escape sequence where NO_COLOR is set, nor on a terminal without colours")
-    func withoutColours() throws {
+    @Test("prints no escape sequence where NO_COLOR is set, nor on a terminal without colors")
+    func withoutColors() throws {
         let plain = code(
             in: try run("keys", "show", "device", "--qr", "--keyring", "K").output.split(separator: "\n")
                 .map(String.init))

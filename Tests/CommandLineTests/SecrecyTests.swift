@@ -54,7 +54,7 @@ struct SecrecyTests {
         let limits = try String(contentsOfFile: "/proc/\(process.identifier)/limits", encoding: .utf8)
         #expect(limits.contains(#/Max core file size +0 +0 /#))
         Glibc.kill(process.identifier, SIGABRT)
-        #expect(process.wait() == .signalled(SIGABRT))
+        #expect(process.wait() == .signaled(SIGABRT))
         #expect(try Checkout.text(errors).contains("Registers") == false)
         #expect(try Checkout.text(errors).utf8.count < 200)
     }

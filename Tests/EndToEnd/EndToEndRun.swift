@@ -96,7 +96,7 @@ package final class EndToEndRun {
     private func makeKeys() throws -> [EnrolledDevice] {
         try newsroom.sender.withSecretText { try Data($0).write(to: folder.senderKey) }
         // Older than any message: what comes from before a device's key is not opened.
-        return try keys.enrol(at: .now().advanced(bySeconds: -3_600))
+        return try keys.enroll(at: .now().advanced(bySeconds: -3_600))
     }
 
     private func startServer() throws -> ChildProcess {
@@ -140,7 +140,7 @@ package final class EndToEndRun {
 
     /// A task, for whoever has none.
     private final class Work<Value: Sendable>: @unchecked Sendable {
-        // Written before the semaphore is signalled, read after it.
+        // Written before the semaphore is signaled, read after it.
         private var result: Result<Value, any Error>?
         private let isDone = DispatchSemaphore(value: 0)
 
@@ -184,7 +184,7 @@ package final class EndToEndRun {
             if ending != .exited(0) { throw Failed(description: "the sender ended with \(ending): \(senderWords())") }
             return
         }
-        guard ending == .signalled(SIGKILL) else {
+        guard ending == .signaled(SIGKILL) else {
             throw Failed(description: "the sender ended with \(ending) before it was killed: \(senderWords())")
         }
         outcome.killCount += 1

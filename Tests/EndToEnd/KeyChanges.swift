@@ -47,9 +47,9 @@ final class KeyChanges: Sendable {
     }
 
     /// Every phone's first launch. A third of them have their keys stolen right after it, and a third rotate.
-    func enrol(at now: Timestamp) throws -> [EnrolledDevice] {
+    func enroll(at now: Timestamp) throws -> [EnrolledDevice] {
         try apps.enumerated().map { number, app in
-            var server = try newsroom.enrol(app, at: now)
+            var server = try newsroom.enroll(app, at: now)
             guard number % 3 > 0 else { return server }
             let later = now.advanced(bySeconds: 1)
             let record = try number % 3 == 1 ? app.device.revoke(at: later) : app.device.rotate(at: later)
@@ -130,7 +130,7 @@ final class KeyChanges: Sendable {
         guard case .enrolled(let enrolled)? = try await outbox.device(name)?.keys else { return }
         for recipient in enrolled.unproven {
             let challenge = PendingChallenge(
-                to: recipient, of: enrolled.enrolment, topic: newsroom.topic, from: newsroom.sender, at: .now())
+                to: recipient, of: enrolled.enrollment, topic: newsroom.topic, from: newsroom.sender, at: .now())
             let answer = try apps[number].device.answer(challenge: challenge.text)
             try await outbox.prove(challenge, answer: answer, of: name, at: .now())
         }

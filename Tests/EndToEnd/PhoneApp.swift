@@ -45,10 +45,10 @@ package struct Newsroom: Sendable {
             expires: now.advanced(bySeconds: 30 * 86_400), signedBy: authority)
     }
 
-    /// A phone's first launch: its app takes the sender set and enrols, and proves its key.
-    package func enrol(_ app: PhoneApp, at now: Timestamp) throws -> EnrolledDevice {
+    /// A phone's first launch: its app takes the sender set and enrolls, and proves its key.
+    package func enroll(_ app: PhoneApp, at now: Timestamp) throws -> EnrolledDevice {
         try app.device.accept(senderSet: senderSet(1, at: now).description, at: now)
-        var server = try EnrolledDevice(pinning: app.device.enrol(at: now), topic: topic, at: now)
+        var server = try EnrolledDevice(pinning: app.device.enroll(at: now), topic: topic, at: now)
         try prove(app, to: &server, at: now)
         return server
     }
@@ -63,7 +63,7 @@ package struct Newsroom: Sendable {
 
     private func prove(_ app: PhoneApp, to server: inout EnrolledDevice, at now: Timestamp) throws {
         for recipient in server.unproven {
-            let challenge = PendingChallenge(to: recipient, of: server.enrolment, topic: topic, from: sender, at: now)
+            let challenge = PendingChallenge(to: recipient, of: server.enrollment, topic: topic, from: sender, at: now)
             try server.prove(challenge, answer: app.device.answer(challenge: challenge.text, at: now), at: now)
         }
     }

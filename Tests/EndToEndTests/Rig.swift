@@ -32,7 +32,7 @@ final class Rig {
             try PhoneApp(in: folder.appending("States/phone-\($0)"), trusting: newsroom)
         }
         let created = Timestamp.now().advanced(bySeconds: -3_600)
-        enrolled = try apps.map { try newsroom.enrol($0, at: created) }
+        enrolled = try apps.map { try newsroom.enroll($0, at: created) }
         sealer = Sealer(sender: newsroom.sender, topic: newsroom.topic, safeDefault: "wire default")
         server = try await LocalAPNs.start(folder: folder.appending("APNs"))
         let address = server.address

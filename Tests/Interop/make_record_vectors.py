@@ -15,7 +15,7 @@ import records_tool
 from make_vectors import IDENTITY, IDENTITY_2, SENDER, SENDER_2, STRANGER, TOPIC, numbered
 from sealed_push.protocol import hpke, key_text, records
 from sealed_push.protocol.hpke import Context, public_key
-from sealed_push.protocol.key_text import AUTHORITY, AUTHORITY_SECRET, ENROLMENT, ENROLMENT_SECRET
+from sealed_push.protocol.key_text import AUTHORITY, AUTHORITY_SECRET, ENROLLMENT, ENROLLMENT_SECRET
 from sealed_push.protocol.records import (
     DEVICE,
     SENDERS,
@@ -35,7 +35,7 @@ def secret(name):
     return hashlib.sha256(b"sealed push record vector: " + name.encode()).digest()
 
 
-ENROLMENT_KEY, AUTHORITY_KEY, OTHER_KEY = secret("enrolment"), secret("authority"), secret("another signer")
+ENROLLMENT_KEY, AUTHORITY_KEY, OTHER_KEY = secret("enrollment"), secret("authority"), secret("another signer")
 PHONE, PHONE_2 = public_key(IDENTITY), public_key(IDENTITY_2)
 MANY = tuple(public_key(secret(f"recipient {number}")) for number in range(17))
 LOW_ORDER = bytes(32)
@@ -62,16 +62,16 @@ def fields(counter=7, created=CREATED, expires=EXPIRES, topic=TOPIC, keys=(PHONE
     return counter, created, expires, topic, keys
 
 
-def unsigned(type=DEVICE, key=ENROLMENT_KEY, signer=None, **changes):
+def unsigned(type=DEVICE, key=ENROLLMENT_KEY, signer=None, **changes):
     return unsigned_record(type, signer or signing_public_key(key), *fields(**changes))
 
 
-def signed(type=DEVICE, key=ENROLMENT_KEY, **changes):
+def signed(type=DEVICE, key=ENROLLMENT_KEY, **changes):
     return sign_bytes(key, unsigned(type, key, **changes))
 
 
 def setting(kind, text, topic=TOPIC, now=NOW, known=None, pinned=None):
-    signer, key = (ENROLMENT, ENROLMENT_KEY) if kind == "device" else (AUTHORITY, AUTHORITY_KEY)
+    signer, key = (ENROLLMENT, ENROLLMENT_KEY) if kind == "device" else (AUTHORITY, AUTHORITY_KEY)
     values = {"kind": kind, "pinned": key_text.encode(signer, pinned or signing_public_key(key))}
     values |= {"topic": topic, "now": now} | ({"known": record_text(known)} if known else {})
     return values | {"record": text}
@@ -79,7 +79,7 @@ def setting(kind, text, topic=TOPIC, now=NOW, known=None, pinned=None):
 
 def accepted(name, sentence, kind="device", known=None, now=NOW, **changes):
     type, key, secret_kind, key_kind = {
-        "device": (DEVICE, ENROLMENT_KEY, ENROLMENT_SECRET, key_text.RECIPIENT),
+        "device": (DEVICE, ENROLLMENT_KEY, ENROLLMENT_SECRET, key_text.RECIPIENT),
         "senders": (SENDERS, AUTHORITY_KEY, AUTHORITY_SECRET, key_text.SENDER),
     }[kind]
     counter, created, expires, topic, keys = fields(**changes)
@@ -144,8 +144,8 @@ def make_malformed():
     case("last-character", "Bits that are not zero behind the last byte.", changed)
     case("cut", "Cut, with a checksum that fits.", signed(keys=(PHONE, PHONE_2))[:-1])
     case("byte-more", "A byte more, with a checksum that fits.", signed() + b"\0")
-    case("version-2", "An unknown version.", sign_bytes(ENROLMENT_KEY, with_byte(unsigned(), 1, 2)))
-    case("no-key", "No key.", sign_bytes(ENROLMENT_KEY, unsigned(keys=(), topic="x" * 50)))
+    case("version-2", "An unknown version.", sign_bytes(ENROLLMENT_KEY, with_byte(unsigned(), 1, 2)))
+    case("no-key", "No key.", sign_bytes(ENROLLMENT_KEY, unsigned(keys=(), topic="x" * 50)))
     case("seventeen-keys", "A key too many.", signed(keys=MANY, topic="x"))
     case("key-twice", "A key twice.", signed(keys=(PHONE, PHONE_2, PHONE)))
     case("key-low-order", "A key of low order.", signed(keys=(PHONE, LOW_ORDER)))
@@ -156,12 +156,12 @@ def make_malformed():
     case("topic-empty", "An empty topic.", signed(topic=""))
     case("topic-156", "A topic that is too long.", signed(topic="x" * 156))
     case("topic-space", "A space in the topic.", signed(topic="com.example app"))
-    case("signer-low-order", "A signer of low order.", sign_bytes(ENROLMENT_KEY, unsigned(signer=LOW_ORDER)))
+    case("signer-low-order", "A signer of low order.", sign_bytes(ENROLLMENT_KEY, unsigned(signer=LOW_ORDER)))
     # The point (x, y) plus the one of order 2 is (-x, -y).
-    number = int.from_bytes(signing_public_key(ENROLMENT_KEY), "little")
+    number = int.from_bytes(signing_public_key(ENROLLMENT_KEY), "little")
     y, sign = number & (1 << 255) - 1, number >> 255
     mixed = (key_text.PRIME - y | (1 - sign) << 255).to_bytes(32, "little")
-    case("signer-mixed", "A signer mixed with the point of order 2.", sign_bytes(ENROLMENT_KEY, unsigned(signer=mixed)))
+    case("signer-mixed", "A signer mixed with the point of order 2.", sign_bytes(ENROLLMENT_KEY, unsigned(signer=mixed)))
 
     flipped = text[:60] + ("B" if text[60] == "A" else "A") + text[61:]
     case("character", "One character is wrong.", flipped, "wrong-checksum")
@@ -189,7 +189,7 @@ def make_unverified():
     case("s", "A bit of the signature's S is flipped.", with_byte(data, len(data) - 32, data[-32] ^ 1))
     larger = int.from_bytes(data[-32:], "little") + key_text.ORDER
     case("s-plus-l", "L was added to the signature's S.", data[:-32] + larger.to_bytes(32, "little"))
-    private = nacl.signing.SigningKey(ENROLMENT_KEY)
+    private = nacl.signing.SigningKey(ENROLLMENT_KEY)
     case("no-prefix", "The record is signed without the words before it.", unsigned() + private.sign(unsigned()).signature)
 
 
@@ -224,7 +224,7 @@ def make_refused():
 # Challenges
 
 
-ASKED = signing_public_key(ENROLMENT_KEY)
+ASKED = signing_public_key(ENROLLMENT_KEY)
 
 
 def challenge(name, sentence, outcome="answered", identities=(IDENTITY,), senders=(SENDER,), topic=TOPIC,
@@ -235,12 +235,12 @@ def challenge(name, sentence, outcome="answered", identities=(IDENTITY,), sender
     values = {"kind": "challenge"}
     values |= numbered("identity", [key_text.encode(key_text.IDENTITY, each) for each in identities])
     values |= numbered("sender", make_vectors.sender_texts(senders))
-    values |= {"enrolment": key_text.encode(ENROLMENT, ASKED), "topic": topic}
+    values |= {"enrollment": key_text.encode(ENROLLMENT, ASKED), "topic": topic}
     values |= {"challenge": text(made) if text else made, "outcome": outcome}
     if outcome == "answered":
         context = Context.to_seal(SENDER, public_key(identity), topic, ephemeral, purpose=hpke.CHALLENGE)
         values |= {"answer": answer, "recipient": key_text.encode(key_text.RECIPIENT, public_key(identity))}
-        values |= {"asked-enrolment": key_text.encode(ENROLMENT, asked)}
+        values |= {"asked-enrollment": key_text.encode(ENROLLMENT, asked)}
         values |= {"sender-secret": key_text.encode(key_text.SENDER_SECRET, SENDER)}
         values |= {"ephemeral-secret": ephemeral, "random": random, "plaintext": random + asked}
         values |= {"enc": context.enc, "shared-secret": context.shared_secret, "key": context.key}
@@ -269,13 +269,13 @@ def message(text):
 
 
 def make_challenges():
-    challenge("answered", "The device has the key, and the challenge is about its own enrolment.")
+    challenge("answered", "The device has the key, and the challenge is about its own enrollment.")
     challenge("second-identity", "The device has several keys.", identities=(IDENTITY_2, IDENTITY), identity=IDENTITY)
     challenge("second-sender", "The device trusts several senders.", senders=(SENDER_2, SENDER))
     challenge("shared-key-id", "Two of the device's keys share a key ID; the second opens.",
               identities=(make_vectors.SHARED_A, make_vectors.SHARED_B), identity=make_vectors.SHARED_B)  # fmt: skip
-    challenge("foreign-enrolment", "Somebody else's challenge, passed on: it opens, and is not answered.",
-              "foreign-enrolment", asked=signing_public_key(OTHER_KEY))  # fmt: skip
+    challenge("foreign-enrollment", "Somebody else's challenge, passed on: it opens, and is not answered.",
+              "foreign-enrollment", asked=signing_public_key(OTHER_KEY))  # fmt: skip
     challenge("unknown-recipient", "For another device's key.", "unknown-recipient", identity=STRANGER)
     challenge("unknown-sender", "From a sender that is not trusted.", "unknown-sender", senders=(SENDER_2,))
     challenge("other-topic", "For another app.", "rejected", sealed_topic="com.example.other")

@@ -384,7 +384,7 @@ def make_good_contents():
         with_content(
             alert={"body": "Lunch at one?", "loc-key": "LUNCH", "loc-args": None},
             sound={"name": "default", "pitch": None},
-            colour="green",
+            color="green",
             nothing=None,
             Badge="no number, since names are compared exactly",
         ),
@@ -393,7 +393,7 @@ def make_good_contents():
         "non-ascii": ("Text outside ASCII.", "Grüße aus Århus, žluťoučký kůň, 東京で昼食"),
         "emoji": ("Emoji, some made of several scalars.", "🍜 👩‍👩‍👧 🇩🇰 👍🏽 ☕️"),
         "right-to-left": ("Right-to-left text.", "غداء في الواحدة؟ ארוחת צהריים"),
-        "combining": ("Combining marks; nothing is normalised.", "e\u0301 \u00e9 \u1100\u1161"),
+        "combining": ("Combining marks; nothing is normalized.", "e\u0301 \u00e9 \u1100\u1161"),
         "percent-signs": ("Percent signs; they are not doubled.", "100% of %@ and %%"),
     }
     for name, (sentence, text) in texts.items():

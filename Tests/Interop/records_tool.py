@@ -14,7 +14,7 @@ from sealed_push.protocol import key_text, records
 
 # By the kind of a record: its type, and the kinds of its keys, its signer and its signer's secret.
 KINDS = {
-    "device": (records.DEVICE, key_text.RECIPIENT, key_text.ENROLMENT, key_text.ENROLMENT_SECRET),
+    "device": (records.DEVICE, key_text.RECIPIENT, key_text.ENROLLMENT, key_text.ENROLLMENT_SECRET),
     "senders": (records.SENDERS, key_text.SENDER, key_text.AUTHORITY, key_text.AUTHORITY_SECRET),
 }
 
@@ -49,7 +49,7 @@ def ask(values):
     text, answer = records.make_challenge(
         key_text.decode(key_text.SENDER_SECRET, values["sender-secret"]),
         key_text.decode(key_text.RECIPIENT, values["recipient"]),
-        key_text.decode(key_text.ENROLMENT, values["asked-enrolment"]),
+        key_text.decode(key_text.ENROLLMENT, values["asked-enrollment"]),
         values["topic"],
     )
     return {"challenge": text, "answer": answer}
@@ -61,7 +61,7 @@ def answer(values):
         keys_of(values, "identity", key_text.IDENTITY),
         keys_of(values, "sender", key_text.SENDER),
         values["topic"],
-        key_text.decode(key_text.ENROLMENT, values["enrolment"]),
+        key_text.decode(key_text.ENROLLMENT, values["enrollment"]),
     )
     return {"answer": text}
 

@@ -9,7 +9,7 @@ const [state, secretFile, topic, command, value] = process.argv.slice(2)
 
 /** The device as it is now, and what is printed. */
 function run(sender) {
-  if (command === 'enrol') return [Device.enrol(value, { topic })]
+  if (command === 'enroll') return [Device.enroll(value, { topic })]
   const device = Device.fromJSON(JSON.parse(readFileSync(state, 'utf8')))
   switch (command) {
     case 'update':

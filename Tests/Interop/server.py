@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A server in Python, one step a run: what it knows of its device is in the file STATE.
 
-  server.py STATE SENDER-FILE TOPIC enrol|update RECORD
+  server.py STATE SENDER-FILE TOPIC enroll|update RECORD
   server.py STATE SENDER-FILE TOPIC challenge           prints the question
   server.py STATE SENDER-FILE TOPIC check ANSWER        prints the key that is proven
   server.py STATE SENDER-FILE TOPIC seal CONTENT        prints the payload, and the headers as a second line of JSON
@@ -21,8 +21,8 @@ def secret_of(path):
 
 
 def run(state, sender, command, value=None):
-    if command == "enrol":
-        return Device.enrol(value, topic=sender.topic), None
+    if command == "enroll":
+        return Device.enroll(value, topic=sender.topic), None
     device = Device.from_dict(json.loads(state.read_text()))
     if command == "update":
         return device, "\n".join(device.update(value))

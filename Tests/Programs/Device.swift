@@ -39,7 +39,7 @@ package struct Device {
         let keys = try Keyring(folder: folder.appending("Keys")).deviceKeys(named: Self.name("phone"))
         try PushDelivery.prepareContainer(container, keyCreated: created.secondsSince1970)
         let phone = SimulatedDevice(container: container)
-        try phone.adopt(keys, destroying: [], enrolment: nil)
+        try phone.adopt(keys, destroying: [], enrollment: nil)
         return phone
     }
 

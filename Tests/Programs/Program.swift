@@ -103,7 +103,7 @@ extension ChildProcess.Ending {
     package var status: Int32 {
         switch self {
         case .exited(let status): status
-        case .signalled(let signal): -signal
+        case .signaled(let signal): -signal
         }
     }
 }

@@ -66,8 +66,8 @@ struct DependencyTests {
         #expect(result.status == 1 && result.output.contains("Fuzzing/Package.resolved: swift-nio: here is \(here)0, "))
     }
 
-    @Test("names a licence for each package")
-    func licences() throws {
+    @Test("names a license for each package")
+    func licenses() throws {
         let rows = try Checkout.text(folder.appending("Docs/Dependencies.md")).split(separator: "\n").filter {
             $0.hasPrefix("| ") && !$0.hasPrefix("| package")
         }

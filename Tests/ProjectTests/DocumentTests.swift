@@ -140,7 +140,7 @@ struct DocumentTests {
 
     @Test("the server's example names the variable that is missing")
     func missingVariable() throws {
-        let names = ["SENDER_SECRET", "DEVICE_ENROLMENT", "DEVICE_RECORD", "DEVICE_PROVEN"]
+        let names = ["SENDER_SECRET", "DEVICE_ENROLLMENT", "DEVICE_RECORD", "DEVICE_PROVEN"]
         for (index, name) in names.enumerated() {
             let variables = names.prefix(index).map { "\($0)=something" }
             let server = Program("server-example").executable.path

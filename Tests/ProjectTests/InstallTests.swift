@@ -31,7 +31,7 @@ struct InstallTests {
         try String(contentsOf: folder.appending(path), encoding: .utf8)
     }
 
-    @Test("both are optimised, stripped, and work")
+    @Test("both are optimized, stripped, and work")
     func installs() throws {
         let result = try install("out")
         #expect(result.status == 0, "\(result.errors)")

@@ -4,7 +4,7 @@ import TestSupport
 import TestThreads
 import Testing
 
-/// What it seals, asks and enrols is held against Swift by InteropTests.
+/// What it seals, asks and enrolls is held against Swift by InteropTests.
 @Suite("Clients/Node", .blocking)
 struct NodeClientTests {
     private let client = Checkout.folder.appending(path: "Clients/Node")

@@ -92,9 +92,9 @@ struct AdviceTests {
 
     @Test("what is sent says by its outcome what APNs has answered, and another carrier's address is not sent to")
     func delivered() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { $0.refuse(413, "PayloadTooLarge") }
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.onRequest = { $0.refuse(413, "PayloadTooLarge") }
+        let rig = try await Rig(behavior)
         #expect(try await rig.transport.deliver(Rig.request()) == .change(PushReason("PayloadTooLarge")))
         let own = Rig.request()
         let carrier = try #require(Carrier("post"))

@@ -12,9 +12,9 @@ import Testing
 struct AnswerTests {
     @Test("a push arrives with Apple's headers and its body, and the unique ID comes back")
     func accepted() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { $0.accept(uniqueID: "unique-1") }
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.onRequest = { $0.accept(uniqueID: "unique-1") }
+        let rig = try await Rig(behavior)
         let request = Rig.request(7, expiration: Timestamp(secondsSince1970: 1_900_000_000))
         let answer = try await rig.transport.deliver(request)
 
@@ -52,9 +52,9 @@ struct AnswerTests {
             (429, "TooManyRequests", nil), (500, "InternalServerError", nil), (400, "SomethingNew", nil),
         ] as [(Int, String, Int?)])
     func refused(status: Int, reason: String, timestamp: Int?) async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { $0.refuse(status, reason, timestamp: timestamp) }
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.onRequest = { $0.refuse(status, reason, timestamp: timestamp) }
+        let rig = try await Rig(behavior)
         let time = timestamp.flatMap { Timestamp(secondsSince1970: Int64($0 / 1_000)) }
         #expect(await rig.outcome().refusal == APNSRefusal(status: status, reason: reason, timestamp: time))
         #expect(await rig.outcome().refusal?.status == status, "the connection goes on")
@@ -70,17 +70,17 @@ struct AnswerTests {
             "{\"reason\":\"\"}", "\u{ff}\u{fe}",
         ])
     func strangeBodies(body: String) async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { $0.answer(502, body: Array(body.utf8)) }
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.onRequest = { $0.answer(502, body: Array(body.utf8)) }
+        let rig = try await Rig(behavior)
         #expect(await rig.outcome().refusal == APNSRefusal(status: 502, reason: nil, timestamp: nil))
         await rig.stop()
     }
 
     @Test("a body of a megabyte keeps its status, is not read to its end, and others are still answered")
     func hugeBody() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.request.body == Rig.request(0).body {
                 exchange.answer(500, body: [UInt8](repeating: 0x20, count: 16_384), ends: false)
                 for _ in 0..<60 {
@@ -91,7 +91,7 @@ struct AnswerTests {
                 exchange.refuse(400, "BadTopic")
             }
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         for _ in 0..<10 { #expect(await rig.outcome(0).refusal == APNSRefusal(status: 500, reason: nil)) }
         #expect(await rig.outcome(1).refusal?.reason == "BadTopic")
         try await eventually("the stream is reset") { rig.server.seen.resetCount == 10 }
@@ -118,8 +118,8 @@ struct AnswerTests {
 
     @Test("200 is an answer, whatever becomes of the stream after it", arguments: [0, 1, 2])
     func unfinished(end: Int) async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.request.body == Rig.request(1).body { return exchange.accept() }
             exchange.connection.send(
                 .headers(.init(headers: [":status": "200"], endStream: false)), on: exchange.streamID)
@@ -129,7 +129,7 @@ struct AnswerTests {
             default: break
             }
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         rig.trust([0, 1])
         #expect(await rig.outcome(1).isAccepted)
         async let outcome = rig.outcome()

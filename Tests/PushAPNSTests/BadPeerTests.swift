@@ -51,11 +51,11 @@ struct BadPeerTests {
             FrameReaderTests.frame(1, 4, 3, Misdeed.status103), FrameReaderTests.frame(0, 0, 3, [1]),
         ])
     func floodOfLateFrames(frame: [UInt8]) async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.request.body == Rig.request(0).body { exchange.putAside() } else { exchange.accept() }
         }
-        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        let rig = try await Rig(behavior, configure: withoutDeadlines)
         rig.trust([0, 1])
         #expect(await rig.outcome(1).isAccepted)
         let task = Task { await rig.outcome(0) }
@@ -77,13 +77,13 @@ struct BadPeerTests {
 
     @Test("nothing more is read of one that has broken the rules, also where it answers no farewell")
     func cutAtOnce() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             guard exchange.number == 2 else { return exchange.accept() }
             Misdeed.zeroIncrement.act(exchange)
             exchange.connection.fallSilent()
         }
-        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        let rig = try await Rig(behavior, configure: withoutDeadlines)
         rig.trust([0])
         #expect(await rig.outcome().isAccepted)
         let channel = try #require(try await rig.transport.firstChannel)
@@ -95,11 +95,11 @@ struct BadPeerTests {
 
     @Test("it costs an error and a connection, and the next push works", arguments: Misdeed.allCases)
     func misdeeds(_ misdeed: Misdeed) async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.connection.number == 1 { misdeed.act(exchange) } else { exchange.accept() }
         }
-        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        let rig = try await Rig(behavior, configure: withoutDeadlines)
         let outcome = await rig.outcome()
         if misdeed == .badContentLength {
             #expect(outcome.isAccepted, "its status came before")
@@ -114,37 +114,37 @@ struct BadPeerTests {
 
     @Test("a server without HTTP/2 is named as such")
     func alpn() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.protocols = ["http/1.1"]
-        try await Self.expectUnreachable(behaviour, "the server does not offer HTTP/2 (ALPN h2)")
+        var behavior = ServerBehavior()
+        behavior.protocols = ["http/1.1"]
+        try await Self.expectUnreachable(behavior, "the server does not offer HTTP/2 (ALPN h2)")
     }
 
     @Test("a certificate that has expired, is for another name or comes from somebody else is not accepted")
     func certificates() async throws {
         let untrusted = "the server's certificate is not trusted or has expired"
         let expired = TestCertificate(validFrom: .now - 7_200, validUntil: .now - 3_600)
-        try await Self.expectUnreachable(ServerBehaviour(), untrusted, certificate: expired, trusting: expired)
+        try await Self.expectUnreachable(ServerBehavior(), untrusted, certificate: expired, trusting: expired)
         try await Self.expectUnreachable(
-            ServerBehaviour(), untrusted, certificate: TestCertificate(), trusting: .shared)
+            ServerBehavior(), untrusted, certificate: TestCertificate(), trusting: .shared)
         let otherName = TestCertificate(host: "example.com")
         try await Self.expectUnreachable(
-            ServerBehaviour(), "the server's certificate is for another name", certificate: otherName,
+            ServerBehavior(), "the server's certificate is for another name", certificate: otherName,
             trusting: otherName)
     }
 
     @Test("a server that speaks something else after TLS is not waited for")
     func otherProtocol() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.insteadOfHTTP2 = Array("220 mail.example.com ESMTP\r\n".utf8)
-        try await Self.expectUnreachable(behaviour, nil)
+        var behavior = ServerBehavior()
+        behavior.insteadOfHTTP2 = Array("220 mail.example.com ESMTP\r\n".utf8)
+        try await Self.expectUnreachable(behavior, nil)
     }
 
     private static func expectUnreachable(
-        _ behaviour: ServerBehaviour, _ reason: String?, certificate: TestCertificate = .shared,
+        _ behavior: ServerBehavior, _ reason: String?, certificate: TestCertificate = .shared,
         trusting: TestCertificate = .shared
     ) async throws {
         let rig = try await Rig(
-            behaviour, certificate: certificate, trusting: trusting, configure: withoutDeadlines)
+            behavior, certificate: certificate, trusting: trusting, configure: withoutDeadlines)
         let outcome = await rig.jumping { await rig.outcome() }
         guard case .unreachable(let text)? = outcome.error else {
             Issue.record("\(outcome)")

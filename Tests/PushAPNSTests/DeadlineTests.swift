@@ -10,9 +10,9 @@ import Testing
 struct DeadlineTests {
     @Test("a push without an answer fails at its deadline, its stream is reset, and the next works")
     func request() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { if $0.request.body != Rig.request(0).body { $0.accept() } }
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.onRequest = { if $0.request.body != Rig.request(0).body { $0.accept() } }
+        let rig = try await Rig(behavior)
         async let silent = rig.outcome(0)
         try await eventually("it is sent") { rig.server.seen.requests.count == 1 }
         try await rig.pass(.seconds(29))
@@ -28,12 +28,12 @@ struct DeadlineTests {
 
     @Test("a refusal whose body never ends keeps its status at the deadline")
     func slowBody() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.request.body == Rig.request(1).body { return exchange.accept() }
             exchange.answer(400, body: Array("{\"rea".utf8), ends: false)
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         rig.trust([0, 1])
         #expect(await rig.outcome(1).isAccepted)
         async let slow = rig.outcome(0)
@@ -65,15 +65,15 @@ struct DeadlineTests {
 
     @Test("a connection that does not answer a ping is replaced, and what was on it fails as lost")
     func ping() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.request.body == Rig.request(0).body {
                 exchange.connection.fallSilent()
             } else {
                 exchange.accept()
             }
         }
-        let rig = try await Rig(behaviour) { $0.deadlines.request = .seconds(1_000_000) }
+        let rig = try await Rig(behavior) { $0.deadlines.request = .seconds(1_000_000) }
         rig.trust(0..<5)
         #expect(await rig.outcome(1).isAccepted)
         let silent = Task { await rig.outcome(0) }
@@ -127,9 +127,9 @@ struct DeadlineTests {
 
     @Test("a push that waits for a stream until its deadline was not sent")
     func waiting() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { $0.putAside() }
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.onRequest = { $0.putAside() }
+        let rig = try await Rig(behavior)
         async let outcomes = rig.deliver(0..<3)
         try await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
         try await eventually("the others wait") { try await rig.transport.waitingCount == 2 }
@@ -143,9 +143,9 @@ struct DeadlineTests {
 
     @Test("more pushes than may wait are turned away at once")
     func overloaded() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { $0.putAside() }
-        let rig = try await Rig(behaviour) { $0.limits.waitingCount = 10 }
+        var behavior = ServerBehavior()
+        behavior.onRequest = { $0.putAside() }
+        let rig = try await Rig(behavior) { $0.limits.waitingCount = 10 }
         async let outcomes = rig.deliver(0..<100)
         try await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
         try await eventually("the others are turned away") {

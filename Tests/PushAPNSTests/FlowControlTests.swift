@@ -11,19 +11,19 @@ import Testing
 struct FlowControlTests {
     @Test("bodies arrive whole through windows that are smaller than they are, and that shrink while they are open")
     func smallWindows() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.settings = [
+        var behavior = ServerBehavior()
+        behavior.settings = [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: 50),
             HTTP2Setting(parameter: .initialWindowSize, value: 700),
         ]
-        behaviour.onConnect = { connection in
+        behavior.onConnect = { connection in
             for (number, window) in [300, 0, 100, 1_000, 65_535].enumerated() {
                 connection.channel.eventLoop.scheduleTask(in: .milliseconds(Int64(40 * (number + 1)))) {
                     connection.send(.settings(.settings([HTTP2Setting(parameter: .initialWindowSize, value: window)])))
                 }
             }
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         rig.trust(0..<60)
         await expectWhole(0..<60, byteCount: 2_000, rig)
         #expect(rig.server.seen.connectionCount == 1)
@@ -32,9 +32,9 @@ struct FlowControlTests {
 
     @Test("pushes wait for the connection's window, and all of them get their turn")
     func connectionWindow() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 1_000)]
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 1_000)]
+        let rig = try await Rig(behavior)
         rig.trust(0..<500)
         // Two megabytes through a window of 65,535 bytes.
         await expectWhole(0..<500, byteCount: 4_000, rig)
@@ -44,13 +44,13 @@ struct FlowControlTests {
 
     @Test("an answer that comes before the body has ended is taken, and the stream is reset")
     func earlyAnswer() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.settings = [
+        var behavior = ServerBehavior()
+        behavior.settings = [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: 10),
             HTTP2Setting(parameter: .initialWindowSize, value: 0),
         ]
-        behaviour.onHeaders = { $0.send(.headers(.init(headers: [":status": "403"], endStream: true)), on: $1) }
-        let rig = try await Rig(behaviour)
+        behavior.onHeaders = { $0.send(.headers(.init(headers: [":status": "403"], endStream: true)), on: $1) }
+        let rig = try await Rig(behavior)
         #expect(await rig.outcome(0).refusal?.status == 403)
         #expect(await rig.outcome(1).refusal?.status == 403)
         try await eventually("the streams are reset") { rig.server.seen.resetCount == 2 }
@@ -60,11 +60,11 @@ struct FlowControlTests {
 
     @Test("late answers to pushes that were given up disturb nobody")
     func lateAnswers() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.request.body == Rig.request(0).body { exchange.putAside() } else { exchange.accept() }
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         rig.trust([0, 1])
         #expect(await rig.outcome(1).isAccepted)
         for number in 1...5 {

@@ -10,8 +10,8 @@ import Testing
 struct GoAwayTests {
     @Test("after GOAWAY what is in flight is finished, what was not processed is sent again, and the reason is logged")
     func goAway() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.connection.number == 1, exchange.request.body != Rig.request(0).body {
                 exchange.putAside()
             } else {
@@ -19,7 +19,7 @@ struct GoAwayTests {
             }
         }
         let log = LogHandlerOfTests()
-        let rig = try await Rig(behaviour, log: log, configure: withoutDeadlines)
+        let rig = try await Rig(behavior, log: log, configure: withoutDeadlines)
         rig.trust(0..<20)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<11)
@@ -40,12 +40,12 @@ struct GoAwayTests {
 
     @Test("GOAWAY's reason is in the error of what it cut off")
     func goAwayReason() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             exchange.connection.goAway(last: exchange.streamID, reason: "BadCertificateEnvironment")
             exchange.connection.cut()
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         #expect(
             await rig.outcome().error == .connectionLost("APNs ended the connection: BadCertificateEnvironment"))
         await rig.stop()
@@ -53,9 +53,9 @@ struct GoAwayTests {
 
     @Test("a push that three connections refuse to take was not sent")
     func goAwayForEver() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { $0.connection.goAway(last: 0, reason: nil) }
-        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        var behavior = ServerBehavior()
+        behavior.onRequest = { $0.connection.goAway(last: 0, reason: nil) }
+        let rig = try await Rig(behavior, configure: withoutDeadlines)
         let outcome = await rig.jumping { await rig.outcome() }
         #expect(rig.server.seen.requests.count == 3)
         #expect(
@@ -65,15 +65,15 @@ struct GoAwayTests {
 
     @Test("REFUSED_STREAM is sent again, any other reset is lost")
     func resets() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             switch exchange.number {
             case 1: exchange.reset(.refusedStream)
             case 2: exchange.accept()
             default: exchange.reset(.internalError)
             }
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         #expect(await rig.outcome(1).isAccepted)
         #expect(rig.server.seen.requests.count == 2)
         #expect(await rig.outcome(1).error == .connectionLost("the stream was reset: INTERNAL_ERROR"))
@@ -84,15 +84,15 @@ struct GoAwayTests {
         "a refusal that concerns the connection ends it",
         arguments: [(503, "Shutdown"), (403, "UnrelatedKeyIdInToken"), (400, "IdleTimeout")])
     func endingReasons(status: Int, reason: String) async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.number == 2 {
                 exchange.refuse(status, reason)
             } else {
                 exchange.accept()
             }
         }
-        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        let rig = try await Rig(behavior, configure: withoutDeadlines)
         rig.trust([0])
         #expect(await rig.outcome().isAccepted)
         #expect(await rig.outcome().refusal?.advice == .wait)
@@ -103,11 +103,11 @@ struct GoAwayTests {
 
     @Test("a cut connection fails what was on it as lost, and the next push gets a new one")
     func cut() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.connection.number == 1 { exchange.connection.cut() } else { exchange.accept() }
         }
-        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        let rig = try await Rig(behavior, configure: withoutDeadlines)
         guard case .connectionLost? = await rig.outcome(0).error else {
             Issue.record("not lost")
             return

@@ -34,15 +34,15 @@ struct LaneTests {
 
     @Test("a token that is refused for good must prove itself again")
     func refusedToken() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.number == 2 {
                 exchange.refuse(410, "Unregistered", timestamp: 1_700_000_000_000)
             } else {
                 exchange.accept()
             }
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         rig.trust([1, 2])
         #expect(await rig.outcome(2).isAccepted)
         #expect(await rig.outcome(1).refusal?.advice == .drop)
@@ -53,8 +53,8 @@ struct LaneTests {
 
     @Test("bad tokens throttle only their own connection")
     func throttling() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             let number = Int(exchange.request.header("apns-collapse-id")?.dropFirst(9) ?? "") ?? 0
             guard number >= 1_000 else { return exchange.accept() }
             // As Apple does: one stream from then on.
@@ -63,7 +63,7 @@ struct LaneTests {
                 exchange.refuse(400, "BadDeviceToken")
             }
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         rig.trust(0..<1_000)
         #expect(await rig.outcome(0).isAccepted)
         async let bad = rig.deliver(1_000..<1_020)

@@ -11,9 +11,9 @@ import Testing
 struct LifecycleTests {
     @Test("a cancelled push returns at once and resets its stream; others go on")
     func cancelled() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { if $0.request.body == Rig.request(0).body { $0.putAside() } else { $0.accept() } }
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.onRequest = { if $0.request.body == Rig.request(0).body { $0.putAside() } else { $0.accept() } }
+        let rig = try await Rig(behavior)
         rig.trust(0..<5)
         #expect(await rig.outcome(1).isAccepted)
         let task = Task { await rig.outcome(0) }
@@ -42,9 +42,9 @@ struct LifecycleTests {
 
     @Test("thousands of cancelled pushes leave nothing behind")
     func manyCancelled() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { if $0.request.body != Rig.request(0).body { $0.putAside() } else { $0.accept() } }
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.onRequest = { if $0.request.body != Rig.request(0).body { $0.putAside() } else { $0.accept() } }
+        let rig = try await Rig(behavior)
         rig.trust(0..<2_000)
         #expect(await rig.outcome(0).isAccepted)
         let task = Task { await rig.deliver(1..<2_000) }
@@ -57,9 +57,9 @@ struct LifecycleTests {
 
     @Test("a shutdown refuses what comes, finishes what was taken, and closes the connections")
     func shutdown() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { if $0.request.body == Rig.request(0).body { $0.accept() } else { $0.putAside() } }
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.onRequest = { if $0.request.body == Rig.request(0).body { $0.accept() } else { $0.putAside() } }
+        let rig = try await Rig(behavior)
         rig.trust(0..<200)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<151)
@@ -103,10 +103,10 @@ struct LifecycleTests {
 
     @Test("the log names events and public identifiers, and neither whole device tokens nor bodies nor provider tokens")
     func log() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { $0.refuse(410, "Unregistered", timestamp: 1_700_000_000_000) }
+        var behavior = ServerBehavior()
+        behavior.onRequest = { $0.refuse(410, "Unregistered", timestamp: 1_700_000_000_000) }
         let log = LogHandlerOfTests()
-        let rig = try await Rig(behaviour, log: log)
+        let rig = try await Rig(behavior, log: log)
         let request = Rig.request(3)
         _ = try await rig.transport.deliver(request)
         #expect(log.text.contains("apns-id=\(request.apnsID)"))
@@ -120,15 +120,15 @@ struct LifecycleTests {
 
     @Test("the metrics count pushes by outcome, times, connections and token renewals")
     func metrics() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.request.body == Rig.request(1).body {
                 exchange.refuse(400, "BadTopic")
             } else {
                 exchange.accept()
             }
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         _ = await rig.deliver(0..<2)
         _ = await rig.outcome(0)
         #expect(rig.metrics.counter("push_requests", "accepted") == 2)

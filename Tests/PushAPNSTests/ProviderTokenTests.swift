@@ -54,15 +54,15 @@ struct ProviderTokenTests {
 
     @Test("an expired token is replaced together with its connection, and the push is delivered")
     func expired() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.number == 2 {
                 exchange.refuse(403, "ExpiredProviderToken")
             } else {
                 exchange.accept()
             }
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         rig.trust([1])
         #expect(await rig.outcome(1).isAccepted)
         rig.clock.advance(.seconds(21 * 60))
@@ -76,15 +76,15 @@ struct ProviderTokenTests {
 
     @Test("a young token that is called expired means a wrong clock: nothing more is sent until a new one is allowed")
     func wrongClock() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.number == 1 {
                 exchange.refuse(403, "ExpiredProviderToken")
             } else {
                 exchange.accept()
             }
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         #expect(await rig.outcome().error == .wrongClock)
         for _ in 0..<5 { #expect(await rig.outcome().error == .wrongClock) }
         rig.clock.advance(.seconds(19 * 60))
@@ -99,8 +99,8 @@ struct ProviderTokenTests {
 
     @Test("a wrong clock is logged once for all that was in flight; once it is set, pushes go over a new connection")
     func clockIsSet() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.connection.number > 1 || exchange.request.body == Rig.request(0).body {
                 exchange.accept()
             } else {
@@ -108,7 +108,7 @@ struct ProviderTokenTests {
             }
         }
         let log = LogHandlerOfTests()
-        let rig = try await Rig(behaviour, log: log)
+        let rig = try await Rig(behavior, log: log)
         rig.trust(0..<30)
         #expect(await rig.outcome(0).isAccepted)
         #expect(await rig.deliver(1..<21).allSatisfy { $0.error == .wrongClock })
@@ -122,15 +122,15 @@ struct ProviderTokenTests {
 
     @Test("TooManyProviderTokenUpdates reaches the caller, ends the connection and waits a minute")
     func tooManyUpdates() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.connection.number == 1 {
                 exchange.refuse(429, "TooManyProviderTokenUpdates")
             } else {
                 exchange.accept()
             }
         }
-        let rig = try await Rig(behaviour) { $0.deadlines.request = .seconds(120) }
+        let rig = try await Rig(behavior) { $0.deadlines.request = .seconds(120) }
         #expect(await rig.outcome().refusal?.advice == .wait)
         async let next = rig.outcome()
         try await eventually("it waits") { try await rig.transport.waitsForClock }

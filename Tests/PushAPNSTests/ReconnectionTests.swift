@@ -12,12 +12,12 @@ import Testing
 struct ReconnectionTests {
     @Test("a server that takes one push and then ends the connection is not called on ever again at once")
     func oneAtATime() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             exchange.accept()
             exchange.connection.goAway(last: exchange.streamID, reason: nil)
         }
-        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        let rig = try await Rig(behavior, configure: withoutDeadlines)
         rig.trust([1])
         try await rig.jumping {
             for _ in 1...8 {
@@ -34,12 +34,12 @@ struct ReconnectionTests {
 
     @Test("a connection that has worked for ten seconds ends the doubling, and its own end costs a short wait")
     func lasting() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             exchange.accept()
             if exchange.connection.number <= 5 { exchange.connection.goAway(last: exchange.streamID, reason: nil) }
         }
-        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        let rig = try await Rig(behavior, configure: withoutDeadlines)
         rig.trust([1])
         await rig.jumping {
             for _ in 1...6 { #expect(await rig.outcome(1).isAccepted) }
@@ -77,16 +77,16 @@ struct ReconnectionTests {
 
     @Test("many refusals for too many tokens on one connection count once")
     func tooManyAtOnce() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onConnect = { if $0.number == 2 { $0.cut() } }
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onConnect = { if $0.number == 2 { $0.cut() } }
+        behavior.onRequest = { exchange in
             if exchange.connection.number == 1, exchange.request.body != Rig.request(0).body {
                 exchange.putAside()
             } else {
                 exchange.accept()
             }
         }
-        let rig = try await Rig(behaviour, configure: withoutDeadlines)
+        let rig = try await Rig(behavior, configure: withoutDeadlines)
         rig.trust(0..<30)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<21)
@@ -101,8 +101,8 @@ struct ReconnectionTests {
 
     @Test("two farewells, as Apple sends them: the second says what was processed, and why")
     func twoGoAways() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             if exchange.connection.number == 1, exchange.request.body != Rig.request(0).body {
                 exchange.putAside()
             } else {
@@ -110,7 +110,7 @@ struct ReconnectionTests {
             }
         }
         let log = LogHandlerOfTests()
-        let rig = try await Rig(behaviour, log: log, configure: withoutDeadlines)
+        let rig = try await Rig(behavior, log: log, configure: withoutDeadlines)
         rig.trust(0..<10)
         #expect(await rig.outcome(0).isAccepted)
         async let outcomes = rig.deliver(1..<4)
@@ -151,9 +151,9 @@ struct ReconnectionTests {
 
     @Test("what an old connection ended with is not the reason of a new one's trouble")
     func oldReason() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { if $0.connection.number == 1 { $0.accept() } else { $0.putAside() } }
-        let rig = try await Rig(behaviour) { $0.deadlines.pingWhileIdle = .seconds(1_000_000) }
+        var behavior = ServerBehavior()
+        behavior.onRequest = { if $0.connection.number == 1 { $0.accept() } else { $0.putAside() } }
+        let rig = try await Rig(behavior) { $0.deadlines.pingWhileIdle = .seconds(1_000_000) }
         #expect(await rig.outcome().isAccepted)
         rig.clock.advance(.seconds(86_400))
         try await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }

@@ -13,9 +13,9 @@ import Testing
 struct StalledTests {
     @Test("one push without an answer does not hold up the others, and its late answer is taken")
     func firstAnswer() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { if $0.connection.number == 1 { $0.putAside() } else { $0.accept() } }
-        let rig = try await Rig(behaviour) {
+        var behavior = ServerBehavior()
+        behavior.onRequest = { if $0.connection.number == 1 { $0.putAside() } else { $0.accept() } }
+        let rig = try await Rig(behavior) {
             withoutDeadlines(&$0)
             $0.deadlines.firstAnswer = .seconds(5)
         }
@@ -35,16 +35,16 @@ struct StalledTests {
 
     @Test("a full connection that answers nothing any more is replaced")
     func fullAndSilent() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
+        behavior.onRequest = { exchange in
             if exchange.connection.number == 1, exchange.request.body != Rig.request(0).body {
                 exchange.putAside()
             } else {
                 exchange.accept()
             }
         }
-        let rig = try await Rig(behaviour) {
+        let rig = try await Rig(behavior) {
             withoutDeadlines(&$0)
             $0.deadlines.firstAnswer = .seconds(5)
         }
@@ -62,10 +62,10 @@ struct StalledTests {
 
     @Test("a server that allows no streams is waited for as long as for a connection, then counts as one that failed")
     func noStreams() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 0)]
+        var behavior = ServerBehavior()
+        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 0)]
         let log = LogHandlerOfTests()
-        let rig = try await Rig(behaviour, log: log) {
+        let rig = try await Rig(behavior, log: log) {
             withoutDeadlines(&$0)
             $0.deadlines.connect = .seconds(60)
         }
@@ -87,18 +87,18 @@ struct StalledTests {
 
     @Test("a stream limit of 0 that is raised lets the push go; of a huge one ten thousand are used")
     func raised() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 0)]
+        var behavior = ServerBehavior()
+        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 0)]
         let log = LogHandlerOfTests()
-        let rig = try await Rig(behaviour, log: log)
+        let rig = try await Rig(behavior, log: log)
         async let outcome = rig.outcome()
         try await eventually("ready") { log.text.contains("stream-limit=0") }
         rig.server.seen.lastConnection?.allow(streams: 1)
         #expect(await outcome.isAccepted)
         await rig.stop()
 
-        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 0x7fff_ffff)]
-        let second = try await Rig(behaviour, log: log)
+        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 0x7fff_ffff)]
+        let second = try await Rig(behavior, log: log)
         #expect(await second.outcome().isAccepted)
         #expect(log.text.contains("stream-limit=10000\n") || log.text.hasSuffix("stream-limit=10000"))
         await second.stop()
@@ -106,11 +106,11 @@ struct StalledTests {
 
     @Test("a second connection that fails does no harm to what waits for the first")
     func failingSecond() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
-        behaviour.onConnect = { if $0.number > 1 { $0.cut() } }
-        behaviour.onRequest = { if $0.request.body == Rig.request(0).body { $0.accept() } else { $0.putAside() } }
-        let rig = try await Rig(behaviour) {
+        var behavior = ServerBehavior()
+        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
+        behavior.onConnect = { if $0.number > 1 { $0.cut() } }
+        behavior.onRequest = { if $0.request.body == Rig.request(0).body { $0.accept() } else { $0.putAside() } }
+        let rig = try await Rig(behavior) {
             withoutDeadlines(&$0)
             $0.limits.connectionCount = 2
         }
@@ -130,10 +130,10 @@ struct StalledTests {
     @Test(
         "after a stall nothing is sent that nobody waits for any more, or that has expired", arguments: [false, true])
     func stale(isDeadline: Bool) async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { if $0.request.body == Rig.request(0).body { $0.putAside() } else { $0.accept() } }
+        var behavior = ServerBehavior()
+        behavior.onRequest = { if $0.request.body == Rig.request(0).body { $0.putAside() } else { $0.accept() } }
         // No look at the clock between.
-        let rig = try await Rig(behaviour, clock: ManualClock(tick: .hours(1))) {
+        let rig = try await Rig(behavior, clock: ManualClock(tick: .hours(1))) {
             $0.deadlines.request = isDeadline ? .seconds(30) : .seconds(1_000_000)
         }
         async let first = rig.outcome(0)
@@ -154,9 +154,9 @@ struct StalledTests {
 
     @Test("cancelled pushes make room in the queue, wherever they stand")
     func cancelledInTheMiddle() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { $0.putAside() }
-        let rig = try await Rig(behaviour) { $0.limits.waitingCount = 10 }
+        var behavior = ServerBehavior()
+        behavior.onRequest = { $0.putAside() }
+        let rig = try await Rig(behavior) { $0.limits.waitingCount = 10 }
         let first = Task { await rig.outcome(0) }
         try await eventually("it is sent") { rig.server.seen.waiting.count == 1 }
         func waits(_ count: Int) async throws {

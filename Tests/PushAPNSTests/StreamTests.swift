@@ -10,10 +10,10 @@ import Testing
 struct StreamTests {
     @Test("one stream until the first success, then as many as the settings say")
     func firstSuccess() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 20)]
-        behaviour.onRequest = { $0.putAside() }
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 20)]
+        behavior.onRequest = { $0.putAside() }
+        let rig = try await Rig(behavior)
         rig.trust(0..<50)
         async let outcomes = rig.deliver(0..<50)
 
@@ -35,9 +35,9 @@ struct StreamTests {
 
     @Test("a refusal is no first success")
     func refusalIsNoSuccess() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { $0.refuse(400, "BadDeviceToken") }
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.onRequest = { $0.refuse(400, "BadDeviceToken") }
+        let rig = try await Rig(behavior)
         let outcomes = await rig.deliver(0..<10)
         #expect(outcomes.allSatisfy { $0.refusal?.reason == "BadDeviceToken" })
         #expect(rig.server.seen.mostOpen == 1)
@@ -46,10 +46,10 @@ struct StreamTests {
 
     @Test("the stream limit is followed as it goes down to 1 and up again")
     func limitChanges() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 10)]
-        behaviour.onRequest = { $0.putAside() }
-        let rig = try await Rig(behaviour)
+        var behavior = ServerBehavior()
+        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 10)]
+        behavior.onRequest = { $0.putAside() }
+        let rig = try await Rig(behavior)
         rig.trust(0..<100)
         // The first success, and what is answered after new settings have come.
         func one() async {
@@ -79,12 +79,12 @@ struct StreamTests {
 
     @Test("another connection is opened when one stays full, and no more than allowed")
     func severalConnections() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
+        behavior.onRequest = { exchange in
             if exchange.request.body == Rig.request(0).body { exchange.accept() } else { exchange.putAside() }
         }
-        let rig = try await Rig(behaviour) {
+        let rig = try await Rig(behavior) {
             withoutDeadlines(&$0)
             $0.limits.connectionCount = 3
         }
@@ -134,12 +134,12 @@ struct StreamTests {
 
     @Test("a thousand pushes at once are all answered, each with its own answer")
     func many() async throws {
-        var behaviour = ServerBehaviour()
-        behaviour.onRequest = { exchange in
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
             let number = Int(exchange.request.header("apns-collapse-id")?.dropFirst(9) ?? "") ?? 0
             if number.isMultiple(of: 3) { exchange.refuse(400, "Number\(number)") } else { exchange.accept() }
         }
-        let rig = try await Rig(behaviour)
+        let rig = try await Rig(behavior)
         rig.trust(0..<1_000)
         let outcomes = await rig.deliver(0..<1_000)
         for (number, outcome) in outcomes.enumerated() {

@@ -29,7 +29,7 @@ struct BackEndTests {
                 #expect(answer.status == 401 && answer.code == "unauthorized")
                 #expect(answer.head.lowercased().contains("www-authenticate: bearer"))
             }
-            let path = "/v1/phones/\(EnrolmentKey().enrolment)"
+            let path = "/v1/phones/\(EnrollmentKey().enrollment)"
             // The end, a day later; the MAC; the name of another account.
             let altered = try [0x05, 0x14, -1].map { try Self.altering(login, at: $0) }
             for token in altered + [nil, RunningServer.token, "pushlogin.", login + "A"] {
@@ -59,7 +59,7 @@ struct BackEndTests {
             for token in [login, RunningServer.token] {
                 #expect(try server.send("GET", "/v1/receipts", token: token, at: server.phonesPort).status == 405)
                 #expect(try server.send("GET", "/v1/sender-set", token: token, at: server.port).status == 404)
-                let path = "/v1/phones/\(EnrolmentKey().enrolment)"
+                let path = "/v1/phones/\(EnrollmentKey().enrollment)"
                 #expect(try server.send("DELETE", path, token: token, at: server.port).status == 404)
             }
         }
@@ -227,7 +227,7 @@ struct BackEndTests {
             let targets: [[String: Any]] = [
                 ["device": update.device ?? ""], ["recipient": recipient, "unverified": true],
                 [
-                    "record": enrolled.record.description, "enrolment": enrolled.enrolment.description,
+                    "record": enrolled.record.description, "enrollment": enrolled.enrollment.description,
                     "proven": [recipient],
                 ],
             ]

@@ -13,7 +13,7 @@ struct OrderTests {
     private let topic: Topic = "com.example.app"
     private let sender = SenderKey()
     private let phone = Identity()
-    private let enrolmentKey = EnrolmentKey()
+    private let enrollmentKey = EnrollmentKey()
 
     /// Found nowhere but in texts of a message.
     private static let marker = "kumquat"
@@ -22,7 +22,7 @@ struct OrderTests {
         let now = Timestamp.now()
         let record = try DeviceRecord(
             of: [phone.recipient], topic: topic, counter: 1, created: now, expires: now.advanced(bySeconds: 86_400),
-            signedBy: enrolmentKey)
+            signedBy: enrollmentKey)
         let key = phone.recipient.description
         let whole: [String: Any] = [
             "alert": ["title": Self.marker, "body": "\u{1F4A1} \"\(Self.marker)\" \\ \u{0301}"], "badge": 3,
@@ -33,7 +33,7 @@ struct OrderTests {
             ["recipient": key, "unverified": true, "content": ["alert": ["body": Self.marker]]],
             ["recipient": key, "unverified": true, "content": whole, "reserve": 100, "priority": "considerate"],
             [
-                "record": record.description, "enrolment": enrolmentKey.enrolment.description, "proven": [key],
+                "record": record.description, "enrollment": enrollmentKey.enrollment.description, "proven": [key],
                 "content": whole, "expiration": now.secondsSince1970 + 60,
             ],
             ["device": "phone", "content": whole],

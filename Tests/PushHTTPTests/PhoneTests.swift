@@ -11,8 +11,8 @@ import Testing
 
 @Suite("A phone and its server", .blocking)
 struct PhoneTests {
-    @Test("one call takes the sender set, enrols, and proves the key; the next finds nothing to do")
-    func enrols() async throws {
+    @Test("one call takes the sender set, enrolls, and proves the key; the next finds nothing to do")
+    func enrolls() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
             let first = try await server.update(phone, as: "alice")
@@ -75,19 +75,19 @@ struct PhoneTests {
     func replayed() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
-            let old = try phone.enrol()
+            let old = try phone.enroll()
             #expect(try await server.update(phone, as: "alice").isRegistered)
             _ = try phone.rotate()
             #expect(try await server.update(phone, as: "alice").isRegistered)
             let login = try server.post("/v1/logins", ["user": "alice"]).json["token"] as? String
             let body = ["record": old.description, "token": "abcd", "environment": "sandbox"]
-            let path = "/v1/phones/\(old.enrolment)"
+            let path = "/v1/phones/\(old.enrollment)"
             let answer = try server.send("PUT", path, Self.json(body), token: login)
             #expect(answer.status == 409 && answer.code == "rolled-back")
             let device = try #require(try await server.outbox.devices(of: "alice").first)
             #expect(answer.json["record"] as? String == device.enrolled?.record.description)
             #expect(device.address.address == Address.apns(try #require(DeviceToken(parsing: "abcd")), .sandbox))
-            let other = "/v1/phones/\(EnrolmentKey().enrolment)"
+            let other = "/v1/phones/\(EnrollmentKey().enrollment)"
             #expect(try server.send("PUT", other, Self.json(body), token: login).code == "malformed")
         }
     }
@@ -124,11 +124,11 @@ struct PhoneTests {
     func othersRecord() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
-            let record = try phone.enrol()
+            let record = try phone.enroll()
             let body: [String: Any] = [
                 "record": record.description, "token": String(repeating: "ee", count: 32), "environment": "production",
             ]
-            let path = "/v1/phones/\(record.enrolment)"
+            let path = "/v1/phones/\(record.enrollment)"
             let login = { (user: String) in
                 try server.post("/v1/logins", ["user": user]).json["token"] as? String
             }
@@ -201,7 +201,7 @@ struct PhoneTests {
             let client = try server.client("alice")
             let update = await client.update(phone, token: [1], environment: .production, at: .now())
             #expect(update.problems.map(\.error).contains(.refused(status: 503, code: "unavailable")))
-            let path = "/v1/phones/\(try phone.enrol().enrolment)"
+            let path = "/v1/phones/\(try phone.enroll().enrollment)"
             let answer = try server.send("DELETE", path, token: server.login("alice"))
             #expect(answer.status == 503 && answer.head.lowercased().contains("retry-after: 10\r\n"))
             #expect(try await server.outbox.devices(of: "alice").isEmpty)
@@ -209,7 +209,7 @@ struct PhoneTests {
     }
 
     @Test(
-        "many phones at once, two of each account, enrol and rotate while old records and others' answers come",
+        "many phones at once, two of each account, enroll and rotate while old records and others' answers come",
         arguments: RunningServer.Store.allCases)
     func crowd(store: RunningServer.Store) async throws {
         let count = Thoroughness.count(12, thorough: 1_000)
@@ -224,8 +224,8 @@ struct PhoneTests {
             }
             let life = { @Sendable (index: Int) async throws in
                 let phone = phones[index]
-                let old = try phone.enrol()
-                let path = "/v1/phones/\(old.enrolment)"
+                let old = try phone.enroll()
+                let path = "/v1/phones/\(old.enrollment)"
                 let body = Self.json(["record": old.description, "token": "abcd", "environment": "production"])
                 // A stranger is faster with this phone's record than the phone; what he is asked counts in no other login.
                 let taken = try await server.insist("PUT", path, body, token: strangers[index / 20])

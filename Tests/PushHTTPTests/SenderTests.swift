@@ -42,7 +42,7 @@ struct SenderTests {
                 #expect(answer.lines.map { $0["code"] as? String } == ["no-sender", "no-sender"])
             }
             #expect(try await server.outbox.status().waitingCount == 0)
-            let phone = "/v1/phones/\(EnrolmentKey().enrolment)"
+            let phone = "/v1/phones/\(EnrollmentKey().enrollment)"
             #expect(try server.send("DELETE", phone, token: login).code == "no-sender")
             #expect(try server.send("GET", "/v1/sender-set", token: login).code == "no-sender")
             #expect(try server.send("POST", "/v1/receipts", at: server.phonesPort).code == "no-sender")

@@ -43,7 +43,7 @@ struct BackupTests {
         for name in names where name != "lost-phone" {
             let (old, now) = (try keyring.entry(named: name), try copy.entry(named: name))
             #expect(now.kind == old.kind && now.created == old.created && now.isOwn == old.isOwn)
-            #expect(now.topic == old.topic && now.record?.enrolment == old.record?.enrolment)
+            #expect(now.topic == old.topic && now.record?.enrollment == old.record?.enrollment)
             let isKept = { (key: KeyringEntry.Key) in !old.isOwn || key.life.state == .active }
             #expect(now.keys == old.keys.filter(isKept), "\(name)")
         }
@@ -76,17 +76,17 @@ struct BackupTests {
         #expect(throws: KeyringError.notFound("lost-sender")) { try clear.entry(named: "lost-sender") }
     }
 
-    @Test("keeps the enrolment key of a device whose keys are all revoked, and it gets a new key")
-    func enrolmentAlone() throws {
+    @Test("keeps the enrollment key of a device whose keys are all revoked, and it gets a new key")
+    func enrollmentAlone() throws {
         try kept.addEverything()
-        let enrolment = try #require(try kept.keyring.entry(named: "lost-phone").enrolment)
+        let enrollment = try #require(try kept.keyring.entry(named: "lost-phone").enrollment)
         let copy = new("New")
         try copy.restore(kept.keyring.backup(under: secret, at: day(20)), with: secret, at: day(20))
         let entry = try copy.entry(named: "lost-phone")
         #expect(entry.isOwn && entry.keys.map(\.life.state) == [.erased] && !entry.keys[0].hasSecret)
         let key = try copy.rotate("lost-phone", at: day(21))
         let record = try #require(try copy.entry(named: "lost-phone").record)
-        #expect(record.enrolment == enrolment && record.recipients.map { .device($0) } == [key])
+        #expect(record.enrollment == enrollment && record.recipients.map { .device($0) } == [key])
     }
 
     @Test("A backup never overwrites a keyring")

@@ -140,18 +140,18 @@ struct RotationTests {
     }
 
     @Test("a device without a record is enrolled once, and not after theft")
-    func lateEnrolment() throws {
+    func lateEnrollment() throws {
         let topic: Topic = "com.example.app"
         let key = try keyring.generateDevice(named: phone, at: day(0))
-        let record = try keyring.enrol(phone, topic: topic, at: day(1))
+        let record = try keyring.enroll(phone, topic: topic, at: day(1))
         #expect(record.recipients == [key])
         #expect(try keyring.entry(named: phone).record == record)
-        #expect(throws: KeyringError.self) { try keyring.enrol(phone, topic: topic, at: day(2)) }
+        #expect(throws: KeyringError.self) { try keyring.enroll(phone, topic: topic, at: day(2)) }
         #expect(try keyring.entry(named: phone).record == record)
         try keyring.generateDevice(named: "stolen", at: day(0))
         try keyring.revoke("stolen", at: day(1))
         #expect(throws: KeyringError.notUsable("stolen", .revoked)) {
-            try keyring.enrol("stolen", topic: topic, at: day(1))
+            try keyring.enroll("stolen", topic: topic, at: day(1))
         }
     }
 

@@ -112,15 +112,15 @@ struct ForgeryTests {
     }
 
     @Test(
-        "an enrolment or its record that was altered is believed by nobody",
-        arguments: ["enrolment", "record", "proven", "code"])
-    func enrolments(column: String) async throws {
+        "an enrollment or its record that was altered is believed by nobody",
+        arguments: ["enrollment", "record", "proven", "code"])
+    func enrollments(column: String) async throws {
         let fixture = try await fixture()
         let records = try (0..<2).map { _ in
-            let (identity, enrolment) = (Identity(), EnrolmentKey())
+            let (identity, enrollment) = (Identity(), EnrollmentKey())
             return try DeviceRecord(
                 of: [identity.recipient], topic: Fixture.topic, counter: 1, created: fixture.now,
-                expires: fixture.now.advanced(bySeconds: 86_400), signedBy: enrolment)
+                expires: fixture.now.advanced(bySeconds: 86_400), signedBy: enrollment)
         }
         for (number, record) in records.enumerated() {
             try await fixture.outbox.register(
@@ -130,11 +130,11 @@ struct ForgeryTests {
                     address: .none(.apns(), reason: nil)))
         }
         try await fixture.outbox.accept(records[0], of: "phone", at: fixture.now)
-        let other = "(SELECT \(column) FROM enrolments WHERE device = (SELECT id FROM devices WHERE name = 'other'))"
+        let other = "(SELECT \(column) FROM enrollments WHERE device = (SELECT id FROM devices WHERE name = 'other'))"
         let value = column == "proven" ? "'\(records[0].recipients[0])'" : other
         try await fixture.execute(
-            "UPDATE enrolments SET \(column) = \(value) WHERE device = (SELECT id FROM devices WHERE name = 'phone')")
-        // A record of another enrolment is no device at all.
+            "UPDATE enrollments SET \(column) = \(value) WHERE device = (SELECT id FROM devices WHERE name = 'phone')")
+        // A record of another enrollment is no device at all.
         let error = await #expect(throws: OutboxError.self) {
             try await fixture.outbox.accept(records[0], of: "phone", at: fixture.now)
         }

@@ -112,7 +112,7 @@ struct PostgresRolesTests {
                 "receipt_numbers",
                 "receipt_tallies", "tallies",
             ],
-            "register": ["devices", "enrolments", "queues"],
+            "register": ["devices", "enrollments", "queues"],
         ]
         #expect(writable == expected[role])
         let callable = try await database.run(

@@ -8,7 +8,7 @@ import Testing
 @Suite("The registry", .overStores)
 struct RegistryTests {
     private let fixture: Fixture
-    private let enrolmentKey = EnrolmentKey()
+    private let enrollmentKey = EnrollmentKey()
     private let identity = Identity()
 
     init() async throws { fixture = try await Fixture() }
@@ -18,10 +18,10 @@ struct RegistryTests {
     ) throws -> DeviceRecord {
         try DeviceRecord(
             of: recipients ?? [identity.recipient], topic: Fixture.topic, counter: counter, created: fixture.now,
-            expires: fixture.now.advanced(bySeconds: days * 86_400), signedBy: enrolmentKey)
+            expires: fixture.now.advanced(bySeconds: days * 86_400), signedBy: enrollmentKey)
     }
 
-    private func enrol(_ name: DeviceName = "phone", user: UserName = "anna", token: String = "aa11") async throws {
+    private func enroll(_ name: DeviceName = "phone", user: UserName = "anna", token: String = "aa11") async throws {
         let device = try EnrolledDevice(pinning: try record(), topic: Fixture.topic, at: fixture.now)
         try await fixture.outbox.register(
             RegisteredDevice(
@@ -31,9 +31,9 @@ struct RegistryTests {
 
     private func prove(_ recipient: Recipient, by identities: [Identity]) async throws {
         let challenge = PendingChallenge(
-            to: recipient, of: enrolmentKey.enrolment, topic: Fixture.topic, from: fixture.sender, at: fixture.now)
+            to: recipient, of: enrollmentKey.enrollment, topic: Fixture.topic, from: fixture.sender, at: fixture.now)
         let answer = try Challenge.answer(
-            challenge.text, enrolment: enrolmentKey.enrolment, topic: Fixture.topic,
+            challenge.text, enrollment: enrollmentKey.enrollment, topic: Fixture.topic,
             keys: InMemoryKeyStore(identities.map { DeviceKey($0, created: fixture.now) }),
             trusting: [fixture.sender.sender])
         try await fixture.outbox.prove(challenge, answer: answer, of: "phone", at: fixture.now)
@@ -43,7 +43,7 @@ struct RegistryTests {
     func roundTrip() async throws {
         let device = try await fixture.addDevice("tablet", environment: .sandbox)
         #expect(try await fixture.outbox.device("tablet") == device)
-        try await enrol()
+        try await enroll()
         let phone = try #require(try await fixture.outbox.device("phone"))
         guard case .enrolled(let enrolled) = phone.keys else { throw OutboxError.notEnrolled }
         #expect(enrolled == (try EnrolledDevice(pinning: enrolled.record, topic: Fixture.topic, at: fixture.now)))
@@ -54,8 +54,8 @@ struct RegistryTests {
     }
 
     @Test("sends to an enrolled device once it has proven its key, and as long as its record holds")
-    func enrolment() async throws {
-        try await enrol()
+    func enrollment() async throws {
+        try await enroll()
         #expect(try await fixture.enqueue("Hello", to: .device("phone")).skipped == [.unproven: 1])
         try await prove(identity.recipient, by: [identity])
         #expect(try await fixture.enqueue("Hello", to: .device("phone")).enqueuedCount == 1)
@@ -115,13 +115,13 @@ struct RegistryTests {
 
     @Test("refuses a record that is older, and answers that are wrong")
     func refusals() async throws {
-        try await enrol()
+        try await enroll()
         try await fixture.outbox.accept(try record(counter: 5), of: "phone", at: fixture.now)
         await #expect(throws: OutboxError.record(.rolledBack)) {
             try await fixture.outbox.accept(try record(counter: 4), of: "phone", at: fixture.now)
         }
         let challenge = PendingChallenge(
-            to: identity.recipient, of: enrolmentKey.enrolment, topic: Fixture.topic, from: fixture.sender,
+            to: identity.recipient, of: enrollmentKey.enrollment, topic: Fixture.topic, from: fixture.sender,
             at: fixture.now)
         await #expect(throws: OutboxError.challenge(.malformed)) {
             try await fixture.outbox.prove(challenge, answer: "no", of: "phone", at: fixture.now)
@@ -196,11 +196,11 @@ struct RegistryTests {
         #expect(try await fixture.outbox.register(others, movingFrom: ["phone": "anna"]).allSatisfy { !$0.isNew })
     }
 
-    @Test("a pinned enrolment key is replaced by no other, and by none; another user's device comes with its own")
+    @Test("a pinned enrollment key is replaced by no other, and by none; another user's device comes with its own")
     func pinned() async throws {
-        try await enrol()
+        try await enroll()
         let before = try await fixture.outbox.device("phone")
-        let otherKey = EnrolmentKey()
+        let otherKey = EnrollmentKey()
         func device(_ user: UserName, verified: Bool) throws -> RegisteredDevice {
             let record = try DeviceRecord(
                 of: [Identity().recipient], topic: Fixture.topic, counter: 9, created: fixture.now,
@@ -214,14 +214,14 @@ struct RegistryTests {
         }
         for verified in [true, false] {
             let other = try device("anna", verified: verified)
-            await #expect(throws: OutboxError.otherEnrolment("phone")) { try await fixture.outbox.register(other) }
-            await #expect(throws: OutboxError.otherEnrolment("phone")) {
+            await #expect(throws: OutboxError.otherEnrollment("phone")) { try await fixture.outbox.register(other) }
+            await #expect(throws: OutboxError.otherEnrollment("phone")) {
                 try await fixture.outbox.register(other, movingFrom: "anna")
             }
         }
         #expect(try await fixture.outbox.device("phone") == before)
         // The same key, with a newer token, is no change.
-        try await enrol(token: "bb22")
+        try await enroll(token: "bb22")
         try await fixture.outbox.register(try device("berta", verified: true), movingFrom: "anna")
         try await fixture.outbox.remove("phone")
         try await fixture.outbox.register(try device("anna", verified: true))
@@ -229,18 +229,18 @@ struct RegistryTests {
     }
 
     /// A record is public: who hands it in first has shown nothing.
-    @Test("an enrolment key belongs to whose device has answered a challenge, whoever was first to hand in its record")
+    @Test("an enrollment key belongs to whose device has answered a challenge, whoever was first to hand in its record")
     func anothersRecord() async throws {
         let pinned = try EnrolledDevice(pinning: try record(), topic: Fixture.topic, at: fixture.now)
         try await register("mallorys-phone", of: "mallory", pinned, token: "bb22")
-        try await enrol()
+        try await enroll()
         #expect(try await fixture.outbox.devices().count == 2)
         try await prove(identity.recipient, by: [identity])
         #expect(try await fixture.outbox.devices().map { $0.name } == ["phone"])
         let before = try await fixture.outbox.device("phone")
         // She comes again; and with the proof that she has read in a copy of the database, and the phone's token.
         let proven = try EnrolledDevice(
-            loading: pinned.enrolment, record: pinned.record, proven: [identity.recipient])
+            loading: pinned.enrollment, record: pinned.record, proven: [identity.recipient])
         for (keys, token) in [(pinned, "bb22"), (proven, "aa11")] {
             await #expect(throws: OutboxError.enrolledElsewhere("mallorys-phone")) {
                 try await register("mallorys-phone", of: "mallory", keys, token: token)
@@ -252,12 +252,12 @@ struct RegistryTests {
 
     @Test("what waited for a device that is forgotten, as it had only pinned the key, is counted")
     func discardedWithPin() async throws {
-        try await enrol()
+        try await enroll()
         try await prove(identity.recipient, by: [identity])
         try await fixture.enqueue("Hello", to: .device("phone"))
-        try await fixture.execute("UPDATE enrolments SET proven = ''")
+        try await fixture.execute("UPDATE enrollments SET proven = ''")
         let proven = try EnrolledDevice(
-            loading: enrolmentKey.enrolment, record: try record(), proven: [identity.recipient])
+            loading: enrollmentKey.enrollment, record: try record(), proven: [identity.recipient])
         let change = try await fixture.outbox.register(
             RegisteredDevice(
                 name: "new-phone", user: "berta", topic: Fixture.topic, keys: .enrolled(proven),
@@ -266,10 +266,10 @@ struct RegistryTests {
         #expect(try await fixture.outbox.devices().map { $0.name } == ["new-phone"])
     }
 
-    @Test("an enrolment key may stand under two names of one user, and moves with the phone")
+    @Test("an enrollment key may stand under two names of one user, and moves with the phone")
     func ownRecord() async throws {
         let pinned = try EnrolledDevice(pinning: try record(), topic: Fixture.topic, at: fixture.now)
-        try await enrol()
+        try await enroll()
         try await prove(identity.recipient, by: [identity])
         try await register("phone-2", of: "anna", pinned, token: "cc33")
         #expect(try await fixture.outbox.remove("phone-2") == 0)

@@ -36,7 +36,7 @@ struct TransactionExampleTests {
     @Test("committed, it is delivered once; rolled back, it never was", arguments: Language.allCases)
     func example(language: Language) async throws {
         let outbox = try await Fixture.$key.withValue(key) { try await fixture.reopened(nil) }
-        try await enrol("phone", in: outbox)
+        try await enroll("phone", in: outbox)
         // At the very end of the transaction, when all is written.
         try await database.run(
             """
@@ -66,19 +66,19 @@ struct TransactionExampleTests {
         get throws { try #require(fixture.database) }
     }
 
-    private func enrol(_ name: DeviceName, in outbox: Outbox) async throws {
-        let (enrolment, now) = (EnrolmentKey(), Timestamp.now())
+    private func enroll(_ name: DeviceName, in outbox: Outbox) async throws {
+        let (enrollment, now) = (EnrollmentKey(), Timestamp.now())
         let record = try DeviceRecord(
             of: [identity.recipient], topic: Fixture.topic, counter: 1, created: now,
-            expires: now.advanced(bySeconds: 86_400), signedBy: enrolment)
-        let device = try EnrolledDevice(loading: enrolment.enrolment, record: record, proven: [identity.recipient])
+            expires: now.advanced(bySeconds: 86_400), signedBy: enrollment)
+        let device = try EnrolledDevice(loading: enrollment.enrollment, record: record, proven: [identity.recipient])
         try await outbox.register(
             RegisteredDevice(
                 name: name, user: "alice", topic: Fixture.topic, keys: .enrolled(device),
                 address: .active(Fixture.address("phone"), registered: now)))
         let schema = try Checkout.text(Checkout.folder.appending(path: "Examples/Transaction/schema.sql"))
         let keys = #""record":"\#(record.description)","proven":["\#(identity.recipient)"],"challenges":[]"#
-        let state = #"{"enrolment":"\#(enrolment.enrolment)",\#(keys)}"#
+        let state = #"{"enrollment":"\#(enrollment.enrollment)",\#(keys)}"#
         try await database.run(
             "SET search_path = public; \(schema) INSERT INTO phone VALUES ('\(name)', 'alice', '\(state)')")
     }

@@ -69,7 +69,7 @@ struct ChromiumTests {
         #expect(Set(seen["elements"] as? [String] ?? []) == Set(elements))
         #expect(seen["scripts"] as? Int == 1 && seen["ran"] as? Bool == false && seen["dialogs"] as? Int == 0)
         #expect(seen["inside"] as? Bool == true, "a text leaves its box")
-        #expect(seen["noteDirections"] as? [String] == ["ltr"], "a text turns its neighbours around")
+        #expect(seen["noteDirections"] as? [String] == ["ltr"], "a text turns its neighbors around")
         let requests = try #require(seen["requests"] as? [String])
         let own = page.address.prefix(17)
         #expect(requests.count >= 3 && requests.allSatisfy { $0.hasPrefix(own) }, "\(requests)")

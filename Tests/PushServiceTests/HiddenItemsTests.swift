@@ -20,7 +20,7 @@ struct HiddenItemsTests {
     private func enrolled() throws -> (Phone, InMemorySecretItems, DeviceRecord) {
         let items = InMemorySecretItems()
         let phone = try Phone(items)
-        _ = try phone.device.enrol(at: Phone.start)
+        _ = try phone.device.enroll(at: Phone.start)
         let record = try phone.device.rotate(at: Phone.start)
         try phone.configuration.accept(
             senderSet: phone.senderSet(1, of: [phone.sender]).description, at: Phone.start)
@@ -41,7 +41,7 @@ struct HiddenItemsTests {
             #expect(throws: OpenError.locked) { try hidden.open(envelope, at: Phone.start) }
         }
         #expect(throws: KeyStoreError.locked) { try keys.senderSet(for: Phone.topic) }
-        #expect(throws: DeviceError.locked) { try hidden.device.enrol(at: Phone.start) }
+        #expect(throws: DeviceError.locked) { try hidden.device.enroll(at: Phone.start) }
         #expect(throws: DeviceError.locked) { try hidden.device.maintain(at: Phone.start) }
         #expect(throws: DeviceError.locked) { try hidden.device.rotate(at: Phone.start) }
         #expect(throws: DeviceError.locked) { try hidden.device.revoke(at: Phone.start) }
@@ -59,7 +59,7 @@ struct HiddenItemsTests {
         for call in 0..<8 {
             func hidden() -> Phone { phone.with(HiddenItems(items, manner, unlockingAtCall: call)) }
             do {
-                #expect(try hidden().device.enrol(at: Phone.start) == record, "\(manner), \(call)")
+                #expect(try hidden().device.enroll(at: Phone.start) == record, "\(manner), \(call)")
             } catch { #expect(error == .locked, "\(manner), \(call)") }
             do {
                 let found = try DeviceKeys(hidden().items).keys(for: newest.keyID)
@@ -80,8 +80,8 @@ struct HiddenItemsTests {
         #expect(try DeviceKeys(items).keys(for: Identity().recipient.keyID).isEmpty)
         #expect(try DeviceKeys(items).senderSet(for: Phone.topic) == nil)
         #expect(items.list().isEmpty)
-        let record = try phone.device.enrol(at: Phone.start)
-        #expect(Set(items.list().map { $0.account }) == ["key \(record.recipients[0])", "enrolment \(Phone.topic)"])
+        let record = try phone.device.enroll(at: Phone.start)
+        #expect(Set(items.list().map { $0.account }) == ["key \(record.recipients[0])", "enrollment \(Phone.topic)"])
     }
 
     @Test("of many keys, the secret of the one that is wanted is read, and no other")

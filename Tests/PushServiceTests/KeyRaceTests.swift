@@ -13,17 +13,17 @@ import _PushBase
 struct KeyRaceTests {
     /// What an app does with its keys, each with the days that had passed before it.
     enum Act: String, CaseIterable {
-        case enrol, rotate, confirm, erase, lostLedger, accept, acceptNewer, revoke
+        case enroll, rotate, confirm, erase, lostLedger, accept, acceptNewer, revoke
 
         static let before: [Act: [Act]] = [
-            .enrol: [], .rotate: [.enrol], .confirm: [.enrol, .rotate], .erase: [.enrol, .rotate, .confirm],
-            .lostLedger: [.enrol], .accept: [.enrol], .acceptNewer: [.enrol, .accept], .revoke: [.enrol, .rotate],
+            .enroll: [], .rotate: [.enroll], .confirm: [.enroll, .rotate], .erase: [.enroll, .rotate, .confirm],
+            .lostLedger: [.enroll], .accept: [.enroll], .acceptNewer: [.enroll, .accept], .revoke: [.enroll, .rotate],
         ]
 
         var time: Timestamp {
             let day: Int64 =
                 switch self {
-                case .enrol: 0
+                case .enroll: 0
                 case .rotate, .accept: 1
                 case .confirm, .acceptNewer, .lostLedger, .revoke: 2
                 case .erase: 33
@@ -35,7 +35,7 @@ struct KeyRaceTests {
             switch self {
             case .confirm: phone.markers.mark(try #require(try phone.stored.keys.first).recipient, at: time)
             case .lostLedger: try phone.ledger.begin(floor: time, asksForNewKey: true)
-            case .enrol, .rotate, .erase, .accept, .acceptNewer, .revoke: break
+            case .enroll, .rotate, .erase, .accept, .acceptNewer, .revoke: break
             }
         }
 
@@ -43,7 +43,7 @@ struct KeyRaceTests {
         func perform(_ phone: Phone) throws {
             let device = phone.device
             switch self {
-            case .enrol: _ = try device.enrol(at: time)
+            case .enroll: _ = try device.enroll(at: time)
             case .rotate:
                 do throws(DeviceError) { _ = try device.rotate(at: time) } catch {
                     guard error == .unconfirmed else { throw error }
@@ -84,7 +84,7 @@ struct KeyRaceTests {
     private func summary(_ phone: Phone) throws -> String {
         let stored = try phone.stored
         let lives = stored.keys.map { "\($0.life.state)\($0.life.confirmed == nil ? "?" : "")" }
-        let named = stored.enrolment(for: Phone.topic)?.record?.recipients
+        let named = stored.enrollment(for: Phone.topic)?.record?.recipients
         let active = stored.keys.filter { $0.life.state == .active }.map(\.recipient)
         let set = try DeviceKeys(phone.items).senderSet(for: Phone.topic)
         return "\(lives) \(named == active || named == nil && active.isEmpty) \(set?.counter ?? 0)"
@@ -95,7 +95,7 @@ struct KeyRaceTests {
         private var byCounter: [UInt64: DeviceRecord] = [:]
 
         mutating func look(at phone: Phone, _ place: Comment) throws {
-            guard let record = try phone.stored.enrolment(for: Phone.topic)?.record else { return }
+            guard let record = try phone.stored.enrollment(for: Phone.topic)?.record else { return }
             look(at: record, place)
         }
 
@@ -178,7 +178,7 @@ struct KeyRaceTests {
                         guard call == number else { return }
                         do {
                             try other.perform(phone)
-                            if let record = try phone.stored.enrolment(for: Phone.topic)?.record {
+                            if let record = try phone.stored.enrollment(for: Phone.topic)?.record {
                                 others.add(record)
                             }
                         } catch { failures.add("\(error)") }
@@ -221,7 +221,7 @@ struct KeyRaceTests {
     @Test("another process that never stops changing things is an error in the end, and no hang")
     func endless() throws {
         let (phone, items) = try phone(before: .rotate)
-        let account = StoredEnrolment.account(Phone.topic)
+        let account = StoredEnrollment.account(Phone.topic)
         let watched = WatchedItems(
             items,
             .init(beforeWrite: { number in
@@ -245,7 +245,7 @@ struct KeyRaceTests {
             #expect(throws: OpenError.keyRetired) { try phone.open(late, at: Phone.start.advanced(bySeconds: 7_201)) }
             let inTime = try phone.seal(to: identity.recipient, sent: Phone.start)
             _ = try phone.open(inTime, at: Phone.start)
-            let record = try phone.device.enrol(at: Phone.start)
+            let record = try phone.device.enroll(at: Phone.start)
             #expect(!record.recipients.contains(identity.recipient))
             #expect(try phone.device.maintain(at: Phone.start.advanced(bySeconds: 31 * 86_400)).erased.count == 1)
             #expect(!(try phone.stored.keys.contains { $0.recipient == identity.recipient }))
@@ -253,7 +253,7 @@ struct KeyRaceTests {
         // The same twice is one key.
         let twice = try Phone(InMemorySecretItems([active, active].map { StoredKey.item(identity, life: $0) }))
         try twice.ledger.begin(floor: Phone.start, asksForNewKey: false)
-        #expect(try twice.device.enrol(at: Phone.start).recipients == [identity.recipient])
+        #expect(try twice.device.enroll(at: Phone.start).recipients == [identity.recipient])
         let new = try twice.device.rotate(at: Phone.start).recipients[0]
         twice.markers.mark(new, at: Phone.start.advanced(bySeconds: 9))
         #expect(try twice.device.maintain(at: Phone.start.advanced(bySeconds: 9)).record.recipients == [new])
@@ -276,22 +276,22 @@ struct KeyRaceTests {
         }
         // Its public half is not that of its secret.
         #expect(try DeviceKeys(items).keys(for: stranger.keyID).isEmpty)
-        let recipient = try #require(try phone.stored.enrolment(for: Phone.topic)?.record).recipients[0]
+        let recipient = try #require(try phone.stored.enrollment(for: Phone.topic)?.record).recipients[0]
         _ = try phone.open(try phone.seal(to: recipient, sent: Phone.start), at: Phone.start)
         #expect(try DeviceKeys(items).senderSet(for: Phone.topic) == nil)
     }
 
-    @Test("an enrolment item that is damaged signs nothing")
-    func damagedEnrolment() throws {
+    @Test("an enrollment item that is damaged signs nothing")
+    func damagedEnrollment() throws {
         let (phone, items) = try phone(before: .rotate)
-        let item = try #require(items.list().first { $0.account == StoredEnrolment.account(Phone.topic) })
+        let item = try #require(items.list().first { $0.account == StoredEnrollment.account(Phone.topic) })
         let counterOnly = Array(#"{"counter":7000000000,"record":"pushrecord.x"}"#.utf8)
         try items.replace(item, attributes: counterOnly)
-        #expect(try phone.device.enrol(at: Phone.start).counter == 7_000_000_001)
-        let changed = try #require(items.list().first { $0.account == StoredEnrolment.account(Phone.topic) })
+        #expect(try phone.device.enroll(at: Phone.start).counter == 7_000_000_001)
+        let changed = try #require(items.list().first { $0.account == StoredEnrollment.account(Phone.topic) })
         try items.replace(changed, attributes: Array("x".utf8))
-        #expect(throws: DeviceError.unavailable("the enrolment key in the keychain is damaged")) {
-            try phone.device.enrol(at: Phone.start)
+        #expect(throws: DeviceError.unavailable("the enrollment key in the keychain is damaged")) {
+            try phone.device.enroll(at: Phone.start)
         }
     }
 }

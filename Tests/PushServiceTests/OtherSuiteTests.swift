@@ -140,12 +140,12 @@ struct OtherSuiteTests {
     @Test("passes through a device's life: key, record, challenge, sealing, opening, ledger, marker, rotation")
     func life() throws {
         // A phone from before, whose server has proven its key.
-        let before = try phone.device.enrol(at: start)
+        let before = try phone.device.enroll(at: start)
         var server = try EnrolledDevice(pinning: before, topic: Phone.topic, at: start)
         func prove(at now: Timestamp) throws {
             for recipient in server.unproven {
                 let challenge = PendingChallenge(
-                    to: recipient, of: server.enrolment, topic: Phone.topic, from: phone.sender, at: now)
+                    to: recipient, of: server.enrollment, topic: Phone.topic, from: phone.sender, at: now)
                 let kept = try PendingChallenge(parsing: challenge.storedText)
                 #expect(kept == challenge)
                 try server.prove(kept, answer: try phone.device.answer(challenge: challenge.text, at: now), at: now)
@@ -206,7 +206,7 @@ struct OtherSuiteTests {
             let identity = Identity()
             let record = try DeviceRecord(
                 of: [identity.recipient], topic: Phone.topic, counter: 1, created: start,
-                expires: start.advanced(bySeconds: 60), signedBy: EnrolmentKey())
+                expires: start.advanced(bySeconds: 60), signedBy: EnrollmentKey())
             let envelope = try phone.seal(to: identity.recipient, sent: start)
             #expect(try Recipient(parsing: identity.recipient.description.uppercased()) == identity.recipient)
             #expect(try Identity(parsing: identity.withSecretText { Array($0) }).recipient == identity.recipient)

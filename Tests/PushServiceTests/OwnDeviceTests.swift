@@ -21,18 +21,18 @@ struct OwnDeviceTests {
     private func counter(_ now: Timestamp) -> UInt64 { UInt64(now.secondsSince1970) }
 
     @Test(
-        "the first call makes an enrolment key, a key and a record, and begins the ledger before; then nothing changes")
-    func enrol() throws {
-        let record = try phone.device.enrol(at: start)
+        "the first call makes an enrollment key, a key and a record, and begins the ledger before; then nothing changes")
+    func enroll() throws {
+        let record = try phone.device.enroll(at: start)
         #expect(record.recipients.count == 1)
         #expect(record.counter == counter(start))
         #expect(record.topic == Phone.topic)
         #expect(record.expires == later(400 * day))
         #expect(try phone.ledger.floor() == later(-1))
         #expect(!phone.ledger.asksForNewKey)
-        #expect(try phone.device.enrol(at: later(5)) == record)
+        #expect(try phone.device.enroll(at: later(5)) == record)
         #expect(try phone.device.maintain(at: later(6)).record == record)
-        try record.check(pinned: record.enrolment, topic: Phone.topic, replacing: nil, at: start)
+        try record.check(pinned: record.enrollment, topic: Phone.topic, replacing: nil, at: start)
         let opened = try phone.open(try phone.seal(to: record.recipients[0], sent: later(9)), at: later(9))
         #expect(opened.recipient == record.recipients[0])
     }
@@ -40,18 +40,18 @@ struct OwnDeviceTests {
     @Test("without a ledger no key is made")
     func noLedger() throws {
         try phone.folder.write("", to: "SealedPush")
-        #expect(throws: DeviceError.ledger(.notWritable)) { try phone.device.enrol(at: start) }
+        #expect(throws: DeviceError.ledger(.notWritable)) { try phone.device.enroll(at: start) }
         #expect(try phone.stored.keys.isEmpty)
     }
 
     @Test("a rotation makes a second key beside the first, and a third only once the second is confirmed")
     func rotate() throws {
-        let first = try phone.device.enrol(at: start)
+        let first = try phone.device.enroll(at: start)
         let both = try phone.device.rotate(at: later(day))
         #expect(both.recipients.count == 2)
         #expect(both.recipients[1] == first.recipients[0])
         #expect(both.counter == counter(later(day)))
-        #expect(both.enrolment == first.enrolment)
+        #expect(both.enrollment == first.enrollment)
         for recipient in both.recipients {
             _ = try phone.open(try phone.seal(to: recipient, sent: later(day)), at: later(day))
         }
@@ -73,7 +73,7 @@ struct OwnDeviceTests {
 
     @Test("the old key retires as of the first message under the new one, not as of the app's next launch")
     func retirement() throws {
-        let old = try phone.device.enrol(at: start).recipients[0]
+        let old = try phone.device.enroll(at: start).recipients[0]
         let new = try phone.device.rotate(at: later(day)).recipients[0]
         phone.markers.mark(new, at: later(2 * day))
         // A second message changes nothing.
@@ -88,7 +88,7 @@ struct OwnDeviceTests {
 
     @Test("31 days after its retirement a key is gone, with its marker, and not a second before")
     func erasure() throws {
-        let old = try phone.device.enrol(at: start).recipients[0]
+        let old = try phone.device.enroll(at: start).recipients[0]
         phone.markers.mark(old, at: later(10))
         let new = try phone.device.rotate(at: later(day)).recipients[0]
         phone.markers.mark(new, at: later(2 * day))
@@ -106,7 +106,7 @@ struct OwnDeviceTests {
 
     @Test("where the keychain has outlived the container a new key is made, once, when no other one waits")
     func lostLedger() throws {
-        let first = try phone.device.enrol(at: start)
+        let first = try phone.device.enroll(at: start)
         try FileManager.default.removeItem(at: phone.folder.appending("SealedPush"))
         let opening = PushOpening(phone.configuration, environment: .system)
         let field = try phone.seal(to: first.recipients[0], sent: .now()).text
@@ -129,7 +129,7 @@ struct OwnDeviceTests {
 
     @Test("revoking destroys every key at once, and the new one takes their place")
     func revoke() throws {
-        let first = try phone.device.enrol(at: start).recipients[0]
+        let first = try phone.device.enroll(at: start).recipients[0]
         let second = try phone.device.rotate(at: later(1)).recipients[0]
         let record = try phone.device.revoke(at: later(2))
         #expect(record.recipients.count == 1)
@@ -145,21 +145,21 @@ struct OwnDeviceTests {
 
     @Test("the device answers a trusted sender's challenge about itself, and no other")
     func challenge() throws {
-        let record = try phone.device.enrol(at: start)
+        let record = try phone.device.enroll(at: start)
         var server = try EnrolledDevice(pinning: record, topic: Phone.topic, at: start)
         let recipient = try #require(server.unproven.first)
         let challenge = PendingChallenge(
-            to: recipient, of: server.enrolment, topic: Phone.topic, from: phone.sender, at: start)
+            to: recipient, of: server.enrollment, topic: Phone.topic, from: phone.sender, at: start)
         let answer = try phone.device.answer(challenge: challenge.text, at: later(1))
         try server.prove(challenge, answer: answer, at: later(2))
         #expect(try server.recipient(at: later(2)).recipient == recipient)
 
         let stranger = PendingChallenge(
-            to: recipient, of: server.enrolment, topic: Phone.topic, from: SenderKey(), at: start)
+            to: recipient, of: server.enrollment, topic: Phone.topic, from: SenderKey(), at: start)
         #expect(throws: ChallengeError.unknownSender) { try phone.device.answer(challenge: stranger.text, at: start) }
         let aboutAnother = PendingChallenge(
-            to: recipient, of: EnrolmentKey().enrolment, topic: Phone.topic, from: phone.sender, at: start)
-        #expect(throws: ChallengeError.foreignEnrolment) {
+            to: recipient, of: EnrollmentKey().enrollment, topic: Phone.topic, from: phone.sender, at: start)
+        #expect(throws: ChallengeError.foreignEnrollment) {
             try phone.device.answer(challenge: aboutAnother.text, at: start)
         }
         let empty = try Phone()
@@ -172,13 +172,13 @@ struct OwnDeviceTests {
         #expect(throws: ChallengeError.unknownSender) {
             try phone.device.answer(challenge: challenge.text, at: later(1))
         }
-        let asked = PendingChallenge(to: recipient, of: server.enrolment, topic: Phone.topic, from: newcomer, at: start)
+        let asked = PendingChallenge(to: recipient, of: server.enrollment, topic: Phone.topic, from: newcomer, at: start)
         _ = try phone.device.answer(challenge: asked.text, at: later(1))
     }
 
     @Test("a locked keychain has its own reason, for the app and for what is shown; another failure has another")
     func locked() throws {
-        _ = try phone.device.enrol(at: start)
+        _ = try phone.device.enroll(at: start)
         let recipient = try phone.stored.keys[0].recipient
         let field = try phone.seal(to: recipient, sent: .now()).text
         let inner = try #require(phone.items as? InMemorySecretItems)
@@ -194,7 +194,7 @@ struct OwnDeviceTests {
             #expect(envelope == (reason == .locked ? field : nil))
             let expected: DeviceError =
                 error == .locked ? .locked : .unavailable("the keychain answered with -50")
-            #expect(throws: expected) { try broken.device.enrol() }
+            #expect(throws: expected) { try broken.device.enroll() }
             #expect(throws: expected) { try broken.device.maintain() }
             let answer = error == .locked ? ChallengeError.locked : .keysUnavailable
             #expect(throws: answer) { try broken.device.answer(challenge: "pushchallenge.x") }
@@ -207,7 +207,7 @@ struct OwnDeviceTests {
             topic: Phone.topic, keys: .keychain(accessGroup: "x"), trusting: [phone.sender.sender],
             safeDefault: SafeDefault(body: "d"), container: .folder(phone.folder.url))
         #expect(throws: DeviceError.unavailable("there is no keychain outside Apple's systems")) {
-            try configuration.device.enrol()
+            try configuration.device.enroll()
         }
         let field = try phone.seal(to: Identity().recipient, sent: .now()).text
         #expect(throws: OpenError.keysUnavailable) { try configuration.open(envelope: field, requestIdentifier: "one") }
@@ -215,7 +215,7 @@ struct OwnDeviceTests {
 
     @Test("no error and no description holds a secret")
     func secrets() throws {
-        _ = try phone.device.enrol(at: start)
+        _ = try phone.device.enroll(at: start)
         for item in try phone.wholeItems {
             let text = item.secret.withBytes { String(decoding: $0, as: UTF8.self) }
             #expect(!"\(item)\(String(reflecting: item))".contains(text.suffix(40)))

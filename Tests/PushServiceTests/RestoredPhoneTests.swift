@@ -18,10 +18,10 @@ struct RestoredPhoneTests {
 
     private func later(_ days: Int64) -> Timestamp { Phone.start.advanced(bySeconds: days * day) }
 
-    /// Enrols, is backed up, rotates three times, and is put back on day 10; the server knows all but the last.
+    /// Enrolls, is backed up, rotates three times, and is put back on day 10; the server knows all but the last.
     private func restored() throws -> EnrolledDevice {
         var server = try EnrolledDevice(
-            pinning: try phone.device.enrol(at: later(0)), topic: Phone.topic, at: later(0))
+            pinning: try phone.device.enroll(at: later(0)), topic: Phone.topic, at: later(0))
         let items = try #require(phone.items as? InMemorySecretItems)
         let backup = items.items()
         for number in 1...3 as ClosedRange<Int64> {
@@ -40,13 +40,13 @@ struct RestoredPhoneTests {
         try server.accept(record, at: now)
         let recipient = record.recipients[0]
         let challenge = PendingChallenge(
-            to: recipient, of: server.enrolment, topic: Phone.topic, from: phone.sender, at: now)
+            to: recipient, of: server.enrollment, topic: Phone.topic, from: phone.sender, at: now)
         try server.prove(challenge, answer: phone.device.answer(challenge: challenge.text, at: now), at: now)
         #expect(try server.recipient(at: now).recipient == recipient)
         _ = try phone.open(try phone.seal(to: recipient, sent: now), at: now)
     }
 
-    @Test("enrols again by itself at its next launch, then rotates and revokes as ever")
+    @Test("enrolls again by itself at its next launch, then rotates and revokes as ever")
     func launch() throws {
         var server = try restored()
         let done = try phone.device.maintain(at: later(10))
@@ -69,7 +69,7 @@ struct RestoredPhoneTests {
     @Test("signs a new record also where a key waits already, so that it makes no other")
     func waitingKey() throws {
         var server = try EnrolledDevice(
-            pinning: try phone.device.enrol(at: later(0)), topic: Phone.topic, at: later(0))
+            pinning: try phone.device.enroll(at: later(0)), topic: Phone.topic, at: later(0))
         let waiting = try phone.device.rotate(at: later(1))
         try server.accept(waiting, at: later(1))
         try FileManager.default.removeItem(at: phone.folder.appending("SealedPush"))
@@ -98,7 +98,7 @@ struct RestoredPhoneTests {
 
     @Test("a record that only shares its number with the server's is no match for it")
     func conflicting() throws {
-        let record = try phone.device.enrol(at: later(0))
+        let record = try phone.device.enroll(at: later(0))
         let twin = try phone.twin(of: record)
         #expect(try phone.device.maintain(serverKnows: record, at: later(0)).record == record)
         let above = try phone.device.maintain(serverKnows: twin, at: later(0)).record
@@ -108,15 +108,15 @@ struct RestoredPhoneTests {
 
     @Test("no server can raise the counter by itself: what it shows must be the device's own, for this app")
     func hostileServer() throws {
-        let record = try phone.device.enrol(at: later(0))
-        func forged(_ topic: Topic, _ key: EnrolmentKey) throws -> DeviceRecord {
+        let record = try phone.device.enroll(at: later(0))
+        func forged(_ topic: Topic, _ key: EnrollmentKey) throws -> DeviceRecord {
             try DeviceRecord(
                 of: record.recipients, topic: topic, counter: .max, created: later(0), expires: later(9), signedBy: key)
         }
         #expect(throws: DeviceError.record(.foreignSigner)) {
-            try phone.device.maintain(serverKnows: try forged(Phone.topic, EnrolmentKey()), at: later(1))
+            try phone.device.maintain(serverKnows: try forged(Phone.topic, EnrollmentKey()), at: later(1))
         }
-        let own = try phone.enrolmentKey
+        let own = try phone.enrollmentKey
         #expect(throws: DeviceError.record(.otherTopic)) {
             try phone.device.maintain(serverKnows: try forged("com.example.other", own), at: later(1))
         }
@@ -125,11 +125,11 @@ struct RestoredPhoneTests {
 }
 
 extension Phone {
-    var enrolmentKey: EnrolmentKey {
+    var enrollmentKey: EnrollmentKey {
         get throws {
-            let account = StoredEnrolment.account(Self.topic)
+            let account = StoredEnrollment.account(Self.topic)
             let item = try #require((items as? InMemorySecretItems)?.items().first { $0.account == account })
-            return try item.secret.withBytes { try EnrolmentKey(parsing: $0) }
+            return try item.secret.withBytes { try EnrollmentKey(parsing: $0) }
         }
     }
 
@@ -137,6 +137,6 @@ extension Phone {
     fileprivate func twin(of record: DeviceRecord) throws -> DeviceRecord {
         try DeviceRecord(
             of: [Identity().recipient], topic: Self.topic, counter: record.counter, created: record.created,
-            expires: record.expires, signedBy: try enrolmentKey)
+            expires: record.expires, signedBy: try enrollmentKey)
     }
 }

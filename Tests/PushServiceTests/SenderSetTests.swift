@@ -16,7 +16,7 @@ struct SenderSetTests {
 
     init() throws {
         phone = try Phone()
-        recipient = try phone.device.enrol(at: start).recipients[0]
+        recipient = try phone.device.enroll(at: start).recipients[0]
     }
 
     private func accept(_ set: SenderSet, by authorities: [Authority]? = nil, at now: Timestamp = start) throws -> Bool
@@ -73,7 +73,7 @@ struct SenderSetTests {
         expect(.notYetValid, good, at: start.advanced(bySeconds: -2 * 86_400))
         expect(.malformed, "")
         expect(.malformed, String(repeating: "x", count: 100_000))
-        let record = try phone.device.enrol(at: start).description
+        let record = try phone.device.enroll(at: start).description
         expect(.wrongType, record)
         let other = try SenderSet(
             of: [phone.sender.sender], topic: "com.example.other", counter: 6, created: start,

@@ -124,7 +124,7 @@ struct Traffic {
     private mutating func prove() throws {
         for recipient in server.unproven {
             let challenge = PendingChallenge(
-                to: recipient, of: server.enrolment, topic: Phone.topic, from: phone.sender, at: now)
+                to: recipient, of: server.enrollment, topic: Phone.topic, from: phone.sender, at: now)
             // A key that has retired since answers no more; a newer record tells of it.
             guard let answer = try? device.answer(challenge.text, at: now) else { continue }
             try server.prove(challenge, answer: answer, at: now)

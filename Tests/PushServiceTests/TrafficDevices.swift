@@ -13,7 +13,7 @@ struct TrafficDevice {
     var store: any KeyStore { DeviceKeys(phone.items) }
     var markers: ConfirmationMarkers { phone.markers }
     /// The newest record.
-    func record(at now: Timestamp) throws -> DeviceRecord { try phone.device.enrol(at: now) }
+    func record(at now: Timestamp) throws -> DeviceRecord { try phone.device.enroll(at: now) }
 
     /// Makes a new key, unless one waits already.
     func rotate(at now: Timestamp) throws {
@@ -43,7 +43,7 @@ extension Identity {
         let raw = withBytes { Array($0) }
         var traces = [raw, Array(Hex.encode(raw).utf8), Array(Hex.encode(raw).uppercased().utf8)]
         for offset in 0..<3 {
-            // What neighbours have no part in.
+            // What neighbors have no part in.
             let text = Data([UInt8](repeating: 0, count: offset) + raw).base64EncodedString()
             let inner = Array(text.utf8.dropFirst(4).prefix(36))
             traces.append(inner)

@@ -10,7 +10,7 @@ import Testing
 @Suite("Keys that change under traffic")
 struct TrafficTests {
     private func device(_ phone: Phone) throws -> TrafficDevice {
-        _ = try phone.device.enrol(at: Phone.start)
+        _ = try phone.device.enroll(at: Phone.start)
         return TrafficDevice(phone: phone)
     }
 

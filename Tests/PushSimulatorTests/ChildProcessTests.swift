@@ -17,7 +17,7 @@ struct ChildProcessTests {
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         let child = try ChildProcess(URL(filePath: "/bin/sleep"), arguments: ["10"])
         kill(child.identifier, SIGTERM)
-        #expect(child.wait() == .signalled(SIGTERM))
+        #expect(child.wait() == .signaled(SIGTERM))
     }
 
     @Test("that is killed leaves nothing behind, not even its number")
@@ -26,7 +26,7 @@ struct ChildProcessTests {
         child.kill()
         #expect(kill(child.identifier, 0) == -1)
         #expect(errno == ESRCH)
-        #expect(child.wait() == .signalled(SIGKILL))
+        #expect(child.wait() == .signaled(SIGKILL))
     }
 
     @Test("of the tests gets none of their own descriptors")

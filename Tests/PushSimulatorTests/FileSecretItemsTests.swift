@@ -203,17 +203,17 @@ struct SimulatedDeviceTests {
         }
     }
 
-    @Test("enrols, answers, rotates, confirms, revokes and takes sender sets by an app's own calls, over files")
+    @Test("enrolls, answers, rotates, confirms, revokes and takes sender sets by an app's own calls, over files")
     func life() throws {
-        let first = try app.enrol(at: start)
-        #expect(try app.enrol(at: later(1)) == first)
+        let first = try app.enroll(at: start)
+        #expect(try app.enroll(at: later(1)) == first)
         #expect(FileManager.default.fileExists(atPath: folder.appending("State/SealedPush/ledger").path))
         var server = try EnrolledDevice(pinning: first, topic: "com.example.app", at: start)
         func prove(_ record: DeviceRecord, at now: Timestamp) throws {
             try server.accept(record, at: now)
             for recipient in server.unproven {
                 let challenge = PendingChallenge(
-                    to: recipient, of: server.enrolment, topic: "com.example.app", from: sender, at: now)
+                    to: recipient, of: server.enrollment, topic: "com.example.app", from: sender, at: now)
                 try server.prove(challenge, answer: app.answer(challenge: challenge.text, at: now), at: now)
             }
             #expect(try server.recipient(at: now).recipient == record.recipients[0])
@@ -246,7 +246,7 @@ struct SimulatedDeviceTests {
         let (old, new) = (Identity(), Identity())
         var life = KeyLife(created: start, confirmed: start)
         func adopt(_ keys: [(Identity, KeyLife)], destroying gone: [Recipient] = []) throws {
-            try phone.adopt(keys.map { DeviceKey($0.0, life: $0.1) }, destroying: gone, enrolment: nil)
+            try phone.adopt(keys.map { DeviceKey($0.0, life: $0.1) }, destroying: gone, enrollment: nil)
         }
         try adopt([(old, life)])
         try adopt([(new, KeyLife(created: later(1))), (old, life)])
@@ -263,23 +263,23 @@ struct SimulatedDeviceTests {
         #expect(try phone.rotation.members.map(\.key) == [own, old.recipient])
     }
 
-    @Test("takes over the enrolment key with its counter, so that the server believes what the phone signs")
-    func adoptedEnrolment() throws {
+    @Test("takes over the enrollment key with its counter, so that the server believes what the phone signs")
+    func adoptedEnrollment() throws {
         try PushDelivery.prepareContainer(phone.container, keyCreated: start.secondsSince1970)
         let keyring = Keyring(folder: folder.appending("Keys"))
         let recipient = try keyring.generateDevice(named: "phone", topic: "com.example.app", at: start)
         func adopt() throws {
             try phone.adopt(
-                keyring.deviceKeys(named: "phone"), destroying: [], enrolment: keyring.enrolment(named: "phone"))
+                keyring.deviceKeys(named: "phone"), destroying: [], enrollment: keyring.enrollment(named: "phone"))
         }
         try adopt()
         let record = try #require(try keyring.entry(named: "phone").record)
         #expect(try app.maintain(at: start).record == record)
         let rotated = try app.rotate(at: later(9))
-        try rotated.check(pinned: record.enrolment, topic: "com.example.app", replacing: record, at: later(9))
+        try rotated.check(pinned: record.enrollment, topic: "com.example.app", replacing: record, at: later(9))
         #expect(rotated.recipients[1] == recipient)
         // What is older there changes nothing here.
         try adopt()
-        #expect(try app.enrol(at: later(10)) == rotated)
+        #expect(try app.enroll(at: later(10)) == rotated)
     }
 }

@@ -78,7 +78,7 @@ struct KeyLifeTests {
         // Neither here nor there.
         #expect(try deliver(device.recipient).status == 74)
         #expect(try deliver(device.recipient, keyring: "Keys").status == 65)
-        let first = try app.enrol(at: .now().advanced(bySeconds: -60)).recipients[0]
+        let first = try app.enroll(at: .now().advanced(bySeconds: -60)).recipients[0]
         for keyring in ["None", "Keys"] {
             let shown = try #require(try deliver(first, keyring: keyring).objects.first)
             #expect(shown["outcome"] as? String == "opened" && shown["confirmed"] is NSNull)

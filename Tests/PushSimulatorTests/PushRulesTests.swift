@@ -66,7 +66,7 @@ struct PushRulesTests {
         #expect(try unchanged(#"{"alert":"a","mutable-content":1}"#, "background") == .notShown)
     }
 
-    @Test("localised alerts are filled in as on a device without translations")
+    @Test("localized alerts are filled in as on a device without translations")
     func localized() throws {
         let file = try push(#"{"aps":{"alert":{"loc-key":"%@ and %@","loc-args":["a","b"],"title-loc-key":"T"}}}"#)
         let shown = ShownNotification(WireNotification(file.payload).content)

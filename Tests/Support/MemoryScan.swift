@@ -69,7 +69,7 @@
                 let (start, stop, isWorthwhile) = nextMapping(&cursor, end)
                 guard isWorthwhile, stop - start < Self.largestMapping else { continue }
                 mappingCount += 1
-                // The kernel merges neighbours of another scan, so the own pages are left out by address.
+                // The kernel merges neighbors of another scan, so the own pages are left out by address.
                 scan(start, min(stop, max(start, own)), of: memory, pages, into: &counts)
                 scan(max(start, min(stop, own + UInt(mapping.count))), stop, of: memory, pages, into: &counts)
             }

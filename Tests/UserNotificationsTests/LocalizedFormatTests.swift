@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UserNotifications
 
-@Suite("A localised text")
+@Suite("A localized text")
 struct LocalizedFormatTests {
     @Test(
         "takes its arguments in order or by position",

@@ -3,7 +3,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { inspect } from 'node:util'
 import { ChallengeError, RecordError, SettingError } from './errors.js'
-import { decode, encode, ENROLMENT, RECIPIENT } from './protocol/key-text.js'
+import { decode, encode, ENROLLMENT, RECIPIENT } from './protocol/key-text.js'
 import { checkRecord, DEVICE, readRecord } from './protocol/records.js'
 import { decodeBase64, encodeBase64, isTopic, options, seconds, unarmour } from './protocol/text.js'
 import { hashOfAnswer, isSender, makeChallenge } from './sender.js'
@@ -15,24 +15,24 @@ export let isDevice
 
 /** Whose records are believed, the newest of them, and which of its keys are proven. Its members are told in index.d.ts. */
 export class Device {
-  #enrolment
+  #enrollment
   #record
   #text
   #proven
   #challenges
 
   static {
-    isDevice = (value) => typeof value === 'object' && value !== null && #enrolment in value
+    isDevice = (value) => typeof value === 'object' && value !== null && #enrollment in value
   }
 
   constructor(state) {
     if (typeof state !== 'object' || state === null) throw new RecordError('malformed-state')
-    const { enrolment, record, proven = [], challenges = [] } = state
+    const { enrollment, record, proven = [], challenges = [] } = state
     if (!Array.isArray(proven) || !Array.isArray(challenges)) throw new RecordError('malformed-state')
-    this.#enrolment = decode(ENROLMENT, enrolment)
+    this.#enrollment = decode(ENROLLMENT, enrollment)
     this.#record = readRecord(DEVICE, record)
     this.#text = record
-    if (!this.#record.signer.equals(this.#enrolment)) throw new RecordError('foreign-signer')
+    if (!this.#record.signer.equals(this.#enrollment)) throw new RecordError('foreign-signer')
     const found = proven.map((each) => encode(RECIPIENT, decode(RECIPIENT, each)))
     this.#proven = new Set(this.recipients.filter((each) => found.includes(each)))
     this.#challenges = challenges.map(readChallenge)
@@ -42,18 +42,18 @@ export class Device {
     return new Device(state)
   }
 
-  static enrol(record, settings) {
+  static enroll(record, settings) {
     const { topic, now } = options(settings)
     const read = readRecord(DEVICE, record)
     if (!isTopic(topic)) throw new SettingError('topic')
     checkRecord(read, read.signer, topic, undefined, seconds(now))
-    return new Device({ enrolment: encode(ENROLMENT, read.signer), record })
+    return new Device({ enrollment: encode(ENROLLMENT, read.signer), record })
   }
 
   update(record, settings) {
     const now = seconds(options(settings).now)
     const newer = readRecord(DEVICE, record)
-    checkRecord(newer, this.#enrolment, this.#record.topic, this.#record, now)
+    checkRecord(newer, this.#enrollment, this.#record.topic, this.#record, now)
     const before = this.recipients
     this.#record = newer
     this.#text = record
@@ -70,7 +70,7 @@ export class Device {
     if (recipient === undefined) throw new ChallengeError('nothing-to-ask')
     const key = decode(RECIPIENT, recipient)
     if (!this.#record.keys.some((each) => each.equals(key))) throw new ChallengeError('not-in-record')
-    const { text, answer } = makeChallenge(sender, key, this.#enrolment)
+    const { text, answer } = makeChallenge(sender, key, this.#enrollment)
     const hash = hashOfAnswer(sender, answer)
     answer.fill(0)
     const waiting = this.#challenges.filter((each) => each.expires >= at).slice(1 - MOST_CHALLENGES)
@@ -93,14 +93,14 @@ export class Device {
   }
 
   recipient(settings) {
-    checkRecord(this.#record, this.#enrolment, this.topic, undefined, seconds(options(settings).now))
+    checkRecord(this.#record, this.#enrollment, this.topic, undefined, seconds(options(settings).now))
     const [newest] = this.proven
     if (newest === undefined) throw new RecordError('unproven')
     return newest
   }
 
-  get enrolment() {
-    return encode(ENROLMENT, this.#enrolment)
+  get enrollment() {
+    return encode(ENROLLMENT, this.#enrollment)
   }
 
   get record() {
@@ -133,11 +133,11 @@ export class Device {
 
   toJSON() {
     const challenges = this.#challenges.map((each) => ({ ...each, hash: encodeBase64(each.hash) }))
-    return { enrolment: this.enrolment, record: this.record, proven: this.proven, challenges }
+    return { enrollment: this.enrollment, record: this.record, proven: this.proven, challenges }
   }
 
   [inspect.custom]() {
-    return `Device(${this.enrolment}, counter ${this.counter}, ${this.#proven.size} of ${this.recipients.length} proven)`
+    return `Device(${this.enrollment}, counter ${this.counter}, ${this.#proven.size} of ${this.recipients.length} proven)`
   }
 }
 

@@ -5,7 +5,7 @@ const words = {
     'not-a-key': ["this is no text of a key of this project", 'copy it again, as a whole and without spaces'],
     'wrong-kind': [
       'this is no key of the kind that is wanted here',
-      "a recipient begins with push1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, an enrolment with pushenrolment1",
+      "a recipient begins with push1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, an enrollment with pushenrollment1",
     ],
     'wrong-case': ["the key's text mixes small letters and capitals", 'a secret is written in capitals throughout'],
     'wrong-checksum': ["a letter of the key's text is wrong or missing", 'copy it again, as a whole'],
@@ -44,7 +44,7 @@ const words = {
     'bad-signature': ['the record is not signed by the key it names', 'it was altered or forged: do not use it'],
     'foreign-signer': [
       'the record is signed by another key than the pinned one',
-      "enrol anew only inside the account's own login",
+      "enroll anew only inside the account's own login",
     ],
     'other-topic': ['the record is for another app', 'compare the bundle IDs of app and server'],
     expired: ['the record has expired', 'ask the device for a new one'],
@@ -60,7 +60,7 @@ const words = {
     unproven: ['no key of this device has answered a challenge yet', 'send what Device.challenge returns'],
     'malformed-state': [
       'this is not what Device.toJSON returned',
-      'store it as it is: enrolment, record, proven, challenges',
+      'store it as it is: enrollment, record, proven, challenges',
     ],
   },
   ChallengeError: {

@@ -104,7 +104,7 @@ export class Sender {
 
 /** What is stored of a device: JSON. Nothing in it is secret, but whoever can change it decides what is sealed to. */
 export interface DeviceState {
-  enrolment: string
+  enrollment: string
   record: string
   proven?: string[]
   challenges?: { recipient: string; expires: number; hash: string }[]
@@ -120,10 +120,10 @@ export class Device {
 
   /**
    * Pins the key that has signed a device's first record. Only inside the account's own login; and only where no other account
-   * has a device with the same `enrolment` that has proven a key (Specification 11.5.8).
+   * has a device with the same `enrollment` that has proven a key (Specification 11.5.8).
    * @throws RecordError, SettingError
    */
-  static enrol(record: string, options: { topic: string; now?: number }): Device
+  static enroll(record: string, options: { topic: string; now?: number }): Device
 
   private constructor()
 
@@ -150,8 +150,8 @@ export class Device {
   /** What is sealed to now: the newest key that is proven. @throws RecordError (`unproven`, `expired`, `not-yet-valid`) */
   recipient(options?: { now?: number }): string
 
-  /** The pinned key, pushenrolment1.... */
-  readonly enrolment: string
+  /** The pinned key, pushenrollment1.... */
+  readonly enrollment: string
   /** The newest record, for a device whose own was refused as `rolled-back` or `conflicting`. */
   readonly record: string
   readonly topic: string

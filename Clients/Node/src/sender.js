@@ -40,7 +40,7 @@ export class Sender {
 
   static {
     isSender = (value) => typeof value === 'object' && value !== null && #secret in value
-    makeChallenge = (sender, recipient, enrolment) => sender.#challenge(recipient, enrolment)
+    makeChallenge = (sender, recipient, enrollment) => sender.#challenge(recipient, enrollment)
     hashOfAnswer = (sender, answer) => sender.#hash(32, answer)
   }
 
@@ -126,12 +126,12 @@ export class Sender {
     return this.#blake2b === undefined ? hmac(this.#headerKey, message).subarray(0, 16) : this.#hash(16, message, this.#headerKey)
   }
 
-  #challenge(recipient, enrolment) {
+  #challenge(recipient, enrollment) {
     if (this.#blake2b === undefined) throw new SettingError('blake2b')
     const random = randomBytes(32)
-    const plaintext = Buffer.concat([random, enrolment])
+    const plaintext = Buffer.concat([random, enrollment])
     const text = armour('pushchallenge.', seal(toSeal(this.#secret, recipient, this.#topic, CHALLENGE), plaintext))
-    const answer = this.#hash(32, Buffer.concat([Buffer.from('sealedpush/v1 answer\0'), recipient, enrolment]), random)
+    const answer = this.#hash(32, Buffer.concat([Buffer.from('sealedpush/v1 answer\0'), recipient, enrollment]), random)
     for (const each of [random, plaintext]) each.fill(0)
     return { text, answer }
   }

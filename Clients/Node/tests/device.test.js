@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes, verify } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { Device, generateSenderSecret, Sender } from 'sealed-push'
-import { decode, encode, ENROLMENT, isPublicKey, RECIPIENT, SENDER, SENDER_SECRET } from '../src/protocol/key-text.js'
+import { decode, encode, ENROLLMENT, isPublicKey, RECIPIENT, SENDER, SENDER_SECRET } from '../src/protocol/key-text.js'
 import { privateKey, publicBytes, publicKey } from '../src/protocol/hpke.js'
 import { isOfLowOrder, isSigningKey } from '../src/protocol/points.js'
 import { checksum, signedMessage } from '../src/protocol/records.js'
 import { armour, decodeBase64 } from '../src/protocol/text.js'
-import { blake2b, codeOf, enrolled, enrolmentOf, isThorough, NINA, now, Phone, seeded, signRecord, TOPIC } from './support.js'
+import { blake2b, codeOf, enrolled, enrollmentOf, isThorough, NINA, now, Phone, seeded, signRecord, TOPIC } from './support.js'
 
 const sender = new Sender(generateSenderSecret(), { topic: TOPIC, blake2b })
 const at = now()
@@ -20,10 +20,10 @@ function stored(device) {
 }
 
 describe('Device', () => {
-  it('enrols, proves its key, rotates, and forgets what is gone', () => {
+  it('enrolls, proves its key, rotates, and forgets what is gone', () => {
     const phone = new Phone()
-    let device = stored(Device.enrol(phone.record(), { topic: TOPIC }))
-    assert.equal(device.enrolment, enrolmentOf(phone))
+    let device = stored(Device.enroll(phone.record(), { topic: TOPIC }))
+    assert.equal(device.enrollment, enrollmentOf(phone))
     assert.deepEqual([device.unproven, device.proven], [phone.recipients, []])
     const question = device.challenge(sender)
     device = stored(device)
@@ -59,7 +59,7 @@ describe('Device', () => {
 
   it('is changed by no record that it refuses', () => {
     const phone = new Phone()
-    const device = Device.enrol(phone.record({ counter: 7 }), { topic: TOPIC })
+    const device = Device.enroll(phone.record({ counter: 7 }), { topic: TOPIC })
     const before = device.toJSON()
     const refused = (code, call) => assert.equal(codeOf(call), code)
     assert.deepEqual(device.update(before.record), [])
@@ -73,14 +73,14 @@ describe('Device', () => {
     refused('wrong-type', () => device.update(signRecord(phone.secret, { type: 2, counter: 9, created: at, expires: at + 9, topic: TOPIC, keys })))
     phone.topic = 'com.example.other'
     refused('other-topic', () => device.update(phone.record({ counter: 8 })))
-    refused('other-topic', () => Device.enrol(phone.record(), { topic: TOPIC }))
-    refused('topic', () => Device.enrol(phone.record()))
+    refused('other-topic', () => Device.enroll(phone.record(), { topic: TOPIC }))
+    refused('topic', () => Device.enroll(phone.record()))
     assert.deepEqual(device.toJSON(), before)
   })
 
   it('takes a challenge back once, in time, and for a key that it still has', () => {
     const phone = new Phone()
-    const device = Device.enrol(phone.record(), { topic: TOPIC })
+    const device = Device.enroll(phone.record(), { topic: TOPIC })
     const question = device.challenge(sender, { now: at })
     const answer = phone.answer(question, sender.publicKey)
     assert.equal(codeOf(() => device.check(answer, sender, { now: at + 601 })), 'late')
@@ -105,17 +105,17 @@ describe('Device', () => {
     assert.equal(codeOf(() => device.challenge(undefined)), 'sender')
   })
 
-  it("enrols nobody's key as another's (11.5.4)", () => {
+  it("enrolls nobody's key as another's (11.5.4)", () => {
     const [alice, mallory] = [new Phone(), new Phone()]
-    const device = Device.enrol(mallory.record({ keys: alice.keys }), { topic: TOPIC })
+    const device = Device.enroll(mallory.record({ keys: alice.keys }), { topic: TOPIC })
     const question = device.challenge(sender)
-    assert.equal(alice.answer(question, sender.publicKey), 'foreign-enrolment')
+    assert.equal(alice.answer(question, sender.publicKey), 'foreign-enrollment')
     assert.equal(mallory.answer(question, sender.publicKey), undefined)
   })
 
   it('keeps sixteen challenges, and drops those that are late', () => {
     const phone = new Phone()
-    const device = Device.enrol(phone.record(), { topic: TOPIC })
+    const device = Device.enroll(phone.record(), { topic: TOPIC })
     const questions = Array.from({ length: 17 }, () => device.challenge(sender, { now: at }))
     assert.equal(device.toJSON().challenges.length, 16)
     assert.equal(codeOf(() => device.check(phone.answer(questions[0], sender.publicKey), sender, { now: at })), 'wrong-answer')
@@ -134,11 +134,11 @@ describe('Device', () => {
     loaded.update(phone.record({ keys: [...stranger.keys, ...phone.keys] }))
     assert.deepEqual(loaded.unproven, stranger.recipients)
     const refused = (code, change) => assert.equal(codeOf(() => Device.fromJSON({ ...state, ...change })), code)
-    refused('foreign-signer', { enrolment: enrolmentOf(stranger) })
+    refused('foreign-signer', { enrollment: enrollmentOf(stranger) })
     refused('malformed-state', { proven: state.proven[0] })
     refused('malformed-state', { challenges: [1] })
     refused('malformed-state', { challenges: [{ recipient: state.proven[0], expires: '1', hash: 'A'.repeat(43) }] })
-    refused('not-a-key', { enrolment: undefined })
+    refused('not-a-key', { enrollment: undefined })
     for (const wrong of [undefined, null, 7, 'x', JSON.stringify(state)]) {
       assert.ok(['malformed-state', 'not-a-key'].includes(codeOf(() => Device.fromJSON(wrong))))
     }
@@ -167,8 +167,8 @@ describe('A record', () => {
     assert.ok(verify(null, message, publicKey(publicBytes(secret), 'ed25519'), signature), 'OpenSSL takes it')
     const bytes = Buffer.concat([unsigned, signature])
     const forged = armour('pushrecord.', Buffer.concat([bytes, checksum(bytes)]))
-    assert.equal(codeOf(() => Device.enrol(forged, { topic: TOPIC })), 'bad-signature')
-    assert.equal(codeOf(() => Device.enrol(text, { topic: TOPIC })), undefined)
+    assert.equal(codeOf(() => Device.enroll(forged, { topic: TOPIC })), 'bad-signature')
+    assert.equal(codeOf(() => Device.enroll(text, { topic: TOPIC })), undefined)
   })
 
   it('is refused with any of its bits changed, also where the checksum is right, and cut at any length', () => {
@@ -180,12 +180,12 @@ describe('A record', () => {
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const changed = Buffer.from(bytes)
       changed[bit >> 3] ^= 1 << (bit & 7)
-      assert.ok(['malformed', 'wrong-type', 'bad-signature'].includes(codeOf(() => Device.enrol(again(changed), { topic: TOPIC }))), `bit ${bit}`)
+      assert.ok(['malformed', 'wrong-type', 'bad-signature'].includes(codeOf(() => Device.enroll(again(changed), { topic: TOPIC }))), `bit ${bit}`)
     }
     for (let length = 0; length < record.length; length += 1) {
-      assert.ok(codeOf(() => Device.enrol(record.slice(0, length), { topic: TOPIC })), `cut at ${length}`)
+      assert.ok(codeOf(() => Device.enroll(record.slice(0, length), { topic: TOPIC })), `cut at ${length}`)
       const flipped = record.slice(0, length) + (record[length] === 'A' ? 'B' : 'A') + record.slice(length + 1)
-      assert.ok(codeOf(() => Device.enrol(flipped, { topic: TOPIC })), `character ${length}`)
+      assert.ok(codeOf(() => Device.enroll(flipped, { topic: TOPIC })), `character ${length}`)
     }
   })
 })
@@ -205,10 +205,10 @@ describe('Public keys', () => {
     ]
     for (const point of low) assert.ok(!isSigningKey(hex(point)) && isOfLowOrder(hex(point)), point)
     for (const wrong of ['ee' + 'ff'.repeat(30) + '7f', '02' + '00'.repeat(31), '01' + '00'.repeat(30) + '80']) assert.ok(!isSigningKey(hex(wrong)), wrong)
-    const good = new Phone().enrolment
+    const good = new Phone().enrollment
     assert.ok(isSigningKey(good) && isSigningKey(good) && !isOfLowOrder(good))
-    assert.equal(encode(ENROLMENT, good).length, 72)
-    assert.equal(codeOf(() => encode(ENROLMENT, hex(low[4]))), 'refused-key')
+    assert.equal(encode(ENROLLMENT, good).length, 72)
+    assert.equal(codeOf(() => encode(ENROLLMENT, hex(low[4]))), 'refused-key')
     assert.equal(codeOf(() => encode(RECIPIENT, hex('00'.repeat(32)))), 'refused-key')
   })
 })
@@ -277,10 +277,10 @@ describe('Hostile input', () => {
     }
     for (let turn = 0; turn < (isThorough ? 20_000 : 1_000); turn += 1) {
       const [one, other] = [pick(leaves), pick(leaves)]
-      const name = pick(['enrolment', 'record', 'proven', 'challenges'])
+      const name = pick(['enrollment', 'record', 'proven', 'challenges'])
       const calls = [
-        () => Device.enrol(mutated(record), { topic: TOPIC }), () => Device.enrol(one, { topic: other }), () => Device.fromJSON({ ...state, [name]: one }),
-        () => Device.fromJSON({ ...state, [name]: [one] }), () => Device.fromJSON({ ...state, enrolment: mutated(state.enrolment) }),
+        () => Device.enroll(mutated(record), { topic: TOPIC }), () => Device.enroll(one, { topic: other }), () => Device.fromJSON({ ...state, [name]: one }),
+        () => Device.fromJSON({ ...state, [name]: [one] }), () => Device.fromJSON({ ...state, enrollment: mutated(state.enrollment) }),
         () => device.update(one, { now: other }), () => device.challenge(one, { recipient: other }), () => device.challenge(quick, { recipient: one, now: other }),
         () => quick.seal({ ...NINA, [pick(['id', 'sent', 'badge', 'sound', 'data', 'chart', 'alert'])]: one }, device),
         () => quick.seal(NINA, device, { priority: one }), () => quick.sealUnverified(NINA, one), () => quick.sealUnverified(NINA, mutated(device.recipient())),

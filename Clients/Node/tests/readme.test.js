@@ -13,7 +13,7 @@ const secret = sealedPush.generateSenderSecret()
 const { phone, device } = enrolled(new sealedPush.Sender(secret, { topic: TOPIC, blake2b }))
 
 const code = blocks.join('\n').replace(/^import .*$/gm, '')
-const names = 'sender, push, send, connect, enrolling, enrol, answered, updated'
+const names = 'sender, push, send, connect, enrolling, enroll, answered, updated'
 const shown = new Function('Device', 'Sender', 'http2', 'stored', 'blake2b', 'process', `${code}; return { ${names} }`)(
   sealedPush.Device, sealedPush.Sender, http2, device.toJSON(), blake2b, { env: { SENDER_SECRET: secret } })
 
@@ -48,10 +48,10 @@ describe('README.md', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  it('enrols and rotates', () => {
+  it('enrolls and rotates', () => {
     const other = new Phone()
     const from = shown.enrolling.publicKey
-    let [stored, question] = shown.enrol(other.record())
+    let [stored, question] = shown.enroll(other.record())
     stored = shown.answered(stored, other.answer(question, from))
     other.rotate()
     ;[stored, question] = shown.updated(stored, other.record())

@@ -71,7 +71,7 @@ describe('Sender', () => {
 
   it('seals to nothing but what is proven and in time', () => {
     const fresh = new Phone()
-    const unproven = Device.enrol(fresh.record(), { topic: TOPIC })
+    const unproven = Device.enroll(fresh.record(), { topic: TOPIC })
     assert.equal(codeOf(() => quick.seal(NINA, unproven)), 'unproven')
     assert.equal(codeOf(() => quick.seal(NINA, device, { now: device.expires + 1 })), 'expired')
     assert.equal(codeOf(() => new Sender(secret, { topic: 'com.example.other' }).seal(NINA, device)), 'other-topic')
@@ -189,7 +189,7 @@ describe('Secrets', () => {
       () => quick.seal({ alert: { body }, data: leaking }, device),
       () => quick.sealUnverified({ alert: { body } }, body),
       () => new Sender(secret, { topic: TOPIC, blake2b: (length, message) => { throw new Error(body + message) } }),
-      () => Device.enrol(body, { topic: TOPIC }),
+      () => Device.enroll(body, { topic: TOPIC }),
       () => device.update(body),
       () => device.check(body, sender),
     ]

@@ -5,7 +5,7 @@ import { createDecipheriv, randomBytes, randomInt, sign } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Device, SealedPushError } from 'sealed-push'
 import * as hpke from '../src/protocol/hpke.js'
-import { decode, encode, ENROLMENT, keyID, RECIPIENT, SENDER } from '../src/protocol/key-text.js'
+import { decode, encode, ENROLLMENT, keyID, RECIPIENT, SENDER } from '../src/protocol/key-text.js'
 import { checksum, DEVICE, signedMessage } from '../src/protocol/records.js'
 import { armour, decodeBase64 } from '../src/protocol/text.js'
 
@@ -75,7 +75,7 @@ export class Phone {
     this.rotate()
   }
 
-  get enrolment() {
+  get enrollment() {
     return hpke.publicBytes(this.secret)
   }
 
@@ -101,8 +101,8 @@ export class Phone {
     const envelope = decodeBase64(challenge.slice('pushchallenge.'.length))
     const opened = openEnvelope(envelope, this.identities, sender, this.topic, hpke.CHALLENGE)
     if (opened === undefined) return undefined
-    if (!opened.plaintext.subarray(32).equals(this.enrolment)) return 'foreign-enrolment'
-    const message = Buffer.concat([Buffer.from('sealedpush/v1 answer\0'), opened.recipient, this.enrolment])
+    if (!opened.plaintext.subarray(32).equals(this.enrollment)) return 'foreign-enrollment'
+    const message = Buffer.concat([Buffer.from('sealedpush/v1 answer\0'), opened.recipient, this.enrollment])
     return armour('pushanswer.', blake2b(32, message, opened.plaintext.subarray(0, 32)))
   }
 
@@ -152,9 +152,9 @@ export function openEnvelope(envelope, identities, sender, topic, purpose = hpke
 
 /** A phone, and what the server has of it once it is proven. */
 export function enrolled(sender, phone = new Phone()) {
-  const device = Device.enrol(phone.record(), { topic: phone.topic })
+  const device = Device.enroll(phone.record(), { topic: phone.topic })
   device.check(phone.answer(device.challenge(sender), sender.publicKey), sender)
   return { phone, device }
 }
 
-export const enrolmentOf = (phone) => encode(ENROLMENT, phone.enrolment)
+export const enrollmentOf = (phone) => encode(ENROLLMENT, phone.enrollment)

@@ -1,4 +1,4 @@
-// Those of Tests/Vectors that a sender and an enrolment concern: what is sealed byte for byte, and which records are refused how.
+// Those of Tests/Vectors that a sender and an enrollment concern: what is sealed byte for byte, and which records are refused how.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -57,7 +57,7 @@ describe('Tests/Vectors', () => {
     assert.equal(vectors.length, 68)
     for (const [name, values] of vectors) {
       const isDevice = values.kind === 'device'
-      const [type, kind] = isDevice ? [1, keyText.ENROLMENT] : [2, keyText.AUTHORITY]
+      const [type, kind] = isDevice ? [1, keyText.ENROLLMENT] : [2, keyText.AUTHORITY]
       let read
       const code = codeOf(() => {
         const known = 'known' in values ? readRecord(type, values.known) : undefined
@@ -66,7 +66,7 @@ describe('Tests/Vectors', () => {
       })
       assert.equal(code ?? 'accepted', values.outcome, name)
       if (!('signer-secret' in values)) continue
-      const secretKind = isDevice ? keyText.ENROLMENT_SECRET : keyText.AUTHORITY_SECRET
+      const secretKind = isDevice ? keyText.ENROLLMENT_SECRET : keyText.AUTHORITY_SECRET
       const secret = hpke.privateKey(keyText.decode(secretKind, values['signer-secret']), 'ed25519')
       assert.equal(signRecord(secret, { type, ...read }), values.record, name)
       const keyKind = isDevice ? keyText.RECIPIENT : keyText.SENDER
@@ -80,12 +80,12 @@ describe('Tests/Vectors', () => {
     for (const [name, values] of vectors) {
       const sender = keyText.decode(keyText.SENDER_SECRET, values['sender-secret'])
       const recipient = keyText.decode(keyText.RECIPIENT, values.recipient)
-      const enrolment = keyText.decode(keyText.ENROLMENT, values['asked-enrolment'])
+      const enrollment = keyText.decode(keyText.ENROLLMENT, values['asked-enrollment'])
       const context = hpke.toSeal(
         hpke.privateKey(sender), recipient, values.topic, hpke.CHALLENGE, hpke.privateKey(bytes(values['ephemeral-secret'])))
-      const text = armour('pushchallenge.', hpke.seal(context, Buffer.concat([bytes(values.random), enrolment])))
+      const text = armour('pushchallenge.', hpke.seal(context, Buffer.concat([bytes(values.random), enrollment])))
       assert.equal(text, values.challenge, name)
-      const message = Buffer.concat([Buffer.from('sealedpush/v1 answer\0'), recipient, enrolment])
+      const message = Buffer.concat([Buffer.from('sealedpush/v1 answer\0'), recipient, enrollment])
       assert.equal(armour('pushanswer.', blake2b(32, message, bytes(values.random))), values.answer, name)
     }
   })

@@ -48,7 +48,7 @@ class Phone:
         self.rotate()
 
     @property
-    def enrolment(self):
+    def enrollment(self):
         return records.signing_public_key(self.secret)
 
     @property
@@ -67,7 +67,7 @@ class Phone:
 
     def answer(self, challenge, sender):
         trusted = [key_text.decode(key_text.SENDER, sender.public_key)]
-        return records.answer_challenge(challenge, self.identities, trusted, self.topic, self.enrolment)
+        return records.answer_challenge(challenge, self.identities, trusted, self.topic, self.enrollment)
 
     def open(self, push, sender, now=None):
         """The content, opened by the steps of a device."""
@@ -79,6 +79,6 @@ class Phone:
 def enrolled(sender, phone=None):
     """A phone, and what the server has of it once it is proven."""
     phone = phone or Phone()
-    device = sealed_push.Device.enrol(phone.record(), topic=phone.topic)
+    device = sealed_push.Device.enroll(phone.record(), topic=phone.topic)
     device.check(phone.answer(device.challenge(sender), sender))
     return phone, device

@@ -29,8 +29,8 @@ class Devices(unittest.TestCase):
         return again
 
     def test_a_life(self):
-        device = self.stored(Device.enrol(self.phone.record(), topic=TOPIC))
-        self.assertEqual(device.enrolment, key_text.encode(key_text.ENROLMENT, self.phone.enrolment))
+        device = self.stored(Device.enroll(self.phone.record(), topic=TOPIC))
+        self.assertEqual(device.enrollment, key_text.encode(key_text.ENROLLMENT, self.phone.enrollment))
         self.assertEqual((device.unproven, device.proven), (tuple(self.phone.recipients), ()))
         question = device.challenge(self.sender)
         device = self.stored(device)
@@ -66,7 +66,7 @@ class Devices(unittest.TestCase):
         self.refused("unproven", device.recipient)
 
     def test_records_that_are_refused_change_nothing(self):
-        device = Device.enrol(self.phone.record(counter=7), topic=TOPIC)
+        device = Device.enroll(self.phone.record(counter=7), topic=TOPIC)
         before = device.to_dict()
         older, other = self.phone.record(counter=6), Phone()
         self.assertEqual(device.update(before["record"]), ())
@@ -79,8 +79,8 @@ class Devices(unittest.TestCase):
         self.refused("malformed", device.update, None)
         self.phone.topic = "com.example.other"
         self.refused("other-topic", device.update, self.phone.record(counter=8))
-        self.refused("other-topic", Device.enrol, self.phone.record(), topic=TOPIC)
-        self.refused("topic", Device.enrol, self.phone.record(), topic=None)
+        self.refused("other-topic", Device.enroll, self.phone.record(), topic=TOPIC)
+        self.refused("topic", Device.enroll, self.phone.record(), topic=None)
         self.assertEqual(device.to_dict(), before)
 
     def test_every_flipped_or_cut_character_of_a_record_is_refused(self):
@@ -89,10 +89,10 @@ class Devices(unittest.TestCase):
             flipped = record[:index] + ("B" if record[index] == "A" else "A") + record[index + 1 :]
             for wrong in (flipped, record[:index], record[index:] if index else record + "A"):
                 with self.assertRaises(RecordError):
-                    Device.enrol(wrong, topic=TOPIC)
+                    Device.enroll(wrong, topic=TOPIC)
 
     def test_challenges(self):
-        device = Device.enrol(self.phone.record(), topic=TOPIC)
+        device = Device.enroll(self.phone.record(), topic=TOPIC)
         self.refused("wrong-answer", device.check, "pushanswer." + "A" * 43)
         question = device.challenge(self.sender, now=NOW)
         answer = self.phone.answer(question, self.sender)
@@ -117,13 +117,13 @@ class Devices(unittest.TestCase):
     def test_another_devices_key_can_not_be_enrolled_as_ones_own(self):
         """11.5.4: Mallory names Alice's key, and passes the question on."""
         alice, mallory = self.phone, Phone()
-        device = Device.enrol(mallory.record(recipients=[hpke.public_key(alice.identities[0])]), topic=TOPIC)
+        device = Device.enroll(mallory.record(recipients=[hpke.public_key(alice.identities[0])]), topic=TOPIC)
         question = device.challenge(self.sender)
-        self.refused("foreign-enrolment", alice.answer, question, self.sender)
+        self.refused("foreign-enrollment", alice.answer, question, self.sender)
         self.refused("unknown-recipient", mallory.answer, question, self.sender)
 
     def test_several_questions_wait_and_old_ones_go(self):
-        device = Device.enrol(self.phone.record(), topic=TOPIC)
+        device = Device.enroll(self.phone.record(), topic=TOPIC)
         questions = [device.challenge(self.sender, now=NOW) for _ in range(17)]
         self.assertEqual(len(device.to_dict()["challenges"]), 16)
         self.refused("wrong-answer", device.check, self.phone.answer(questions[0], self.sender), now=NOW)
@@ -132,14 +132,14 @@ class Devices(unittest.TestCase):
         self.assertEqual(len(device.to_dict()["challenges"]), 1)
 
     def test_what_is_stored_answers_nothing(self):
-        device = Device.enrol(self.phone.record(), topic=TOPIC)
+        device = Device.enroll(self.phone.record(), topic=TOPIC)
         answer = self.phone.answer(device.challenge(self.sender), self.sender)
         self.assertNotIn(answer.removeprefix("pushanswer."), json.dumps(device.to_dict()))
 
     def test_loading(self):
         _, device = enrolled(self.sender, self.phone)
         state = device.to_dict()
-        self.assertEqual(Device(state["enrolment"], state["record"], state["proven"]).recipient(), device.recipient())
+        self.assertEqual(Device(state["enrollment"], state["record"], state["proven"]).recipient(), device.recipient())
         stranger = Phone()
         state["proven"].append(stranger.recipients[0])
         loaded = Device.from_dict(state)
@@ -148,15 +148,15 @@ class Devices(unittest.TestCase):
         self.phone.identities.insert(0, stranger.identities[0])
         loaded.update(self.phone.record())
         self.assertEqual(loaded.unproven, tuple(stranger.recipients))
-        other = key_text.encode(key_text.ENROLMENT, stranger.enrolment)
-        self.refused("foreign-signer", Device.from_dict, state | {"enrolment": other})
+        other = key_text.encode(key_text.ENROLLMENT, stranger.enrollment)
+        self.refused("foreign-signer", Device.from_dict, state | {"enrollment": other})
         self.refused("malformed-state", Device.from_dict, state | {"proven": state["proven"][0]})
         self.refused("malformed-state", Device.from_dict, state | {"challenges": [1]})
         self.refused("malformed-state", Device.from_dict, [])
         senders = records.sign_record(records.SENDERS, self.phone.secret, 9, NOW, NOW + 9, TOPIC, [hpke.public_key(b"x" * 32)])
         self.refused("wrong-type", Device.from_dict, state | {"record": senders})
         # A record that has ended loads, and is sealed to no more.
-        ended = Device(state["enrolment"], self.phone.record(created=NOW - 100, lifetime=50), state["proven"])
+        ended = Device(state["enrollment"], self.phone.record(created=NOW - 100, lifetime=50), state["proven"])
         self.refused("expired", ended.recipient)
         with self.assertRaises(TypeError):
             hash(device)

@@ -14,7 +14,7 @@ COUNT = 20_000 if os.environ.get("THOROUGH") == "1" else 1_500
 NAMES = (
     "id topic sent expires collapse-id alert title subtitle body badge sound critical name volume thread-id category "
     "interruption-level relevance-score attachments overflow chart receipt template data url size hash key plain type "
-    "thumbnail hidden clip time kind points labels prefix suffix color axes enrolment record proven challenges recipient"
+    "thumbnail hidden clip time kind points labels prefix suffix color axes enrollment record proven challenges recipient"
 ).split()
 LEAVES = (
     None, True, False, 0, 1, -1, 2**63, 10**400, 1.5, -0.0, 1e308, float("nan"), float("inf"), "", " ", "x", "\u200b", "\ud800", "\0",
@@ -93,7 +93,7 @@ class Hostile(unittest.TestCase):
     def test_arguments(self):
         for _ in range(COUNT // 3):
             one, other = self.value(), self.value()
-            self.holds(Device.enrol, one, topic=other)
+            self.holds(Device.enroll, one, topic=other)
             self.holds(Device.from_dict, one)
             self.holds(Device.from_dict, self.device.to_dict() | {self.random.choice(NAMES): one})
             self.holds(self.sender.seal, NINA, one)
@@ -120,9 +120,9 @@ class Hostile(unittest.TestCase):
         answer = self.phone.answer(question, self.sender)
         record = Phone().record()
         for _ in range(COUNT):
-            self.holds(Device.enrol, self.mutated(record), topic=TOPIC)
-            self.holds(Device, self.mutated(state["enrolment"]), state["record"])
-            self.holds(Device, state["enrolment"], state["record"], [self.mutated(state["proven"][0])])
+            self.holds(Device.enroll, self.mutated(record), topic=TOPIC)
+            self.holds(Device, self.mutated(state["enrollment"]), state["record"])
+            self.holds(Device, state["enrollment"], state["record"], [self.mutated(state["proven"][0])])
             self.holds(self.device.check, self.mutated(answer))
             self.assertFalse(self.holds(Sender, self.mutated(self.secret[:-3]), topic=TOPIC))
             self.holds(ReceiptReceiver([self.secret]).check, self.random.randbytes(self.random.choice((0, 127, 128, 129))))

@@ -65,7 +65,7 @@ class Readme(unittest.TestCase):
 
     def test_devices(self):
         sender, phone = self.names["sender"], Phone()
-        stored, question = self.names["enrol"](phone.record())
+        stored, question = self.names["enroll"](phone.record())
         stored = self.names["answered"](json.loads(json.dumps(stored)), phone.answer(question, sender))
         phone.rotate()
         stored, question = self.names["updated"](stored, phone.record())

@@ -60,7 +60,7 @@ class Sealing(unittest.TestCase):
 
     def test_only_what_is_proven_and_in_time_is_sealed_to(self):
         fresh = Phone()
-        device = sealed_push.Device.enrol(fresh.record(), topic=TOPIC)
+        device = sealed_push.Device.enroll(fresh.record(), topic=TOPIC)
         with self.assertRaises(RecordError) as raised:
             self.sender.seal(NINA, device)
         self.assertEqual(raised.exception.code, "unproven")
@@ -318,7 +318,7 @@ class Keys(unittest.TestCase):
                 x = -x % prime
             return times(8, (x, y)) != (0, 1) and times(order, (x, y)) == (0, 1)
 
-        good = [Phone().enrolment for _ in range(3)]
+        good = [Phone().enrollment for _ in range(3)]
         others = [os.urandom(32) for _ in range(6)]
         low = [bytes(32), (1).to_bytes(32, "little"), (prime - 1).to_bytes(32, "little"), prime.to_bytes(32, "little")]
         y = int.from_bytes(good[0], "little") & (1 << 255) - 1

@@ -83,7 +83,7 @@ class Vectors(unittest.TestCase):
 
     def record(self, values):
         kinds = {
-            "device": (records.DEVICE, key_text.RECIPIENT, key_text.ENROLMENT, key_text.ENROLMENT_SECRET),
+            "device": (records.DEVICE, key_text.RECIPIENT, key_text.ENROLLMENT, key_text.ENROLLMENT_SECRET),
             "senders": (records.SENDERS, key_text.SENDER, key_text.AUTHORITY, key_text.AUTHORITY_SECRET),
         }
         type, key_kind, signer_kind, secret_kind = kinds[values["kind"]]
@@ -104,13 +104,13 @@ class Vectors(unittest.TestCase):
             keys_of(values, "identity", key_text.IDENTITY),
             keys_of(values, "sender", key_text.SENDER),
             values["topic"],
-            key_text.decode(key_text.ENROLMENT, values["enrolment"]),
+            key_text.decode(key_text.ENROLLMENT, values["enrollment"]),
         )
         self.assertEqual(answer, values["answer"])
         made = records.make_challenge(
             key_text.decode(key_text.SENDER_SECRET, values["sender-secret"]),
             key_text.decode(key_text.RECIPIENT, values["recipient"]),
-            key_text.decode(key_text.ENROLMENT, values["asked-enrolment"]),
+            key_text.decode(key_text.ENROLLMENT, values["asked-enrollment"]),
             values["topic"],
             bytes.fromhex(values["random"]),
             bytes.fromhex(values["ephemeral-secret"]),

@@ -65,14 +65,14 @@ struct GoodKeyring {
     /// Somebody else's device, which proves that it has its key.
     private static func addFriend(_ keyring: Keyring, sender: Sender, at start: Timestamp) throws {
         let identity = Identity()
-        let enrolment = EnrolmentKey()
+        let enrollment = EnrollmentKey()
         let record = try DeviceRecord(
             of: [identity.recipient], topic: topic, counter: 1, created: start,
-            expires: start.advanced(bySeconds: 86_400 * 365), signedBy: enrolment)
+            expires: start.advanced(bySeconds: 86_400 * 365), signedBy: enrollment)
         try keyring.add(record, named: "friend", at: start)
         let challenge = try keyring.challenge("friend", from: "newsroom", at: start)
         let answer = try Challenge.answer(
-            challenge.text, enrolment: enrolment.enrolment, topic: topic,
+            challenge.text, enrollment: enrollment.enrollment, topic: topic,
             keys: InMemoryKeyStore([DeviceKey(identity, life: KeyLife(created: start))]), trusting: [sender])
         _ = try keyring.acceptAnswer(answer, of: "friend", at: start)
     }

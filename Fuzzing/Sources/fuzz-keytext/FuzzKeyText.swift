@@ -31,7 +31,7 @@ private func check(_ bytes: [UInt8]) -> String? {
     if isSecretKey(bytes, Identity.self) { kinds.append("push-secret-key-") }
     if isSecretKey(bytes, SenderKey.self) { kinds.append("push-sender-secret-key-") }
     if isSecretKey(bytes, AuthorityKey.self) { kinds.append("push-authority-secret-key-") }
-    if isSecretKey(bytes, EnrolmentKey.self) { kinds.append("push-enrolment-secret-key-") }
+    if isSecretKey(bytes, EnrollmentKey.self) { kinds.append("push-enrollment-secret-key-") }
     if isKeyringKey(bytes) { kinds.append("push-keyring-key-") }
     if let text = String(validating: bytes, as: UTF8.self) {
         if isPublicKey(bytes, { () throws(KeyTextError) in try Recipient(parsing: text) }) { kinds.append("push") }
@@ -39,8 +39,8 @@ private func check(_ bytes: [UInt8]) -> String? {
         if isPublicKey(bytes, { () throws(KeyTextError) in try Authority(parsing: text) }) {
             kinds.append("pushauthority")
         }
-        if isPublicKey(bytes, { () throws(KeyTextError) in try Enrolment(parsing: text) }) {
-            kinds.append("pushenrolment")
+        if isPublicKey(bytes, { () throws(KeyTextError) in try Enrollment(parsing: text) }) {
+            kinds.append("pushenrollment")
         }
         checkAnyPublicKey(bytes, text, kind: kinds.first)
         if let name = KeyName(parsing: text) { checkName(name, text) }
@@ -133,19 +133,19 @@ struct WrittenKey {
         let isRight: Bool =
             switch kind {
             case "push", "pushsender": isWhole && X25519Rule.isSafe(Bech32Rule.bytes(groups))
-            case "pushauthority", "pushenrolment": isWhole && Ed25519Rule.isSafe(Bech32Rule.bytes(groups))
+            case "pushauthority", "pushenrollment": isWhole && Ed25519Rule.isSafe(Bech32Rule.bytes(groups))
             default: isWhole && isInCapitals && kind.hasSuffix("-key-")
             }
         self.kind = isRight ? kind : nil
     }
 
     /// Whether the kind is a public key of Ed25519.
-    static func isSigning(_ choice: UInt8) -> Bool { ["pushauthority", "pushenrolment"].contains(kind(choice)) }
+    static func isSigning(_ choice: UInt8) -> Bool { ["pushauthority", "pushenrollment"].contains(kind(choice)) }
 
     private static func kind(_ choice: UInt8) -> String { kinds[Int(choice >> 1 & 15) % kinds.count] }
 
     private static let kinds = [
-        "push", "pushsender", "push-secret-key-", "push-sender-secret-key-", "pushauthority", "pushenrolment",
-        "push-authority-secret-key-", "push-enrolment-secret-key-", "push-keyring-key-", "pushx", "",
+        "push", "pushsender", "push-secret-key-", "push-sender-secret-key-", "pushauthority", "pushenrollment",
+        "push-authority-secret-key-", "push-enrollment-secret-key-", "push-keyring-key-", "pushx", "",
     ]
 }

@@ -58,11 +58,11 @@ enum GoodFile {
         try SenderKey(parsing: NamedLines(published: "test-newsroom").required("secret"))
     }
     private static let enrolled = read {
-        let (identity, enrolment) = (Identity(), EnrolmentKey())
+        let (identity, enrollment) = (Identity(), EnrollmentKey())
         let record = try DeviceRecord(
             of: [identity.recipient], topic: "com.example.app", counter: 1, created: now,
-            expires: now.advanced(bySeconds: 86_400), signedBy: enrolment)
-        return try EnrolledDevice(loading: enrolment.enrolment, record: record, proven: [identity.recipient])
+            expires: now.advanced(bySeconds: 86_400), signedBy: enrollment)
+        return try EnrolledDevice(loading: enrollment.enrollment, record: record, proven: [identity.recipient])
     }
 
     private static func made() -> [UInt8] {

@@ -15,7 +15,7 @@ func checkBelief(_ input: inout Input) {
         pinned: Parties.signers[pinned], topic: topic.description, now: now.secondsSince1970, known: knownRule)
     let error = failure { () throws(RecordError) in
         if let device = record.device {
-            try device.check(pinned: Parties.enrolments[pinned], topic: topic, replacing: known?.device, at: now)
+            try device.check(pinned: Parties.enrollments[pinned], topic: topic, replacing: known?.device, at: now)
         }
         if let set = record.set {
             let authority = Parties.authorityKeys[pinned].authority

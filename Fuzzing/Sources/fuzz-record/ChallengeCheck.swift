@@ -10,7 +10,7 @@ func checkChallenge(_ input: inout Input) {
     let isForeign = who & 0x10 != 0
     let isOtherTopic = who & 0x20 != 0
     let challenge = PendingChallenge(
-        to: Parties.recipients[recipient], of: Parties.enrolments[isForeign ? 1 : 0],
+        to: Parties.recipients[recipient], of: Parties.enrollments[isForeign ? 1 : 0],
         topic: Parties.topics[isOtherTopic ? 1 : 0], from: Parties.senderKeys[sender], at: Parties.now)
     let bytes = Array(challenge.text.utf8)
     if who & 0x40 != 0 {
@@ -23,7 +23,7 @@ func checkChallenge(_ input: inout Input) {
         switch (recipient, sender) {
         case (1, _), (2, _): .unknownRecipient
         case (_, 2): .unknownSender
-        default: isOtherTopic ? .rejected : isForeign ? .foreignEnrolment : nil
+        default: isOtherTopic ? .rejected : isForeign ? .foreignEnrollment : nil
         }
     let error = failure { () throws(ChallengeError) in _ = try ChallengeCheck.answer(challenge.text) }
     demand(error == due, "\(error?.rawValue ?? "answered"), where \(due?.rawValue ?? "an answer") is due")
@@ -44,7 +44,7 @@ enum ChallengeCheck {
     /// The device's own answer.
     static func answer(_ text: String) throws(ChallengeError) -> String {
         try Challenge.answer(
-            text, enrolment: Parties.enrolments[0], topic: Parties.topics[0], keys: Parties.store,
+            text, enrollment: Parties.enrollments[0], topic: Parties.topics[0], keys: Parties.store,
             trusting: Array(Parties.senders[..<2]))
     }
 
@@ -76,12 +76,12 @@ enum ChallengeCheck {
     static func rightAnswer(to challenge: PendingChallenge, recipient: Int) -> String? {
         let key = DeviceKey(Parties.identities[recipient], life: KeyLife(created: Parties.now))
         return try? Challenge.answer(
-            challenge.text, enrolment: challenge.enrolment, topic: Parties.topics[0], keys: InMemoryKeyStore([key]),
+            challenge.text, enrollment: challenge.enrollment, topic: Parties.topics[0], keys: InMemoryKeyStore([key]),
             trusting: [Parties.senders[0]])
     }
 
     private static let pending = PendingChallenge(
-        to: Parties.recipients[0], of: Parties.enrolments[0], topic: Parties.topics[0], from: Parties.senderKeys[0],
+        to: Parties.recipients[0], of: Parties.enrollments[0], topic: Parties.topics[0], from: Parties.senderKeys[0],
         at: Parties.now)
     private static let right: String = {
         guard let right = rightAnswer(to: pending, recipient: 0) else {
@@ -93,7 +93,7 @@ enum ChallengeCheck {
         do {
             let record = try DeviceRecord(
                 of: [Parties.recipients[0]], topic: Parties.topics[0], counter: 1, created: Parties.now,
-                expires: Parties.now.advanced(bySeconds: 1_000), signedBy: Parties.enrolmentKeys[0])
+                expires: Parties.now.advanced(bySeconds: 1_000), signedBy: Parties.enrollmentKeys[0])
             return try EnrolledDevice(pinning: record, topic: Parties.topics[0], at: Parties.now)
         } catch {
             fatalError("no device is enrolled: \(error)")

@@ -64,7 +64,7 @@ func checkRecord(_ text: String) -> Bool {
     demand(!(isDevice && isSet), "one record is of both types")
     if case .success(let record) = device, case .success(let rule) = RecordRule.read(text, type: 1) {
         demand(record.recipients.map { Bech32Rule.bytes(ofKey: "\($0)") } == rule.keys, "other recipients")
-        demand(Bech32Rule.bytes(ofKey: "\(record.enrolment)") == rule.signer, "another enrolment")
+        demand(Bech32Rule.bytes(ofKey: "\(record.enrollment)") == rule.signer, "another enrollment")
         demand(record.counter == rule.counter, "another counter")
         demand(record.topic.description.utf8.elementsEqual(rule.topic), "another topic")
         demand(record.created.secondsSince1970 == rule.created, "another time")

@@ -31,7 +31,7 @@ struct MadeRecord {
             if isDevice {
                 let record = try DeviceRecord(
                     of: Self.some(of: Parties.recipients, keys), topic: topic, counter: counter, created: created,
-                    expires: expires, signedBy: Parties.enrolmentKeys[signer])
+                    expires: expires, signedBy: Parties.enrollmentKeys[signer])
                 (device, set, text) = (record, nil, record.description)
             } else {
                 let made = try SenderSet(

@@ -11,10 +11,10 @@ enum Parties {
     /// Two devices, and two authorities with the same bytes.
     static let signerSeeds = [seed(21), seed(22)]
     static let signers = signerSeeds.map(RawSigning.publicKey)
-    static let enrolmentKeys = signerSeeds.map {
-        key("push-enrolment-secret-key-", $0, EnrolmentKey.init(parsing:))
+    static let enrollmentKeys = signerSeeds.map {
+        key("push-enrollment-secret-key-", $0, EnrollmentKey.init(parsing:))
     }
-    static let enrolments = enrolmentKeys.map(\.enrolment)
+    static let enrollments = enrollmentKeys.map(\.enrollment)
     static let authorityKeys = signerSeeds.map {
         key("push-authority-secret-key-", $0, AuthorityKey.init(parsing:))
     }

@@ -115,7 +115,7 @@ extension KeyringFile {
             } else if text.has("name", in: paragraph) {
                 guard let name = text.text("name", in: paragraph).flatMap(KeyName.init(parsing:)),
                     contents.names[name] == nil,
-                    let secret = secrets.next("enrolment-secret", of: text, in: paragraph),
+                    let secret = secrets.next("enrollment-secret", of: text, in: paragraph),
                     let keys = NamedKeys(text, in: paragraph, secret: secret)
                 else { return nil }
                 current = (name, keys)
@@ -206,7 +206,7 @@ extension KeyringFile {
             writer.paragraph()
             writer.field("name", name.description)
             keys.write(to: &writer)
-            write("enrolment-secret", keys.enrolmentSecret)
+            write("enrollment-secret", keys.enrollmentSecret)
             for stored in keys.keys {
                 writer.paragraph()
                 stored.write(to: &writer)

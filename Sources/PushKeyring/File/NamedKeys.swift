@@ -9,8 +9,8 @@ struct NamedKeys: Sendable {
     let created: Timestamp
     var topic: Topic?
     /// A device's: whose signature its records carry. Kept as text, since reading one checks a point of the curve.
-    private(set) var enrolmentText: String?
-    var enrolmentSecret: StoredSecret?
+    private(set) var enrollmentText: String?
+    var enrollmentSecret: StoredSecret?
     /// A device's newest record. Kept as text, since reading one checks a signature.
     private(set) var recordText: String?
     private(set) var recordExpires: Timestamp?
@@ -26,9 +26,9 @@ struct NamedKeys: Sendable {
         self.keys = keys
     }
 
-    var enrolment: Enrolment? {
-        get { enrolmentText.flatMap { try? Enrolment(parsing: $0) } }
-        set { enrolmentText = newValue?.description }
+    var enrollment: Enrollment? {
+        get { enrollmentText.flatMap { try? Enrollment(parsing: $0) } }
+        set { enrollmentText = newValue?.description }
     }
 
     var record: DeviceRecord? {
@@ -51,9 +51,9 @@ struct NamedKeys: Sendable {
 
     /// Whether each secret belongs to its public key, and the record is signed and says the same as the rest.
     var isConsistent: Bool {
-        if case .open(let secret)? = enrolmentSecret, secret.enrolmentKey?.enrolment != enrolment { return false }
+        if case .open(let secret)? = enrollmentSecret, secret.enrollmentKey?.enrollment != enrollment { return false }
         if let recordText {
-            guard let record, record.enrolment == enrolment, record.topic == topic, record.description == recordText,
+            guard let record, record.enrollment == enrollment, record.topic == topic, record.description == recordText,
                 record.expires == recordExpires
             else { return false }
         }
@@ -102,7 +102,7 @@ final class SecretText: Sendable {
     var identity: Identity? { withBytes { try? Identity(parsing: $0) } }
     var senderKey: SenderKey? { withBytes { try? SenderKey(parsing: $0) } }
     var authorityKey: AuthorityKey? { withBytes { try? AuthorityKey(parsing: $0) } }
-    var enrolmentKey: EnrolmentKey? { withBytes { try? EnrolmentKey(parsing: $0) } }
+    var enrollmentKey: EnrollmentKey? { withBytes { try? EnrollmentKey(parsing: $0) } }
 
     /// The public key that belongs to it, if it is the secret of a kind that has a name of its own.
     func publicKey(of kind: AnyPublicKey.Kind) -> AnyPublicKey? {
@@ -129,9 +129,9 @@ extension NamedKeys {
         challenge = file.text("challenge", in: paragraph).flatMap { try? PendingChallenge(parsing: $0) }
         counter = file.text("counter", in: paragraph).flatMap { UInt64($0) }
         recordExpires = file.moment("record-expires", in: paragraph)
-        enrolmentText = file.text("enrolment", in: paragraph)
+        enrollmentText = file.text("enrollment", in: paragraph)
         recordText = file.text("record", in: paragraph)
-        enrolmentSecret = secret
+        enrollmentSecret = secret
         guard isRead("topic", topic), isRead("challenge", challenge), isRead("counter", counter),
             isRead("record-expires", recordExpires), (recordText == nil) == (recordExpires == nil)
         else { return nil }
@@ -141,7 +141,7 @@ extension NamedKeys {
         writer.field("kind", kind.rawValue)
         writer.field("created", created.iso8601)
         writer.field("topic", topic?.description)
-        writer.field("enrolment", enrolmentText)
+        writer.field("enrollment", enrollmentText)
         writer.field("record", recordText)
         writer.field("record-expires", recordExpires?.iso8601)
         writer.field("challenge", challenge?.storedText)
@@ -149,7 +149,7 @@ extension NamedKeys {
     }
 
     private static let names: Set<String> = [
-        "name", "kind", "created", "topic", "enrolment", "enrolment-secret", "record", "record-expires", "challenge",
+        "name", "kind", "created", "topic", "enrollment", "enrollment-secret", "record", "record-expires", "challenge",
         "counter",
     ]
 }

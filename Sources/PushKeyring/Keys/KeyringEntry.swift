@@ -14,7 +14,7 @@ public struct KeyringEntry: Hashable, Sendable {
     /// A device's app.
     public let topic: Topic?
     /// A device's: whose signature its records carry, as text that was not checked.
-    public let enrolmentText: String?
+    public let enrollmentText: String?
     /// A device's newest record, as text that was not checked; nil if it has no key in use, or never signed one.
     public let recordText: String?
     /// When that record ends.
@@ -38,8 +38,8 @@ public struct KeyringEntry: Hashable, Sendable {
         return (kind == .device && isOwn ? active.first : confirmed ?? active.first) ?? keys[0]
     }
 
-    /// The enrolment key. Costs about 100 µs.
-    public var enrolment: Enrolment? { enrolmentText.flatMap { try? Enrolment(parsing: $0) } }
+    /// The enrollment key. Costs about 100 µs.
+    public var enrollment: Enrollment? { enrollmentText.flatMap { try? Enrollment(parsing: $0) } }
     /// The record, once its signature was checked. Costs about 200 µs.
     public var record: DeviceRecord? { recordText.flatMap { try? DeviceRecord(parsing: $0) } }
 
@@ -49,7 +49,7 @@ public struct KeyringEntry: Hashable, Sendable {
         created = file.created
         isOwn = file.isOwn
         topic = file.topic
-        enrolmentText = file.enrolmentText
+        enrollmentText = file.enrollmentText
         recordText = file.recordText
         recordExpires = file.recordExpires
         keys = file.keys.map { Key(key: $0.key, life: $0.life, hasSecret: $0.secret != nil) }

@@ -131,9 +131,9 @@ extension Keyring {
         return try change(at: now) { (change) throws(KeyringError) in
             var file = try change.keys(name)
             guard file.kind == .device, !file.isOwn else { throw .wrongKind(name, expected: .device) }
-            guard let enrolment = file.enrolment, let topic = file.topic else { throw .unverified(name) }
+            guard let enrollment = file.enrollment, let topic = file.topic else { throw .unverified(name) }
             guard case .device(let recipient)? = file.rotation.unconfirmed?.key else { throw .nothingToConfirm(name) }
-            let challenge = PendingChallenge(to: recipient, of: enrolment, topic: topic, from: senderKey, at: now)
+            let challenge = PendingChallenge(to: recipient, of: enrollment, topic: topic, from: senderKey, at: now)
             file.challenge = challenge
             change.save(file, as: name)
             change.note(.challenged, name, .device(recipient))
@@ -171,10 +171,10 @@ extension Keyring {
     ) throws(KeyringError) -> String {
         let file = try keys(of: name)
         guard file.isOwn else { throw .noSecret(name) }
-        guard let enrolment = file.enrolment, let topic = file.topic else { throw .unverified(name) }
+        guard let enrollment = file.enrollment, let topic = file.topic else { throw .unverified(name) }
         do {
             return try Challenge.answer(
-                challenge, enrolment: enrolment, topic: topic, keys: KeyringStore(self, device: name),
+                challenge, enrollment: enrollment, topic: topic, keys: KeyringStore(self, device: name),
                 trusting: senders)
         } catch { throw .challenge(error) }
     }

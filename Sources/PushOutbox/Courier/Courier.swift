@@ -190,21 +190,21 @@ public actor Courier {
     private func conclude(_ lease: Lease, _ result: Result<PushOutcome, PushTransportError>) {
         guard inFlight.removeValue(forKey: lease.number) != nil else { return }
         report.inFlightCount = inFlight.count
-        let judgement: Judgement
+        let judgment: Judgment
         switch result {
         case .success(let outcome):
-            judgement = Judgement(
+            judgment = Judgment(
                 outcome, attempts: lease.attempts, delays: limits.delays, unknownAttempts: limits.unknownAttempts)
         case .failure(let error):
             report.latestFailure = error.words ?? report.latestFailure
-            judgement = Judgement(error, attempts: lease.attempts, delays: limits.delays)
+            judgment = Judgment(error, attempts: lease.attempts, delays: limits.delays)
         }
         let end = refusals.add(result, isProven: lease.request.isProven)
-        let settlement = end == nil ? judgement.settlement : .returned
+        let settlement = end == nil ? judgment.settlement : .returned
         report.add(settlement, name: result.name, waited: lease.entryRow.enqueued.flatMap(waited))
-        if let time = judgement.pause { pause(for: time) }
+        if let time = judgment.pause { pause(for: time) }
         pauseIfFailing(result)
-        failure = failure ?? judgement.stop ?? end
+        failure = failure ?? judgment.stop ?? end
         finished.append((lease, settlement))
         // While many are out, their answers are written down together: each transaction costs a sync of the disk.
         wake()

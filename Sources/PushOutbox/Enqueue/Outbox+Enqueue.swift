@@ -80,6 +80,6 @@ public enum SkipReason: String, Hashable, Sendable, CaseIterable {
     case recordNotYetValid = "record-not-yet-valid"
     /// It runs another app than the sealer's.
     case otherTopic = "other-topic"
-    /// Its row was not written by who has the outbox's key: remove the device, and let it enrol again.
+    /// Its row was not written by who has the outbox's key: remove the device, and let it enroll again.
     case forged
 }

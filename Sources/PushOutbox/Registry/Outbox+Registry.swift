@@ -10,10 +10,10 @@ extension Outbox {
     ///
     /// - Parameter previous: who was logged in there before, where the same installation now has another user. Take it from
     ///   what the server knows, never from what the app says: whoever could name it could take any device over. The new
-    ///   user's enrolment key is pinned then.
-    /// - Throws: `otherUser` where the name is another user's device and `previous` does not say so, `otherEnrolment` where
-    ///   another enrolment key is pinned for this user's device, `enrolledElsewhere` where another user's device has this
-    ///   enrolment key and has answered a challenge; then nothing has changed. What other users have pinned of this key, and
+    ///   user's enrollment key is pinned then.
+    /// - Throws: `otherUser` where the name is another user's device and `previous` does not say so, `otherEnrollment` where
+    ///   another enrollment key is pinned for this user's device, `enrolledElsewhere` where another user's device has this
+    ///   enrollment key and has answered a challenge; then nothing has changed. What other users have pinned of this key, and
     ///   not proven, goes when this device has answered one.
     @discardableResult
     public func register(
@@ -39,7 +39,7 @@ extension Outbox {
 
     /// Takes what a phone hands over at each launch, in one transaction: its newest record, and its address.
     ///
-    /// An unknown device is registered, and its enrolment key pinned. A known one keeps its pin; its address is taken even if
+    /// An unknown device is registered, and its enrollment key pinned. A known one keeps its pin; its address is taken even if
     /// its record is refused. Source: Specification 18.3.2.
     ///
     /// - Parameter deviceLimit: how many devices a user may have; one more is refused.

@@ -5,7 +5,7 @@ package import SealedPush
 package enum RegistryRules {
     /// A name says nothing about who may take it, and a pinned key is there so that no login alone replaces it.
     ///
-    /// - Throws: `otherUser`, `otherEnrolment`.
+    /// - Throws: `otherUser`, `otherEnrollment`.
     package static func requireOwn(
         _ known: RegisteredDevice, _ new: RegisteredDevice, movingFrom previous: UserName?
     ) throws(OutboxError) {
@@ -14,8 +14,8 @@ package enum RegistryRules {
             return
         }
         guard case .enrolled(let pinned) = known.keys else { return }
-        guard case .enrolled(let enrolled) = new.keys, enrolled.enrolment == pinned.enrolment else {
-            throw .otherEnrolment(new.name)
+        guard case .enrolled(let enrolled) = new.keys, enrolled.enrollment == pinned.enrollment else {
+            throw .otherEnrollment(new.name)
         }
     }
 
@@ -31,7 +31,7 @@ package enum RegistryRules {
     /// user's device has answered, what others have only pinned of it is forgotten.
     /// Source: Specification 11.5.8.
     ///
-    /// - Parameter others: other users' devices under the same enrolment key: their rows, and whether they have answered.
+    /// - Parameter others: other users' devices under the same enrollment key: their rows, and whether they have answered.
     /// - Returns: the rows to be removed.
     /// - Throws: `enrolledElsewhere`.
     package static func claim(
@@ -48,7 +48,7 @@ extension RegisteredDevice {
     package func isSamePlace(as other: RegisteredDevice) -> Bool {
         guard user == other.user, topic == other.topic else { return false }
         return switch (keys, other.keys) {
-        case (.enrolled(let new), .enrolled(let old)): new.enrolment == old.enrolment
+        case (.enrolled(let new), .enrolled(let old)): new.enrollment == old.enrollment
         // A device whose login-only key is now proven by records is still that device.
         case (.enrolled(let new), .unverified(let old)): new.record.recipients.contains(old)
         case (.unverified(let new), .unverified(let old)): new == old
@@ -70,9 +70,9 @@ package struct DeviceRow: Sendable {
     package var refusal: String?
     /// Its 32 bytes.
     package var recipient: [UInt8]?
-    package var enrolment: Enrolment?
+    package var enrollment: Enrollment?
 
-    package struct Enrolment: Sendable {
+    package struct Enrollment: Sendable {
         package var key: String
         package var record: String
         /// Recipients, parted by blanks.
@@ -87,7 +87,7 @@ package struct DeviceRow: Sendable {
 
     package init(
         name: String, user: String, topic: String, carrier: String, address: [UInt8]?, registered: Int64,
-        refusal: String?, recipient: [UInt8]?, enrolment: Enrolment?
+        refusal: String?, recipient: [UInt8]?, enrollment: Enrollment?
     ) {
         self.name = name
         self.user = user
@@ -97,7 +97,7 @@ package struct DeviceRow: Sendable {
         self.registered = registered
         self.refusal = refusal
         self.recipient = recipient
-        self.enrolment = enrolment
+        self.enrollment = enrollment
     }
 
     /// What is sealed to stands in a member of its own, so that a send to everyone reads no records: they were verified on
@@ -123,8 +123,8 @@ package struct DeviceRow: Sendable {
         self.registered = (registered?.secondsSince1970 ?? 0) * 1_000
         recipient = SealingKey(device.keys).recipient?.bytes
         if case .enrolled(let enrolled) = device.keys {
-            enrolment = Enrolment(
-                key: enrolled.enrolment.description, record: enrolled.record.description,
+            enrollment = Enrollment(
+                key: enrolled.enrollment.description, record: enrolled.record.description,
                 proven: enrolled.proven.map(\.description).sorted().joined(separator: " "))
         }
     }
@@ -150,18 +150,18 @@ package struct DeviceRow: Sendable {
 
     private func keys(_ known: DeviceRecord?) throws(OutboxError) -> DeviceKeys {
         do {
-            guard let enrolment else {
+            guard let enrollment else {
                 guard let recipient = try Recipient(stored: recipient) else { throw OutboxError.damaged }
                 return .unverified(recipient)
             }
-            let isKnown = known?.description == enrolment.record
-            let record = if isKnown, let known { known } else { try DeviceRecord(parsing: enrolment.record) }
-            let isSigner = record.enrolment.description == enrolment.key
+            let isKnown = known?.description == enrollment.record
+            let record = if isKnown, let known { known } else { try DeviceRecord(parsing: enrollment.record) }
+            let isSigner = record.enrollment.description == enrollment.key
             return .enrolled(
                 try EnrolledDevice(
-                    loading: isSigner ? record.enrolment : try SealedPush.Enrolment(parsing: enrolment.key),
+                    loading: isSigner ? record.enrollment : try SealedPush.Enrollment(parsing: enrollment.key),
                     record: record,
-                    proven: try enrolment.proven.split(separator: " ").map { try Recipient(parsing: String($0)) }))
+                    proven: try enrollment.proven.split(separator: " ").map { try Recipient(parsing: String($0)) }))
         } catch { throw .damaged }
     }
 }

@@ -62,12 +62,12 @@ enum DeviceTable {
         } else {
             id = try insert(new, carrier: carrier, in: db)
         }
-        try saveEnrolment(of: id, DeviceRow(device).enrolment, new.codes.enrolment, in: db)
+        try saveEnrollment(of: id, DeviceRow(device).enrollment, new.codes.enrollment, in: db)
         try QueueTable.move(id, to: carrier, in: db)
         return RegistrationChange(isNew: known == nil, discardedCount: discardedCount, addressTakenFrom: loser)
     }
 
-    /// Other users' devices under the same enrolment key.
+    /// Other users' devices under the same enrollment key.
     private static func others(
         _ device: RegisteredDevice, in db: Database
     ) throws -> [(id: Int64, isProven: Bool)] {
@@ -75,10 +75,10 @@ enum DeviceTable {
         return try Row.fetchAll(
             db,
             sql: """
-                SELECT id, proven <> '' AS is_proven FROM enrolments JOIN devices ON device = id
-                WHERE enrolment = ? AND user <> ? AND name <> ?
+                SELECT id, proven <> '' AS is_proven FROM enrollments JOIN devices ON device = id
+                WHERE enrollment = ? AND user <> ? AND name <> ?
                 """,
-            arguments: [enrolled.enrolment.description, device.user.description, device.name.description]
+            arguments: [enrolled.enrollment.description, device.user.description, device.name.description]
         ).map { (try $0.value("id"), try $0.value("is_proven")) }
     }
 
@@ -174,21 +174,21 @@ enum DeviceTable {
         ]
     }
 
-    private static func saveEnrolment(
-        of id: Int64, _ keys: DeviceRow.Enrolment?, _ code: [UInt8]?, in db: Database
+    private static func saveEnrollment(
+        of id: Int64, _ keys: DeviceRow.Enrollment?, _ code: [UInt8]?, in db: Database
     ) throws {
         guard let keys else {
-            return try db.cachedStatement(sql: "DELETE FROM enrolments WHERE device = ?").execute(arguments: [id])
+            return try db.cachedStatement(sql: "DELETE FROM enrollments WHERE device = ?").execute(arguments: [id])
         }
         try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO enrolments(device, enrolment, record, proven, code) VALUES (?, ?, ?, ?, ?)"
+            sql: "INSERT OR REPLACE INTO enrollments(device, enrollment, record, proven, code) VALUES (?, ?, ?, ?, ?)"
         ).execute(arguments: [id, keys.key, keys.record, keys.proven, code.map { Data($0) }])
     }
 
     private static let selection = """
         SELECT devices.id, devices.name, user, topic, carriers.name AS carrier_name, token, token_registered, token_refusal,
-            recipient, enrolment, record, proven, pin_code, address_code, enrolments.code
-        FROM devices LEFT JOIN carriers ON carriers.id = carrier LEFT JOIN enrolments ON device = devices.id
+            recipient, enrollment, record, proven, pin_code, address_code, enrollments.code
+        FROM devices LEFT JOIN carriers ON carriers.id = carrier LEFT JOIN enrollments ON device = devices.id
         """
 
     private static func device(_ row: Row, knowing record: DeviceRecord? = nil) throws -> StoredDevice {
@@ -196,19 +196,19 @@ enum DeviceTable {
             row.value("pin_code"), row.value("address_code"), row.value("code")
         )
         let address: Data? = try row.value("token")
-        var enrolment: DeviceRow.Enrolment?
-        if let key: String = try row.value("enrolment") {
-            enrolment = .init(key: key, record: try row.value("record"), proven: try row.value("proven"))
+        var enrollment: DeviceRow.Enrollment?
+        if let key: String = try row.value("enrollment") {
+            enrollment = .init(key: key, record: try row.value("record"), proven: try row.value("proven"))
         }
         let device = try DeviceRow(
             name: row.value("name"), user: row.value("user"), topic: row.value("topic"),
             carrier: row.value("carrier_name") ?? "", address: address.map { Array($0) },
             registered: row.value("token_registered"), refusal: row.value("token_refusal"),
-            recipient: (row.value("recipient") as Data?).map { Array($0) }, enrolment: enrolment
+            recipient: (row.value("recipient") as Data?).map { Array($0) }, enrollment: enrollment
         ).device(knowing: record)
         return StoredDevice(
             device,
-            DeviceCodes(pin: pin.map { Array($0) }, address: place.map { Array($0) }, enrolment: code.map { Array($0) })
+            DeviceCodes(pin: pin.map { Array($0) }, address: place.map { Array($0) }, enrollment: code.map { Array($0) })
         )
     }
 }

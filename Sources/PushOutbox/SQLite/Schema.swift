@@ -60,15 +60,15 @@ enum Schema {
         ) STRICT;
         CREATE INDEX devices_by_user ON devices(user);
 
-        CREATE TABLE enrolments(
+        CREATE TABLE enrollments(
             device INTEGER PRIMARY KEY REFERENCES devices(id) ON DELETE CASCADE,
-            enrolment TEXT NOT NULL,
+            enrollment TEXT NOT NULL,
             record TEXT NOT NULL,
             proven TEXT NOT NULL,
             code BLOB
         ) STRICT;
-        -- For whom else an enrolment key is pinned.
-        CREATE INDEX enrolments_by_key ON enrolments(enrolment);
+        -- For whom else an enrollment key is pinned.
+        CREATE INDEX enrollments_by_key ON enrollments(enrollment);
 
         CREATE TABLE senders(
             id INTEGER PRIMARY KEY,

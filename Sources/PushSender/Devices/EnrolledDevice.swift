@@ -6,21 +6,21 @@ public import SealedPush
 /// A value; keep it with the account, and let one caller at a time change it. Source: Specification 11.4.
 public struct EnrolledDevice: Hashable, Sendable {
     /// The key that was pinned when the device enrolled.
-    public let enrolment: Enrolment
+    public let enrollment: Enrollment
     /// The newest record that was accepted.
     public private(set) var record: DeviceRecord
     /// Those of the record's recipients that have answered a challenge.
     public private(set) var proven: Set<Recipient>
 
-    /// Enrols a device: pins the key that has signed this record.
+    /// Enrolls a device: pins the key that has signed this record.
     ///
     /// **Only inside the app's own login**, when it is certain that the record comes from this account's device: from here
     /// on, whoever holds the key decides what is sealed to for the device.
     ///
     /// - Throws: `otherTopic`, `expired`, `notYetValid`.
     public init(pinning record: DeviceRecord, topic: Topic, at now: Timestamp) throws(RecordError) {
-        try record.check(pinned: record.enrolment, topic: topic, replacing: nil, at: now)
-        self.init(enrolment: record.enrolment, record: record, proven: [])
+        try record.check(pinned: record.enrollment, topic: topic, replacing: nil, at: now)
+        self.init(enrollment: record.enrollment, record: record, proven: [])
     }
 
     /// A device as the server has stored it with the account: the texts of these three, read again.
@@ -30,14 +30,14 @@ public struct EnrolledDevice: Hashable, Sendable {
     ///
     /// - Throws: `foreignSigner` where the record is not signed by the pinned key. A record that has expired since is taken.
     public init(
-        loading enrolment: Enrolment, record: DeviceRecord, proven: some Sequence<Recipient>
+        loading enrollment: Enrollment, record: DeviceRecord, proven: some Sequence<Recipient>
     ) throws(RecordError) {
-        guard record.enrolment == enrolment else { throw .foreignSigner }
-        self.init(enrolment: enrolment, record: record, proven: Set(proven).intersection(record.recipients))
+        guard record.enrollment == enrollment else { throw .foreignSigner }
+        self.init(enrollment: enrollment, record: record, proven: Set(proven).intersection(record.recipients))
     }
 
-    private init(enrolment: Enrolment, record: DeviceRecord, proven: Set<Recipient>) {
-        self.enrolment = enrolment
+    private init(enrollment: Enrollment, record: DeviceRecord, proven: Set<Recipient>) {
+        self.enrollment = enrollment
         self.record = record
         self.proven = proven
     }
@@ -46,18 +46,18 @@ public struct EnrolledDevice: Hashable, Sendable {
     ///
     /// - Throws: as ``DeviceRecord/check(pinned:topic:replacing:at:)``; then nothing has changed.
     public mutating func accept(_ newer: DeviceRecord, at now: Timestamp) throws(RecordError) {
-        try newer.check(pinned: enrolment, topic: record.topic, replacing: record, at: now)
+        try newer.check(pinned: enrollment, topic: record.topic, replacing: record, at: now)
         record = newer
         proven.formIntersection(newer.recipients)
     }
 
     /// Marks a recipient as the device's own, if this is the answer to the challenge that was sealed to it.
     ///
-    /// - Throws: `foreignEnrolment`, `notInRecord`, `late`, `malformed` or `wrongAnswer`; then nothing has changed.
+    /// - Throws: `foreignEnrollment`, `notInRecord`, `late`, `malformed` or `wrongAnswer`; then nothing has changed.
     public mutating func prove(
         _ challenge: PendingChallenge, answer: String, at now: Timestamp
     ) throws(ChallengeError) {
-        guard challenge.enrolment == enrolment else { throw .foreignEnrolment }
+        guard challenge.enrollment == enrollment else { throw .foreignEnrollment }
         guard record.recipients.contains(challenge.recipient) else { throw .notInRecord }
         try challenge.check(answer, at: now)
         proven.insert(challenge.recipient)
@@ -70,13 +70,13 @@ public struct EnrolledDevice: Hashable, Sendable {
     ///
     /// - Throws: `expired`, `notYetValid`, or `unproven` where no recipient is proven.
     public func recipient(at now: Timestamp) throws(RecordError) -> VerifiedRecipient {
-        try record.check(pinned: enrolment, topic: record.topic, replacing: nil, at: now)
+        try record.check(pinned: enrollment, topic: record.topic, replacing: nil, at: now)
         guard let newest = record.recipients.first(where: proven.contains) else { throw .unproven }
         return VerifiedRecipient(newest)
     }
 }
 
-/// A recipient that may be sealed to: it stands in a record that its pinned enrolment key has signed, the record has not
+/// A recipient that may be sealed to: it stands in a record that its pinned enrollment key has signed, the record has not
 /// expired, and the device has proven that it holds the key.
 ///
 /// Only ``EnrolledDevice`` makes one, so having one is the proof. It is about one moment: make it when it is needed, and

@@ -10,46 +10,46 @@ public struct PendingChallenge: Hashable, Sendable {
     /// Which key is asked for.
     public let recipient: Recipient
     /// The device that is to prove it has the key.
-    public let enrolment: Enrolment
+    public let enrollment: Enrollment
     /// The last second at which an answer counts.
     public let expires: Timestamp
     private let answerHash: [UInt8]
     private let envelope: Envelope
 
-    /// Asks whether the device of this enrolment holds the recipient's key; about 150 µs.
+    /// Asks whether the device of this enrollment holds the recipient's key; about 150 µs.
     ///
     /// - Parameters:
     ///   - recipient: from the device's record.
-    ///   - enrolment: the pinned one. It is sealed into the challenge, and the device answers for no other: so nobody
-    ///     enrols another's key as their own by passing its challenge on.
+    ///   - enrollment: the pinned one. It is sealed into the challenge, and the device answers for no other: so nobody
+    ///     enrolls another's key as their own by passing its challenge on.
     ///   - topic: the app's own.
     ///   - sender: one that the device trusts.
     public init(
-        to recipient: Recipient, of enrolment: Enrolment, topic: Topic, from sender: SenderKey, at now: Timestamp
+        to recipient: Recipient, of enrollment: Enrollment, topic: Topic, from sender: SenderKey, at now: Timestamp
     ) {
         let suite = Envelope.Suite.sealing(to: recipient, from: sender.sender)
         let context = suite.context(to: recipient, from: sender, info: Challenge.info(topic: topic))
         let random = WipedBytes(count: Challenge.randomByteCount) { SecureRandom.fill($0) }
-        self.init(to: recipient, of: enrolment, from: sender.sender, in: context, suite: suite, random: random, at: now)
+        self.init(to: recipient, of: enrollment, from: sender.sender, in: context, suite: suite, random: random, at: now)
     }
 
     /// The same with given randomness, for known answers.
     init(
-        to recipient: Recipient, of enrolment: Enrolment, from sender: Sender, in context: borrowing HPKEContext,
+        to recipient: Recipient, of enrollment: Enrollment, from sender: Sender, in context: borrowing HPKEContext,
         suite: Envelope.Suite = .authenticated, random: borrowing WipedBytes, at now: Timestamp
     ) {
         self.recipient = recipient
-        self.enrolment = enrolment
+        self.enrollment = enrollment
         expires = now.advanced(bySeconds: Self.lifetime)
         var plaintext = [UInt8](repeating: 0, count: Challenge.plaintextByteCount)
         plaintext.withUnsafeMutableBytes { plaintext in
             random.withBytes { plaintext.copyMemory(from: $0) }
             UnsafeMutableRawBufferPointer(rebasing: plaintext[Challenge.randomByteCount...])
-                .copyBytes(from: enrolment.bytes)
+                .copyBytes(from: enrollment.bytes)
         }
         envelope = .sealing(plaintext, to: recipient, from: sender, in: context, sequenceNumber: 0, suite: suite)
         wipe(&plaintext)
-        var answer = random.withBytes { Challenge.answer(random: $0, recipient: recipient, enrolment: enrolment) }
+        var answer = random.withBytes { Challenge.answer(random: $0, recipient: recipient, enrollment: enrollment) }
         answerHash = Self.hash(of: answer)
         wipe(&answer)
     }
@@ -76,7 +76,7 @@ extension PendingChallenge {
     /// For keeping where the answer may reach another process: `pushpending.…`, 323 characters, without a line end.
     /// Not secret, but whoever can change it where it is kept can make any answer count.
     public var storedText: String {
-        var bytes = enrolment.bytes + recipient.bytes
+        var bytes = enrollment.bytes + recipient.bytes
         bytes.append(bigEndian: UInt64(expires.secondsSince1970))
         bytes += answerHash + envelope.bytes
         return ArmouredText.pending.text(of: ArmouredText.appendingChecksum(to: bytes))
@@ -100,7 +100,7 @@ extension PendingChallenge {
     private init?(_ bytes: [UInt8], _ suite: Envelope.Suite) {
         var reader = ByteReader(bytes)
         guard
-            let enrolment = reader.take(KeyAlgorithm.ed25519.publicByteCount).flatMap({ Enrolment($0, .ed25519) }),
+            let enrollment = reader.take(KeyAlgorithm.ed25519.publicByteCount).flatMap({ Enrollment($0, .ed25519) }),
             let recipient = reader.take(suite.recipientKeys.publicByteCount)
                 .flatMap({ Recipient($0, suite.recipientKeys) }),
             let expires = reader.number().flatMap(Timestamp.init(parsing:)),
@@ -108,14 +108,14 @@ extension PendingChallenge {
             let envelope = try? Envelope(parsing: Array(bytes[reader.position...])), envelope.suite == suite,
             envelope.plaintextByteCount == Challenge.plaintextByteCount
         else { return nil }
-        self.enrolment = enrolment
+        self.enrollment = enrollment
         self.recipient = recipient
         self.expires = expires
         self.envelope = envelope
         self.answerHash = Array(answerHash)
     }
 
-    /// Enrolment, recipient, expiry, hash of the answer; behind them the envelope and the checksum.
+    /// Enrollment, recipient, expiry, hash of the answer; behind them the envelope and the checksum.
     fileprivate static func byteCount(before suite: Envelope.Suite) -> Int {
         KeyAlgorithm.ed25519.publicByteCount + suite.recipientKeys.publicByteCount + 8 + hashByteCount
     }

@@ -71,12 +71,12 @@ struct KeyChange {
     mutating func signRecord(
         above known: DeviceRecord? = nil, anyway isWanted: Bool = false
     ) throws(KeyChangeError) -> DeviceRecord {
-        let enrolment = try enrolment()
-        guard let key = try key(of: enrolment), let counter = enrolment.counter else {
-            throw .failed(.unavailable("the enrolment key in the keychain is damaged"))
+        let enrollment = try enrollment()
+        guard let key = try key(of: enrollment), let counter = enrollment.counter else {
+            throw .failed(.unavailable("the enrollment key in the keychain is damaged"))
         }
         if let known { try require(known, by: key) }
-        if !isWanted, let record = enrolment.record, record.names(rotation), record.enrolment == key.enrolment,
+        if !isWanted, let record = enrollment.record, record.names(rotation), record.enrollment == key.enrollment,
             record.counter == counter, !record.isRenewalDue(at: now),
             known.map({ $0.counter < counter || $0 == record }) ?? true
         {
@@ -87,35 +87,35 @@ struct KeyChange {
             record = try DeviceRecord(
                 of: rotation, topic: topic, after: max(counter, known?.counter ?? 0), at: now, signedBy: key)
         } catch { throw .failed(.record(error)) }
-        let attributes = StoredEnrolment.attributes(counter: record.counter, record: record)
+        let attributes = StoredEnrollment.attributes(counter: record.counter, record: record)
         // Of two processes that sign at once one begins again: a counter is never used for two records.
-        try call { (items) throws(SecretItemError) in try items.replace(enrolment.item, attributes: attributes) }
+        try call { (items) throws(SecretItemError) in try items.replace(enrollment.item, attributes: attributes) }
         return record
     }
 
     /// Its counter is believed because this device itself has signed it: no server can make one up.
-    private func require(_ known: DeviceRecord, by key: EnrolmentKey) throws(KeyChangeError) {
-        guard known.enrolment == key.enrolment else { throw .failed(.record(.foreignSigner)) }
+    private func require(_ known: DeviceRecord, by key: EnrollmentKey) throws(KeyChangeError) {
+        guard known.enrollment == key.enrollment else { throw .failed(.record(.foreignSigner)) }
         guard known.topic == topic else { throw .failed(.record(.otherTopic)) }
     }
 
-    /// The enrolment key, made now if there is none.
-    private mutating func enrolment() throws(KeyChangeError) -> StoredEnrolment {
-        if let enrolment = stored.enrolment(for: topic) { return enrolment }
-        try add(StoredEnrolment.item(EnrolmentKey(), for: topic))
+    /// The enrollment key, made now if there is none.
+    private mutating func enrollment() throws(KeyChangeError) -> StoredEnrollment {
+        if let enrollment = stored.enrollment(for: topic) { return enrollment }
+        try add(StoredEnrollment.item(EnrollmentKey(), for: topic))
         // Gone again: then another process was faster.
-        guard let enrolment = stored.enrolment(for: topic) else { throw .raced }
-        return enrolment
+        guard let enrollment = stored.enrollment(for: topic) else { throw .raced }
+        return enrollment
     }
 
     /// Nil where there is none, or it is damaged.
-    func enrolmentKey() throws(KeyChangeError) -> EnrolmentKey? {
-        guard let enrolment = stored.enrolment(for: topic) else { return nil }
-        return try key(of: enrolment)
+    func enrollmentKey() throws(KeyChangeError) -> EnrollmentKey? {
+        guard let enrollment = stored.enrollment(for: topic) else { return nil }
+        return try key(of: enrollment)
     }
 
-    private func key(of enrolment: StoredEnrolment) throws(KeyChangeError) -> EnrolmentKey? {
-        do { return try enrolment.key(in: items) } catch { throw KeyChangeError(error) }
+    private func key(of enrollment: StoredEnrollment) throws(KeyChangeError) -> EnrollmentKey? {
+        do { return try enrollment.key(in: items) } catch { throw KeyChangeError(error) }
     }
 
     /// Nil where it is damaged.

@@ -6,7 +6,7 @@ internal import _PushBase
     internal import Security
 
     /// Apple's keychain: generic passwords that app and extension share, readable after the first unlock, on this device
-    /// only, never synchronised.
+    /// only, never synchronized.
     ///
     /// An item's account is `kSecAttrAccount`, its attributes are `kSecAttrGeneric`. Source: Apple, "Sharing access to
     /// keychain items among a collection of apps" and `kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`.

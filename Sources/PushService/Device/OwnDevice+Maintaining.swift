@@ -15,7 +15,7 @@ extension OwnDevice {
     ///     `rolled-back` or `conflicting`: then one is signed that counts higher. A server can't make one up, as it is this
     ///     device's own signature that is believed.
     /// - Throws: `record(.foreignSigner)` or `record(.otherTopic)` where `known` is not this device's for this app. The
-    ///   server has then pinned another key: the account's owner must enrol the device as a new one.
+    ///   server has then pinned another key: the account's owner must enroll the device as a new one.
     public func maintain(
         rotatingOlderThan age: Duration? = nil, serverKnows known: DeviceRecord? = nil, at now: Timestamp = .now()
     ) throws(DeviceError) -> DeviceMaintenance {

@@ -15,12 +15,12 @@ public struct OwnDevice: Sendable {
         self.environment = environment
     }
 
-    /// The record to hand to the server inside the app's own login: makes the enrolment key and the first key where there
+    /// The record to hand to the server inside the app's own login: makes the enrollment key and the first key where there
     /// are none, and the ledger before them (Specification 7.11). The same record again until something changes.
     ///
-    /// The server pins ``DeviceRecord/enrolment``, and believes later records by it. Call it before the server seals
+    /// The server pins ``DeviceRecord/enrollment``, and believes later records by it. Call it before the server seals
     /// anything for this device.
-    public func enrol(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
+    public func enroll(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
         try change(at: now) { (change) throws(KeyChangeError) in
             try ensureKey(&change)
             return try change.signRecord()
@@ -48,7 +48,7 @@ public struct OwnDevice: Sendable {
     /// Declares every key of this device stolen: they are destroyed, and a new one takes their place. What was sealed to
     /// them never opens again. Can't be undone. Hand the record to the server at once, or it seals to keys that are gone.
     ///
-    /// The enrolment key stays. Where that may be stolen too, the account's owner must enrol the device anew.
+    /// The enrollment key stays. Where that may be stolen too, the account's owner must enroll the device anew.
     public func revoke(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
         // Told from the new key by name, as this may begin again.
         var revoked: Set<Recipient>?
@@ -69,18 +69,18 @@ public struct OwnDevice: Sendable {
     ///
     /// - Parameter text: `pushchallenge.…`, as the server sent it.
     /// - Returns: `pushanswer.…`, to be sent back within ten minutes.
-    /// - Throws: as ``Challenge/answer(_:enrolment:topic:keys:trusting:)``; `unknownRecipient` too where the device was
+    /// - Throws: as ``Challenge/answer(_:enrollment:topic:keys:trusting:)``; `unknownRecipient` too where the device was
     ///   never enrolled.
     public func answer(challenge text: String, at now: Timestamp = .now()) throws(ChallengeError) -> String {
         let topic = configuration.topic
-        let enrolment: Enrolment
+        let enrollment: Enrollment
         let senders: [Sender]
         let keys: DeviceKeys
         do {
             keys = DeviceKeys(try items())
-            let key = try change(at: now) { (change) throws(KeyChangeError) in try change.enrolmentKey() }
+            let key = try change(at: now) { (change) throws(KeyChangeError) in try change.enrollmentKey() }
             guard let key else { throw ChallengeError.unknownRecipient }
-            enrolment = key.enrolment
+            enrollment = key.enrollment
             senders = configuration.trusted.senders(following: try keys.senderSet(for: topic), topic: topic, at: now)
         } catch let error as ChallengeError {
             throw error
@@ -88,7 +88,7 @@ public struct OwnDevice: Sendable {
             let isLocked = error as? DeviceError == .locked || error as? KeyStoreError == .locked
             throw isLocked ? .locked : .keysUnavailable
         }
-        return try Challenge.answer(text, enrolment: enrolment, topic: topic, keys: keys, trusting: senders)
+        return try Challenge.answer(text, enrollment: enrollment, topic: topic, keys: keys, trusting: senders)
     }
 }
 

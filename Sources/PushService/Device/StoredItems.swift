@@ -16,9 +16,9 @@ package struct StoredItems {
         self.keys = keys.values.sorted(by: StoredKey.isNewer)
     }
 
-    package func enrolment(for topic: Topic) -> StoredEnrolment? {
-        let account = StoredEnrolment.account(topic)
-        return items.first { $0.account == account }.map(StoredEnrolment.init)
+    package func enrollment(for topic: Topic) -> StoredEnrollment? {
+        let account = StoredEnrollment.account(topic)
+        return items.first { $0.account == account }.map(StoredEnrollment.init)
     }
 
     /// Every sender set of an app, also those that a newer one has taken the place of.

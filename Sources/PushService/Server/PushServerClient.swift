@@ -24,7 +24,7 @@ public struct PushServerClient: Sendable {
         self.authorization = authorization
     }
 
-    /// Enrols this device, or does all that is due: takes the newest sender set, looks after the keys, hands over record and
+    /// Enrolls this device, or does all that is due: takes the newest sender set, looks after the keys, hands over record and
     /// token, and proves the keys that the server asks about.
     ///
     /// A step that fails is noted in the answer, and those that don't need it are taken all the same. What was not done the
@@ -152,14 +152,14 @@ extension PushServerClient {
     }
 
     package func unregister(_ device: OwnDevice) async throws(PushServerError) {
-        let enrolment: Enrolment?
+        let enrollment: Enrollment?
         do throws(DeviceError) {
-            enrolment = try device.change(at: .now()) { (change) throws(KeyChangeError) in
-                try change.enrolmentKey()?.enrolment
+            enrollment = try device.change(at: .now()) { (change) throws(KeyChangeError) in
+                try change.enrollmentKey()?.enrollment
             }
         } catch { throw .device(error) }
-        guard let enrolment else { return }
-        let answer = try await begin(device).send("DELETE", "v1/phones/\(enrolment)")
+        guard let enrollment else { return }
+        let answer = try await begin(device).send("DELETE", "v1/phones/\(enrollment)")
         guard answer.status != 404 else { return }
         try answer.requireSuccess()
     }
@@ -176,7 +176,7 @@ extension PushServerClient {
     }
 
     private static func record(of device: OwnDevice, at now: Timestamp) throws(PushServerError) -> DeviceRecord {
-        do throws(DeviceError) { return try device.enrol(at: now) } catch { throw .device(error) }
+        do throws(DeviceError) { return try device.enroll(at: now) } catch { throw .device(error) }
     }
 
     private func takeSenderSet(

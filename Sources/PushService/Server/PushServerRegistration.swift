@@ -41,11 +41,11 @@ struct PushServerRegistration {
         return try await exchange.send("PUT", path(record), body)
     }
 
-    private func path(_ record: DeviceRecord) -> String { "v1/phones/\(record.enrolment)" }
+    private func path(_ record: DeviceRecord) -> String { "v1/phones/\(record.enrollment)" }
 
     private static func challenges(
         in answer: PushServerExchange.Answer
-    ) throws(PushServerError) -> [(enrolmentPath: String, text: String, state: String?)] {
+    ) throws(PushServerError) -> [(enrollmentPath: String, text: String, state: String?)] {
         guard let value = answer.members["challenges"] else { return [] }
         guard case .array(let challenges) = value else { throw .malformedAnswer }
         var found: [(String, String, String?)] = []
@@ -59,7 +59,7 @@ struct PushServerRegistration {
 
     /// Each for itself: one that is not answered keeps no other key from being proven.
     private func prove(
-        _ challenges: [(enrolmentPath: String, text: String, state: String?)]
+        _ challenges: [(enrollmentPath: String, text: String, state: String?)]
     ) async throws(PushServerError) -> [PushServerError] {
         var problems: [PushServerError] = []
         for (path, text, state) in challenges {
@@ -78,7 +78,7 @@ struct PushServerRegistration {
 
     private static func wantsNewChallenge(_ error: PushServerError) -> Bool {
         guard case .refused(_, let code?) = error else { return false }
-        return ["late", "unknown-challenge", "not-in-record", "foreign-enrolment"].contains(code)
+        return ["late", "unknown-challenge", "not-in-record", "foreign-enrollment"].contains(code)
     }
 }
 

@@ -293,7 +293,7 @@ enum AttachmentContent {
         bytes.starts(with: name.utf8) && kinds.contains { bytes.dropFirst(8).starts(with: $0.utf8) }
     }
 
-    /// Eleven bits of synchronisation, then a version and a layer that are not reserved.
+    /// Eleven bits of synchronization, then a version and a layer that are not reserved.
     private static func isAudioFrame(_ bytes: [UInt8]) -> Bool {
         bytes.count >= 2 && bytes[0] == 0xff && bytes[1] & 0xe0 == 0xe0 && bytes[1] & 0x18 != 0x08
             && bytes[1] & 0x06 != 0

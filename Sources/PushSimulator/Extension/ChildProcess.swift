@@ -11,7 +11,7 @@ package final class ChildProcess: Sendable {
 
     package enum Ending: Equatable, Sendable {
         case exited(Int32)
-        case signalled(Int32)
+        case signaled(Int32)
     }
 
     package struct NotRunnable: Error { package let code: Int32 }
@@ -106,7 +106,7 @@ package final class ChildProcess: Sendable {
             var status: Int32 = 0
             guard waitpid(identifier, &status, WNOHANG) == identifier else { return nil }
             // The low seven bits are the signal, or 0; the next eight the exit status (wait(2)).
-            ending = status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)
+            ending = status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signaled(status & 0x7f)
             return ending
         }
     }

@@ -232,7 +232,7 @@ extension ChildProcess.Ending {
     fileprivate var words: String {
         switch self {
         case .exited(let status): "status \(status)"
-        case .signalled(let signal): "signal \(signal)"
+        case .signaled(let signal): "signal \(signal)"
         }
     }
 }

@@ -38,7 +38,7 @@ extension SimulatedDevice {
             fetcher: CurlFetching(), budget: budget)
     }
 
-    /// What the app on this phone calls, to enrol, answer, rotate and revoke, as an app on a phone calls
+    /// What the app on this phone calls, to enroll, answer, rotate and revoke, as an app on a phone calls
     /// `ServiceConfiguration.device`. Nil where the configuration is not usable.
     package func app(_ standard: StandardConfiguration) -> OwnDevice? {
         standard.configuration(container: container).map { OwnDevice($0, environment: environment()) }
@@ -79,9 +79,9 @@ extension SimulatedDevice {
     /// Copies keys that were made elsewhere into the phone's keychain, with their lives there. Leaves the phone's other keys
     /// alone, but for those that are gone there.
     ///
-    /// - Parameter enrolment: with the newest record that was signed elsewhere; an older one changes nothing.
+    /// - Parameter enrollment: with the newest record that was signed elsewhere; an older one changes nothing.
     package func adopt(
-        _ keys: [DeviceKey], destroying gone: [Recipient], enrolment: (key: EnrolmentKey, record: DeviceRecord)?
+        _ keys: [DeviceKey], destroying gone: [Recipient], enrollment: (key: EnrollmentKey, record: DeviceRecord)?
     ) throws(SecretItemError) {
         let keychain = keychain
         let stored = StoredItems(try keychain.list())
@@ -95,11 +95,11 @@ extension SimulatedDevice {
         for key in stored.keys where gone.contains(key.recipient) {
             try Self.unlessDone { () throws(SecretItemError) in try keychain.remove(account: key.item.account) }
         }
-        guard let (key, record) = enrolment else { return }
-        let attributes = StoredEnrolment.attributes(counter: record.counter, record: record)
-        let known = stored.enrolment(for: record.topic)
+        guard let (key, record) = enrollment else { return }
+        let attributes = StoredEnrollment.attributes(counter: record.counter, record: record)
+        let known = stored.enrollment(for: record.topic)
         guard known?.counter ?? 0 < record.counter else { return }
-        let item = StoredEnrolment.item(key, for: record.topic)
+        let item = StoredEnrollment.item(key, for: record.topic)
         try Self.unlessDone { () throws(SecretItemError) in
             if let known { return try keychain.replace(known.item, attributes: attributes) }
             try keychain.add(SecretItem(account: item.account, attributes: attributes, secret: item.secret))

@@ -22,7 +22,7 @@ package struct KeyAlgorithm: Sendable {
     /// The one that there was when signed lists were specified.
     static let first = x25519
 
-    /// Authorities and enrolments. Source: Specification 8.6.
+    /// Authorities and enrollments. Source: Specification 8.6.
     package static let ed25519 = KeyAlgorithm(
         identifier: 0x02, label: "", publicByteCount: Ed25519.publicByteCount,
         secretByteCount: Ed25519.secretByteCount, isSafe: Ed25519.isValid,

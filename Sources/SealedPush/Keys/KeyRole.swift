@@ -13,7 +13,7 @@ public enum KeyKind: Sendable, CaseIterable {
     /// What signs an app's senders.
     case authority
     /// What signs a device's keys.
-    case enrolment
+    case enrollment
 }
 
 /// A role whose keys sign: Ed25519.
@@ -28,7 +28,7 @@ public protocol ListedRole: KeyRole {
 
 /// A device's keys: what one seals to, and what opens.
 public enum DeviceRole: ListedRole {
-    public typealias Signer = EnrolmentRole
+    public typealias Signer = EnrollmentRole
     public static let kind = KeyKind.device
 }
 
@@ -40,8 +40,8 @@ public enum SenderRole: ListedRole, TrustedRole {
 
 /// An app's authority: what signs its senders.
 public enum AuthorityRole: SigningRole, TrustedRole { public static let kind = KeyKind.authority }
-/// A device's enrolment key: what signs its keys.
-public enum EnrolmentRole: SigningRole { public static let kind = KeyKind.enrolment }
+/// A device's enrollment key: what signs its keys.
+public enum EnrollmentRole: SigningRole { public static let kind = KeyKind.enrollment }
 
 /// The public half of a device's key: what one seals to. Its text begins with `push1` and has 63 characters.
 ///
@@ -60,11 +60,11 @@ public typealias Sender = PublicKey<SenderRole>
 /// Compiled into the app, so that a sender's key can be replaced without an update of the app.
 public typealias Authority = PublicKey<AuthorityRole>
 
-/// The public half of a device's enrolment key: whose ``DeviceRecord`` a server believes. Its text begins with
-/// `pushenrolment1` and has 72 characters.
+/// The public half of a device's enrollment key: whose ``DeviceRecord`` a server believes. Its text begins with
+/// `pushenrollment1` and has 72 characters.
 ///
 /// A server pins it to an account and a device inside the app's own login.
-public typealias Enrolment = PublicKey<EnrolmentRole>
+public typealias Enrollment = PublicKey<EnrollmentRole>
 
 /// The private half of a device's key: what opens. Its text begins with `PUSH-SECRET-KEY-1`.
 public typealias Identity = SecretKey<DeviceRole>
@@ -78,16 +78,16 @@ public typealias SenderKey = SecretKey<SenderRole>
 /// the app believes.
 public typealias AuthorityKey = SecretKey<AuthorityRole>
 
-/// A device's enrolment key: what signs its ``DeviceRecord``. Its text begins with `PUSH-ENROLMENT-SECRET-KEY-1`.
+/// A device's enrollment key: what signs its ``DeviceRecord``. Its text begins with `PUSH-ENROLLMENT-SECRET-KEY-1`.
 ///
 /// A device has one for each app and keeps it for as long as the app is installed there, while its other keys change.
-public typealias EnrolmentKey = SecretKey<EnrolmentRole>
+public typealias EnrollmentKey = SecretKey<EnrollmentRole>
 
 // The public half by the name that its kind has.
 extension Identity { public var recipient: Recipient { publicKey } }
 extension SenderKey { public var sender: Sender { publicKey } }
 extension AuthorityKey { public var authority: Authority { publicKey } }
-extension EnrolmentKey { public var enrolment: Enrolment { publicKey } }
+extension EnrollmentKey { public var enrollment: Enrollment { publicKey } }
 
 extension KeyKind {
     /// What a key of this kind is called where its public half is shown, and its secret half.
@@ -96,7 +96,7 @@ extension KeyKind {
         case .device: ("recipient", "Identity")
         case .sender: ("sender", "SenderKey")
         case .authority: ("authority", "AuthorityKey")
-        case .enrolment: ("enrolment", "EnrolmentKey")
+        case .enrollment: ("enrollment", "EnrollmentKey")
         }
     }
 
@@ -116,7 +116,7 @@ extension KeyKind {
         switch self {
         case .device: Self.distinct(Envelope.Suite.known.map(\.recipientKeys))
         case .sender: Self.distinct(Envelope.Suite.known.compactMap(\.senderKeys))
-        case .authority, .enrolment: [.ed25519]
+        case .authority, .enrollment: [.ed25519]
         }
     }
 

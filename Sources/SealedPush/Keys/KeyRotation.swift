@@ -109,7 +109,7 @@ extension DeviceRecord {
     /// - Parameter last: the highest counter that is known of this device; nil before its first record.
     package init(
         of rotation: KeyRotation<Recipient>, topic: Topic, after last: UInt64?, at now: Timestamp,
-        signedBy key: EnrolmentKey
+        signedBy key: EnrollmentKey
     ) throws(RecordError) {
         try self.init(
             of: Self.recipients(of: rotation), topic: topic, counter: RecordCounter.next(after: last, at: now),

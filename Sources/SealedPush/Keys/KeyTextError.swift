@@ -28,8 +28,8 @@ extension KeyTextError: CustomStringConvertible {
         case .mixedCase: "a key is written in small letters or in capitals, not in both"
         case .notAKey:
             """
-            this is no key: public keys begin with push1, pushsender1, pushauthority1 or pushenrolment1, secret keys \
-            with PUSH-SECRET-KEY-1, PUSH-SENDER-SECRET-KEY-1, PUSH-AUTHORITY-SECRET-KEY-1 or PUSH-ENROLMENT-SECRET-KEY-1
+            this is no key: public keys begin with push1, pushsender1, pushauthority1 or pushenrollment1, secret keys \
+            with PUSH-SECRET-KEY-1, PUSH-SENDER-SECRET-KEY-1, PUSH-AUTHORITY-SECRET-KEY-1 or PUSH-ENROLLMENT-SECRET-KEY-1
             """
         case .wrongKind: "this is not the kind of key that is expected here"
         case .notInCapitals: "a secret key is written in capitals"

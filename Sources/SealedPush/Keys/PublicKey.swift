@@ -1,7 +1,7 @@
 import PushCrypto
 internal import _PushBase
 
-/// The public half of a key pair: a ``Recipient``, ``Sender``, ``Authority`` or ``Enrolment``.
+/// The public half of a key pair: a ``Recipient``, ``Sender``, ``Authority`` or ``Enrollment``.
 ///
 /// Always one that is safe to use. May be printed, stored and sent. Equal where all bytes are. Source: Specification 8.
 public struct PublicKey<Role: KeyRole>: Sendable {
@@ -75,7 +75,7 @@ where Role: TrustedRole {
     }
 }
 
-/// The secret half of a key pair: an ``Identity``, ``SenderKey``, ``AuthorityKey`` or ``EnrolmentKey``.
+/// The secret half of a key pair: an ``Identity``, ``SenderKey``, ``AuthorityKey`` or ``EnrollmentKey``.
 ///
 /// Its bytes lie in guarded memory that is wiped with the last reference; printing, interpolating or reflecting one
 /// shows the public half only. Safe to share between threads. A process can hold about 16,000. Source: Specification 8.

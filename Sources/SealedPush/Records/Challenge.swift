@@ -11,15 +11,15 @@ public enum Challenge {
     ///
     /// - Parameters:
     ///   - text: `pushchallenge.…`, as the server sent it.
-    ///   - enrolment: the device's own. A challenge about another is not answered.
+    ///   - enrollment: the device's own. A challenge about another is not answered.
     ///   - topic: the app's own.
     ///   - keys: the device's keys. Only an active one answers.
     ///   - senders: who is believed.
     /// - Returns: `pushanswer.…`, for the server.
     /// - Throws: `malformed`, `unknownRecipient`, `locked`, `keysUnavailable`, `unknownSender`, `rejected` or
-    ///   `foreignEnrolment`.
+    ///   `foreignEnrollment`.
     public static func answer(
-        _ text: String, enrolment: Enrolment, topic: Topic, keys: any KeyStore, trusting senders: [Sender]
+        _ text: String, enrollment: Enrollment, topic: Topic, keys: any KeyStore, trusting senders: [Sender]
     ) throws(ChallengeError) -> String {
         guard let bytes = ArmouredText.challenge.bytes(of: text), let envelope = try? Envelope(parsing: bytes),
             let senderKeyID = envelope.senderKeyID, envelope.plaintextByteCount == plaintextByteCount
@@ -36,10 +36,10 @@ public enum Challenge {
             guard isOpen else { continue }
             return try plaintext.withBytes { (plaintext) throws(ChallengeError) in
                 let (random, named) = (plaintext[..<randomByteCount], plaintext[randomByteCount...])
-                guard named.elementsEqual(enrolment.bytes) else { throw .foreignEnrolment }
+                guard named.elementsEqual(enrollment.bytes) else { throw .foreignEnrollment }
                 let answer = answer(
                     random: UnsafeRawBufferPointer(rebasing: random), recipient: identity.recipient,
-                    enrolment: enrolment)
+                    enrollment: enrollment)
                 return ArmouredText.answer.text(of: answer)
             }
         }
@@ -76,9 +76,9 @@ extension Challenge {
         HPKEInfo(Array("sealedpush/v1 challenge".utf8) + [0] + topic.description.utf8)
     }
 
-    /// BLAKE2b-256(random; "sealedpush/v1 answer" ‖ 0x00 ‖ recipient ‖ enrolment).
-    package static func answer(random: UnsafeRawBufferPointer, recipient: Recipient, enrolment: Enrolment) -> [UInt8] {
-        let message = Array("sealedpush/v1 answer".utf8) + [0] + recipient.bytes + enrolment.bytes
+    /// BLAKE2b-256(random; "sealedpush/v1 answer" ‖ 0x00 ‖ recipient ‖ enrollment).
+    package static func answer(random: UnsafeRawBufferPointer, recipient: Recipient, enrollment: Enrollment) -> [UInt8] {
+        let message = Array("sealedpush/v1 answer".utf8) + [0] + recipient.bytes + enrollment.bytes
         return BLAKE2b.hash(message, key: random, byteCount: answerByteCount)
     }
 

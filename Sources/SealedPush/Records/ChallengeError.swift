@@ -14,8 +14,8 @@ public enum ChallengeError: String, Error, CaseIterable, Sendable {
     case unknownSender = "unknown-sender"
     /// It does not open: altered, for another key, from a stranger, for another app, or no challenge.
     case rejected
-    /// The challenge is about another device's enrolment.
-    case foreignEnrolment = "foreign-enrolment"
+    /// The challenge is about another device's enrollment.
+    case foreignEnrollment = "foreign-enrollment"
     /// The challenge's recipient is not in the device's record, or no longer.
     case notInRecord = "not-in-record"
     /// More than ten minutes after the challenge was made.
@@ -35,8 +35,8 @@ extension ChallengeError: CustomStringConvertible {
         case .keysUnavailable: "the keys can't be read"
         case .unknownSender: "the challenge comes from a sender that is not trusted here"
         case .rejected: "the challenge does not open: altered, for another key or app, or not from the sender it names"
-        case .foreignEnrolment:
-            "the challenge is about another device's enrolment: somebody may be trying to enrol this device's key as theirs"
+        case .foreignEnrollment:
+            "the challenge is about another device's enrollment: somebody may be trying to enroll this device's key as theirs"
         case .notInRecord: "the challenge's recipient is not in the device's newest record: make a new challenge"
         case .late: "the answer came more than ten minutes after the challenge: make a new one"
         case .wrongAnswer: "this is not the answer to the challenge"

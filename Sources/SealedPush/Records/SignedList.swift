@@ -22,7 +22,7 @@ public struct SignedList<Role: ListedRole>: Hashable, Sendable {
     let bytes: [UInt8]
 }
 
-/// A device's recipients, signed by its enrolment key: what a server learns its keys from.
+/// A device's recipients, signed by its enrollment key: what a server learns its keys from.
 ///
 /// `EnrolledDevice`, of PushSender, checks it at the right moments. Source: Specification 11, type 1.
 public typealias DeviceRecord = SignedList<DeviceRole>
@@ -36,7 +36,7 @@ extension DeviceRecord {
     /// 1 to 16, none twice, newest first.
     public var recipients: [Recipient] { keys }
     /// Who signed.
-    public var enrolment: Enrolment { signer }
+    public var enrollment: Enrollment { signer }
 }
 
 extension SenderSet {
@@ -121,7 +121,7 @@ extension SignedList {
     /// them must not bring an old list back. The signature was verified when the value was made. Source: Specification 11.3.
     ///
     /// - Parameters:
-    ///   - signer: a device's enrolment, as pinned inside the app's login, or the app's own authority, compiled into it;
+    ///   - signer: a device's enrollment, as pinned inside the app's login, or the app's own authority, compiled into it;
     ///     never taken from the list itself.
     ///   - topic: the app's own.
     ///   - known: the newest list so far of any signer that is still pinned, kept beside the keys. Of another topic, it

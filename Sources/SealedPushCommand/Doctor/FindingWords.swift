@@ -101,7 +101,7 @@ extension Finding {
             ("none of its keys is in use", isOwn ? "rotate it, or leave it as it is" : "import a new one")
         case .unproven(let name, hasRecord: true):
             (
-                "its enrolment is pinned, and it has never proven that it holds its key",
+                "its enrollment is pinned, and it has never proven that it holds its key",
                 "`sealedpush keys challenge \(name)` asks it; until then nothing is sealed to it"
             )
         case .unproven(_, hasRecord: false):

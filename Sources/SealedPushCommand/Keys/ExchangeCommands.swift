@@ -14,7 +14,7 @@ struct GenerateCommand: ParsableCommand {
               sealedpush keys generate sender newsroom --keyring Keys
               sealedpush keys generate device alice-phone --topic com.example.app --keyring Phone
 
-            A device with a topic gets an enrolment key too, and a signed record: `keys export --record` prints it. Keep an
+            A device with a topic gets an enrollment key too, and a signed record: `keys export --record` prints it. Keep an
             authority in a keyring of its own, sealed, on a machine that is not the server.
             """)
 
@@ -68,7 +68,7 @@ struct ImportCommand: ParsableCommand {
               sealedpush keys import newsroom pushsender1... --keyring Keys
               sealedpush keys import newsroom --secret-file - --keyring Keys < secret.txt
 
-            The first record under a name pins the device's enrolment key: take it only from the app's own login, or
+            The first record under a name pins the device's enrollment key: take it only from the app's own login, or
             compare fingerprints on both ends (`keys show`). Later records must be signed by that key, and be newer.
             """)
 

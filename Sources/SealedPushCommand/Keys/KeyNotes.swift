@@ -57,7 +57,7 @@ extension KeyringEntry {
             "name": .string(name.description), "kind": .string(kind.rawValue), "keyID": .string(key.keyID.description),
             "publicKey": .string(key.description), "created": .string(current.life.created.iso8601),
             "state": .string(current.life.state.rawValue), "hasSecret": .bool(current.hasSecret),
-            "isOwn": .bool(isOwn), "enrolment": enrolmentText.map { .string($0) } ?? .null,
+            "isOwn": .bool(isOwn), "enrollment": enrollmentText.map { .string($0) } ?? .null,
             "topic": topic.map { .string($0.description) } ?? .null,
             "record": recordText.map { .string($0) } ?? .null,
             "recordExpires": recordExpires.map { .string($0.iso8601) } ?? .null,

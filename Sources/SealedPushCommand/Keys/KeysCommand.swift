@@ -90,10 +90,10 @@ struct ShowCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             guard let key else { return try showAll() }
-            if key.lowercased().hasPrefix("pushenrolment1") {
-                let enrolment: Enrolment
-                do { enrolment = try Enrolment(parsing: key) } catch { throw Failure.input("\(error)") }
-                return try show(Fingerprint(of: enrolment))
+            if key.lowercased().hasPrefix("pushenrollment1") {
+                let enrollment: Enrollment
+                do { enrollment = try Enrollment(parsing: key) } catch { throw Failure.input("\(error)") }
+                return try show(Fingerprint(of: enrollment))
             }
             switch try KeyReference(reading: key) {
             case .text(let text):
@@ -133,9 +133,9 @@ struct ShowCommand: ParsableCommand {
         try Output.line("name:        \(entry.name)")
         try Output.line("kind:        \(entry.kind.rawValue)")
         if let topic = entry.topic { try Output.line("topic:       \(topic)") }
-        if let enrolment = entry.enrolment {
-            try Output.line("enrolment:   \(enrolment)")
-            try show(Fingerprint(of: enrolment))
+        if let enrollment = entry.enrollment {
+            try Output.line("enrollment:   \(enrollment)")
+            try show(Fingerprint(of: enrollment))
         }
         if let record = entry.record {
             try Output.line("record:      number \(record.counter), until \(TimeText.day(record.expires))")

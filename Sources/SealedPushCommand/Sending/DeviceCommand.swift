@@ -15,7 +15,7 @@ struct DeviceCommand: AsyncParsableCommand {
             Example:
               sealedpush device enroll bob-phone --user bob --token 80fa... --keyring Keys --outbox outbox.sqlite
             """,
-        subcommands: [DeviceEnrolCommand.self, DeviceListCommand.self, DeviceRemoveCommand.self])
+        subcommands: [DeviceEnrollCommand.self, DeviceListCommand.self, DeviceRemoveCommand.self])
 }
 
 /// `sealedpush device list`
@@ -180,7 +180,7 @@ extension RegisteredDevice {
 
     var json: JSONValue { .object(members) }
 
-    /// What ``EnrolmentList`` reads.
+    /// What ``EnrollmentList`` reads.
     var fullJSON: JSONValue {
         var members = members
         members["token"] = address.address.map { .string($0.hexadecimal) } ?? .null
@@ -188,7 +188,7 @@ extension RegisteredDevice {
         switch keys {
         case .unverified(let recipient): members["key"] = .string(recipient.description)
         case .enrolled(let enrolled):
-            members["enrollment"] = .string(enrolled.enrolment.description)
+            members["enrollment"] = .string(enrolled.enrollment.description)
             members["record"] = .string(enrolled.record.description)
             members["proven"] = .array(enrolled.proven.map(\.description).sorted().map { .string($0) })
         }

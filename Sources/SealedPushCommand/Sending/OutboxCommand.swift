@@ -72,7 +72,7 @@ extension OutboxStatusCommand {
     private static func lines(_ forged: [DeviceName]) -> [String] {
         guard !forged.isEmpty else { return [] }
         return [
-            "forged    \(Progress.number(forged.count)): somebody without the outbox's key has changed what is sealed to. Remove them, and let them enrol again."
+            "forged    \(Progress.number(forged.count)): somebody without the outbox's key has changed what is sealed to. Remove them, and let them enroll again."
         ] + forged.map { "  \(TerminalText.printable($0.description))" }
     }
 

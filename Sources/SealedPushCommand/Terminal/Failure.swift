@@ -11,7 +11,7 @@ extension Failure {
     static func outbox(_ error: OutboxError) -> Failure {
         let status: Int32 =
             switch error {
-            case .unknownDevice, .unknownUser, .otherUser, .otherEnrolment, .enrolledElsewhere, .tooManyDevices,
+            case .unknownDevice, .unknownUser, .otherUser, .otherEnrollment, .enrolledElsewhere, .tooManyDevices,
                 .notEnrolled, .record,
                 .challenge, .seal,
                 .keyUsedForOthers, .damaged, .foreign, .otherSchema, .keyText, .otherKey, .forged:
@@ -25,8 +25,8 @@ extension Failure {
             case .unknownDevice, .unknownUser: "; `sealedpush device list` shows who is"
             case .otherUser:
                 "; if another person is logged in on that device now, say who was before with --moving-from: `sealedpush device list` shows who"
-            case .otherEnrolment(let name):
-                "; if its app has made a new one, look that the person has asked for it, then `sealedpush device remove \(name)` and enrol it anew"
+            case .otherEnrollment(let name):
+                "; if its app has made a new one, look that the person has asked for it, then `sealedpush device remove \(name)` and enroll it anew"
             case .enrolledElsewhere:
                 "; if the device has changed hands, find it in `sealedpush device list` and remove it there, or say who was before with --moving-from"
             case .seal(.tooLarge): "; --fit truncate cuts the body, `sealedpush seal --overflow` moves it into a file"
@@ -37,7 +37,7 @@ extension Failure {
             case .keyNeeded: "; name its file with --outbox-key"
             case .otherKey:
                 "; look for who has changed it before you trust its rows; a new outbox has a key from its first row"
-            case .forged: "; `sealedpush device remove` it, and let it enrol again"
+            case .forged: "; `sealedpush device remove` it, and let it enroll again"
             default: ""
             }
         return Failure(status: status, message: error.description + hint)

@@ -42,7 +42,7 @@ struct KeyringState: Equatable, CustomStringConvertible {
 
     /// Counters rise with the clock, so each run signs another.
     private static func label(_ entry: KeyringEntry, _ record: DeviceRecord) -> String {
-        "\(record.enrolment), record \(record.counter)"
+        "\(record.enrollment), record \(record.counter)"
     }
 
     /// An app of which nothing is said: for a change that only shows that changes go on.

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("sealedpush device", .blocking)
 struct DeviceCommandTests {
-    @Test("enrols by record, lists without whole tokens, updates and removes")
+    @Test("enrolls by record, lists without whole tokens, updates and removes")
     func life() async throws {
         let fixture = try await SendingFixture()
         let token = try fixture.device("alice-phone", user: "alice")
@@ -36,10 +36,10 @@ struct DeviceCommandTests {
     func again() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("a1", enrolled: false)
-        let enrol = ["device", "enroll", "a1", "--keyring", "Keys", "--json", "--token"]
-        try fixture.run(enrol + ["abcd", "--user", "alice", "--environment", "sandbox"])
+        let enroll = ["device", "enroll", "a1", "--keyring", "Keys", "--json", "--token"]
+        try fixture.run(enroll + ["abcd", "--user", "alice", "--environment", "sandbox"])
         #expect(try fixture.send("--all", "--queue-only", apns: false).status == 0)
-        #expect(try fixture.run(enrol + ["ef01"]).objects.first?["discarded"] as? Int == 0)
+        #expect(try fixture.run(enroll + ["ef01"]).objects.first?["discarded"] as? Int == 0)
         let device = try fixture.run(["device", "list", "--json"]).objects.first
         #expect(device?["user"] as? String == "alice" && device?["environment"] as? String == "sandbox")
         #expect(device?["token"] as? String == "ef01")
@@ -58,25 +58,25 @@ struct DeviceCommandTests {
         let fixture = try await SendingFixture()
         try fixture.device("a1", user: "alice")
         #expect(try fixture.send("--all", "--queue-only", apns: false).status == 0)
-        let enrol = ["device", "enroll", "a1", "--token", "abcd", "--keyring", "Keys"]
-        let refused = try fixture.run(enrol + ["--user", "mallory"])
+        let enroll = ["device", "enroll", "a1", "--token", "abcd", "--keyring", "Keys"]
+        let refused = try fixture.run(enroll + ["--user", "mallory"])
         #expect(refused.status == 65)
         #expect(refused.errors.contains("a1 is registered for another user; if another person is logged in"))
         #expect(refused.errors.contains("--moving-from"))
         let list = #"{"device":"a1","token":"abcd","user":"bob","movingFrom":"carol"}"#
         #expect(try fixture.run(["device", "enroll", "--list", "-", "--keyring", "Keys"], input: list).status == 65)
         #expect(try fixture.status()["waiting"] as? Int == 1)
-        let moved = try fixture.run(enrol + ["--user", "bob", "--moving-from", "alice", "--json"])
+        let moved = try fixture.run(enroll + ["--user", "bob", "--moving-from", "alice", "--json"])
         #expect(moved.objects.first?["discarded"] as? Int == 1, "\(moved.errors)")
 
-        // The app has made a new enrolment key.
+        // The app has made a new enrollment key.
         try fixture.device("a2", enrolled: false)
-        let pinned = try fixture.run(enrol + ["--key", "a2"])
+        let pinned = try fixture.run(enroll + ["--key", "a2"])
         #expect(pinned.status == 65)
-        #expect(pinned.errors.contains("another enrolment key is pinned for a1; "), "\(pinned.errors)")
+        #expect(pinned.errors.contains("another enrollment key is pinned for a1; "), "\(pinned.errors)")
         #expect(pinned.errors.contains("`sealedpush device remove a1`"))
         #expect(try fixture.run(["device", "remove", "a1", "--yes"]).status == 0)
-        #expect(try fixture.run(enrol + ["--key", "a2"]).status == 0)
+        #expect(try fixture.run(enroll + ["--key", "a2"]).status == 0)
         await fixture.apns.stop()
     }
 

@@ -27,8 +27,8 @@ struct SealBatchTests {
             try fixture.run(["keys", "export", "alice-phone", "--keyring", "Keys"] + words).trimmed
         }
         let (key, record) = (try shown(), try shown("--record"))
-        let enrolment = try DeviceRecord(parsing: record).enrolment.description
-        let database: [String: Any] = ["record": record, "enrolment": enrolment, "content": content]
+        let enrollment = try DeviceRecord(parsing: record).enrollment.description
+        let database: [String: Any] = ["record": record, "enrollment": enrollment, "content": content]
         let lines: [([String: Any], Int, String)] = [
             (["recipient": key, "unverified": true, "content": content], 200, "kept"),
             (database.merging(["proven": [key]]) { $1 }, 200, "kept"),

@@ -73,7 +73,7 @@ struct ServeCommandTests {
         await fixture.apns.stop()
     }
 
-    @Test("a phone enrols with it by its app's one call, and shows what it has sealed")
+    @Test("a phone enrolls with it by its app's one call, and shows what it has sealed")
     func phone() async throws {
         let fixture = try await SendingFixture()
         let served = try await serve(fixture, ["--socket", "own.sock"])

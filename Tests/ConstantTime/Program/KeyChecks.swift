@@ -8,7 +8,7 @@ enum KeyChecks {
         Check("a device's key, read and written") { try check(Identity()) },
         Check("a sender's key, read and written") { try check(SenderKey()) },
         Check("an authority's key, read and written") { try check(AuthorityKey()) },
-        Check("an enrolment key, read and written") { try check(EnrolmentKey()) },
+        Check("an enrollment key, read and written") { try check(EnrollmentKey()) },
         Check("a keyring's key, read and written") {
             let text = KeyringKey().withText { Array($0) }
             let key = try KeyringKey(parsing: hidden(text).array)

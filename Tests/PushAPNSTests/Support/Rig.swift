@@ -19,12 +19,12 @@ struct Rig: Sendable {
     static let topic: Topic = "com.example.app"
 
     init(
-        _ behaviour: ServerBehaviour = ServerBehaviour(), certificate: TestCertificate = .shared,
+        _ behavior: ServerBehavior = ServerBehavior(), certificate: TestCertificate = .shared,
         trusting: TestCertificate = .shared, host: String = "localhost", log: LogHandlerOfTests? = nil,
         clock: ManualClock = ManualClock(), configure: (inout APNSConfiguration) -> Void = { _ in }
     ) async throws {
         self.clock = clock
-        server = try await TestServer(behaviour, certificate: certificate)
+        server = try await TestServer(behavior, certificate: certificate)
         transport = try Self.transport(
             to: server.port, host: host, clock: clock, metrics: metrics, trusting: trusting, log: log,
             configure: configure)

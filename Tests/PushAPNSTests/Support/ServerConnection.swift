@@ -11,11 +11,11 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     let number: Int
     let channel: any Channel
     let seen: ServerRecord
-    private let behaviour: ServerBehaviour
+    private let behavior: ServerBehavior
     private var requests: [HTTP2StreamID: (headers: HPACKHeaders, body: [UInt8])] = [:]
 
-    init(_ behaviour: ServerBehaviour, _ seen: ServerRecord, _ channel: any Channel) {
-        self.behaviour = behaviour
+    init(_ behavior: ServerBehavior, _ seen: ServerRecord, _ channel: any Channel) {
+        self.behavior = behavior
         self.seen = seen
         self.channel = channel
         number = seen.connected(channel)
@@ -23,7 +23,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
 
     func channelActive(context: ChannelHandlerContext) {
         seen.connected(self)
-        behaviour.onConnect(self)
+        behavior.onConnect(self)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -32,7 +32,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
         case .headers(let content):
             seen.opened()
             requests[frame.streamID] = (content.headers, [])
-            behaviour.onHeaders(self, frame.streamID)
+            behavior.onHeaders(self, frame.streamID)
             if content.endStream { took(frame.streamID) }
         case .data(let content):
             if case .byteBuffer(let bytes) = content.data {
@@ -43,7 +43,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
         case .rstStream: seen.wasReset()
         case .ping(_, ack: false):
             seen.pinged()
-            behaviour.onPing(self)
+            behavior.onPing(self)
         default: break
         }
     }
@@ -58,7 +58,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
         guard let request = requests.removeValue(forKey: streamID) else { return }
         let record = ServerRecord.Request(connection: number, headers: request.headers, body: request.body)
         // Whoever sees it counted finds it put aside, too; an answer goes out only after this turn of the event loop.
-        behaviour.onRequest(
+        behavior.onRequest(
             Exchange(connection: self, streamID: streamID, request: record, number: seen.nextRequestNumber()))
         seen.took(record)
     }

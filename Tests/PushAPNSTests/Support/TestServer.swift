@@ -7,7 +7,7 @@ import PushCrypto
 import _PushBase
 
 /// What a test's server does. Everything is called on the server's event loop.
-struct ServerBehaviour: Sendable {
+struct ServerBehavior: Sendable {
     var settings: HTTP2Settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 100)]
     var protocols = ["h2"]
     /// After TLS: nil speaks HTTP/2, anything else is sent instead of it.
@@ -26,9 +26,9 @@ final class TestServer: Sendable {
     private let channel: any Channel
 
     init(
-        _ behaviour: ServerBehaviour = ServerBehaviour(), certificate: TestCertificate = .shared, port: Int = 0
+        _ behavior: ServerBehavior = ServerBehavior(), certificate: TestCertificate = .shared, port: Int = 0
     ) async throws {
-        let tls = try certificate.serverContext(protocols: behaviour.protocols)
+        let tls = try certificate.serverContext(protocols: behavior.protocols)
         let seen = seen
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -36,12 +36,12 @@ final class TestServer: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(NIOSSLServerHandler(context: tls))
-                    if let bytes = behaviour.insteadOfHTTP2 {
+                    if let bytes = behavior.insteadOfHTTP2 {
                         try pipeline.addHandler(RawServer(bytes))
                         return
                     }
-                    try pipeline.addHandler(NIOHTTP2Handler(mode: .server, initialSettings: behaviour.settings))
-                    try pipeline.addHandler(ServerConnection(behaviour, seen, channel))
+                    try pipeline.addHandler(NIOHTTP2Handler(mode: .server, initialSettings: behavior.settings))
+                    try pipeline.addHandler(ServerConnection(behavior, seen, channel))
                 }
             }
             .bind(host: "127.0.0.1", port: port).get()
@@ -86,7 +86,7 @@ final class ServerRecord: Sendable {
     /// Requests begun and not answered, at any one time.
     var mostOpen: Int { state.withLock { $0.mostOpen } }
     var open: Int { state.withLock { $0.open } }
-    /// Requests that the behaviour put aside.
+    /// Requests that the behavior put aside.
     var waiting: [Exchange] { state.withLock { $0.waiting } }
 
     func connected(_ channel: any Channel) -> Int {

@@ -66,7 +66,7 @@ struct KeptKeys {
                 try keyring.erase("old-phone", key: first.key.keyID, at: day(3))
             }
         }
-        // Revoked alone, with an enrolment key and without.
+        // Revoked alone, with an enrollment key and without.
         try keyring.generateDevice(named: "lost-phone", topic: topic, at: day(0))
         try keyring.revoke("lost-phone", at: day(1))
         try keyring.generateSender(named: "lost-sender", at: day(0))
@@ -114,6 +114,6 @@ func secretBytes(_ text: String) -> [UInt8]? {
     if let key = try? Identity(parsing: ascii) { return key.withBytes { Array($0) } }
     if let key = try? SenderKey(parsing: ascii) { return key.withBytes { Array($0) } }
     if let key = try? AuthorityKey(parsing: ascii) { return key.withBytes { Array($0) } }
-    if let key = try? EnrolmentKey(parsing: ascii) { return key.withBytes { Array($0) } }
+    if let key = try? EnrollmentKey(parsing: ascii) { return key.withBytes { Array($0) } }
     return nil
 }

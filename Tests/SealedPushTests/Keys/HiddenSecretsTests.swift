@@ -8,11 +8,11 @@ struct HiddenSecretsTests {
     @Test("shows its public half, and nothing of its secret")
     func printed() {
         let (identity, senderKey) = (Identity(), SenderKey())
-        let (authorityKey, enrolmentKey) = (AuthorityKey(), EnrolmentKey())
+        let (authorityKey, enrollmentKey) = (AuthorityKey(), EnrollmentKey())
         expectHidden(identity, "Identity", "recipient", identity.recipient)
         expectHidden(senderKey, "SenderKey", "sender", senderKey.sender)
         expectHidden(authorityKey, "AuthorityKey", "authority", authorityKey.authority)
-        expectHidden(enrolmentKey, "EnrolmentKey", "enrolment", enrolmentKey.enrolment)
+        expectHidden(enrollmentKey, "EnrollmentKey", "enrollment", enrollmentKey.enrollment)
         for shown in everyPrint(of: DeviceKey(identity, created: Exchange.now)) {
             expectNothing(of: identity, in: shown)
         }

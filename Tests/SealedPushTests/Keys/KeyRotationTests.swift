@@ -71,7 +71,7 @@ struct KeyRotationTests {
     func record() throws {
         let keys = (0..<20).map { _ in Identity().recipient }
         let rotation = KeyRotation(keys.map { ($0, KeyLife(created: start, confirmed: start)) })
-        let key = EnrolmentKey()
+        let key = EnrollmentKey()
         let record = try DeviceRecord(of: rotation, topic: "com.example.app", after: 7, at: start, signedBy: key)
         #expect(record.recipients == Array(keys.prefix(16)))
         #expect(record.names(rotation))

@@ -26,7 +26,7 @@ struct KeyTextTests {
         kinds(of: Identity.self, "push", 63, "push-secret-key-", 75)
         + kinds(of: SenderKey.self, "pushsender", 69, "push-sender-secret-key-", 82)
         + kinds(of: AuthorityKey.self, "pushauthority", 72, "push-authority-secret-key-", 85)
-        + kinds(of: EnrolmentKey.self, "pushenrolment", 72, "push-enrolment-secret-key-", 85)
+        + kinds(of: EnrollmentKey.self, "pushenrollment", 72, "push-enrollment-secret-key-", 85)
 
     private static func kinds<Role>(
         of: SecretKey<Role>.Type, _ prefix: String, _ count: Int, _ secretPrefix: String, _ secretCount: Int

@@ -14,14 +14,14 @@ import _PushBase
         init() throws {
             try Identity(parsing: Identity().secretText).withSecretText { #expect($0.count == 75) }
             try SenderKey(parsing: Array(SenderKey().secretText.utf8)).withSecretText { #expect($0.count == 82) }
-            try EnrolmentKey(parsing: EnrolmentKey().secretText).withSecretText { #expect($0.count == 85) }
+            try EnrollmentKey(parsing: EnrollmentKey().secretText).withSecretText { #expect($0.count == 85) }
         }
 
         @Test("holds none of it, and one copy while it lives")
         func keys() throws {
             try expectWiped(Identity.self, "push-secret-key-") { #expect($0.recipient.description.count == 63) }
             try expectWiped(SenderKey.self, "push-sender-secret-key-") { _ in }
-            try expectWiped(EnrolmentKey.self, "push-enrolment-secret-key-") { #expect($0.sign([1]).count == 64) }
+            try expectWiped(EnrollmentKey.self, "push-enrollment-secret-key-") { #expect($0.sign([1]).count == 64) }
         }
 
         private func expectWiped<Role>(

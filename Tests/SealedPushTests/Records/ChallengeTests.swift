@@ -13,11 +13,11 @@ struct ChallengeTests {
 
     /// The code with which the device does not answer.
     private func silence(
-        _ text: String, enrolment: Enrolment? = nil, topic: Topic = Enrolling.topic, keys: (any KeyStore)? = nil,
+        _ text: String, enrollment: Enrollment? = nil, topic: Topic = Enrolling.topic, keys: (any KeyStore)? = nil,
         trusting senders: [Sender]? = nil
     ) -> ChallengeError? {
         refusal { () throws(ChallengeError) in
-            _ = try enrolling.answer(text, enrolment: enrolment, topic: topic, keys: keys, trusting: senders)
+            _ = try enrolling.answer(text, enrollment: enrollment, topic: topic, keys: keys, trusting: senders)
         }
     }
 
@@ -48,27 +48,27 @@ struct ChallengeTests {
 
     @Test("that is passed on to another device is not answered there, though it opens")
     func relayed() throws {
-        // Mallory enrols with a record of their own that names this device's key, and passes the challenge on.
-        let mallory = EnrolmentKey()
-        let challenge = enrolling.challenge(of: mallory.enrolment)
-        #expect(silence(challenge.text) == .foreignEnrolment)
+        // Mallory enrolls with a record of their own that names this device's key, and passes the challenge on.
+        let mallory = EnrollmentKey()
+        let challenge = enrolling.challenge(of: mallory.enrollment)
+        #expect(silence(challenge.text) == .foreignEnrollment)
         // What this device answers to its own challenge is no answer to Mallory's.
         let own = enrolling.challenge()
         let answer = try enrolling.answer(own.text)
         #expect(refused(answer, to: challenge) == .wrongAnswer)
     }
 
-    @Test("binds its answer to recipient and enrolment, whatever the random bytes are")
+    @Test("binds its answer to recipient and enrollment, whatever the random bytes are")
     func binding() {
         let random = WipedBytes(count: 32)
-        let (recipient, enrolment) = (enrolling.recipients[0], enrolling.enrolment)
-        func answer(_ recipient: Recipient, _ enrolment: Enrolment) -> [UInt8] {
-            random.withBytes { Challenge.answer(random: $0, recipient: recipient, enrolment: enrolment) }
+        let (recipient, enrollment) = (enrolling.recipients[0], enrolling.enrollment)
+        func answer(_ recipient: Recipient, _ enrollment: Enrollment) -> [UInt8] {
+            random.withBytes { Challenge.answer(random: $0, recipient: recipient, enrollment: enrollment) }
         }
-        let right = answer(recipient, enrolment)
-        #expect(right == answer(recipient, enrolment))
-        #expect(right != answer(Identity().recipient, enrolment))
-        #expect(right != answer(recipient, EnrolmentKey().enrolment))
+        let right = answer(recipient, enrollment)
+        #expect(right == answer(recipient, enrollment))
+        #expect(right != answer(Identity().recipient, enrollment))
+        #expect(right != answer(recipient, EnrollmentKey().enrollment))
     }
 
     @Test("is not answered by a device without the key, for another app, or for a sender it does not trust")
@@ -171,7 +171,7 @@ struct ChallengeTests {
         let envelope = try Envelope(parsing: String(text.dropFirst("pushchallenge.".count)))
         #expect(refusal(exchange.opener(), envelope) == .rejected)
         // A message whose plaintext is a challenge's.
-        let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrolment.bytes
+        let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrollment.bytes
         let message = exchange.seal(plaintext)
         #expect(message.text.count + 14 == text.count)
         #expect(silence("pushchallenge." + message.text) == .rejected)
@@ -187,7 +187,7 @@ struct ChallengeTests {
     @Test("in a sealed box, which anybody can make, is not answered")
     func anonymous() {
         // As long as a challenge: the box has eight bytes less around it.
-        let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrolment.bytes
+        let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrollment.bytes
         for count in [64, 72] {
             let padded = plaintext + [UInt8](repeating: 0, count: count - 64)
             let box = Envelope.sealingAnonymously(padded, to: enrolling.recipients[0])
@@ -247,7 +247,7 @@ struct ChallengeTests {
         #expect(
             ChallengeError.allCases.map(\.rawValue) == [
                 "malformed", "unknown-recipient", "locked", "keys-unavailable", "unknown-sender", "rejected",
-                "foreign-enrolment", "not-in-record", "late", "wrong-answer",
+                "foreign-enrollment", "not-in-record", "late", "wrong-answer",
             ])
         #expect(Set(ChallengeError.allCases.map(\.description)).count == 10)
     }

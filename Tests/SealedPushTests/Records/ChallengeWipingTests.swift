@@ -32,7 +32,7 @@
                 info: Challenge.info(topic: Enrolling.topic))
             let random = WipedBytes(count: 32) { $0.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
             return PendingChallenge(
-                to: enrolling.recipients[0], of: enrolling.enrolment, from: enrolling.senderKey.sender, in: context,
+                to: enrolling.recipients[0], of: enrolling.enrollment, from: enrolling.senderKey.sender, in: context,
                 random: random, at: Enrolling.now)
         }
     }

@@ -19,7 +19,7 @@ struct DeviceRecordTests {
         let read = try DeviceRecord(parsing: record.description)
         #expect(read == record)
         #expect(read.description == record.description)
-        #expect(read.enrolment == enrolling.enrolment)
+        #expect(read.enrollment == enrolling.enrollment)
         #expect(read.recipients == recipients)
         #expect(read.counter == .max)
         #expect(read.created == Enrolling.now)
@@ -38,7 +38,7 @@ struct DeviceRecordTests {
         }
         var raw = RawRecord()
         raw.keys = enrolling.recipients.map(\.bytes)
-        let theirs = try Curve25519.Signing.PrivateKey(rawRepresentation: enrolling.enrolmentKey.secretBytes)
+        let theirs = try Curve25519.Signing.PrivateKey(rawRepresentation: enrolling.enrollmentKey.secretBytes)
         let ours = try enrolling.record().description
         // swift-crypto's signatures are not the same each time: compared is what is signed.
         let bytes = try #require(Base64URL.decode(ours.utf8.dropFirst(11)))

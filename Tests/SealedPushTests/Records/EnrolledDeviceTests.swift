@@ -107,29 +107,29 @@ struct EnrolledDeviceTests {
     func loading() throws {
         var device = try enrolling.device()
         try prove(in: &device)
-        let loaded = try EnrolledDevice(loading: device.enrolment, record: device.record, proven: device.proven)
+        let loaded = try EnrolledDevice(loading: device.enrollment, record: device.record, proven: device.proven)
         #expect(loaded == device)
         #expect(throws: RecordError.foreignSigner) {
-            try EnrolledDevice(loading: EnrolmentKey().enrolment, record: device.record, proven: [])
+            try EnrolledDevice(loading: EnrollmentKey().enrollment, record: device.record, proven: [])
         }
         // What is not in the record is proven in vain.
         let strange = try EnrolledDevice(
-            loading: device.enrolment, record: device.record, proven: [Identity().recipient])
+            loading: device.enrollment, record: device.record, proven: [Identity().recipient])
         #expect(strange.proven.isEmpty)
         // An expired one is taken, and not sealed to.
         let old = try enrolling.record(created: Timestamp(clamping: 1), expires: Timestamp(clamping: 2))
-        let expired = try EnrolledDevice(loading: enrolling.enrolment, record: old, proven: enrolling.recipients)
+        let expired = try EnrolledDevice(loading: enrolling.enrollment, record: old, proven: enrolling.recipients)
         #expect(throws: RecordError.expired) { try expired.recipient(at: now) }
     }
 
-    @Test("is proven by no challenge of another enrolment or for a recipient that is not in its record")
+    @Test("is proven by no challenge of another enrollment or for a recipient that is not in its record")
     func otherChallenges() throws {
         var device = try enrolling.device()
         let before = device
         // The key is known to both devices, and the challenge was the other's.
         var other = Enrolling()
         other.identities = enrolling.identities
-        #expect(throws: ChallengeError.foreignEnrolment) { try prove(in: &device, by: other) }
+        #expect(throws: ChallengeError.foreignEnrollment) { try prove(in: &device, by: other) }
         var newer = enrolling
         newer.identities = [Identity()]
         #expect(throws: ChallengeError.notInRecord) { try prove(in: &device, by: newer) }

@@ -37,12 +37,12 @@
 
         @Test("signs a device's record that is read here, and reads one that is signed here", arguments: [1, 2, 16])
         func device(count: Int) throws {
-            let (key, recipients) = (EnrolmentKey(), (0..<count).map { _ in Identity().recipient })
+            let (key, recipients) = (EnrollmentKey(), (0..<count).map { _ in Identity().recipient })
             let ours = try DeviceRecord(
                 of: recipients, topic: Exchange.topic, counter: .max, created: Exchange.now,
                 expires: Exchange.now.advanced(bySeconds: 60), signedBy: key)
             let read = try python("read", ["kind": "device", "record": ours.description])
-            #expect(read["signer"] == key.enrolment.description)
+            #expect(read["signer"] == key.enrollment.description)
             #expect(read["counter"] == "\(UInt64.max)" && read["topic"] == "com.example.app")
             #expect(try read.number("created") == Exchange.now.secondsSince1970)
             #expect(try read.number("expires") == Exchange.now.secondsSince1970 + 60)
@@ -87,7 +87,7 @@
                 [
                     "challenge": challenge.text, "identity": enrolling.identities[0].secretText,
                     "sender": enrolling.senderKey.sender.description, "topic": "com.example.app",
-                    "enrolment": enrolling.enrolment.description,
+                    "enrollment": enrolling.enrollment.description,
                 ])
             try challenge.check(try answered.required("answer"), at: Enrolling.now)
 
@@ -95,7 +95,7 @@
                 "ask",
                 [
                     "sender-secret": enrolling.senderKey.secretText, "recipient": enrolling.recipients[0].description,
-                    "asked-enrolment": enrolling.enrolment.description, "topic": "com.example.app",
+                    "asked-enrollment": enrolling.enrollment.description, "topic": "com.example.app",
                 ])
             #expect(try enrolling.answer(try asked.required("challenge")) == asked["answer"])
         }

@@ -26,7 +26,7 @@ struct RecordVectorTests {
             Set(counts.keys) == [
                 "accepted", "answered", "malformed", "wrong-checksum", "wrong-type", "bad-signature", "foreign-signer",
                 "other-topic", "not-yet-valid", "expired", "rolled-back", "conflicting", "unknown-recipient",
-                "unknown-sender", "rejected", "foreign-enrolment",
+                "unknown-sender", "rejected", "foreign-enrollment",
             ])
         #expect(counts.values.reduce(0, +) == 87)
     }
@@ -45,7 +45,7 @@ struct RecordVectorTests {
                 vector["kind"] == "device"
                 ? try DeviceRecord(
                     of: try keys.map { try Recipient(parsing: $0) }, topic: topic, counter: counter, created: created,
-                    expires: expires, signedBy: try EnrolmentKey(parsing: secret)
+                    expires: expires, signedBy: try EnrollmentKey(parsing: secret)
                 ).description
                 : try SenderSet(
                     of: try keys.map { try Sender(parsing: $0) }, topic: topic, counter: counter, created: created,
@@ -66,7 +66,7 @@ struct RecordVectorTests {
         for vector in try Self.vectors() where vector["outcome"] == "answered" {
             caseCount += 1
             let recipient = try Recipient(parsing: try vector.required("recipient"))
-            let enrolment = try Enrolment(parsing: try vector.required("asked-enrolment"))
+            let enrollment = try Enrollment(parsing: try vector.required("asked-enrollment"))
             let sender = try SenderKey(parsing: try vector.required("sender-secret"))
             let topic = try #require(Topic(parsing: try vector.required("topic")))
             let context = HPKEContext(
@@ -78,7 +78,7 @@ struct RecordVectorTests {
                 #expect(Hex.encode(nonce) == vector["base-nonce"], "\(vector.testDescription)")
             }
             let challenge = PendingChallenge(
-                to: recipient, of: enrolment, from: sender.sender, in: context, random: try secret(vector, "random"),
+                to: recipient, of: enrollment, from: sender.sender, in: context, random: try secret(vector, "random"),
                 at: Exchange.now)
             #expect(challenge.text == vector["challenge"], "\(vector.testDescription)")
             try challenge.check(try vector.required("answer"), at: Exchange.now)
@@ -109,7 +109,7 @@ struct RecordVectorTests {
         let topic = try #require(Topic(parsing: try vector.required("topic")))
         switch try vector.required("kind") {
         case "device":
-            let (text, pinned) = (try vector.required("record"), try Enrolment(parsing: try vector.required("pinned")))
+            let (text, pinned) = (try vector.required("record"), try Enrollment(parsing: try vector.required("pinned")))
             let known = try vector["known"].map { try DeviceRecord(parsing: $0) }
             let now = Timestamp(clamping: try vector.number("now"))
             let refusal = refusal { () throws(RecordError) in
@@ -130,12 +130,12 @@ struct RecordVectorTests {
                 DeviceKey(try Identity(parsing: text), created: Exchange.now.advanced(bySeconds: Int64(-index)))
             }
             let senders = try vector.numbered("sender").map { try Sender(parsing: $0) }
-            let enrolment = try Enrolment(parsing: try vector.required("enrolment"))
+            let enrollment = try Enrollment(parsing: try vector.required("enrollment"))
             let text = try vector.required("challenge")
             var answer: String?
             let refusal = refusal { () throws(ChallengeError) in
                 answer = try Challenge.answer(
-                    text, enrolment: enrolment, topic: topic, keys: InMemoryKeyStore(keys), trusting: senders)
+                    text, enrollment: enrollment, topic: topic, keys: InMemoryKeyStore(keys), trusting: senders)
             }
             #expect(answer == vector["answer"], "\(vector.testDescription)")
             return refusal?.rawValue ?? "answered"

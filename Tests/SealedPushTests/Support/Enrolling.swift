@@ -2,17 +2,17 @@
 @testable import PushSender
 @testable import SealedPush
 
-/// A device with an enrolment key and recipients, the server it enrols with, and their clock.
+/// A device with an enrollment key and recipients, the server it enrolls with, and their clock.
 struct Enrolling: Sendable {
     static let topic = Exchange.topic
     static let now = Exchange.now
 
-    let enrolmentKey = EnrolmentKey()
+    let enrollmentKey = EnrollmentKey()
     let senderKey = SenderKey()
     /// Oldest first.
     var identities = [Identity()]
 
-    var enrolment: Enrolment { enrolmentKey.enrolment }
+    var enrollment: Enrollment { enrollmentKey.enrollment }
     var recipients: [Recipient] { identities.reversed().map(\.recipient) }
 
     func record(
@@ -22,7 +22,7 @@ struct Enrolling: Sendable {
     ) throws(RecordError) -> DeviceRecord {
         try DeviceRecord(
             of: recipients ?? self.recipients, topic: topic, counter: counter, created: created, expires: expires,
-            signedBy: enrolmentKey)
+            signedBy: enrollmentKey)
     }
 
     func device() throws(RecordError) -> EnrolledDevice {
@@ -30,20 +30,20 @@ struct Enrolling: Sendable {
     }
 
     func challenge(
-        to recipient: Recipient? = nil, of enrolment: Enrolment? = nil, topic: Topic = Self.topic,
+        to recipient: Recipient? = nil, of enrollment: Enrollment? = nil, topic: Topic = Self.topic,
         at now: Timestamp = Self.now
     ) -> PendingChallenge {
         PendingChallenge(
-            to: recipient ?? recipients[0], of: enrolment ?? self.enrolment, topic: topic, from: senderKey, at: now)
+            to: recipient ?? recipients[0], of: enrollment ?? self.enrollment, topic: topic, from: senderKey, at: now)
     }
 
     /// The device's answer to a challenge's text.
     func answer(
-        _ text: String, enrolment: Enrolment? = nil, topic: Topic = Self.topic, keys: (any KeyStore)? = nil,
+        _ text: String, enrollment: Enrollment? = nil, topic: Topic = Self.topic, keys: (any KeyStore)? = nil,
         trusting senders: [Sender]? = nil
     ) throws(ChallengeError) -> String {
         try Challenge.answer(
-            text, enrolment: enrolment ?? self.enrolment, topic: topic, keys: keys ?? store,
+            text, enrollment: enrollment ?? self.enrollment, topic: topic, keys: keys ?? store,
             trusting: senders ?? [senderKey.sender])
     }
 

@@ -6,14 +6,14 @@ import { isSigningKey } from './points.js'
 
 export const RECIPIENT = 'push'
 export const SENDER = 'pushsender'
-export const ENROLMENT = 'pushenrolment'
+export const ENROLLMENT = 'pushenrollment'
 export const AUTHORITY = 'pushauthority'
 export const IDENTITY = 'push-secret-key-'
 export const SENDER_SECRET = 'push-sender-secret-key-'
-export const ENROLMENT_SECRET = 'push-enrolment-secret-key-'
+export const ENROLLMENT_SECRET = 'push-enrollment-secret-key-'
 export const AUTHORITY_SECRET = 'push-authority-secret-key-'
 
-const SECRETS = [IDENTITY, SENDER_SECRET, ENROLMENT_SECRET, AUTHORITY_SECRET]
+const SECRETS = [IDENTITY, SENDER_SECRET, ENROLLMENT_SECRET, AUTHORITY_SECRET]
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
 const PRIME = Buffer.from('7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed', 'hex')

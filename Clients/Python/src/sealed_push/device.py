@@ -8,7 +8,7 @@ from typing import Any, Self
 from .errors import ChallengeError, RecordError, SettingError
 from .keys import seconds
 from .protocol import records
-from .protocol.key_text import ENROLMENT, RECIPIENT, decode, encode
+from .protocol.key_text import ENROLLMENT, RECIPIENT, decode, encode
 from .protocol.text import TOPIC, decode_base64, encode_base64
 from .sender import Sender
 
@@ -24,11 +24,11 @@ class Device:
     is sealed to: only the record is signed.
     """
 
-    __slots__ = ("_challenges", "_enrolment", "_proven", "_record", "_record_text")
+    __slots__ = ("_challenges", "_enrollment", "_proven", "_record", "_record_text")
 
     def __init__(
         self,
-        enrolment: str,
+        enrollment: str,
         record: str,
         proven: Iterable[str] = (),
         challenges: Iterable[Mapping[str, Any]] = (),
@@ -37,10 +37,10 @@ class Device:
 
         Raises KeyTextError, RecordError.
         """
-        self._enrolment = decode(ENROLMENT, enrolment)
+        self._enrollment = decode(ENROLLMENT, enrollment)
         self._record = records.read_record(records.DEVICE, record)
         self._record_text = record
-        if self._record.signer != self._enrolment:
+        if self._record.signer != self._enrollment:
             raise RecordError("foreign-signer")
         if isinstance(proven, str):
             raise RecordError("malformed-state")
@@ -49,18 +49,18 @@ class Device:
         self._challenges = [_Challenge.read(each) for each in challenges]
 
     @classmethod
-    def enrol(cls, record: str, *, topic: str, now: int | None = None) -> Self:
+    def enroll(cls, record: str, *, topic: str, now: int | None = None) -> Self:
         """Pins the key that has signed a device's first record.
 
         Only inside the account's own login, when it is certain that the record comes from this account's device; and only
-        where no other account has a device with the same `enrolment` that has proven a key (11.5.8).
+        where no other account has a device with the same `enrollment` that has proven a key (11.5.8).
 
         Raises RecordError.
         """
         read = records.read_record(records.DEVICE, record)
         _check_topic(topic)
         records.check_record(read, read.signer, topic, None, seconds(now))
-        return cls(encode(ENROLMENT, read.signer), record)
+        return cls(encode(ENROLLMENT, read.signer), record)
 
     def update(self, record: str, *, now: int | None = None) -> tuple[str, ...]:
         """Takes a newer record, or the same once more. Gives the keys that are no longer in it: hand them to `Sender.forget`.
@@ -68,7 +68,7 @@ class Device:
         Raises RecordError; for `rolled-back` and `conflicting` give the device the newest record (11.4.5).
         """
         newer = records.read_record(records.DEVICE, record)
-        records.check_record(newer, self._enrolment, self._record.topic, self._record, seconds(now))
+        records.check_record(newer, self._enrollment, self._record.topic, self._record, seconds(now))
         gone = [key for key in self._record.keys if key not in newer.keys]
         self._record, self._record_text = newer, record
         self._proven.intersection_update(newer.keys)
@@ -96,7 +96,7 @@ class Device:
             key = decode(RECIPIENT, recipient)
             if key not in self._record.keys:
                 raise ChallengeError("not-in-record")
-        text, answer = sender._challenge(key, self._enrolment)
+        text, answer = sender._challenge(key, self._enrollment)
         made = _Challenge(key, at + _LIFETIME, _hash_of(answer))
         self._challenges = [each for each in self._challenges if each.expires >= at][1 - _MOST_CHALLENGES :] + [made]
         return text
@@ -131,16 +131,16 @@ class Device:
         return encode(RECIPIENT, self._recipient(seconds(now)))
 
     def _recipient(self, now: int) -> bytes:
-        records.check_record(self._record, self._enrolment, self._record.topic, None, now)
+        records.check_record(self._record, self._enrollment, self._record.topic, None, now)
         for key in self._record.keys:
             if key in self._proven:
                 return key
         raise RecordError("unproven")
 
     @property
-    def enrolment(self) -> str:
-        """The pinned key, pushenrolment1...."""
-        return encode(ENROLMENT, self._enrolment)
+    def enrollment(self) -> str:
+        """The pinned key, pushenrollment1...."""
+        return encode(ENROLLMENT, self._enrollment)
 
     @property
     def record(self) -> str:
@@ -180,7 +180,7 @@ class Device:
     def to_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
         return {
-            "enrolment": self.enrolment,
+            "enrollment": self.enrollment,
             "record": self._record_text,
             "proven": list(self.proven),
             "challenges": [each.to_dict() for each in self._challenges],
@@ -189,12 +189,12 @@ class Device:
     @classmethod
     def from_dict(cls, state: Mapping[str, Any]) -> Self:
         """What `to_dict` gave. Raises KeyTextError, RecordError."""
-        if not isinstance(state, Mapping) or not {"enrolment", "record"} <= set(state):
+        if not isinstance(state, Mapping) or not {"enrollment", "record"} <= set(state):
             raise RecordError("malformed-state")
         proven, challenges = state.get("proven", []), state.get("challenges", [])
         if not isinstance(proven, (list, tuple)) or not isinstance(challenges, (list, tuple)):
             raise RecordError("malformed-state")
-        return cls(state["enrolment"], state["record"], proven, challenges)
+        return cls(state["enrollment"], state["record"], proven, challenges)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and self.to_dict() == other.to_dict()
@@ -202,7 +202,7 @@ class Device:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Device({self.enrolment}, counter {self.counter}, {len(self._proven)} of {len(self._record.keys)} proven)"
+        return f"Device({self.enrollment}, counter {self.counter}, {len(self._proven)} of {len(self._record.keys)} proven)"
 
 
 class _Challenge:

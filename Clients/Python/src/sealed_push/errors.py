@@ -27,7 +27,7 @@ class KeyTextError(SealedPushError):
         "not-a-key": ("this is no text of a key of this project", "copy it again, as a whole and without spaces"),
         "wrong-kind": (
             "this is no key of the kind that is wanted here",
-            "a recipient begins with push1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, an enrolment with pushenrolment1",
+            "a recipient begins with push1, a sender's secret with PUSH-SENDER-SECRET-KEY-1, an enrollment with pushenrollment1",
         ),
         "wrong-case": ("the key's text mixes small letters and capitals", "a secret is written in capitals throughout"),
         "wrong-checksum": ("a letter of the key's text is wrong or missing", "copy it again, as a whole"),
@@ -96,7 +96,7 @@ class RecordError(SealedPushError):
         "bad-signature": ("the record is not signed by the key it names", "it was altered or forged: do not use it"),
         "foreign-signer": (
             "the record is signed by another key than the pinned one",
-            "enrol anew only inside the account's own login",
+            "enroll anew only inside the account's own login",
         ),
         "other-topic": ("the record is for another app", "compare the bundle IDs of app and server"),
         "expired": ("the record has expired", "ask the device for a new one"),
@@ -112,7 +112,7 @@ class RecordError(SealedPushError):
         "unproven": ("no key of this device has answered a challenge yet", "send what Device.challenge gives"),
         "malformed-state": (
             "this is not what Device.to_dict gave",
-            "store it as it is: enrolment, record, proven, challenges",
+            "store it as it is: enrollment, record, proven, challenges",
         ),
     }
 
@@ -128,9 +128,9 @@ class ChallengeError(SealedPushError):
         "unknown-recipient": ("the challenge is for a key that this device does not have", "make a new challenge"),
         "unknown-sender": ("the challenge comes from a sender that is not trusted here", "ask with a trusted sender"),
         "rejected": ("the challenge does not open", "it was altered, or is for another key or app"),
-        "foreign-enrolment": (
-            "the challenge is about another device's enrolment",
-            "do not answer: somebody may be trying to enrol this device's key as theirs",
+        "foreign-enrollment": (
+            "the challenge is about another device's enrollment",
+            "do not answer: somebody may be trying to enroll this device's key as theirs",
         ),
         "not-in-record": ("the key that was asked for is not in the newest record", "make a new challenge"),
         "nothing-to-ask": ("all keys of the newest record are proven", "there is nothing to ask for"),

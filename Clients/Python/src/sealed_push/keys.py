@@ -8,7 +8,7 @@ from .errors import KeyTextError, SettingError
 from .protocol import fingerprint as protocol
 from .protocol import key_text
 
-_PUBLIC = (key_text.RECIPIENT, key_text.SENDER, key_text.AUTHORITY, key_text.ENROLMENT)
+_PUBLIC = (key_text.RECIPIENT, key_text.SENDER, key_text.AUTHORITY, key_text.ENROLLMENT)
 
 
 class Fingerprint(NamedTuple):
@@ -19,7 +19,7 @@ class Fingerprint(NamedTuple):
 
 
 def fingerprint(key: str) -> Fingerprint:
-    """The fingerprint of a public key's text: push1..., pushsender1..., pushauthority1... or pushenrolment1...
+    """The fingerprint of a public key's text: push1..., pushsender1..., pushauthority1... or pushenrollment1...
 
     Raises KeyTextError, also for a secret: that has none.
     """

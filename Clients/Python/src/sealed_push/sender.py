@@ -212,8 +212,8 @@ class Sender:
     def _make_context(self, recipient: bytes) -> Context:
         return Context.to_seal(self._secret, recipient, self._topic, sender=self._public)
 
-    def _challenge(self, recipient: bytes, enrolment: bytes) -> tuple[str, str]:
-        return records.make_challenge(self._secret, recipient, enrolment, self._topic)
+    def _challenge(self, recipient: bytes, enrollment: bytes) -> tuple[str, str]:
+        return records.make_challenge(self._secret, recipient, enrollment, self._topic)
 
     def __repr__(self) -> str:
         return f"Sender({self.public_key}, {self._topic})"

@@ -10,9 +10,9 @@ from ..errors import KeyTextError
 
 RECIPIENT, SENDER = "push", "pushsender"
 IDENTITY, SENDER_SECRET = "push-secret-key-", "push-sender-secret-key-"
-AUTHORITY, ENROLMENT = "pushauthority", "pushenrolment"
-AUTHORITY_SECRET, ENROLMENT_SECRET = "push-authority-secret-key-", "push-enrolment-secret-key-"
-SECRETS = (IDENTITY, SENDER_SECRET, AUTHORITY_SECRET, ENROLMENT_SECRET)
+AUTHORITY, ENROLLMENT = "pushauthority", "pushenrollment"
+AUTHORITY_SECRET, ENROLLMENT_SECRET = "push-authority-secret-key-", "push-enrollment-secret-key-"
+SECRETS = (IDENTITY, SENDER_SECRET, AUTHORITY_SECRET, ENROLLMENT_SECRET)
 
 ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)

@@ -144,15 +144,15 @@ def check_record(record: Record, pinned: bytes, topic: str, known: Record | None
 # The challenge (11.5)
 
 
-def answer_to(random: bytes, recipient: bytes, enrolment: bytes) -> str:
-    message = b"sealedpush/v1 answer\0" + recipient + enrolment
+def answer_to(random: bytes, recipient: bytes, enrollment: bytes) -> str:
+    message = b"sealedpush/v1 answer\0" + recipient + enrollment
     return armour("pushanswer.", hashlib.blake2b(message, digest_size=32, key=random).digest())
 
 
 def make_challenge(
     sender_secret: bytes,
     recipient: bytes,
-    enrolment: bytes,
+    enrollment: bytes,
     topic: str,
     random: bytes | None = None,
     ephemeral: bytes | None = None,
@@ -160,14 +160,14 @@ def make_challenge(
     """The challenge and the answer to it. Only test vectors give the random bytes."""
     random = random or os.urandom(32)
     context = Context.to_seal(sender_secret, recipient, topic, ephemeral, purpose=CHALLENGE)
-    text = armour("pushchallenge.", context.seal(0, random + enrolment))
-    return text, answer_to(random, recipient, enrolment)
+    text = armour("pushchallenge.", context.seal(0, random + enrollment))
+    return text, answer_to(random, recipient, enrollment)
 
 
 def answer_challenge(
-    text: Any, identities: Sequence[bytes], senders: Sequence[bytes], topic: str, enrolment: bytes
+    text: Any, identities: Sequence[bytes], senders: Sequence[bytes], topic: str, enrollment: bytes
 ) -> str:
-    """The device's side: `enrolment` is its own."""
+    """The device's side: `enrollment` is its own."""
     envelope = unarmour("pushchallenge.", text, 125, 125)
     if envelope is None or envelope[0] != AUTHENTICATED or not is_public_key(envelope[9:41]):
         raise ChallengeError("malformed")
@@ -183,7 +183,7 @@ def answer_challenge(
             opened = context.open(int.from_bytes(envelope[41:45], "big"), envelope[:45], envelope[45:])
         except (InvalidTag, ValueError):
             continue
-        if opened[32:] != enrolment:
-            raise ChallengeError("foreign-enrolment")
-        return answer_to(opened[:32], public_key(identity), enrolment)
+        if opened[32:] != enrollment:
+            raise ChallengeError("foreign-enrollment")
+        return answer_to(opened[:32], public_key(identity), enrollment)
     raise ChallengeError("rejected")

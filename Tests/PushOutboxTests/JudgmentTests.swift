@@ -6,26 +6,26 @@ import Testing
 
 /// Each answer of Apple's table, and each failure of a transport, at the first attempt and at later ones.
 @Suite("What an answer means")
-struct JudgementTests {
+struct JudgmentTests {
     /// Far apart, so that each delay says where it comes from.
     private let delays = RetryDelays(
         serverError: .seconds(1_000), device: .seconds(100), everything: .seconds(7_000), connection: .seconds(1))
 
     private func judge(
         _ status: Int, _ reason: String?, timestamp: Timestamp? = nil, attempts: Int = 1
-    ) -> Judgement {
-        Judgement(
+    ) -> Judgment {
+        Judgment(
             .apns(status, reason, timestamp: timestamp), attempts: attempts, delays: delays, unknownAttempts: 3)
     }
 
     /// The delay without the tenth that chance adds.
-    private func expectLater(_ judgement: Judgement, _ seconds: Double, pause: Duration? = nil) {
-        guard case .later(let delay) = judgement.settlement else {
-            Issue.record("\(judgement)")
+    private func expectLater(_ judgment: Judgment, _ seconds: Double, pause: Duration? = nil) {
+        guard case .later(let delay) = judgment.settlement else {
+            Issue.record("\(judgment)")
             return
         }
         #expect((0.899 * seconds...1.101 * seconds).contains(delay / .seconds(1)), "\(delay)")
-        #expect(judgement.pause == pause && judgement.stop == nil)
+        #expect(judgment.pause == pause && judgment.stop == nil)
     }
 
     @Test("a wait is as long as what it is about asks for, and doubles to its limit")
@@ -49,9 +49,9 @@ struct JudgementTests {
     @Test("no wait is longer than a day, whatever the delays are set to")
     func longest() {
         for _ in 1...100 {
-            let judgement = Judgement(
+            let judgment = Judgment(
                 .timedOut, attempts: 40, delays: RetryDelays(connection: .seconds(86_400)))
-            #expect(judgement.settlement == .later(.seconds(23 * 3_600)))
+            #expect(judgment.settlement == .later(.seconds(23 * 3_600)))
         }
     }
 
@@ -72,7 +72,7 @@ struct JudgementTests {
         for timestamp in [nil, since] {
             for reason in ["BadDeviceToken", "DeviceTokenNotForTopic"] {
                 #expect(
-                    judge(400, reason, timestamp: timestamp) == Judgement(.addressRefused(reason: reason)))
+                    judge(400, reason, timestamp: timestamp) == Judgment(.addressRefused(reason: reason)))
             }
         }
         expectLater(judge(410, "Unregistered"), 1_000)
@@ -82,10 +82,10 @@ struct JudgementTests {
         "a mistake in a push costs that push; one in the provider's keys stops the run; an unknown one is tried thrice"
     )
     func others() {
-        #expect(judge(413, "PayloadTooLarge") == Judgement(.dead(reason: "PayloadTooLarge")))
+        #expect(judge(413, "PayloadTooLarge") == Judgment(.dead(reason: "PayloadTooLarge")))
         #expect(
             judge(403, "InvalidProviderToken")
-                == Judgement(
+                == Judgment(
                     .returned,
                     stop: .senderRefused(
                         reason: "InvalidProviderToken",
@@ -94,7 +94,7 @@ struct JudgementTests {
                     )))
         #expect(
             judge(401, nil)
-                == Judgement(
+                == Judgment(
                     .returned,
                     stop: .senderRefused(
                         reason: "status 401",
@@ -102,15 +102,15 @@ struct JudgementTests {
                             "APNs refuses this provider (401 without a reason): correct the key, the team or the topic")
                 ))
         for attempts in 1...2 { expectLater(judge(418, "Teapot", attempts: attempts), Double(attempts) * 1_000) }
-        #expect(judge(418, "Teapot", attempts: 3) == Judgement(.dead(reason: "Teapot")))
+        #expect(judge(418, "Teapot", attempts: 3) == Judgment(.dead(reason: "Teapot")))
     }
 
     @Test("a transport that ends, or says that the clock is wrong, stops the run; one that is busy is asked soon again")
     func failures() {
-        func judge(_ error: PushTransportError) -> Judgement { Judgement(error, attempts: 9, delays: delays) }
-        #expect(judge(.shuttingDown) == Judgement(.returned, stop: .transportShutDown))
-        #expect(judge(.wrongClock) == Judgement(.returned, stop: .wrongClock))
-        #expect(judge(.cancelled) == Judgement(.later(.zero)))
+        func judge(_ error: PushTransportError) -> Judgment { Judgment(error, attempts: 9, delays: delays) }
+        #expect(judge(.shuttingDown) == Judgment(.returned, stop: .transportShutDown))
+        #expect(judge(.wrongClock) == Judgment(.returned, stop: .wrongClock))
+        #expect(judge(.cancelled) == Judgment(.later(.zero)))
         expectLater(judge(.overloaded), 1)
         expectLater(judge(.timedOut), 256)
     }

@@ -2,7 +2,7 @@ import PushSender
 import SealedPush
 
 /// What an outcome means: for the entry, and for the courier.
-struct Judgement: Sendable, Equatable {
+struct Judgment: Sendable, Equatable {
     var settlement: Settlement
     /// Set where nothing at all should be sent for a while.
     var pause: Duration?

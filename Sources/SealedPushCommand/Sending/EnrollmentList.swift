@@ -5,7 +5,7 @@ internal import SealedPush
 internal import _PushBase
 
 /// A file of devices, one JSON object a line.
-enum EnrolmentList {
+enum EnrollmentList {
     struct Entry {
         var device: String
         var token: String
@@ -60,7 +60,7 @@ enum EnrolmentList {
     private static let maximumLineByteCount = 65_536
 }
 
-extension EnrolmentList.Entry {
+extension EnrollmentList.Entry {
     /// Nil where a member is no text. One that is null is not there.
     fileprivate init?(_ members: [String: JSONValue]) {
         let given = members.filter { $0.value != .null }
@@ -81,7 +81,7 @@ extension EnrolmentList.Entry {
         guard !proofs.isEmpty else { return }
         guard proofs.count == 3, case .array(let proven) = proofs[2],
             let enrolled = try? EnrolledDevice(
-                loading: Enrolment(parsing: proofs[0].string ?? ""),
+                loading: Enrollment(parsing: proofs[0].string ?? ""),
                 record: DeviceRecord(parsing: proofs[1].string ?? ""),
                 proven: proven.map { try Recipient(parsing: $0.string ?? "") })
         else { return nil }

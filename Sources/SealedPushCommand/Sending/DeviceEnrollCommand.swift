@@ -8,13 +8,13 @@ internal import SealedPush
 internal import _PushBase
 
 /// `sealedpush device enroll`
-struct DeviceEnrolCommand: AsyncParsableCommand {
+struct DeviceEnrollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll",
         abstract: "Registers a device, or many, or brings what is known of them up to date.",
         discussion: """
             What is sealed to comes from the keyring: the device's newest signed record, and what it has proven (`keys \
-            import`, `keys challenge`). Enrol again whenever the app reports its token, and after each new record.
+            import`, `keys challenge`). Enroll again whenever the app reports its token, and after each new record.
 
             With --list, a file of one JSON object a line, each with "device" and "token", and, where they differ from \
             the options, "user", "key", "environment" and "movingFrom"; lines without "token" are left out. What `device list \
@@ -22,7 +22,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
             outbox they come from.
 
             A device of another user is refused unless --moving-from names that user; what waits for them is discarded. A \
-            device whose pinned enrolment key is another is refused: `device remove` it first, if the change is right.
+            device whose pinned enrollment key is another is refused: `device remove` it first, if the change is right.
 
             Examples:
               sealedpush device enroll bob-phone --user bob --token 80fa... --keyring Keys
@@ -86,7 +86,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
             let now = Timestamp.now()
             var report = Report()
             if let list {
-                let entries = try EnrolmentList.read(list)
+                let entries = try EnrollmentList.read(list)
                 guard !entries.isEmpty else { throw Failure.input("\(list) names no device with a token") }
                 let keys = entries.allSatisfy { $0.enrolled != nil } ? nil : try keyring.newKeys("device enroll")
                 // The outbox is made once the input is known to be good.
@@ -104,7 +104,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
                     }
                 }
             } else {
-                let entry = EnrolmentList.Entry(
+                let entry = EnrollmentList.Entry(
                     device: name.map { "\($0)" } ?? "", token: token ?? "")
                 let checked = try device(entry, in: keyring.newKeys("device enroll"), at: now)
                 let outbox = try await options.openedOrMade()
@@ -115,7 +115,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
         }
     }
 
-    private func device(_ entry: EnrolmentList.Entry, in keys: Keyring?, at now: Timestamp) throws -> CheckedDevice {
+    private func device(_ entry: EnrollmentList.Entry, in keys: Keyring?, at now: Timestamp) throws -> CheckedDevice {
         guard let token = DeviceToken(parsing: entry.token) else {
             throw Failure.input("\(entry.device): a token is 2 to 200 hexadecimal digits, as the app prints it")
         }
@@ -137,7 +137,7 @@ struct DeviceEnrolCommand: AsyncParsableCommand {
     }
 
     private func deviceKeys(
-        _ entry: EnrolmentList.Entry, in keys: Keyring
+        _ entry: EnrollmentList.Entry, in keys: Keyring
     ) throws -> (keys: PushOutbox.DeviceKeys, topic: Topic) {
         let name: KeyName
         switch try key ?? KeyReference(reading: entry.key ?? entry.device) {
@@ -184,7 +184,7 @@ private struct CheckedDevice {
     }
 }
 
-extension DeviceEnrolCommand {
+extension DeviceEnrollCommand {
     /// What has changed.
     fileprivate struct Report {
         private var newCount = 0

@@ -7,7 +7,7 @@ import Testing
 
 /// A server's keyring and a phone's, as they meet inside an app's login.
 @Suite("Enrolling devices")
-struct EnrolmentTests {
+struct EnrollmentTests {
     private let folder: TemporaryFolder
     private let start = Timestamp(secondsSince1970: 1_760_000_000)!
     private let phone: KeyName = "alice-phone"
@@ -78,8 +78,8 @@ struct EnrolmentTests {
         let new = try record
         try server.add(new, named: phone, at: day(1))
         let before = try server.entry(named: phone)
-        let thief = EnrolmentKey()
-        func forged(_ topic: Topic, _ counter: UInt64, by key: EnrolmentKey, expires: Timestamp) throws -> DeviceRecord
+        let thief = EnrollmentKey()
+        func forged(_ topic: Topic, _ counter: UInt64, by key: EnrollmentKey, expires: Timestamp) throws -> DeviceRecord
         {
             try DeviceRecord(
                 of: [Identity().recipient], topic: topic, counter: counter, created: start, expires: expires,
@@ -119,7 +119,7 @@ struct EnrolmentTests {
         #expect(try server.entry(named: phone).keys.map(\.life.state) == [.active, .revoked])
     }
 
-    @Test("a stolen device takes no record any more: its thief may have the enrolment key")
+    @Test("a stolen device takes no record any more: its thief may have the enrollment key")
     func stolen() throws {
         try server.add(record, named: phone, at: start)
         try device.rotate(phone, at: day(1))
@@ -150,7 +150,7 @@ struct EnrolmentTests {
         #expect(throws: KeyringError.self) { try server.recipient(named: phone, at: start) }
     }
 
-    @Test("a wrong, late or repeated answer proves nothing, and a challenge is answered for one's own enrolment only")
+    @Test("a wrong, late or repeated answer proves nothing, and a challenge is answered for one's own enrollment only")
     func answers() throws {
         try server.add(record, named: phone, at: start)
         let challenge = try server.challenge(phone, from: newsroom, at: start)
@@ -163,13 +163,13 @@ struct EnrolmentTests {
         #expect(throws: KeyringError.challenge(.unknownSender)) {
             try device.answer(challenge.text, for: phone, trusting: [SenderKey().sender])
         }
-        // Mallory enrols Alice's key as his own, and passes the challenge on to Alice: she does not answer it.
-        let mallory = EnrolmentKey()
+        // Mallory enrolls Alice's key as his own, and passes the challenge on to Alice: she does not answer it.
+        let mallory = EnrollmentKey()
         let stolen = try DeviceRecord(
             of: record.recipients, topic: topic, counter: 1, created: start, expires: day(100), signedBy: mallory)
         try server.add(stolen, named: "mallory", at: start)
         let passedOn = try server.challenge("mallory", from: newsroom, at: start)
-        #expect(throws: KeyringError.challenge(.foreignEnrolment)) {
+        #expect(throws: KeyringError.challenge(.foreignEnrollment)) {
             try device.answer(passedOn.text, for: phone, trusting: senders)
         }
         #expect(throws: KeyringError.challenge(.wrongAnswer)) {

@@ -1,7 +1,7 @@
 package import SealedPush
 
-/// The device's enrolment key for one app as it is stored, `enrolment <topic>`, with the newest record it has signed.
-package struct StoredEnrolment {
+/// The device's enrollment key for one app as it is stored, `enrollment <topic>`, with the newest record it has signed.
+package struct StoredEnrollment {
     package let item: ListedItem
     /// That of the newest record; 0 before the first. Nil where the item is damaged, so that it is not known.
     package let counter: UInt64?
@@ -25,18 +25,18 @@ package struct StoredEnrolment {
     }
 
     /// The item for one that is to be stored, before its first record.
-    package static func item(_ key: EnrolmentKey, for topic: Topic) -> SecretItem {
+    package static func item(_ key: EnrollmentKey, for topic: Topic) -> SecretItem {
         SecretItem(
             account: account(topic), attributes: attributes(counter: 0, record: nil),
             secret: key.withSecretText { ItemSecret(copying: $0) })
     }
 
     /// Nil where it is damaged, or gone.
-    package func key(in items: any SecretItems) throws(SecretItemError) -> EnrolmentKey? {
-        try items.secret(of: item)?.withBytes { try? EnrolmentKey(parsing: $0) }
+    package func key(in items: any SecretItems) throws(SecretItemError) -> EnrollmentKey? {
+        try items.secret(of: item)?.withBytes { try? EnrollmentKey(parsing: $0) }
     }
 
-    static func account(_ topic: Topic) -> String { "enrolment \(topic)" }
+    static func account(_ topic: Topic) -> String { "enrollment \(topic)" }
 
     /// The counter stands beside the record, so that it survives one that can't be read.
     package static func attributes(counter: UInt64, record: DeviceRecord?) -> [UInt8] {
