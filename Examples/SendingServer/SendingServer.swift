@@ -13,7 +13,7 @@ struct SendingServer {
         let environment = ProcessInfo.processInfo.environment
         let file = try Data(contentsOf: URL(filePath: environment["PROVIDER_KEY_FILE"] ?? "AuthKey.p8"))
         let sealer = Sealer(
-            sender: try SenderKey(parsing: environment["SENDER_SECRET"] ?? ""), topic: "com.example.app",
+            sender: try SenderPrivateKey(parsing: environment["SENDER_SECRET"] ?? ""), topic: "com.example.app",
             safeDefault: "You have a new message!")
         let logger = Logger(label: "push")
 

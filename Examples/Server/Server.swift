@@ -15,11 +15,11 @@ struct Server {
             FileHandle.standardError.write(Data(hint.utf8))
             exit(64)
         }
-        let newsroom = try SenderKey(parsing: environment["SENDER_SECRET"] ?? "")
+        let newsroom = try SenderPrivateKey(parsing: environment["SENDER_SECRET"] ?? "")
         let phone = try EnrolledDevice(
-            loading: Enrollment(parsing: environment["DEVICE_ENROLLMENT"] ?? ""),
+            loading: EnrollmentPublicKey(parsing: environment["DEVICE_ENROLLMENT"] ?? ""),
             record: DeviceRecord(parsing: environment["DEVICE_RECORD"] ?? ""),
-            proven: [Recipient(parsing: environment["DEVICE_PROVEN"] ?? "")])
+            proven: [DevicePublicKey(parsing: environment["DEVICE_PROVEN"] ?? "")])
 
         let sealer = Sealer(sender: newsroom, topic: "com.example.app", safeDefault: "You have a new message!")
         let payload = try sealer.seal(Content(title: "Nina", body: "Lunch at one?"), to: phone.recipient(at: .now()))

@@ -23,7 +23,7 @@
                 try OutboxKey(parsing: Array(Data(contentsOf: URL(filePath: file))))
             }
             let sealer = Sealer(
-                sender: try SenderKey(parsing: environment["SENDER_SECRET"] ?? ""), topic: "com.example.app",
+                sender: try SenderPrivateKey(parsing: environment["SENDER_SECRET"] ?? ""), topic: "com.example.app",
                 safeDefault: "You have a new message!")
             // A server opens both once, and keeps them.
             let outbox = try await Outbox(postgres: address, key: key)

@@ -86,16 +86,16 @@ final class ParsedTexts: Sendable {
     }
 
     func recipient(_ text: String) -> KnownRecipient? {
-        try? value(text) { KnownRecipient(key: try Recipient(parsing: $0)) }
+        try? value(text) { KnownRecipient(key: try DevicePublicKey(parsing: $0)) }
     }
 }
 
 /// A device's key and its text.
 final class KnownRecipient: Sendable {
-    let key: Recipient
+    let key: DevicePublicKey
     let text: String
 
-    init(key: Recipient) {
+    init(key: DevicePublicKey) {
         self.key = key
         text = key.description
     }

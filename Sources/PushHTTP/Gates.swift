@@ -54,7 +54,7 @@ package enum TokenError: Error, CustomStringConvertible {
 final class LoginTokens: Sendable {
     private let key: GuardedSecret
 
-    init(of sender: SenderKey) { key = sender.derived("sealedpush/v1 logins") }
+    init(of sender: SenderPrivateKey) { key = sender.derived("sealedpush/v1 logins") }
 
     func token(_ user: UserName, until end: Timestamp) -> String {
         let time = Self.bytes(end)

@@ -151,9 +151,9 @@ private struct OrderReader {
     mutating func enrolled(_ known: ParsedTexts) throws -> EnrolledDevice? {
         let record = try optional("record", "pushrecord.…", \.string)
         let enrollment = try optional("enrollment", "pushenrollment1…") {
-            $0.string.flatMap { text in try? known.value(text) { try Enrollment(parsing: $0) } }
+            $0.string.flatMap { text in try? known.value(text) { try EnrollmentPublicKey(parsing: $0) } }
         }
-        let proven = try optional("proven", "a list of push1…") { value -> [Recipient]? in
+        let proven = try optional("proven", "a list of push1…") { value -> [DevicePublicKey]? in
             guard case .array(let texts) = value, texts.count <= 16 else { return nil }
             let recipients = texts.compactMap { $0.string.flatMap(known.recipient)?.key }
             return recipients.count == texts.count ? recipients : nil

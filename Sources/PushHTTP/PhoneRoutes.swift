@@ -115,16 +115,16 @@ struct PhoneRoutes: Sendable {
         return .json(["senderSet": .string(set.description)])
     }
 
-    private func caller(_ context: ServerContext) throws -> (UserName, Enrollment) {
+    private func caller(_ context: ServerContext) throws -> (UserName, EnrollmentPublicKey) {
         guard let user = context.user else { throw Problem.nobody }
-        guard let text = context.part("enrollment"), let enrollment = try? Enrollment(parsing: text) else {
+        guard let text = context.part("enrollment"), let enrollment = try? EnrollmentPublicKey(parsing: text) else {
             throw Problem.malformed("no enrollment key in the path; expected `pushenrollment1…`")
         }
         return (user, enrollment)
     }
 
     /// One for each pair of account and enrollment key: so nobody takes a device's name by handing in its record first.
-    static func name(of enrollment: Enrollment, _ user: UserName) -> DeviceName {
+    static func name(of enrollment: EnrollmentPublicKey, _ user: UserName) -> DeviceName {
         let bytes = Array("sealedpush/v1 device".utf8) + [0] + enrollment.bytes + Array(user.description.utf8)
         guard let name = DeviceName(parsing: Base64URL.encode(BLAKE2b.hash(bytes, byteCount: 16))) else {
             preconditionFailure("base64url is visible text")
@@ -158,7 +158,7 @@ private struct Registration {
 final class ChallengeStates: Sendable {
     private let key: GuardedSecret
 
-    init(of sender: SenderKey) { key = sender.derived("sealedpush/v1 challenge states") }
+    init(of sender: SenderPrivateKey) { key = sender.derived("sealedpush/v1 challenge states") }
 
     func seal(_ challenge: PendingChallenge, _ name: DeviceName) -> String {
         let text = challenge.storedText

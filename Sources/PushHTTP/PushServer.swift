@@ -129,7 +129,7 @@ package final class PushServer: Sendable {
     /// Uses another sender's key from the next message on, also of those in a batch.
     ///
     /// - Parameters: as in ``ServerState/init(sender:sealer:receipts:senderSet:tokens:)``.
-    package func use(sender: SenderKey, sealer: Sealer, receipts: ReceiptReceiver) {
+    package func use(sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver) {
         let keys = ServerState.Keys(sender: sender, sealer: sealer, receipts: receipts)
         state.withLock { $0.keys = keys }
         metrics.obstacle.withLock { $0 = nil }

@@ -10,13 +10,13 @@ package struct ServerState: Sendable {
 
     /// What follows from the sender's key.
     struct Keys: Sendable {
-        let sender: SenderKey
+        let sender: SenderPrivateKey
         let sealer: Sealer
         let logins: LoginTokens
         let challenges: ChallengeStates
         let receipts: ReceiptReceiver
 
-        init(sender: SenderKey, sealer: Sealer, receipts: ReceiptReceiver) {
+        init(sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver) {
             self.sender = sender
             self.sealer = sealer
             self.receipts = receipts
@@ -31,7 +31,7 @@ package struct ServerState: Sendable {
     ///   - senderSet: what phones are to believe; nil if the app has no authority.
     ///   - tokens: for the back end; nil only if nobody else can reach its listener.
     package init(
-        sender: SenderKey, sealer: Sealer, receipts: ReceiptReceiver, senderSet: SenderSet?, tokens: BearerTokens?
+        sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver, senderSet: SenderSet?, tokens: BearerTokens?
     ) {
         keys = Keys(sender: sender, sealer: sealer, receipts: receipts)
         self.senderSet = senderSet

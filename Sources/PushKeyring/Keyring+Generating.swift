@@ -7,10 +7,10 @@ extension Keyring {
     @discardableResult
     public func generateDevice(
         named name: KeyName, topic: Topic? = nil, at now: Timestamp = .now()
-    ) throws(KeyringError) -> Recipient {
+    ) throws(KeyringError) -> DevicePublicKey {
         try change(at: now) { (change) throws(KeyringError) in
             try change.requireFree(name)
-            let identity = Identity()
+            let identity = DevicePrivateKey()
             var file = NamedKeys(kind: .device, created: now, keys: [StoredKey(identity, at: now)])
             if let topic { try file.enroll(for: topic, at: now) }
             change.save(file, as: name)
@@ -21,20 +21,20 @@ extension Keyring {
 
     /// Makes a sender's key.
     @discardableResult
-    public func generateSender(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> Sender {
+    public func generateSender(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> SenderPublicKey {
         try generate(.sender, named: name, at: now)
     }
 
     /// Makes an authority's key, which signs sender sets. Keep its keyring offline.
     @discardableResult
-    public func generateAuthority(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> Authority {
+    public func generateAuthority(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> AuthorityPublicKey {
         try generate(.authority, named: name, at: now)
     }
 
     private func generate<Role: NamedRole>(
         _ kind: AnyPublicKey.Kind, named name: KeyName, at now: Timestamp
     ) throws(KeyringError) -> PublicKey<Role> {
-        let key = SecretKey<Role>()
+        let key = PrivateKey<Role>()
         try change(at: now) { (change) throws(KeyringError) in
             try change.requireFree(name)
             let stored = StoredKey(key, at: now)
@@ -65,7 +65,7 @@ extension Keyring {
 
 extension StoredKey {
     /// A first key, which takes nobody's place.
-    init<Role: NamedRole>(_ key: SecretKey<Role>, at now: Timestamp) {
+    init<Role: NamedRole>(_ key: PrivateKey<Role>, at now: Timestamp) {
         self.init(
             key: Role.named(key.publicKey), life: KeyLife(created: now, confirmed: now),
             secret: SecretText.of(key))
@@ -75,7 +75,7 @@ extension StoredKey {
 extension NamedKeys {
     /// Makes an enrollment key and the first record.
     mutating func enroll(for topic: Topic, at now: Timestamp) throws(KeyringError) {
-        let key = EnrollmentKey()
+        let key = EnrollmentPrivateKey()
         self.topic = topic
         enrollment = key.enrollment
         enrollmentSecret = SecretText.of(key)
@@ -101,12 +101,12 @@ extension NamedKeys {
 }
 
 extension StoredKey {
-    var recipient: Recipient? {
+    var recipient: DevicePublicKey? {
         guard case .device(let recipient) = key else { return nil }
         return recipient
     }
 
-    var sender: Sender? {
+    var sender: SenderPublicKey? {
         guard case .sender(let sender) = key else { return nil }
         return sender
     }

@@ -57,7 +57,7 @@ extension Keyring {
 
 extension KeyringChange {
     /// Throws if another's device has this enrollment key.
-    fileprivate func requireUnpinned(_ enrollment: Enrollment) throws(KeyringError) {
+    fileprivate func requireUnpinned(_ enrollment: EnrollmentPublicKey) throws(KeyringError) {
         let text = enrollment.description
         if let name = contents.names.first(where: { $0.value.enrollmentText == text && !$0.value.isOwn })?.key {
             throw .enrolled(name)
@@ -68,11 +68,11 @@ extension KeyringChange {
 extension StoredKey {
     /// Nil where the text is no secret key of a kind that has a name.
     fileprivate init?(secretText text: [UInt8], at now: Timestamp) {
-        if let identity = try? Identity(parsing: text) {
+        if let identity = try? DevicePrivateKey(parsing: text) {
             self.init(identity, at: now)
-        } else if let key = try? SenderKey(parsing: text) {
+        } else if let key = try? SenderPrivateKey(parsing: text) {
             self.init(key, at: now)
-        } else if let key = try? AuthorityKey(parsing: text) {
+        } else if let key = try? AuthorityPrivateKey(parsing: text) {
             self.init(key, at: now)
         } else {
             return nil

@@ -25,14 +25,14 @@ extension Keyring {
     }
 
     /// A device's newest public key, whether anybody vouches for it or not.
-    public func unverifiedRecipient(named name: KeyName) throws(KeyringError) -> Recipient {
+    public func unverifiedRecipient(named name: KeyName) throws(KeyringError) -> DevicePublicKey {
         let file = try device(name)
         guard let recipient = file.newest?.recipient else { throw .notUsable(name, file.keys[0].life.state) }
         return recipient
     }
 
     /// A sender's public key: the one that seals now.
-    public func sender(named name: KeyName) throws(KeyringError) -> Sender {
+    public func sender(named name: KeyName) throws(KeyringError) -> SenderPublicKey {
         let file = try keys(of: name)
         guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
         guard let sender = (file.newestConfirmed ?? file.newest)?.sender else {
@@ -42,7 +42,7 @@ extension Keyring {
     }
 
     /// A sender's secret key: the newest that devices are known to trust.
-    public func senderKey(named name: KeyName) throws(KeyringError) -> SenderKey {
+    public func senderKey(named name: KeyName) throws(KeyringError) -> SenderPrivateKey {
         let file = try keys(of: name)
         guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
         guard file.isOwn else { throw .noSecret(name) }
@@ -58,7 +58,7 @@ extension Keyring {
     /// - Parameter span: for how many seconds a key counts after its retirement.
     public func senderKeys(
         named name: KeyName, retiredWithin span: Int64, at now: Timestamp = .now()
-    ) throws(KeyringError) -> [SenderKey] {
+    ) throws(KeyringError) -> [SenderPrivateKey] {
         let file = try keys(of: name)
         guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
         guard file.isOwn else { throw .noSecret(name) }
@@ -86,7 +86,7 @@ extension Keyring {
     /// A device's own enrollment key with the newest record; nil where it is not enrolled, or has no key in use.
     package func enrollment(
         named name: KeyName
-    ) throws(KeyringError) -> (key: EnrollmentKey, record: DeviceRecord)? {
+    ) throws(KeyringError) -> (key: EnrollmentPrivateKey, record: DeviceRecord)? {
         let file = try device(name)
         guard let record = file.record, case .open(let secret)? = file.enrollmentSecret else { return nil }
         return secret.enrollmentKey.map { ($0, record) }
@@ -127,8 +127,8 @@ extension NamedKeys {
 
 extension StoredKey {
     /// The secret key; nil if it does not belong to the public one, which a keyring in the clear can't rule out.
-    fileprivate var senderKey: SenderKey? { secretText?.senderKey.flatMap { key == .sender($0.sender) ? $0 : nil } }
+    fileprivate var senderKey: SenderPrivateKey? { secretText?.senderKey.flatMap { key == .sender($0.sender) ? $0 : nil } }
 
     /// Likewise.
-    fileprivate var identity: Identity? { secretText?.identity.flatMap { key == .device($0.recipient) ? $0 : nil } }
+    fileprivate var identity: DevicePrivateKey? { secretText?.identity.flatMap { key == .device($0.recipient) ? $0 : nil } }
 }

@@ -100,7 +100,7 @@
 
         private static func candidate(_ row: PostgresRows.Row) throws(OutboxError) -> EnqueueBatch.Candidate {
             guard let topic = Topic(parsing: try row.text("topic")) else { throw .damaged }
-            let recipient = try Recipient(stored: row.optionalBytes("recipient"))
+            let recipient = try DevicePublicKey(stored: row.optionalBytes("recipient"))
             return EnqueueBatch.Candidate(
                 device: try row.int("id"), revision: try row.int("revision"), name: try row.text("name"),
                 user: try row.text("user_name"), topic: topic, hasToken: try row.bool("has_token"),

@@ -8,7 +8,7 @@ struct ClearIdentifiers: ~Copyable, Sendable {
     private let key: GuardedSecret
 
     /// K = HKDF-SHA256(sender secret, "sealedpush/v1 ids").
-    init(sender: SenderKey) { key = sender.derived("sealedpush/v1 ids") }
+    init(sender: SenderPrivateKey) { key = sender.derived("sealedpush/v1 ids") }
 
     /// For senders without a key of their own: random, so stable for as long as the sealer lives.
     init() {
@@ -16,7 +16,7 @@ struct ClearIdentifiers: ~Copyable, Sendable {
     }
 
     /// 22 characters of base64url over recipient and the app's own string, or the message where it has none.
-    func collapseID(_ text: String?, message: MessageID, recipient: Recipient) -> String {
+    func collapseID(_ text: String?, message: MessageID, recipient: DevicePublicKey) -> String {
         withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 1) { identifier in
             if var text {
                 text.withUTF8 { text in
@@ -30,7 +30,7 @@ struct ClearIdentifiers: ~Copyable, Sendable {
     }
 
     /// A UUIDv8 over recipient and message.
-    func apnsID(message: MessageID, recipient: Recipient) -> String {
+    func apnsID(message: MessageID, recipient: DevicePublicKey) -> String {
         withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 1) { identifier in
             hash("apns-id", recipient, MessageID.textByteCount, into: identifier, message.write)
             return MessageID(bytes: UnsafeRawBufferPointer(identifier), version: 8).description
@@ -39,7 +39,7 @@ struct ClearIdentifiers: ~Copyable, Sendable {
 
     /// - Parameter write: writes the text, which has so many bytes.
     private func hash(
-        _ label: StaticString, _ recipient: Recipient, _ textByteCount: Int,
+        _ label: StaticString, _ recipient: DevicePublicKey, _ textByteCount: Int,
         into identifier: UnsafeMutableRawBufferPointer, _ write: (UnsafeMutableRawBufferPointer) -> Void
     ) {
         let recipientPlace = label.utf8CodeUnitCount + 1
@@ -57,7 +57,7 @@ struct ClearIdentifiers: ~Copyable, Sendable {
     private static let keyByteCount = 32
 }
 
-extension SenderKey {
+extension SenderPrivateKey {
     /// 32 bytes for one purpose: HKDF-SHA256(sender secret, no salt, `info`). Nothing about the sender's secret follows from them.
     package func derived(_ info: StaticString) -> GuardedSecret {
         let zeros = [UInt8](repeating: 0, count: HKDF.pseudorandomKeyByteCount)

@@ -1,2 +1,2 @@
-// `Content`, `Recipient` and `Topic` are half of this module's interface: one import brings both halves.
+// `Content`, `DevicePublicKey` and `Topic` are half of this module's interface: one import brings both halves.
 @_exported public import SealedPush

@@ -10,7 +10,7 @@ public struct SealedPayload: Hashable, Sendable {
     /// The request's body: at most 4,096 bytes of UTF-8.
     public let json: [UInt8]
     /// The only device key that opens it.
-    public let recipient: Recipient
+    public let recipient: DevicePublicKey
     /// For `apns-topic`.
     public let topic: Topic
     /// For `apns-id`: a UUID in small letters that tells an observer nothing.

@@ -23,7 +23,7 @@ public final class Sealer: Sendable {
         case authenticated(ContextCache)
         case anonymous
 
-        var sender: Sender? {
+        var sender: SenderPublicKey? {
             guard case .authenticated(let cache) = self else { return nil }
             return cache.publicKey
         }
@@ -41,7 +41,7 @@ public final class Sealer: Sendable {
     ///   - receipts: where devices post that they have shown a message; nil for no receipts. Takes about 110 bytes of each
     ///     push, and those of the address.
     public convenience init(
-        sender: SenderKey, topic: Topic, safeDefault: WireAlert, padding: PaddingPolicy = .buckets,
+        sender: SenderPrivateKey, topic: Topic, safeDefault: WireAlert, padding: PaddingPolicy = .buckets,
         fit: FitPolicy = .error, contexts: ContextLimits = ContextLimits(),
         receipts: ReceiptAddress? = nil
     ) {
@@ -62,7 +62,7 @@ public final class Sealer: Sendable {
     }
 
     /// Whose messages it seals; nil where they prove nobody.
-    package var sender: Sender? { mode.sender }
+    package var sender: SenderPublicKey? { mode.sender }
     /// The same as text.
     package let senderText: String?
 
@@ -103,7 +103,7 @@ public final class Sealer: Sendable {
     ///
     /// For devices without signed records, where the app's login alone guards that list. Otherwise as the other one.
     public func seal(
-        _ content: Content, toUnverified recipient: Recipient, reserve: Int = 0
+        _ content: Content, toUnverified recipient: DevicePublicKey, reserve: Int = 0
     ) throws(SealError) -> SealedPayload {
         seal(try prepare(content, reserve: reserve), toUnverified: recipient)
     }
@@ -136,7 +136,7 @@ public final class Sealer: Sendable {
     }
 
     /// Seals what ``prepare(_:)`` of this sealer has made.
-    package func seal(_ content: PreparedContent, toUnverified recipient: Recipient) -> SealedPayload {
+    package func seal(_ content: PreparedContent, toUnverified recipient: DevicePublicKey) -> SealedPayload {
         let receipt = content.hasOwnReceipt ? nil : receipts.map { $0.key.request(recipient, to: $0.address) }
         let envelope = seal(content.plaintext(with: receipt), to: recipient)
         return SealedPayload(
@@ -147,7 +147,7 @@ public final class Sealer: Sendable {
     }
 
     /// Wipes the context to a recipient that is sealed to no more, such as a retired key of a device.
-    public func forget(_ recipient: Recipient) {
+    public func forget(_ recipient: DevicePublicKey) {
         guard case .authenticated(let contexts) = mode else { return }
         contexts.forget(recipient)
     }
@@ -170,7 +170,7 @@ public final class Sealer: Sendable {
         ).jsonMember.count
     }
 
-    private func seal(_ plaintext: [UInt8], to recipient: Recipient) -> Envelope {
+    private func seal(_ plaintext: [UInt8], to recipient: DevicePublicKey) -> Envelope {
         switch mode {
         case .authenticated(let contexts): contexts.seal(plaintext, to: recipient)
         case .anonymous: Envelope.sealingAnonymously(plaintext, to: recipient)

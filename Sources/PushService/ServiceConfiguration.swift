@@ -8,9 +8,9 @@ public struct ServiceConfiguration: Sendable {
     /// Where the device's keys are.
     public let keys: KeySource
     /// Who is believed, most likely first, until a sender set of one of the authorities was accepted.
-    public let senders: [Sender]
+    public let senders: [SenderPublicKey]
     /// Who signs the app's sender sets (``accept(senderSet:at:)``).
-    public let authorities: [Authority]
+    public let authorities: [AuthorityPublicKey]
     /// What is shown whenever opening does not succeed.
     public let safeDefault: SafeDefault
     /// Where app and extension meet.
@@ -36,7 +36,7 @@ public struct ServiceConfiguration: Sendable {
     ///   - stages: what is done with content that has opened: attachments, charts, receipts, the app's own steps. Without
     ///     them its text is shown, and nothing is fetched.
     public init(
-        topic: Topic, keys: KeySource, trusting senders: [Sender], authorities: [Authority] = [],
+        topic: Topic, keys: KeySource, trusting senders: [SenderPublicKey], authorities: [AuthorityPublicKey] = [],
         safeDefault: SafeDefault, container: SharedContainer, allowsAnonymous: Bool = false,
         receivesPlainPushes: Bool = false, stages: [any ServiceStage] = []
     ) {

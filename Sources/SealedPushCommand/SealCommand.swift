@@ -171,11 +171,11 @@ struct SealCommand: ParsableCommand {
     }
 
     /// A name whose key a record vouches for, or, said by name, any key.
-    private func recipient(_ to: KeyReference, in keys: Keyring) throws -> Recipient {
+    private func recipient(_ to: KeyReference, in keys: Keyring) throws -> DevicePublicKey {
         let name: KeyName
         switch to {
         case .text(let text):
-            let recipient = try text.parsed(Recipient.init(parsing:))
+            let recipient = try text.parsed(DevicePublicKey.init(parsing:))
             guard unverified else {
                 throw Failure.usage(
                     "nobody vouches for a key that is given as text: import its record, or say --unverified")

@@ -52,8 +52,8 @@ struct DeviceOptions: ParsableArguments {
     /// The senders and authorities that --trust names, or those in the keyring's list. All active keys of a name count.
     func trusted(in keyring: Keyring) throws(KeyringError) -> TrustedSenders {
         guard !trust.isEmpty else { return try keyring.trustList().trustedSenders(for: topic) }
-        var senders: [Sender] = []
-        var authorities: [Authority] = []
+        var senders: [SenderPublicKey] = []
+        var authorities: [AuthorityPublicKey] = []
         for argument in trust {
             switch argument {
             case .sender(let sender): senders.append(sender)
@@ -73,14 +73,14 @@ struct DeviceOptions: ParsableArguments {
 
 /// Whom a device believes: a key's text, or a name in the keyring.
 enum TrustedArgument: ExpressibleByArgument {
-    case sender(Sender)
-    case authority(Authority)
+    case sender(SenderPublicKey)
+    case authority(AuthorityPublicKey)
     case name(KeyName)
 
     init?(argument: String) {
-        if let sender = try? Sender(parsing: argument) {
+        if let sender = try? SenderPublicKey(parsing: argument) {
             self = .sender(sender)
-        } else if let authority = try? Authority(parsing: argument) {
+        } else if let authority = try? AuthorityPublicKey(parsing: argument) {
             self = .authority(authority)
         } else if let name = KeyName(parsing: argument) {
             self = .name(name)

@@ -26,7 +26,7 @@ struct KeyringSource: Sendable {
     func copy(to phone: SimulatedDevice) throws(Failure) {
         let state: State
         let keys: [DeviceKey]
-        let enrollment: (key: EnrollmentKey, record: DeviceRecord)?
+        let enrollment: (key: EnrollmentPrivateKey, record: DeviceRecord)?
         do throws(KeyringError) {
             let entry = try keyring.entry(named: name)
             state = State(entry: entry, senderSet: try keyring.trustList().senderSet(for: topic))
@@ -35,7 +35,7 @@ struct KeyringSource: Sendable {
             enrollment = try keyring.enrollment(named: name)
         } catch { throw Failure(opening: error) }
         let gone = state.entry.keys.filter { !$0.life.opens }.compactMap { key in
-            if case .device(let recipient) = key.key { recipient } else { nil as Recipient? }
+            if case .device(let recipient) = key.key { recipient } else { nil as DevicePublicKey? }
         }
         let created = state.entry.keys.map(\.life.created).min() ?? state.entry.created
         do {

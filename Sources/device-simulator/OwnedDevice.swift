@@ -41,7 +41,7 @@ struct OwnedDevice: Sendable {
 
     /// Acts as the app: a key under which the extension has opened a message is in use from now on. Returns that key, or nil
     /// if none has come into use. If that can't be recorded, the message is shown all the same.
-    func confirm() -> Recipient? {
+    func confirm() -> DevicePublicKey? {
         do {
             guard let waiting = try phone.rotation.unconfirmed?.key, phone.hasOpened(under: waiting) else { return nil }
             if let source { try source.confirm(on: phone) } else { _ = try phone.app(for: topic)?.maintain() }

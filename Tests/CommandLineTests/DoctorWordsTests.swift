@@ -11,7 +11,7 @@ import Testing
 @Suite("The words of the commands")
 struct DoctorWordsTests {
     private static let day = Timestamp(secondsSince1970: 1_760_000_000)!
-    private static let id = Identity().recipient.keyID
+    private static let id = DevicePrivateKey().recipient.keyID
     private static let name: KeyName = "bob-phone"
     private static let topic: Topic = "com.example.app"
 
@@ -60,7 +60,7 @@ struct DoctorWordsTests {
             outside: .init(byteCount: 300, recipientKeyID: Self.id, senderKeyID: Self.id), senderName: "newsroom",
             message: .init(
                 id: nil, topic: Self.topic, sent: Self.day.advanced(bySeconds: -3_600),
-                expires: Self.day.advanced(bySeconds: 7_200), recipient: Identity().recipient, sender: nil,
+                expires: Self.day.advanced(bySeconds: 7_200), recipient: DevicePrivateKey().recipient, sender: nil,
                 life: life ?? KeyLife(created: Self.day)))
     }
 
@@ -75,7 +75,7 @@ struct DoctorWordsTests {
     }
 
     private static let causes: [(PayloadDiagnosis.Cause, OpenError)] = {
-        let sender = SenderKey().sender
+        let sender = SenderPrivateKey().sender
         let later = day.advanced(bySeconds: 9_000)
         let retired = life(retired: day)
         let fields: [PayloadDiagnosis.FieldError] = [
@@ -107,7 +107,7 @@ struct DoctorWordsTests {
             let (words, advice) = failing(cause, refusal)
             #expect(words.count > 10 && advice.count > 5 && seen.insert(words + advice).inserted, "\(words)")
         }
-        let sender = SenderKey().sender
+        let sender = SenderPrivateKey().sender
         let untrusted = failing(
             .untrusted(sender, "shop", isReplaced: false, hasAuthority: false, verdict: nil), .unknownSender)
         #expect(

@@ -30,9 +30,9 @@ package struct PhoneApp: Sendable {
 
 /// Who sends to phones, and asks each to prove what it hands over. Apps believe its authority, and its sender by a set alone.
 package struct Newsroom: Sendable {
-    package let sender = SenderKey()
+    package let sender = SenderPrivateKey()
     package let topic: Topic
-    private let authority = AuthorityKey()
+    private let authority = AuthorityPrivateKey()
 
     package init(_ topic: Topic) { self.topic = topic }
 

@@ -48,11 +48,11 @@ struct Client {
         good = try APNSTransport(
             configuration, logger: Logger(label: "good") { _ in SwiftLogNoOpLogHandler() },
             metrics: NOOPMetricsHandler.instance, eventLoop: eventLoop, clock: TransportClock())
-        let sealer = Sealer(sender: SenderKey(), topic: Self.topic, safeDefault: "You have a new message!")
+        let sealer = Sealer(sender: SenderPrivateKey(), topic: Self.topic, safeDefault: "You have a new message!")
         requests = try (1...100).map { number in
             let digits = String(number, radix: 16)
             let token = DeviceToken(parsing: String(repeating: "0", count: 64 - digits.count) + digits)
-            let payload = try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: Identity().recipient)
+            let payload = try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: DevicePrivateKey().recipient)
             return PushRequest(payload, to: .apns(token ?? DeviceToken(parsing: "00")!))
         }
         good.trust(requests.map { $0.address }, topic: Self.topic)

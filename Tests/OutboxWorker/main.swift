@@ -42,7 +42,7 @@ struct RecordingTransport: PushTransport {
 
 func makeSealer(_ path: String) throws -> Sealer {
     let text = try Data(contentsOf: URL(filePath: path))
-    let key = try text.withUnsafeBytes { try SenderKey(parsing: $0) }
+    let key = try text.withUnsafeBytes { try SenderPrivateKey(parsing: $0) }
     return Sealer(sender: key, topic: "com.example.app", safeDefault: "You have a new message!")
 }
 
@@ -78,7 +78,7 @@ case "register":
     }
     try await outbox.register(
         RegisteredDevice(
-            name: name, user: "anna", topic: "com.example.app", keys: .unverified(Identity().recipient),
+            name: name, user: "anna", topic: "com.example.app", keys: .unverified(DevicePrivateKey().recipient),
             address: .active(.apns(token), registered: .now())))
 default:
     exit(64)

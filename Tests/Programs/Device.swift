@@ -8,8 +8,8 @@ package import TestSupport
 /// A keyring with a device and a sender, the built programs, and a place for the device's state.
 package struct Device {
     package let folder: TemporaryFolder
-    package let recipient: Recipient
-    package let sender: SenderKey
+    package let recipient: DevicePublicKey
+    package let sender: SenderPrivateKey
     package static let topic: Topic = "com.example.app"
 
     private let created: Timestamp

@@ -12,8 +12,8 @@ import UserNotifications
 @Suite("The chart stage")
 struct ChartStageTests {
     private static let topic: Topic = "com.example.app"
-    private let sender = SenderKey()
-    private let phone = Identity()
+    private let sender = SenderPrivateKey()
+    private let phone = DevicePrivateKey()
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

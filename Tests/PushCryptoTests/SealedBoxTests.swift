@@ -10,7 +10,7 @@ struct SealedBoxTests {
     @Test("opens under its key at every length up to 200 bytes", arguments: [0...100, 101...200])
     func roundTrip(counts: ClosedRange<Int>) {
         var random = SeededGenerator()
-        let key = X25519SecretKey.random()
+        let key = X25519PrivateKey.random()
         for count in counts {
             let plaintext = random.bytes(count)
             #expect(open(seal(plaintext, to: key.publicKey), with: key) == plaintext)
@@ -19,7 +19,7 @@ struct SealedBoxTests {
 
     @Test("has 48 bytes more than its plaintext, and is new each time")
     func fresh() {
-        let key = X25519SecretKey.random()
+        let key = X25519PrivateKey.random()
         let boxes = (0..<5).map { _ in seal(plaintext, to: key.publicKey) }
         #expect(boxes.allSatisfy { $0.count == plaintext.count + 48 })
         #expect(Set(boxes).count == 5)
@@ -27,7 +27,7 @@ struct SealedBoxTests {
 
     @Test("does not open with one bit changed, the ephemeral key's top bit included")
     func everyBit() {
-        let key = X25519SecretKey.random()
+        let key = X25519PrivateKey.random()
         let box = seal(plaintext, to: key.publicKey)
         for bit in 0..<box.count * 8 {
             var altered = box
@@ -38,7 +38,7 @@ struct SealedBoxTests {
 
     @Test("does not open when it is cut, or when anything is added")
     func everyCut() {
-        let key = X25519SecretKey.random()
+        let key = X25519PrivateKey.random()
         let box = seal(plaintext, to: key.publicKey)
         for count in 0..<box.count { #expect(open(Array(box[..<count]), with: key) == nil) }
         #expect(open(box + [0], with: key) == nil)
@@ -47,7 +47,7 @@ struct SealedBoxTests {
 
     @Test("opens into a buffer of the right length only")
     func wrongBuffer() {
-        let key = X25519SecretKey.random()
+        let key = X25519PrivateKey.random()
         let box = seal(plaintext, to: key.publicKey)
         for count in [0, plaintext.count - 1, plaintext.count + 1] {
             var isOpen = true
@@ -62,7 +62,7 @@ struct SealedBoxTests {
         }
     }
 
-    private func open(_ box: [UInt8], with key: borrowing X25519SecretKey) -> [UInt8]? {
+    private func open(_ box: [UInt8], with key: borrowing X25519PrivateKey) -> [UInt8]? {
         var plaintext = [UInt8](repeating: 0xaa, count: max(0, box.count - 48))
         let isOpen = plaintext.withUnsafeMutableBytes { plaintext in
             box.withUnsafeBytes { SealedBox.open($0, with: key, into: plaintext) }

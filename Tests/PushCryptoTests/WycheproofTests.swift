@@ -36,7 +36,7 @@ struct WycheproofTests {
                 continue
             }
             #expect(!isUnsafe, "case \(example.number)")
-            #expect(X25519SecretKey(try example.bytes("private")).agree(key) == shared, "case \(example.number)")
+            #expect(X25519PrivateKey(try example.bytes("private")).agree(key) == shared, "case \(example.number)")
         }
         #expect(refusedCount > 30)
     }

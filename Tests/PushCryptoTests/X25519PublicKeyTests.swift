@@ -46,7 +46,7 @@ struct X25519PublicKeyTests {
     @Test("with bit 255 set is refused, whatever the rest")
     func topBit() throws {
         for _ in 0..<100 {
-            let key = X25519SecretKey.random().publicKey.bytes
+            let key = X25519PrivateKey.random().publicKey.bytes
             #expect(try X25519PublicKey(key).bytes == key)
             expectRefused(Self.withTopBit(key))
         }
@@ -57,7 +57,7 @@ struct X25519PublicKeyTests {
 
     @Test("is read from memory at any address as from an array")
     func unaligned() throws {
-        let key = X25519SecretKey.random().publicKey
+        let key = X25519PrivateKey.random().publicKey
         for shift in 0..<8 {
             let padded = [UInt8](repeating: 0, count: shift) + key.bytes
             let read = try padded.withUnsafeBytes {

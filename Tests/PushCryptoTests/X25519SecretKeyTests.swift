@@ -8,8 +8,8 @@ import Testing
 struct X25519SecretKeyTests {
     @Test("gives RFC 7748's answers, section 6.1")
     func rfc7748() throws {
-        let alice = X25519SecretKey(bytes(hex: "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"))
-        let bob = X25519SecretKey(bytes(hex: "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"))
+        let alice = X25519PrivateKey(bytes(hex: "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"))
+        let bob = X25519PrivateKey(bytes(hex: "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"))
         #expect(
             alice.publicKey.bytes
                 == bytes(hex: "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a"))
@@ -25,7 +25,7 @@ struct X25519SecretKeyTests {
     func swiftCrypto() throws {
         for _ in 0..<20 {
             let (theirs, peer) = (Curve25519.KeyAgreement.PrivateKey(), Curve25519.KeyAgreement.PrivateKey())
-            let ours = X25519SecretKey(Array(theirs.rawRepresentation))
+            let ours = X25519PrivateKey(Array(theirs.rawRepresentation))
             #expect(ours.publicKey.bytes == Array(theirs.publicKey.rawRepresentation))
             let agreed = try theirs.sharedSecretFromKeyAgreement(with: peer.publicKey).withUnsafeBytes { Array($0) }
             #expect(ours.agree(try X25519PublicKey(peer.publicKey.rawRepresentation)) == agreed)

@@ -29,7 +29,7 @@ struct BackEndTests {
                 #expect(answer.status == 401 && answer.code == "unauthorized")
                 #expect(answer.head.lowercased().contains("www-authenticate: bearer"))
             }
-            let path = "/v1/phones/\(EnrollmentKey().enrollment)"
+            let path = "/v1/phones/\(EnrollmentPrivateKey().enrollment)"
             // The end, a day later; the MAC; the name of another account.
             let altered = try [0x05, 0x14, -1].map { try Self.altering(login, at: $0) }
             for token in altered + [nil, RunningServer.token, "pushlogin.", login + "A"] {
@@ -59,7 +59,7 @@ struct BackEndTests {
             for token in [login, RunningServer.token] {
                 #expect(try server.send("GET", "/v1/receipts", token: token, at: server.phonesPort).status == 405)
                 #expect(try server.send("GET", "/v1/sender-set", token: token, at: server.port).status == 404)
-                let path = "/v1/phones/\(EnrollmentKey().enrollment)"
+                let path = "/v1/phones/\(EnrollmentPrivateKey().enrollment)"
                 #expect(try server.send("DELETE", path, token: token, at: server.port).status == 404)
             }
         }
@@ -68,7 +68,7 @@ struct BackEndTests {
     @Test("at a socket without tokens, whatever a proxy passes on is refused")
     func proxied() async throws {
         let folder = try TemporaryFolder()
-        let sender = SenderKey()
+        let sender = SenderPrivateKey()
         let path = folder.appending("back-end.sock").path
         let server = try PushServer(
             at: .socket(path), outbox: Outbox(at: folder.appending("outbox.db").path),
@@ -186,7 +186,7 @@ struct BackEndTests {
             #expect(try await server.outbox.status().waitingCount == 2)
             let sealing = (0..<1_000).map { index in
                 PhoneTests.json([
-                    "recipient": Identity().recipient.description, "unverified": true,
+                    "recipient": DevicePrivateKey().recipient.description, "unverified": true,
                     "content": ["alert": ["title": "\(index)"], "collapse-id": "\(index)"],
                 ])
             }
@@ -206,7 +206,7 @@ struct BackEndTests {
     func lookalike() async throws {
         try await RunningServer.with { server in
             var key = ""
-            repeat { key = Identity().recipient.description.uppercased() } while !key.contains("K")
+            repeat { key = DevicePrivateKey().recipient.description.uppercased() } while !key.contains("K")
             // The sign for kelvin is another scalar, and to Swift the same character.
             let lines = [key, key, key.replacing("K", with: "\u{212A}")].map {
                 PhoneTests.json(["recipient": $0, "unverified": true, "content": Self.content])

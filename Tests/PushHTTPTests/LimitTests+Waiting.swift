@@ -96,7 +96,7 @@ extension LimitTests {
             let ask = { (login: String) in
                 let client = try RawClient(port: server.phonesPort)
                 client.write(
-                    "DELETE /v1/phones/\(EnrollmentKey().enrollment) HTTP/1.1\r\nhost: a\r\n"
+                    "DELETE /v1/phones/\(EnrollmentPrivateKey().enrollment) HTTP/1.1\r\nhost: a\r\n"
                         + "authorization: Bearer \(login)\r\n\r\n")
                 return client
             }

@@ -121,7 +121,7 @@ struct LimitTests {
         let token = try #require(DeviceToken(parsing: "abcd"))
         try await outbox.register(
             RegisteredDevice(
-                name: "phone", user: "alice", topic: RunningServer.topic, keys: .unverified(Identity().recipient),
+                name: "phone", user: "alice", topic: RunningServer.topic, keys: .unverified(DevicePrivateKey().recipient),
                 address: .active(.apns(token, .production), registered: .now())))
         #expect(try devices() == "push_outbox_devices 0")
         now.withLock { $0 += .seconds(1) }
@@ -139,7 +139,7 @@ struct LimitTests {
         try await RunningServer.with(limits: limits) { server in
             let batches = try #require(server.server).batches
             let line = PhoneTests.json([
-                "recipient": Identity().recipient.description, "unverified": true,
+                "recipient": DevicePrivateKey().recipient.description, "unverified": true,
                 "content": ["alert": ["title": "Nina"]],
             ])
             let clients = try (1...3).map { _ in try RawClient(port: server.port) }

@@ -11,9 +11,9 @@ import Testing
 @Suite("Orders")
 struct OrderTests {
     private let topic: Topic = "com.example.app"
-    private let sender = SenderKey()
-    private let phone = Identity()
-    private let enrollmentKey = EnrollmentKey()
+    private let sender = SenderPrivateKey()
+    private let phone = DevicePrivateKey()
+    private let enrollmentKey = EnrollmentPrivateKey()
 
     /// Found nowhere but in texts of a message.
     private static let marker = "kumquat"

@@ -87,7 +87,7 @@ struct PhoneTests {
             let device = try #require(try await server.outbox.devices(of: "alice").first)
             #expect(answer.json["record"] as? String == device.enrolled?.record.description)
             #expect(device.address.address == Address.apns(try #require(DeviceToken(parsing: "abcd")), .sandbox))
-            let other = "/v1/phones/\(EnrollmentKey().enrollment)"
+            let other = "/v1/phones/\(EnrollmentPrivateKey().enrollment)"
             #expect(try server.send("PUT", other, Self.json(body), token: login).code == "malformed")
         }
     }
@@ -151,8 +151,8 @@ struct PhoneTests {
 
     @Test("no step that fails keeps another from being taken")
     func independent() async throws {
-        let stranger = AuthorityKey()
-        let set = { (now: Timestamp) in try RunningServer.set(SenderKey(), stranger, 5, at: now) }
+        let stranger = AuthorityPrivateKey()
+        let set = { (now: Timestamp) in try RunningServer.set(SenderPrivateKey(), stranger, 5, at: now) }
         try await RunningServer.with(senderSet: set) { server in
             // The set is a stranger's; the sender is built in.
             let phone = try server.phone("one", senders: [server.sender.sender.description])

@@ -81,7 +81,7 @@ struct ReceiptTests {
     func unavailable() async throws {
         let folder = try TemporaryFolder()
         let outbox = try Outbox(at: folder.appending("held.db").path, clock: .system, busyLimit: 0.05)
-        let sender = SenderKey()
+        let sender = SenderPrivateKey()
         let state = ServerState(
             sender: sender, sealer: RunningServer.sealer(sender), receipts: RunningServer.receipts(sender),
             senderSet: nil, tokens: nil)

@@ -21,8 +21,8 @@ struct RunningServer: Sendable {
     let port: Int
     let phonesPort: Int
     let folder: TemporaryFolder
-    let sender: SenderKey
-    let authority: AuthorityKey
+    let sender: SenderPrivateKey
+    let authority: AuthorityPrivateKey
     /// Nil where it is another process.
     let server: PushServer?
 
@@ -37,7 +37,7 @@ struct RunningServer: Sendable {
         senderSet: ((Timestamp) throws -> SenderSet)? = nil,
         _ body: (RunningServer) async throws -> Void
     ) async throws {
-        let (sender, authority) = (SenderKey(), AuthorityKey())
+        let (sender, authority) = (SenderPrivateKey(), AuthorityPrivateKey())
         let folder = try TemporaryFolder()
         // Goes back to the other tests at the end.
         let database = store == .postgres ? try await PostgresServer.shared.value.database() : nil
@@ -88,8 +88,8 @@ struct RunningServer: Sendable {
         try #require(made.status == 0, "\(made.errors)")
         let file = try String(contentsOf: folder.appending("Keys/keyring.txt"), encoding: .utf8)
         let secret = try #require(file.components(separatedBy: "secret: ").last?.split(separator: "\n").first)
-        let sender = try Array(secret.utf8).withUnsafeBytes { try SenderKey(parsing: $0) }
-        let authority = AuthorityKey()
+        let sender = try Array(secret.utf8).withUnsafeBytes { try SenderPrivateKey(parsing: $0) }
+        let authority = AuthorityPrivateKey()
         let set = try Self.set(sender, authority, 1, at: .now())
         let tokenFile = try folder.write(token, to: "token")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: tokenFile)
@@ -121,14 +121,14 @@ struct RunningServer: Sendable {
                 sender: sender, authority: authority, server: nil))
     }
 
-    static func sealer(_ sender: SenderKey) -> Sealer {
+    static func sealer(_ sender: SenderPrivateKey) -> Sealer {
         Sealer(sender: sender, topic: topic, safeDefault: "safe default")
     }
 
-    static func receipts(_ sender: SenderKey) -> ReceiptReceiver { ReceiptReceiver(keys: [ReceiptKey(of: sender)]) }
+    static func receipts(_ sender: SenderPrivateKey) -> ReceiptReceiver { ReceiptReceiver(keys: [ReceiptKey(of: sender)]) }
 
     static func set(
-        _ sender: SenderKey, _ authority: AuthorityKey, _ counter: UInt64, at now: Timestamp
+        _ sender: SenderPrivateKey, _ authority: AuthorityPrivateKey, _ counter: UInt64, at now: Timestamp
     ) throws -> SenderSet {
         try SenderSet(
             of: [sender.sender], topic: topic, counter: counter, created: now, expires: now.advanced(bySeconds: 86_400),

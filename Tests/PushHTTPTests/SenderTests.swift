@@ -15,7 +15,7 @@ struct SenderTests {
     private static let content: [String: [String: String]] = ["alert": ["title": "Nina"]]
 
     private static func sealing() -> [String: Any] {
-        ["recipient": Identity().recipient.description, "unverified": true, "content": content]
+        ["recipient": DevicePrivateKey().recipient.description, "unverified": true, "content": content]
     }
 
     @Test(
@@ -42,7 +42,7 @@ struct SenderTests {
                 #expect(answer.lines.map { $0["code"] as? String } == ["no-sender", "no-sender"])
             }
             #expect(try await server.outbox.status().waitingCount == 0)
-            let phone = "/v1/phones/\(EnrollmentKey().enrollment)"
+            let phone = "/v1/phones/\(EnrollmentPrivateKey().enrollment)"
             #expect(try server.send("DELETE", phone, token: login).code == "no-sender")
             #expect(try server.send("GET", "/v1/sender-set", token: login).code == "no-sender")
             #expect(try server.send("POST", "/v1/receipts", at: server.phonesPort).code == "no-sender")
@@ -55,7 +55,7 @@ struct SenderTests {
             running.doubtSender()
             #expect(try server.send("GET", "/readyz", token: nil).code == "no-sender")
 
-            let new = SenderKey()
+            let new = SenderPrivateKey()
             running.use(
                 sender: new, sealer: RunningServer.sealer(new), receipts: RunningServer.receipts(new))
             let sealed = try server.post("/v1/seal", Self.sealing())

@@ -93,7 +93,7 @@ struct BackupTests {
     func noOverwriting() throws {
         let backup = try kept.keyring.backup(under: secret, at: day(1))
         let copy = new("New")
-        try copy.add(.sender(SenderKey().sender), named: "other", at: day(1))
+        try copy.add(.sender(SenderPrivateKey().sender), named: "other", at: day(1))
         let before = try kept.snapshot(of: copy.folder)
         #expect(throws: KeyringError.self) { try copy.restore(backup, with: secret, at: day(2)) }
         #expect(try kept.snapshot(of: copy.folder) == before)

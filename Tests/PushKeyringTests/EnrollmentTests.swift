@@ -78,11 +78,11 @@ struct EnrollmentTests {
         let new = try record
         try server.add(new, named: phone, at: day(1))
         let before = try server.entry(named: phone)
-        let thief = EnrollmentKey()
-        func forged(_ topic: Topic, _ counter: UInt64, by key: EnrollmentKey, expires: Timestamp) throws -> DeviceRecord
+        let thief = EnrollmentPrivateKey()
+        func forged(_ topic: Topic, _ counter: UInt64, by key: EnrollmentPrivateKey, expires: Timestamp) throws -> DeviceRecord
         {
             try DeviceRecord(
-                of: [Identity().recipient], topic: topic, counter: counter, created: start, expires: expires,
+                of: [DevicePrivateKey().recipient], topic: topic, counter: counter, created: start, expires: expires,
                 signedBy: key)
         }
         #expect(throws: KeyringError.record(.rolledBack)) { try server.add(old, named: phone, at: day(1)) }
@@ -99,7 +99,7 @@ struct EnrollmentTests {
         // A name that is not a device with a record takes none.
         #expect(throws: KeyringError.exists(newsroom)) { try server.add(new, named: newsroom, at: day(1)) }
         #expect(throws: KeyringError.exists(phone)) { try device.add(new, named: phone, at: day(1)) }
-        try server.add(.device(Identity().recipient), named: "bare", at: start)
+        try server.add(.device(DevicePrivateKey().recipient), named: "bare", at: start)
         #expect(throws: KeyringError.unverified("bare")) { try server.add(new, named: "bare", at: day(1)) }
     }
 
@@ -161,10 +161,10 @@ struct EnrollmentTests {
         }
         #expect(throws: KeyringError.challenge(.malformed)) { try server.acceptAnswer("x", of: phone, at: start) }
         #expect(throws: KeyringError.challenge(.unknownSender)) {
-            try device.answer(challenge.text, for: phone, trusting: [SenderKey().sender])
+            try device.answer(challenge.text, for: phone, trusting: [SenderPrivateKey().sender])
         }
         // Mallory enrolls Alice's key as his own, and passes the challenge on to Alice: she does not answer it.
-        let mallory = EnrollmentKey()
+        let mallory = EnrollmentPrivateKey()
         let stolen = try DeviceRecord(
             of: record.recipients, topic: topic, counter: 1, created: start, expires: day(100), signedBy: mallory)
         try server.add(stolen, named: "mallory", at: start)

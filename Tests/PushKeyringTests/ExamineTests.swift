@@ -77,7 +77,7 @@ struct ExamineTests {
         try Data().write(to: kept.file("tmp.1"))
         try FileManager.default.removeItem(at: kept.file(".gitignore"))
         #expect(try found(kept) == ["leftover tmp.1", "not-ignored .gitignore"])
-        try kept.keyring.add(.sender(SenderKey().sender), named: "other", at: day(1))
+        try kept.keyring.add(.sender(SenderPrivateKey().sender), named: "other", at: day(1))
         #expect(try found(kept) == [])
     }
 
@@ -131,7 +131,7 @@ struct ExamineTests {
         let phone = Keyring(folder: kept.folder.appending("Dora"))
         try phone.generateDevice(named: "phone", topic: KeptKeys.topic, at: day(0))
         try keyring.add(#require(try phone.entry(named: "phone").record), named: "dora-phone", at: day(0))
-        try keyring.add(.device(Identity().recipient), named: "erin-phone", at: day(0))
+        try keyring.add(.device(DevicePrivateKey().recipient), named: "erin-phone", at: day(0))
         let unproven: Set<String> = ["never-answered dora-phone", "unverified erin-phone"]
         #expect(try found(kept) == unproven)
 

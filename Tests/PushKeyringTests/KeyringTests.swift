@@ -59,7 +59,7 @@ struct KeyringTests {
 
     @Test("of many threads that generate one name, one succeeds and its key is whole")
     func race() throws {
-        let made = Collected<Recipient>()
+        let made = Collected<DevicePublicKey>()
         DispatchQueue.concurrentPerform(iterations: 12) { _ in
             if let recipient = try? keyring.generateDevice(named: phone) { made.add(recipient) }
         }
@@ -71,7 +71,7 @@ struct KeyringTests {
     func mixedRace() throws {
         for round in 0..<40 {
             let name = try #require(KeyName(parsing: "n\(round)"))
-            let other = Identity().recipient
+            let other = DevicePrivateKey().recipient
             DispatchQueue.concurrentPerform(iterations: 2) { thread in
                 if thread == 0 { _ = try? keyring.generateDevice(named: name) }
                 if thread == 1 { try? keyring.add(.device(other), named: name) }
@@ -124,7 +124,7 @@ struct KeyringTests {
 
     @Test("a public key of somebody else is kept without a secret, and nobody vouches for a device's")
     func imported() throws {
-        let recipient = Identity().recipient
+        let recipient = DevicePrivateKey().recipient
         try keyring.add(.device(recipient), named: phone)
         #expect(try keyring.entry(named: phone).isOwn == false)
         #expect(throws: KeyringError.noSecret(phone)) { try keyring.deviceKeys(named: phone) }
@@ -194,14 +194,14 @@ struct KeyringTests {
         let recipient = try keyring.generateDevice(named: phone)
         let store = KeyringStore(keyring, device: phone)
         #expect(try store.keys(for: recipient.keyID).count == 1)
-        #expect(try store.keys(for: Identity().recipient.keyID).isEmpty)
+        #expect(try store.keys(for: DevicePrivateKey().recipient.keyID).isEmpty)
         let missing = KeyringStore(keyring, device: newsroom)
         #expect(throws: KeyStoreError.self) { try missing.keys(for: recipient.keyID) }
     }
 
     @Test("a secret that was made elsewhere is added, and shown only where it is asked for by name")
     func secrets() throws {
-        let key = SenderKey()
+        let key = SenderPrivateKey()
         var text = key.withSecretText { [UInt8]($0) }
         #expect(try keyring.add(secretText: text, named: newsroom) == .sender(key.sender))
         #expect(try keyring.withSecretText(of: newsroom) { [UInt8]($0) } == text)

@@ -27,7 +27,7 @@ struct PayloadDiagnosisTests {
 
     /// From a sender of the keyring to a device of it.
     private func seal(
-        _ plaintext: [UInt8]? = nil, to recipient: Recipient? = nil, from sender: SenderKey? = nil, topic: Topic? = nil
+        _ plaintext: [UInt8]? = nil, to recipient: DevicePublicKey? = nil, from sender: SenderPrivateKey? = nil, topic: Topic? = nil
     ) throws -> Envelope {
         let recipient = try recipient ?? #require(try keyring.deviceKeys(named: "alice-phone").first).identity.recipient
         let sender = try sender ?? keyring.senderKey(named: "newsroom")
@@ -143,7 +143,7 @@ struct PayloadDiagnosisTests {
     @Test("knows whose key it was sealed for, and what became of it")
     func unknownRecipient() throws {
         try kept.addEverything()
-        let stranger = try diagnose(seal(to: Identity().recipient))
+        let stranger = try diagnose(seal(to: DevicePrivateKey().recipient))
         #expect(stranger.refusal == .unknownRecipient && stranger.cause == .unknownKey)
 
         let bob = try diagnose(seal(to: keyring.unverifiedRecipient(named: "bob-phone")))
@@ -165,12 +165,12 @@ struct PayloadDiagnosisTests {
 
     @Test("knows the sender who is not trusted, and what trusting would bring")
     func unknownSender() throws {
-        let stranger = try diagnose(seal(from: SenderKey()))
+        let stranger = try diagnose(seal(from: SenderPrivateKey()))
         #expect(stranger.refusal == .unknownSender && stranger.cause == .stranger)
         try keyring.generateSender(named: "shop", at: now)
         let shop = try keyring.senderKey(named: "shop")
         func untrusted(
-            _ sender: Sender, _ name: KeyName?, _ verdict: OpenError? = nil
+            _ sender: SenderPublicKey, _ name: KeyName?, _ verdict: OpenError? = nil
         ) -> PayloadDiagnosis.Cause {
             .untrusted(sender, name, isReplaced: false, hasAuthority: false, verdict: verdict)
         }
@@ -185,7 +185,7 @@ struct PayloadDiagnosisTests {
         let third = try diagnose(seal(from: shop, topic: "com.example.third"))
         #expect(third.cause == untrusted(shop.sender, "shop", .rejected))
         // Known from another app's list only.
-        let weather = SenderKey()
+        let weather = SenderPrivateKey()
         try keyring.trust(.sender(weather.sender), for: "com.example.weather", at: now)
         #expect(try diagnose(seal(from: weather)).cause == untrusted(weather.sender, nil))
     }
@@ -218,7 +218,7 @@ struct PayloadDiagnosisTests {
 
     @Test("tells what was sealed for another app from what was altered")
     func rejected() throws {
-        try keyring.trust(.sender(SenderKey().sender), for: "com.example.other", at: now)
+        try keyring.trust(.sender(SenderPrivateKey().sender), for: "com.example.other", at: now)
         let other = try diagnose(seal(topic: "com.example.other"))
         #expect(other.refusal == .rejected && other.cause == .otherApp("com.example.other"))
         let unknown = try diagnose(seal(topic: "com.example.unknown"))
@@ -301,13 +301,13 @@ struct PayloadDiagnosisTests {
         try kept.addEverything()
         var random = SeededGenerator()
         let devices: [KeyName] = ["alice-phone", "old-phone", "lost-phone"]
-        var recipients = [Identity().recipient]
+        var recipients = [DevicePrivateKey().recipient]
         for name in devices + ["bob-phone"] {
             for case .device(let recipient) in try keyring.entry(named: name).keys.map(\.key) {
                 recipients.append(recipient)
             }
         }
-        let senders = [try keyring.senderKey(named: "newsroom"), SenderKey()]
+        let senders = [try keyring.senderKey(named: "newsroom"), SenderPrivateKey()]
         let list = try keyring.trustList().trustedSenders(for: topic)
         let codes: Set<String> = [
             "opened", "malformed", "unknown-recipient", "unknown-sender", "anonymous-not-allowed", "rejected",

@@ -162,7 +162,7 @@ struct RotationTests {
         #expect(try keyring.revoke(phone, key: second.keyID, at: day(1)) == [second])
         #expect(try keyring.revoke(phone, at: day(1)) == [.device(first)])
         #expect(throws: KeyringError.notFound(phone)) {
-            try keyring.erase(phone, key: Identity().recipient.keyID, at: day(1))
+            try keyring.erase(phone, key: DevicePrivateKey().recipient.keyID, at: day(1))
         }
     }
 
@@ -178,7 +178,7 @@ struct RotationTests {
         #expect(throws: KeyringError.exists(phone)) { try keyring.generateDevice(named: phone) }
         #expect(throws: KeyringError.noSecret(phone)) { try keyring.withSecretText(of: phone) { $0.count } }
         #expect(throws: KeyringError.notUsable(phone, .erased)) { try keyring.erase(phone) }
-        try keyring.add(.device(Identity().recipient), named: "bob", at: day(0))
+        try keyring.add(.device(DevicePrivateKey().recipient), named: "bob", at: day(0))
         try keyring.erase("bob", at: day(1))
         #expect(throws: KeyringError.notFound("bob")) { try keyring.entry(named: "bob") }
     }

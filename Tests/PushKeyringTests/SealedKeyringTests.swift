@@ -16,8 +16,8 @@ struct SealedKeyringTests {
         let open = Keyring(folder: folder.appending("Keys"))
         try open.generateDevice(named: "alice-phone", topic: "com.example.app")
         try open.generateSender(named: "newsroom")
-        try open.add(.device(Identity().recipient), named: "bob")
-        try open.trust(.sender(SenderKey().sender), for: "com.example.app")
+        try open.add(.device(DevicePrivateKey().recipient), named: "bob")
+        try open.trust(.sender(SenderPrivateKey().sender), for: "com.example.app")
         try open.seal(with: .key(key))
     }
 
@@ -124,7 +124,7 @@ struct SealedKeyringTests {
             String(try #require(try Checkout.text(file).firstMatch(of: /sealed: (\S{43})/)).output.1)
         }
         let first = try block()
-        try sealed.add(.device(Identity().recipient), named: "carol")
+        try sealed.add(.device(DevicePrivateKey().recipient), named: "carol")
         #expect(try block() != first)
     }
 

@@ -14,7 +14,7 @@ struct DeliveryTests {
 
     @Test("delivers what was enqueued, and it opens on the device")
     func delivers() async throws {
-        let phone = Identity()
+        let phone = DevicePrivateKey()
         try await fixture.addDevice("phone", identity: phone)
         let report = try await fixture.enqueue("Lunch at one?", to: .device("phone"))
         #expect(report.enqueuedCount == 1)

@@ -140,7 +140,7 @@ struct EnqueueTests {
         let batch = try await store.candidates(for: order)
         var skipped: [SkipReason: Int] = [:]
         let sealed = try await batch.sealed(order, with: fixture.sealer, at: fixture.now, skipped: &skipped)
-        let identity = Identity()
+        let identity = DevicePrivateKey()
         try await fixture.addDevice("d1", identity: identity)
         #expect(try await store.enqueue(sealed, of: batch, order) == false)
         #expect(try await fixture.outbox.status().waitingCount == 0)

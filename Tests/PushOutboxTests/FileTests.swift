@@ -207,7 +207,7 @@ struct FileTests {
         let disk = folder.appending("disk").path
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
         let key = URL(filePath: folder.appending("key").path)
-        try SenderKey().withSecretText { try Data($0).write(to: key) }
+        try SenderPrivateKey().withSecretText { try Data($0).write(to: key) }
         let prepare = "mount -t tmpfs -o size=1m,mode=700 none \"$1\" && \"$2\" register \"$1/outbox.db\" d0 && "
         return try Program(at: "/usr/bin/unshare").run([
             "-rm", "sh", "-c", prepare + "{ \(script)\n}", "sh", disk, worker, key.path,

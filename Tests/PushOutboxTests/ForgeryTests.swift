@@ -83,7 +83,7 @@ struct ForgeryTests {
 
     @Test("nothing is sealed to a device that was altered in any column, and its name is told; the others get theirs")
     func pins() async throws {
-        let stranger = "x'\(Hex.encode(Identity().recipient.bytes))'"
+        let stranger = "x'\(Hex.encode(DevicePrivateKey().recipient.bytes))'"
         for alteration in [
             "recipient = \(stranger)", "recipient = (SELECT recipient FROM devices WHERE name = 'd1')",
             "user = 'berta'",
@@ -117,7 +117,7 @@ struct ForgeryTests {
     func enrollments(column: String) async throws {
         let fixture = try await fixture()
         let records = try (0..<2).map { _ in
-            let (identity, enrollment) = (Identity(), EnrollmentKey())
+            let (identity, enrollment) = (DevicePrivateKey(), EnrollmentPrivateKey())
             return try DeviceRecord(
                 of: [identity.recipient], topic: Fixture.topic, counter: 1, created: fixture.now,
                 expires: fixture.now.advanced(bySeconds: 86_400), signedBy: enrollment)
@@ -205,7 +205,7 @@ struct ForgeryTests {
         #expect(Hex.encode(key.code(entry)) == "12c3e575657b57289fce8f6565edf4ed6c1022a3db3875962e3f92f6a17b0d8c")
         let device = RegisteredDevice(
             name: "phone", user: "anna", topic: "com.example.app",
-            keys: .unverified(try Recipient(parsing: Self.recipient)),
+            keys: .unverified(try DevicePublicKey(parsing: Self.recipient)),
             address: .active(.apns(DeviceToken(parsing: "aa11")!), registered: Timestamp(secondsSince1970: 1)!))
         let codes = key.codes(of: device)
         #expect(Hex.encode(codes.pin ?? []) == "15533e17bb5b4db4498cd8e2723d77a200f8f920073e6c9ff0be93744ec39905")

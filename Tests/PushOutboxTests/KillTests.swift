@@ -14,7 +14,7 @@ struct KillTests {
     private static let worker = Program("outbox-worker")
     private static let deviceCount = 7
     private let fixture: Fixture
-    private let phones = (0..<deviceCount).map { _ in Identity() }
+    private let phones = (0..<deviceCount).map { _ in DevicePrivateKey() }
     private var acknowledged: String { fixture.folder.appending("acknowledged").path }
     private var log: String { fixture.folder.appending("log").path }
     private var key: String { fixture.folder.appending("key").path }
@@ -198,7 +198,7 @@ struct KillTests {
     }
 
     /// The worker's clock is the real one.
-    private func realBody(of request: PushRequest, for phone: Identity) throws -> String? {
+    private func realBody(of request: PushRequest, for phone: DevicePrivateKey) throws -> String? {
         fixture.time.advance(by: .milliseconds(Int64(Date().timeIntervalSince1970 * 1_000) - fixture.time.now))
         return try fixture.body(of: request, for: phone)
     }

@@ -52,7 +52,7 @@ struct OtherCarrierTests {
         server = try PostServer()
     }
 
-    private func addBox(_ name: String, identity: Identity = Identity()) async throws {
+    private func addBox(_ name: String, identity: DevicePrivateKey = DevicePrivateKey()) async throws {
         let url = "http://127.0.0.1:\(server.port)/\(name)"
         try await fixture.addDevice(
             name, identity: identity, address: Address(Array(url.utf8), of: PostOffice.carrier))
@@ -72,7 +72,7 @@ struct OtherCarrierTests {
 
     @Test("its outcomes are acted on under its own reasons; another carrier's devices are left alone")
     func outcomes() async throws {
-        let phone = Identity()
+        let phone = DevicePrivateKey()
         try await addBox("taken", identity: phone)
         for name in ["gone", "unknown", "long", "busy", "odd"] { try await addBox(name) }
         try await fixture.addDevice("apple")

@@ -225,10 +225,10 @@ struct PostgresRolesTests {
         let call = { (sender: String) in
             "SELECT sealed_push.enqueue('phone', '\(recipient)', '{}', '\(Self.id)', 'c', sender => '\(sender)')"
         }
-        for sender in ["anonymous", "anonymous", SenderKey().sender.description] {
+        for sender in ["anonymous", "anonymous", SenderPrivateKey().sender.description] {
             #expect(try await database.run(call(sender)).first?.first == "enqueued")
         }
-        try await database.run("BEGIN; \(call(SenderKey().sender.description)); ROLLBACK")
+        try await database.run("BEGIN; \(call(SenderPrivateKey().sender.description)); ROLLBACK")
         try await fixture.enqueue("Hello", to: .everyone)
         #expect(try await fixture.number("SELECT count(*) FROM senders WHERE id > 0") == 3)
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 4)

@@ -632,7 +632,7 @@ struct PostgresTests {
         }
         let (enqueueing, delivering, registering) = (roles[0], roles[1], roles[2])
         let device = RegisteredDevice(
-            name: "phone", user: "anna", topic: Fixture.topic, keys: .unverified(Identity().recipient),
+            name: "phone", user: "anna", topic: Fixture.topic, keys: .unverified(DevicePrivateKey().recipient),
             address: .active(Fixture.address("phone"), registered: fixture.now))
         try await registering.register(device)
         try await registering.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)

@@ -8,13 +8,13 @@ import Testing
 @Suite("The registry", .overStores)
 struct RegistryTests {
     private let fixture: Fixture
-    private let enrollmentKey = EnrollmentKey()
-    private let identity = Identity()
+    private let enrollmentKey = EnrollmentPrivateKey()
+    private let identity = DevicePrivateKey()
 
     init() async throws { fixture = try await Fixture() }
 
     private func record(
-        of recipients: [Recipient]? = nil, counter: UInt64 = 1, days: Int64 = 90
+        of recipients: [DevicePublicKey]? = nil, counter: UInt64 = 1, days: Int64 = 90
     ) throws -> DeviceRecord {
         try DeviceRecord(
             of: recipients ?? [identity.recipient], topic: Fixture.topic, counter: counter, created: fixture.now,
@@ -29,7 +29,7 @@ struct RegistryTests {
                 address: .active(.apns(DeviceToken(parsing: token)!), registered: fixture.now)))
     }
 
-    private func prove(_ recipient: Recipient, by identities: [Identity]) async throws {
+    private func prove(_ recipient: DevicePublicKey, by identities: [DevicePrivateKey]) async throws {
         let challenge = PendingChallenge(
             to: recipient, of: enrollmentKey.enrollment, topic: Fixture.topic, from: fixture.sender, at: fixture.now)
         let answer = try Challenge.answer(
@@ -61,7 +61,7 @@ struct RegistryTests {
         #expect(try await fixture.enqueue("Hello", to: .device("phone")).enqueuedCount == 1)
 
         // A rotated key is sealed to once it is proven, too; until then the old one.
-        let next = Identity()
+        let next = DevicePrivateKey()
         let newer = try record(of: [next.recipient, identity.recipient], counter: 2)
         try await fixture.outbox.accept(newer, of: "phone", at: fixture.now)
         try await fixture.enqueue("old", to: .device("phone"))
@@ -93,7 +93,7 @@ struct RegistryTests {
 
         for (refused, reason, token) in [
             (try record(counter: 4), RecordError.rolledBack, "bb22"),
-            (try record(of: [Identity().recipient], counter: 5), .conflicting, "bb11"),
+            (try record(of: [DevicePrivateKey().recipient], counter: 5), .conflicting, "bb11"),
         ] {
             let outcome = try await launch(refused, token: token)
             #expect(outcome.refusal == reason)
@@ -103,7 +103,7 @@ struct RegistryTests {
         #expect(device.keys == .enrolled(same.device))
         #expect(device.address.address == .apns(DeviceToken(parsing: "bb11")!))
 
-        let next = Identity()
+        let next = DevicePrivateKey()
         let newer = try await launch(try record(of: [next.recipient], counter: 6), token: "bb11")
         #expect(newer.dropped == [identity.recipient])
         #expect(newer.device.unproven == [next.recipient])
@@ -150,7 +150,7 @@ struct RegistryTests {
         try await fixture.enqueue("for anna", to: .user("anna"))
         let change = try await fixture.outbox.register(
             RegisteredDevice(
-                name: "new", user: "berta", topic: Fixture.topic, keys: .unverified(Identity().recipient),
+                name: "new", user: "berta", topic: Fixture.topic, keys: .unverified(DevicePrivateKey().recipient),
                 address: .active(token, registered: fixture.now)))
         #expect(change.isNew)
         #expect(change.discardedCount == 1)
@@ -181,7 +181,7 @@ struct RegistryTests {
         let others = [("tablet", "mallory"), ("phone", "mallory")].map { name, user in
             RegisteredDevice(
                 name: DeviceName(parsing: name)!, user: UserName(parsing: user)!, topic: Fixture.topic,
-                keys: .unverified(Identity().recipient),
+                keys: .unverified(DevicePrivateKey().recipient),
                 address: .active(Fixture.address("other"), registered: fixture.now))
         }
         await #expect(throws: OutboxError.otherUser("phone")) { try await fixture.outbox.register(others) }
@@ -200,16 +200,16 @@ struct RegistryTests {
     func pinned() async throws {
         try await enroll()
         let before = try await fixture.outbox.device("phone")
-        let otherKey = EnrollmentKey()
+        let otherKey = EnrollmentPrivateKey()
         func device(_ user: UserName, verified: Bool) throws -> RegisteredDevice {
             let record = try DeviceRecord(
-                of: [Identity().recipient], topic: Fixture.topic, counter: 9, created: fixture.now,
+                of: [DevicePrivateKey().recipient], topic: Fixture.topic, counter: 9, created: fixture.now,
                 expires: fixture.now.advanced(bySeconds: 86_400), signedBy: otherKey)
             return RegisteredDevice(
                 name: "phone", user: user, topic: Fixture.topic,
                 keys: verified
                     ? .enrolled(try EnrolledDevice(pinning: record, topic: Fixture.topic, at: fixture.now))
-                    : .unverified(Identity().recipient),
+                    : .unverified(DevicePrivateKey().recipient),
                 address: .active(.apns(DeviceToken(parsing: "aa11")!), registered: fixture.now))
         }
         for verified in [true, false] {

@@ -8,7 +8,7 @@ import Testing
 @Suite("By whose key what waits was sealed", .overStores)
 struct SealedByTests {
     private let fixture: Fixture
-    private let other = SenderKey()
+    private let other = SenderPrivateKey()
 
     init() async throws { fixture = try await Fixture() }
 
@@ -46,7 +46,7 @@ struct SealedByTests {
         try await fixture.deliver(ScriptedTransport(refusing: 413, "PayloadTooLarge"), until: .empty)
         try await enqueue(by: fixture.sealer, 2)
         try await enqueue(by: others, 1_003)
-        #expect(try await fixture.outbox.purge(.sealed(by: .sender(SenderKey().sender))) == 0)
+        #expect(try await fixture.outbox.purge(.sealed(by: .sender(SenderPrivateKey().sender))) == 0)
         #expect(try await fixture.outbox.purge(.sealed(by: .sender(other.sender))) == 1_004)
         let status = try await fixture.outbox.status()
         #expect(status.waitingBySender == [.sender(fixture.sender.sender): 2])
@@ -59,6 +59,6 @@ struct SealedByTests {
         for sealedBy in [SealedBy.sender(other.sender), .anonymous] {
             #expect(SealedBy(parsing: sealedBy.description) == sealedBy)
         }
-        for text in ["", "unknown", Identity().recipient.description] { #expect(SealedBy(parsing: text) == nil) }
+        for text in ["", "unknown", DevicePrivateKey().recipient.description] { #expect(SealedBy(parsing: text) == nil) }
     }
 }

@@ -17,7 +17,7 @@ struct TransactionExampleTests {
 
     private let fixture: Fixture
     private let key: OutboxKey
-    private let identity = Identity()
+    private let identity = DevicePrivateKey()
     private let folder: TemporaryFolder
 
     init() async throws {
@@ -67,7 +67,7 @@ struct TransactionExampleTests {
     }
 
     private func enroll(_ name: DeviceName, in outbox: Outbox) async throws {
-        let (enrollment, now) = (EnrollmentKey(), Timestamp.now())
+        let (enrollment, now) = (EnrollmentPrivateKey(), Timestamp.now())
         let record = try DeviceRecord(
             of: [identity.recipient], topic: Fixture.topic, counter: 1, created: now,
             expires: now.advanced(bySeconds: 86_400), signedBy: enrollment)

@@ -9,8 +9,8 @@ import _PushBase
 
 @Suite("Contexts")
 struct ContextCacheTests {
-    private let sender = SenderKey()
-    private let phone = Identity()
+    private let sender = SenderPrivateKey()
+    private let phone = DevicePrivateKey()
     private let plaintext = [UInt8](repeating: 7, count: 32)
 
     /// A clock that tests move by hand.
@@ -71,7 +71,7 @@ struct ContextCacheTests {
     @Test("no more contexts are held than allowed, and the oldest goes first")
     func heldCount() throws {
         let cache = cache(ContextLimits(heldCount: 3))
-        let recipients = (0..<5).map { _ in Identity().recipient }
+        let recipients = (0..<5).map { _ in DevicePrivateKey().recipient }
         let first = try recipients.map { try header(cache.seal(plaintext, to: $0)).enc }
         #expect(cache.heldCount == 3)
         #expect(try header(cache.seal(plaintext, to: recipients[4])).enc == first[4])
@@ -100,7 +100,7 @@ struct ContextCacheTests {
     func forgotten() throws {
         let cache = cache()
         let first = try header(cache.seal(plaintext, to: phone.recipient)).enc
-        let other = try header(cache.seal(plaintext, to: Identity().recipient)).enc
+        let other = try header(cache.seal(plaintext, to: DevicePrivateKey().recipient)).enc
         cache.forget(phone.recipient)
         #expect(cache.heldCount == 1)
         let next = try header(cache.seal(plaintext, to: phone.recipient))
@@ -109,10 +109,10 @@ struct ContextCacheTests {
 
     @Test("a context that is used up takes the recipient's next one neither in time nor for room")
     func usedUp() throws {
-        func enc(_ cache: ContextCache, _ recipient: Recipient) throws -> [UInt8] {
+        func enc(_ cache: ContextCache, _ recipient: DevicePublicKey) throws -> [UInt8] {
             try header(cache.seal(plaintext, to: recipient)).enc
         }
-        let others = (0..<4).map { _ in Identity().recipient }
+        let others = (0..<4).map { _ in DevicePrivateKey().recipient }
 
         let world = World()
         let timed = cache(ContextLimits(messageCount: 2), world)
@@ -148,7 +148,7 @@ struct ContextCacheTests {
     func sweep() throws {
         let world = World()
         let cache = cache(ContextLimits(), world)
-        for _ in 0..<10 { _ = cache.seal(plaintext, to: Identity().recipient) }
+        for _ in 0..<10 { _ = cache.seal(plaintext, to: DevicePrivateKey().recipient) }
         world.pass(.seconds(1_800))
         _ = cache.seal(plaintext, to: phone.recipient)
         cache.sweep()
@@ -176,7 +176,7 @@ struct ContextCacheTests {
         for _ in 1...2 {
             _ = cache.seal(plaintext, to: phone.recipient)
             world.pass(.milliseconds(25))
-            _ = cache.seal(plaintext, to: Identity().recipient)
+            _ = cache.seal(plaintext, to: DevicePrivateKey().recipient)
             world.pass(.milliseconds(30))
             try await eventually("the sweep of the older one") { cache.heldCount == 1 }
             world.pass(.milliseconds(30))
@@ -187,7 +187,7 @@ struct ContextCacheTests {
     @Test("many threads never use one number of one context twice, and everything opens")
     func threads() throws {
         let cache = cache(ContextLimits(messageCount: 100, heldCount: 2))
-        let phones = (0..<3).map { _ in Identity() }
+        let phones = (0..<3).map { _ in DevicePrivateKey() }
         let envelopes = Locked<[Envelope]>([])
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for message in 0..<150 {

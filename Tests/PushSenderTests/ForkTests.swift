@@ -57,8 +57,8 @@ import _PushBase
             }
 
             private func sealInBoth() throws {
-                let cache = ContextCache(sender: SenderKey(), topic: "com.example.app", limits: ContextLimits())
-                let phone = Identity().recipient
+                let cache = ContextCache(sender: SenderPrivateKey(), topic: "com.example.app", limits: ContextLimits())
+                let phone = DevicePrivateKey().recipient
                 func seal() throws {
                     let envelope = cache.seal([UInt8](repeating: 7, count: 32), to: phone)
                     guard let number = envelope.sequenceNumber else { throw EnvelopeError.empty }

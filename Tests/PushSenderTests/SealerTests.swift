@@ -7,8 +7,8 @@ import Testing
 
 @Suite("The sealer")
 struct SealerTests {
-    private let sender = SenderKey()
-    private let phone = Identity()
+    private let sender = SenderPrivateKey()
+    private let phone = DevicePrivateKey()
     private let now = Timestamp.now()
 
     private func opener(allowsAnonymous: Bool = false, topic: Topic = "com.example.app") -> Opener {
@@ -209,7 +209,7 @@ struct SealerTests {
         #expect(first.collapseID == retry.collapseID)
         #expect(first.apnsID == retry.apnsID)
         #expect(first.envelope != retry.envelope)
-        let other = try sealer.seal(content, toUnverified: Identity().recipient)
+        let other = try sealer.seal(content, toUnverified: DevicePrivateKey().recipient)
         #expect(other.collapseID != first.collapseID)
         #expect(other.apnsID != first.apnsID)
 
@@ -267,6 +267,6 @@ struct SealerTests {
     func literals() async {
         await #expect(processExitsWith: .failure) { _ = "" as WireAlert }
         await #expect(processExitsWith: .failure) { _ = "not a topic" as Topic }
-        await #expect(processExitsWith: .failure) { _ = "pushsender1wrong" as Sender }
+        await #expect(processExitsWith: .failure) { _ = "pushsender1wrong" as SenderPublicKey }
     }
 }

@@ -55,7 +55,7 @@ struct ConfirmationTests {
         let anonymous = try Sealer(anonymousFor: Fixture.topic, safeDefault: "d")
             .seal(Content(body: "b"), toUnverified: fixture.phone.recipient)
         #expect(await deliver(anonymous.envelope.text, service, identifier: "one").body == "b")
-        let stranger = try Sealer(sender: SenderKey(), topic: Fixture.topic, safeDefault: "d")
+        let stranger = try Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "d")
             .seal(Content(body: "b"), toUnverified: fixture.phone.recipient)
         #expect(await deliver(stranger.envelope.text, service, identifier: "two").body == "local default")
         var old = Content(body: "b")

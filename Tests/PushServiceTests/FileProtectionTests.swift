@@ -46,7 +46,7 @@ struct FileProtectionTests {
         ServiceLog(folder: root).append(.init(time: now, reason: .locked, recipientKeyID: nil, senderKeyID: nil))
         ReceiptQueue(in: root).count(.locked)
         try FileLedger(folder: root.appending(path: "ledger")).begin(floor: now, asksForNewKey: false)
-        ConfirmationMarkers(in: root).mark(Identity().recipient, at: now)
+        ConfirmationMarkers(in: root).mark(DevicePrivateKey().recipient, at: now)
         try SharedValues(in: root).replaceAll(with: ["quote": "x"])
         _ = try Data("x".utf8).write(to: ScratchFolder(in: folder.appending("tmp")).file(named: "picture"))
     }

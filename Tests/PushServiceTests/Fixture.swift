@@ -9,8 +9,8 @@ import UserNotifications
 
 /// A sender, a phone and a server that seals; what a test of the service module begins with.
 struct Fixture {
-    let sender = SenderKey()
-    let phone = Identity()
+    let sender = SenderPrivateKey()
+    let phone = DevicePrivateKey()
     let folder: TemporaryFolder
     let now = Timestamp.now()
     /// Of a process of its own.

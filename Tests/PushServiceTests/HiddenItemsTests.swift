@@ -35,7 +35,7 @@ struct HiddenItemsTests {
         let before = items.list()
         let hidden = phone.with(HiddenItems(items, manner, unlockingAtCall: .max))
         let keys = DeviceKeys(hidden.items)
-        for recipient in record.recipients + [Identity().recipient] {
+        for recipient in record.recipients + [DevicePrivateKey().recipient] {
             #expect(throws: KeyStoreError.locked) { try keys.keys(for: recipient.keyID) }
             let envelope = try phone.seal(to: recipient, sent: Phone.start)
             #expect(throws: OpenError.locked) { try hidden.open(envelope, at: Phone.start) }
@@ -77,7 +77,7 @@ struct HiddenItemsTests {
     func empty() throws {
         let items = InMemorySecretItems()
         let phone = try Phone(items)
-        #expect(try DeviceKeys(items).keys(for: Identity().recipient.keyID).isEmpty)
+        #expect(try DeviceKeys(items).keys(for: DevicePrivateKey().recipient.keyID).isEmpty)
         #expect(try DeviceKeys(items).senderSet(for: Phone.topic) == nil)
         #expect(items.list().isEmpty)
         let record = try phone.device.enroll(at: Phone.start)
@@ -86,14 +86,14 @@ struct HiddenItemsTests {
 
     @Test("of many keys, the secret of the one that is wanted is read, and no other")
     func oneSecret() throws {
-        let identities = (0..<16).map { _ in Identity() }
+        let identities = (0..<16).map { _ in DevicePrivateKey() }
         let life = KeyLife(created: Phone.start, confirmed: Phone.start)
         let items = WatchedItems(InMemorySecretItems(identities.map { StoredKey.item($0, life: life) }))
         let found = try DeviceKeys(items).keys(for: identities[9].recipient.keyID)
         #expect(found.map(\.identity.recipient) == [identities[9].recipient])
         #expect(items.counts.secretCount == 1)
         // For one that is nowhere, one more: it shows that nothing is hidden.
-        #expect(try DeviceKeys(items).keys(for: Identity().recipient.keyID).isEmpty)
+        #expect(try DeviceKeys(items).keys(for: DevicePrivateKey().recipient.keyID).isEmpty)
         #expect(items.counts.secretCount == 2)
     }
 }

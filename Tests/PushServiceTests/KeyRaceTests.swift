@@ -235,7 +235,7 @@ struct KeyRaceTests {
 
     @Test("of two items for one key the one further on in life counts")
     func duplicates() throws {
-        let identity = Identity()
+        let identity = DevicePrivateKey()
         let active = KeyLife(created: Phone.start, confirmed: Phone.start)
         var retired = active
         retired.retire(at: Phone.start)
@@ -262,13 +262,13 @@ struct KeyRaceTests {
     @Test("strange and damaged items open nothing and cost only themselves")
     func strangeItems() throws {
         let (phone, items) = try phone(before: .rotate)
-        let secret = Identity().withSecretText { ItemSecret(copying: $0) }
+        let secret = DevicePrivateKey().withSecretText { ItemSecret(copying: $0) }
         let good = KeyLife(created: Phone.start).attributes
-        let stranger = Identity().recipient
+        let stranger = DevicePrivateKey().recipient
         let damaged: [(String, [UInt8])] = [
             ("key \(stranger)", good), ("key \(stranger)x", good), ("key ", good), ("something", good),
-            ("key \(Identity().recipient)", Array("{}".utf8)), ("key \(Identity().recipient)", []),
-            ("key \(Identity().recipient)", Array(#"{"created":1,"state":"active"}"#.utf8)),
+            ("key \(DevicePrivateKey().recipient)", Array("{}".utf8)), ("key \(DevicePrivateKey().recipient)", []),
+            ("key \(DevicePrivateKey().recipient)", Array(#"{"created":1,"state":"active"}"#.utf8)),
             ("senders x", good), ("senders com.example.app \(phone.authority.authority) -1", good),
         ]
         for (account, attributes) in damaged {

@@ -71,24 +71,24 @@ private enum TwoKeys {
         let secret = WipedBytes(count: half) { SecureRandom.fill($0) }
         var enc: X25519PublicKey { secret.withBytes { X25519.publicKey(of: $0) } }
 
-        func agree(_ recipient: X25519PublicKey, _ sender: SenderKey) -> WipedBytes {
+        func agree(_ recipient: X25519PublicKey, _ sender: SenderPrivateKey) -> WipedBytes {
             AuthenticatedKEM.encapsulate(to: recipient, from: sender.x25519, ephemeral: secret, enc: enc)
         }
     }
 }
 
 extension KeyAlgorithm {
-    fileprivate func accepts(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool { Recipient(bytes, self) != nil }
+    fileprivate func accepts(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool { DevicePublicKey(bytes, self) != nil }
 }
 
-extension Recipient {
+extension DevicePublicKey {
     fileprivate func half(_ number: Int) -> X25519PublicKey {
         bytes[TwoKeys.halves[number]].withUnsafeBytes { X25519PublicKey(checked: $0) }
     }
 }
 
 private struct Half: X25519Secret {
-    let key: Identity
+    let key: DevicePrivateKey
     let number: Int
 
     var publicKey: X25519PublicKey { key.recipient.half(number) }
@@ -191,7 +191,7 @@ struct OtherSuiteTests {
     @Test("fills a push to its last byte, and not beyond")
     func sizes() throws {
         try whereKnown {
-            let recipient = Identity().recipient
+            let recipient = DevicePrivateKey().recipient
             let sealer = Sealer(
                 sender: phone.sender, topic: Phone.topic, safeDefault: "You have a new message!", padding: .full)
             let payload = try sealer.seal(content(at: start), toUnverified: recipient)
@@ -203,27 +203,27 @@ struct OtherSuiteTests {
     @Test("has key text, records and envelopes that are refused where it is not known")
     func unknown() throws {
         let (identity, record, envelope) = try whereKnown {
-            let identity = Identity()
+            let identity = DevicePrivateKey()
             let record = try DeviceRecord(
                 of: [identity.recipient], topic: Phone.topic, counter: 1, created: start,
-                expires: start.advanced(bySeconds: 60), signedBy: EnrollmentKey())
+                expires: start.advanced(bySeconds: 60), signedBy: EnrollmentPrivateKey())
             let envelope = try phone.seal(to: identity.recipient, sent: start)
-            #expect(try Recipient(parsing: identity.recipient.description.uppercased()) == identity.recipient)
-            #expect(try Identity(parsing: identity.withSecretText { Array($0) }).recipient == identity.recipient)
+            #expect(try DevicePublicKey(parsing: identity.recipient.description.uppercased()) == identity.recipient)
+            #expect(try DevicePrivateKey(parsing: identity.withSecretText { Array($0) }).recipient == identity.recipient)
             return (identity, record.description, envelope)
         }
-        #expect(throws: KeyTextError.tooLong) { try Recipient(parsing: identity.recipient.description) }
-        #expect(throws: KeyTextError.tooLong) { try Identity(parsing: identity.withSecretText { Array($0) }) }
+        #expect(throws: KeyTextError.tooLong) { try DevicePublicKey(parsing: identity.recipient.description) }
+        #expect(throws: KeyTextError.tooLong) { try DevicePrivateKey(parsing: identity.withSecretText { Array($0) }) }
         #expect(throws: RecordError.malformed) { try DeviceRecord(parsing: record) }
         #expect(throws: EnvelopeError.unknownSuite(0x7f)) { try Envelope(parsing: envelope.text) }
     }
 
     @Test("opens under no key of another suite that has the same ID, nor another's envelope under its own")
     func otherKeys() throws {
-        let plain = Identity()
+        let plain = DevicePrivateKey()
         try whereKnown {
-            let identity = Identity()
-            func open(_ envelope: Envelope, _ identity: Identity) -> OpenError? {
+            let identity = DevicePrivateKey()
+            func open(_ envelope: Envelope, _ identity: DevicePrivateKey) -> OpenError? {
                 let keys = CarelessKeys(key: DeviceKey(identity, created: start))
                 let opener = Opener(topic: Phone.topic, keys: keys, trusting: [phone.sender.sender])
                 do throws(OpenError) { _ = try opener.open(envelope, at: start) } catch { return error }
@@ -246,7 +246,7 @@ private struct CarelessKeys: KeyStore {
 }
 
 extension Envelope {
-    fileprivate func naming(_ recipient: Recipient) throws -> Envelope {
+    fileprivate func naming(_ recipient: DevicePublicKey) throws -> Envelope {
         try Envelope(parsing: [bytes[0]] + recipient.keyID.bytes + bytes[5...])
     }
 }

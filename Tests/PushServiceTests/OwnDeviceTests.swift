@@ -155,10 +155,10 @@ struct OwnDeviceTests {
         #expect(try server.recipient(at: later(2)).recipient == recipient)
 
         let stranger = PendingChallenge(
-            to: recipient, of: server.enrollment, topic: Phone.topic, from: SenderKey(), at: start)
+            to: recipient, of: server.enrollment, topic: Phone.topic, from: SenderPrivateKey(), at: start)
         #expect(throws: ChallengeError.unknownSender) { try phone.device.answer(challenge: stranger.text, at: start) }
         let aboutAnother = PendingChallenge(
-            to: recipient, of: EnrollmentKey().enrollment, topic: Phone.topic, from: phone.sender, at: start)
+            to: recipient, of: EnrollmentPrivateKey().enrollment, topic: Phone.topic, from: phone.sender, at: start)
         #expect(throws: ChallengeError.foreignEnrollment) {
             try phone.device.answer(challenge: aboutAnother.text, at: start)
         }
@@ -167,7 +167,7 @@ struct OwnDeviceTests {
             try empty.device.answer(challenge: challenge.text, at: start)
         }
         // Once a sender set was accepted, the senders of the set may ask, and no others.
-        let newcomer = SenderKey()
+        let newcomer = SenderPrivateKey()
         try phone.configuration.accept(senderSet: phone.senderSet(1, of: [newcomer]).description, at: start)
         #expect(throws: ChallengeError.unknownSender) {
             try phone.device.answer(challenge: challenge.text, at: later(1))
@@ -209,7 +209,7 @@ struct OwnDeviceTests {
         #expect(throws: DeviceError.unavailable("there is no keychain outside Apple's systems")) {
             try configuration.device.enroll()
         }
-        let field = try phone.seal(to: Identity().recipient, sent: .now()).text
+        let field = try phone.seal(to: DevicePrivateKey().recipient, sent: .now()).text
         #expect(throws: OpenError.keysUnavailable) { try configuration.open(envelope: field, requestIdentifier: "one") }
     }
 

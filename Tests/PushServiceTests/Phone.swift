@@ -11,8 +11,8 @@ import _PushBase
 struct Phone {
     let items: any SecretItems
     let folder: TemporaryFolder
-    let sender: SenderKey
-    let authority: AuthorityKey
+    let sender: SenderPrivateKey
+    let authority: AuthorityPrivateKey
     static let topic: Topic = "com.example.app"
     /// When everything begins.
     static let start = Timestamp(clamping: 1_800_000_000)
@@ -20,8 +20,8 @@ struct Phone {
     init(_ items: any SecretItems = InMemorySecretItems()) throws {
         self.items = items
         folder = try TemporaryFolder()
-        sender = SenderKey()
-        authority = AuthorityKey()
+        sender = SenderPrivateKey()
+        authority = AuthorityPrivateKey()
     }
 
     private init(_ phone: Phone, _ items: any SecretItems) {
@@ -62,7 +62,7 @@ struct Phone {
         }
     }
 
-    func seal(to recipient: Recipient, sent: Timestamp, from other: SenderKey? = nil) throws -> Envelope {
+    func seal(to recipient: DevicePublicKey, sent: Timestamp, from other: SenderPrivateKey? = nil) throws -> Envelope {
         var content = Content(body: "b")
         content.sent = sent
         return try Sealer(sender: other ?? sender, topic: Self.topic, safeDefault: "wire default")
@@ -75,7 +75,7 @@ struct Phone {
     }
 
     func senderSet(
-        _ counter: UInt64, of senders: [SenderKey], by key: AuthorityKey? = nil, at now: Timestamp = start
+        _ counter: UInt64, of senders: [SenderPrivateKey], by key: AuthorityPrivateKey? = nil, at now: Timestamp = start
     ) throws -> SenderSet {
         try SenderSet(
             of: senders.map(\.sender), topic: Self.topic, counter: counter, created: now,

@@ -109,12 +109,12 @@ struct RestoredPhoneTests {
     @Test("no server can raise the counter by itself: what it shows must be the device's own, for this app")
     func hostileServer() throws {
         let record = try phone.device.enroll(at: later(0))
-        func forged(_ topic: Topic, _ key: EnrollmentKey) throws -> DeviceRecord {
+        func forged(_ topic: Topic, _ key: EnrollmentPrivateKey) throws -> DeviceRecord {
             try DeviceRecord(
                 of: record.recipients, topic: topic, counter: .max, created: later(0), expires: later(9), signedBy: key)
         }
         #expect(throws: DeviceError.record(.foreignSigner)) {
-            try phone.device.maintain(serverKnows: try forged(Phone.topic, EnrollmentKey()), at: later(1))
+            try phone.device.maintain(serverKnows: try forged(Phone.topic, EnrollmentPrivateKey()), at: later(1))
         }
         let own = try phone.enrollmentKey
         #expect(throws: DeviceError.record(.otherTopic)) {
@@ -125,18 +125,18 @@ struct RestoredPhoneTests {
 }
 
 extension Phone {
-    var enrollmentKey: EnrollmentKey {
+    var enrollmentKey: EnrollmentPrivateKey {
         get throws {
             let account = StoredEnrollment.account(Self.topic)
             let item = try #require((items as? InMemorySecretItems)?.items().first { $0.account == account })
-            return try item.secret.withBytes { try EnrollmentKey(parsing: $0) }
+            return try item.secret.withBytes { try EnrollmentPrivateKey(parsing: $0) }
         }
     }
 
     /// Another record with the same counter, as this device may have signed it before it was put back.
     fileprivate func twin(of record: DeviceRecord) throws -> DeviceRecord {
         try DeviceRecord(
-            of: [Identity().recipient], topic: Self.topic, counter: record.counter, created: record.created,
+            of: [DevicePrivateKey().recipient], topic: Self.topic, counter: record.counter, created: record.created,
             expires: record.expires, signedBy: try enrollmentKey)
     }
 }

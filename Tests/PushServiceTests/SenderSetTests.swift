@@ -10,16 +10,16 @@ import _PushBase
 @Suite("Sender sets on a device")
 struct SenderSetTests {
     private let phone: Phone
-    private let recipient: Recipient
+    private let recipient: DevicePublicKey
     private let start = Phone.start
-    private let newcomer = SenderKey()
+    private let newcomer = SenderPrivateKey()
 
     init() throws {
         phone = try Phone()
         recipient = try phone.device.enroll(at: start).recipients[0]
     }
 
-    private func accept(_ set: SenderSet, by authorities: [Authority]? = nil, at now: Timestamp = start) throws -> Bool
+    private func accept(_ set: SenderSet, by authorities: [AuthorityPublicKey]? = nil, at now: Timestamp = start) throws -> Bool
     {
         let app = phone.configuration
         let configuration = ServiceConfiguration(
@@ -32,7 +32,7 @@ struct SenderSetTests {
 
     private static let start = Phone.start
 
-    private func opens(from sender: SenderKey, at now: Timestamp = start) throws -> Bool {
+    private func opens(from sender: SenderPrivateKey, at now: Timestamp = start) throws -> Bool {
         let envelope = try phone.seal(to: recipient, sent: now, from: sender)
         do throws(OpenError) {
             _ = try phone.open(envelope, at: now)
@@ -68,7 +68,7 @@ struct SenderSetTests {
         let good = try phone.senderSet(6, of: [phone.sender]).description
         expect(.rolledBack, try phone.senderSet(4, of: [phone.sender]).description)
         expect(.conflicting, try phone.senderSet(5, of: [phone.sender]).description)
-        expect(.foreignSigner, try phone.senderSet(6, of: [phone.sender], by: AuthorityKey()).description)
+        expect(.foreignSigner, try phone.senderSet(6, of: [phone.sender], by: AuthorityPrivateKey()).description)
         expect(.expired, good, at: start.advanced(bySeconds: 91 * 86_400))
         expect(.notYetValid, good, at: start.advanced(bySeconds: -2 * 86_400))
         expect(.malformed, "")
@@ -104,7 +104,7 @@ struct SenderSetTests {
 
     @Test("going from one authority to another brings no old set back; one that is pinned no more does not count")
     func twoAuthorities() throws {
-        let second = AuthorityKey()
+        let second = AuthorityPrivateKey()
         let both = [phone.authority.authority, second.authority]
         func current() throws -> UInt64? { try DeviceKeys(phone.items).senderSet(for: Phone.topic)?.counter }
         #expect(try accept(try phone.senderSet(8, of: [phone.sender])))

@@ -89,7 +89,7 @@ struct ServiceLogTests {
         let recipient = fixture.phone.recipient.keyID.description
         let other = try Fixture()
         _ = opening.present(field: try other.seal(), requestIdentifier: "three")
-        let stranger = Sealer(sender: SenderKey(), topic: Fixture.topic, safeDefault: "wire default")
+        let stranger = Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "wire default")
         let strange = try stranger.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: fixture.phone.recipient)
         _ = opening.present(field: strange.envelope.text, requestIdentifier: "four")
         let entries = ServiceLog(folder: fixture.folder.appending("SealedPush")).entries()

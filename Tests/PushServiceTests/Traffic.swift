@@ -13,7 +13,7 @@ struct Traffic {
     let device: TrafficDevice
     private(set) var now = Phone.start
     private(set) var messages: [Message] = []
-    private(set) var keys: [Identity] = []
+    private(set) var keys: [DevicePrivateKey] = []
     private(set) var counts = Counts()
     private let phone: Phone
     private let opening: @Sendable (Timestamp) -> PushOpening
@@ -22,7 +22,7 @@ struct Traffic {
     private var workers: [Worker]
     private var flights: [Flight] = []
     /// When the first message opened under a key.
-    private var firstOpened: [Recipient: Timestamp] = [:]
+    private var firstOpened: [DevicePublicKey: Timestamp] = [:]
     private var lastMaintained = Phone.start
 
     struct Counts {
@@ -33,7 +33,7 @@ struct Traffic {
 
     struct Message {
         let envelope: Envelope
-        let recipient: Recipient
+        let recipient: DevicePublicKey
         let sent: Timestamp
         let isLost: Bool
         var openCount = 0
@@ -193,13 +193,13 @@ struct Traffic {
     }
 
     /// When a key's successor came into use; nil where none has.
-    private func retired(_ recipient: Recipient) -> Timestamp? {
+    private func retired(_ recipient: DevicePublicKey) -> Timestamp? {
         guard let index = keys.firstIndex(where: { $0.recipient == recipient }) else { return nil }
         return keys[(index + 1)...].compactMap { firstOpened[$0.recipient] }.min()
     }
 
     /// Whether the app has run since.
-    private func isKnownRetired(_ recipient: Recipient) -> Bool {
+    private func isKnownRetired(_ recipient: DevicePublicKey) -> Bool {
         retired(recipient).map { $0 < lastMaintained } ?? false
     }
 

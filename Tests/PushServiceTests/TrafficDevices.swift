@@ -37,7 +37,7 @@ struct TrafficDevice {
     }
 }
 
-extension Identity {
+extension DevicePrivateKey {
     /// How its secret might be written down: raw, hexadecimal, Base64 at each of its three offsets, Bech32.
     var traces: [[UInt8]] {
         let raw = withBytes { Array($0) }

@@ -105,8 +105,8 @@ struct TrafficTests {
     }
 
     /// With the identity alone, the thief computes what the sender would have computed (Specification 3.4.10).
-    private func forgery(with stolen: Identity, inTheNameOf sender: Sender, sent: Timestamp) throws -> Envelope {
-        let ephemeral = X25519SecretKey.random()
+    private func forgery(with stolen: DevicePrivateKey, inTheNameOf sender: SenderPublicKey, sent: Timestamp) throws -> Envelope {
+        let ephemeral = X25519PrivateKey.random()
         let context = HPKEContext(
             receiving: ephemeral.publicKey, with: stolen.x25519, from: sender.x25519,
             info: HPKEInfo(Envelope.info(topic: Phone.topic)))

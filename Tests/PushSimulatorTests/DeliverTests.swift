@@ -79,7 +79,7 @@ struct DeliverTests {
         try expectRefusal("locked", try device.file(good), ["--locked"])
         let toOther = try Device().seal()
         try expectRefusal("unknown-recipient", try device.file(toOther))
-        let stranger = try Sealer(sender: SenderKey(), topic: Device.topic, safeDefault: "d")
+        let stranger = try Sealer(sender: SenderPrivateKey(), topic: Device.topic, safeDefault: "d")
             .seal(Content(body: "b"), toUnverified: device.recipient)
         try expectRefusal("unknown-sender", try device.file(stranger))
         let otherTopic = try Sealer(sender: device.sender, topic: "com.example.other", safeDefault: "d")

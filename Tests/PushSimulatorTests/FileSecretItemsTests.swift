@@ -35,7 +35,7 @@ struct FileSecretItemsTests {
         #expect(try items.list().isEmpty)
         #expect(throws: SecretItemError.notFound) { try items.secret(account: "a") }
         // As long as an account may become, and longer than a file's name.
-        let long = "senders \(String(repeating: "t", count: 155)) \(AuthorityKey().authority) \(UInt64.max)"
+        let long = "senders \(String(repeating: "t", count: 155)) \(AuthorityPrivateKey().authority) \(UInt64.max)"
         let secret = "line one\nline two\n\0\u{fe}"
         try items.add(item(long, #"{"a":1}"#, secret: secret))
         try items.add(item("b c"))
@@ -182,8 +182,8 @@ struct FileSecretItemsTests {
 struct SimulatedDeviceTests {
     private let folder: TemporaryFolder
     private let phone: SimulatedDevice
-    private let sender = SenderKey()
-    private let authority = AuthorityKey()
+    private let sender = SenderPrivateKey()
+    private let authority = AuthorityPrivateKey()
     private let start = Timestamp.now().advanced(bySeconds: -86_400)
 
     init() throws {
@@ -232,7 +232,7 @@ struct SimulatedDeviceTests {
         try prove(revoked, at: later(90))
 
         let set = try SenderSet(
-            of: [SenderKey().sender], topic: "com.example.app", counter: 5, created: start, expires: later(999_999),
+            of: [SenderPrivateKey().sender], topic: "com.example.app", counter: 5, created: start, expires: later(999_999),
             signedBy: authority)
         #expect(try app.accept(senderSet: set.description, at: later(91)) == set)
         #expect(try DeviceKeys(phone.keychain).senderSet(for: "com.example.app") == set)
@@ -243,9 +243,9 @@ struct SimulatedDeviceTests {
     @Test("a phone takes over keys that were made elsewhere, with their lives")
     func adopting() throws {
         try PushDelivery.prepareContainer(phone.container, keyCreated: start.secondsSince1970)
-        let (old, new) = (Identity(), Identity())
+        let (old, new) = (DevicePrivateKey(), DevicePrivateKey())
         var life = KeyLife(created: start, confirmed: start)
-        func adopt(_ keys: [(Identity, KeyLife)], destroying gone: [Recipient] = []) throws {
+        func adopt(_ keys: [(DevicePrivateKey, KeyLife)], destroying gone: [DevicePublicKey] = []) throws {
             try phone.adopt(keys.map { DeviceKey($0.0, life: $0.1) }, destroying: gone, enrollment: nil)
         }
         try adopt([(old, life)])

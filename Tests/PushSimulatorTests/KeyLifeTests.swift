@@ -19,7 +19,7 @@ struct KeyLifeTests {
         keyring = Keyring(folder: device.folder.appending("Keys"))
     }
 
-    private func seal(to recipient: Recipient, sent: Timestamp = .now(), from sender: SenderKey? = nil) throws -> String
+    private func seal(to recipient: DevicePublicKey, sent: Timestamp = .now(), from sender: SenderPrivateKey? = nil) throws -> String
     {
         var content = Content(title: "Nina", body: "Lunch at one?")
         content.sent = sent
@@ -28,7 +28,7 @@ struct KeyLifeTests {
                 .seal(content, toUnverified: recipient))
     }
 
-    private func recipient() throws -> Recipient { try keyring.unverifiedRecipient(named: "phone") }
+    private func recipient() throws -> DevicePublicKey { try keyring.unverifiedRecipient(named: "phone") }
 
     private func run(_ file: String, _ more: [String] = [], environment: [String: String] = [:]) throws
         -> Program.Result
@@ -68,7 +68,7 @@ struct KeyLifeTests {
         let standard = StandardConfiguration(
             topic: Device.topic.description, senders: [], safeDefault: "d", allowsAnonymous: false)
         let app = try #require(phone.app(standard))
-        func deliver(_ recipient: Recipient, keyring: String = "None") throws -> Program.Result {
+        func deliver(_ recipient: DevicePublicKey, keyring: String = "None") throws -> Program.Result {
             try Program("device-simulator").run([
                 "deliver", try seal(to: recipient), "--device", "other", "--trust", device.sender.sender.description,
                 "--topic", Device.topic.description, "--keyring", device.folder.appending(keyring).path, "--state",
@@ -175,7 +175,7 @@ struct KeyLifeTests {
         #expect(result.objects.first?["confirmed"] as? String == new.keyID.description)
     }
 
-    private func recipientOfSealed(_ key: KeyringKey) throws -> Recipient {
+    private func recipientOfSealed(_ key: KeyringKey) throws -> DevicePublicKey {
         try Keyring(folder: keyring.folder, unlocking: .given(.key(key))).unverifiedRecipient(named: "phone")
     }
 
@@ -219,7 +219,7 @@ struct KeyLifeTests {
     @Test("without --trust the keyring's list counts, with it the list does not; an empty one is noted")
     func trustList() throws {
         let recipient = try recipient()
-        func deliver(_ sender: SenderKey? = nil, trusting: [String] = []) throws -> Program.Result {
+        func deliver(_ sender: SenderPrivateKey? = nil, trusting: [String] = []) throws -> Program.Result {
             var arguments = device.arguments(try seal(to: recipient, from: sender))
             let index = try #require(arguments.firstIndex(of: "--trust"))
             arguments.removeSubrange(index...(index + 1))
@@ -235,7 +235,7 @@ struct KeyLifeTests {
         let listed = try deliver()
         #expect(listed.objects.first?["outcome"] as? String == "opened")
         #expect(!listed.errors.contains("no sender is trusted"))
-        let other = SenderKey()
+        let other = SenderPrivateKey()
         #expect(reason(try deliver(trusting: ["--trust", other.sender.description])) == "unknown-sender")
         #expect(reason(try deliver(other, trusting: ["--trust", other.sender.description])) == nil)
     }
@@ -245,10 +245,10 @@ struct KeyLifeTests {
         let recipient = try recipient()
         let authority = try keyring.generateAuthority(named: "board")
         try keyring.trust(.authority(authority), for: Device.topic)
-        let newcomer = SenderKey()
+        let newcomer = SenderPrivateKey()
         let set = try keyring.signSenderSet(
             of: [newcomer.sender], topic: Device.topic, by: "board", lifetime: 86_400)
-        func reason(_ sender: SenderKey, _ more: [String]) throws -> String? {
+        func reason(_ sender: SenderPrivateKey, _ more: [String]) throws -> String? {
             try device.deliver(try seal(to: recipient, from: sender), more).reason
         }
         // `--trust newsroom` stands in every call.

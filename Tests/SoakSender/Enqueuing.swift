@@ -19,7 +19,7 @@ final class Enqueuing: Sendable {
         self.plan = plan
         self.folder = folder
         self.outbox = outbox
-        let key = try Data(contentsOf: folder.senderKey).withUnsafeBytes { try SenderKey(parsing: $0) }
+        let key = try Data(contentsOf: folder.senderKey).withUnsafeBytes { try SenderPrivateKey(parsing: $0) }
         sealer = Sealer(sender: key, topic: SenderParts.topic, safeDefault: SenderParts.safeDefault)
         let text = try String(contentsOf: folder.acknowledged, encoding: .utf8)
         let done = Set(text.split(separator: "\n").compactMap { Int($0) })

@@ -1,12 +1,12 @@
 package import PushCrypto
 
 /// 32 secret bytes of X25519 by themselves, as the functions of PushCrypto take them.
-package struct X25519SecretKey: ~Copyable, X25519Secret {
+package struct X25519PrivateKey: ~Copyable, X25519Secret {
     package let publicKey: X25519PublicKey
     private let secret: GuardedSecret
 
-    package static func random() -> X25519SecretKey {
-        X25519SecretKey(secret: GuardedSecret(count: X25519.secretByteCount) { SecureRandom.fill($0) })
+    package static func random() -> X25519PrivateKey {
+        X25519PrivateKey(secret: GuardedSecret(count: X25519.secretByteCount) { SecureRandom.fill($0) })
     }
 
     package init(copying bytes: UnsafeRawBufferPointer) {
@@ -38,12 +38,12 @@ extension X25519PublicKey {
 }
 
 /// The same of Ed25519.
-package struct Ed25519SecretKey: ~Copyable, Sendable {
+package struct Ed25519PrivateKey: ~Copyable, Sendable {
     package let publicKey: Ed25519PublicKey
     private let secret: GuardedSecret
 
-    package static func random() -> Ed25519SecretKey {
-        Ed25519SecretKey(secret: GuardedSecret(count: Ed25519.secretByteCount) { SecureRandom.fill($0) })
+    package static func random() -> Ed25519PrivateKey {
+        Ed25519PrivateKey(secret: GuardedSecret(count: Ed25519.secretByteCount) { SecureRandom.fill($0) })
     }
 
     package init(copying bytes: UnsafeRawBufferPointer) {

@@ -5,15 +5,15 @@ import _PushBase
 /// Receipts of devices that are known by a letter, as a server gets them.
 package struct ReceivedReceipts: Sendable {
     package let key: ReceiptKey
-    private let recipients = Locked<[String: Recipient]>([:])
+    private let recipients = Locked<[String: DevicePublicKey]>([:])
     private let address = ReceiptAddress(parsing: "https://push.example.com/r")!
 
-    package init(_ sender: SenderKey = SenderKey()) { key = ReceiptKey(of: sender) }
+    package init(_ sender: SenderPrivateKey = SenderPrivateKey()) { key = ReceiptKey(of: sender) }
 
     /// What a message to this device says.
     package func request(_ device: String) -> ReceiptRequest {
         let recipient = recipients.withLock { recipients in
-            let recipient = recipients[device] ?? Identity().recipient
+            let recipient = recipients[device] ?? DevicePrivateKey().recipient
             recipients[device] = recipient
             return recipient
         }

@@ -50,7 +50,7 @@ struct ReceiptVectorTests {
             #expect(content.alert.body == "x")
             return content.receipt == nil ? "unreadable" : "reads"
         }
-        let senders = try values.secrets.map { ReceiptKey(of: try SenderKey(parsing: Array($0.utf8))) }
+        let senders = try values.secrets.map { ReceiptKey(of: try SenderPrivateKey(parsing: Array($0.utf8))) }
         let (body, now) = (try values.bytes("body"), Timestamp(clamping: try values.number("now")))
         do throws(ReceiptError) {
             _ = try ReceiptReceiver(keys: senders).receive(body, at: now)
@@ -76,8 +76,8 @@ struct ReceiptVectorTests {
         for (name, values) in try Self.vectors() where values["outcome"] == "taken" {
             caseCount += 1
             let secret = try #require(values.secrets.last)
-            let key = ReceiptKey(of: try SenderKey(parsing: Array(secret.utf8)))
-            let recipient = try Recipient(parsing: try values.text("recipient"))
+            let key = ReceiptKey(of: try SenderPrivateKey(parsing: Array(secret.utf8)))
+            let recipient = try DevicePublicKey(parsing: try values.text("recipient"))
             let address = try #require(ReceiptAddress(parsing: "https://a"))
             let request = key.request(recipient, to: address)
             #expect(request.id.description == values["id"], "\(name)")
@@ -116,7 +116,7 @@ struct ReceiptVectorTests {
 
         @Test("a receipt of another implementation's device is taken here, and one of ours is taken there", .blocking)
         func bothWays() throws {
-            let (sender, phone) = (SenderKey(), Identity().recipient)
+            let (sender, phone) = (SenderPrivateKey(), DevicePrivateKey().recipient)
             let folder = try TemporaryFolder()
             let address = try #require(ReceiptAddress(parsing: "https://push.example.com/r"))
             let request = ReceiptKey(of: sender).request(phone, to: address)

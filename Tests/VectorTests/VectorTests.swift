@@ -18,10 +18,10 @@ struct VectorTests {
 
     private func open(_ vector: VectorFile) throws -> Result<OpenedContent, OpenError> {
         let created = Timestamp(clamping: 1_700_000_000)
-        let keys = try vector.identities.map { DeviceKey(try Identity(parsing: $0), created: created) }
+        let keys = try vector.identities.map { DeviceKey(try DevicePrivateKey(parsing: $0), created: created) }
         let opener = Opener(
             topic: try #require(Topic(parsing: try vector.required("topic"))), keys: InMemoryKeyStore(keys),
-            trusting: try vector.senders.map { try Sender(parsing: $0) },
+            trusting: try vector.senders.map { try SenderPublicKey(parsing: $0) },
             allowsAnonymous: vector["allow-anonymous"] == "yes")
         let now = Timestamp(clamping: try #require(Int64(try vector.required("now"))))
         guard let text = try field(vector), let envelope = try? Envelope(parsing: text) else {
@@ -63,12 +63,12 @@ struct VectorTests {
     }
 
     /// A key of given bytes: the public interface reads text only.
-    private func senderKey(hex: String) throws -> SenderKey {
+    private func senderKey(hex: String) throws -> SenderPrivateKey {
         let bytes = try #require(Hex.decode(hex))
         let scratch = WipedBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
         return try scratch.withBytes { bytes in
             try Bech32.encode(bytes, prefix: "push-sender-secret-key-", inCapitals: true).withBytes {
-                try SenderKey(parsing: Array($0))
+                try SenderPrivateKey(parsing: Array($0))
             }
         }
     }
@@ -84,7 +84,7 @@ struct VectorTests {
             let sender = try senderKey(hex: try vector.required("sender-secret"))
             let envelope = try Envelope(parsing: try #require(try field(vector)))
             guard let number = envelope.sequenceNumber else { continue }
-            let identities = try vector.identities.map { try Identity(parsing: $0) }
+            let identities = try vector.identities.map { try DevicePrivateKey(parsing: $0) }
             // Several may have the header's ID: the one that opens it is meant.
             let opened = try open(vector).get()
             let identity = try #require(identities.first { $0.recipient == opened.recipient })

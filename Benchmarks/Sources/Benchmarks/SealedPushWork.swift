@@ -2,13 +2,13 @@ import PushSender
 
 /// The same work through the public interface, from content to finished payload and back.
 final class SealedPushWork {
-    private let sender = SenderKey()
-    private let phone = Identity()
+    private let sender = SenderPrivateKey()
+    private let phone = DevicePrivateKey()
     private let sealer: Sealer
     private let opener: Opener
     private let content: Content
     private let contentJSON: [UInt8]
-    private let newRecipients: [Recipient]
+    private let newRecipients: [DevicePublicKey]
     private var nextRecipient = 0
     private let received: Envelope
 
@@ -24,7 +24,7 @@ final class SealedPushWork {
         whole.sent = .now()
         contentJSON = whole.json
         precondition(contentJSON.count == 256)
-        newRecipients = (0..<4_000).map { _ in Identity().recipient }
+        newRecipients = (0..<4_000).map { _ in DevicePrivateKey().recipient }
         guard let payload = try? sealer.seal(content, toUnverified: phone.recipient) else {
             preconditionFailure("did not seal")
         }

@@ -109,7 +109,7 @@ private struct Run: Sendable {
     let count: Int
     /// Each has connections of its own.
     let open: @Sendable () async throws -> Outbox
-    private let sealer = Sealer(sender: SenderKey(), topic: "com.example.app", safeDefault: "You have a new message!")
+    private let sealer = Sealer(sender: SenderPrivateKey(), topic: "com.example.app", safeDefault: "You have a new message!")
     private let content = Content(title: "Nina", body: String(repeating: "b", count: 80))
 
     init(_ name: String, _ count: Int, open: @escaping @Sendable () async throws -> Outbox) {
@@ -130,7 +130,7 @@ private struct Run: Sendable {
             else { continue }
             batch.append(
                 RegisteredDevice(
-                    name: name, user: user, topic: "com.example.app", keys: .unverified(Identity().recipient),
+                    name: name, user: user, topic: "com.example.app", keys: .unverified(DevicePrivateKey().recipient),
                     address: .active(.apns(token), registered: .now())))
             if batch.count == 1_000 || number == count - 1 {
                 try await outbox.register(batch)

@@ -6,7 +6,7 @@ import PushSender
 struct Load: Sendable {
     struct Device: Sendable {
         let token: DeviceToken
-        let recipient = Identity().recipient
+        let recipient = DevicePrivateKey().recipient
     }
 
     enum Sealing {
@@ -18,7 +18,7 @@ struct Load: Sendable {
     }
 
     private let transport: APNSTransport
-    private let sealer = Sealer(sender: SenderKey(), topic: "com.example.app", safeDefault: "You have a new message!")
+    private let sealer = Sealer(sender: SenderPrivateKey(), topic: "com.example.app", safeDefault: "You have a new message!")
     private let devices: [Device]
     private let content = Content(title: "Nina", body: "Lunch at one? The usual place.")
 
@@ -31,7 +31,7 @@ struct Load: Sendable {
     /// As fast as answers come: each of `concurrency` tasks sends one push after the other.
     func closed(count: Int, concurrency: Int, sealing: Sealing) async throws -> String {
         let recipients =
-            sealing == .forNew ? (0..<count).map { _ in Identity().recipient } : devices.map { $0.recipient }
+            sealing == .forNew ? (0..<count).map { _ in DevicePrivateKey().recipient } : devices.map { $0.recipient }
         let ready = sealing == .before ? try devices.map { try sealer.seal(content, toUnverified: $0.recipient) } : []
         let start = ContinuousClock.now
         let cpuStart = ProcessorTime.microseconds()

@@ -12,8 +12,8 @@ struct GoodKeyring {
     let key: KeyringKey?
     /// Keys of `entries` once more. Of which kind an `AnyPublicKey` is stands in its pointer's upper bits, and the leak checker
     /// takes that for no pointer.
-    private let senders: [Sender]
-    private let authorities: [Authority]
+    private let senders: [SenderPublicKey]
+    private let authorities: [AuthorityPublicKey]
 
     static let topic: Topic = "com.example.app"
     static let now = moment(1_760_100_000)
@@ -58,14 +58,14 @@ struct GoodKeyring {
         try keyring.trust(.sender(sender), for: topic, at: start)
         try keyring.trust(.authority(authority), for: topic, at: start)
         try keyring.trust(.senderSet(set), for: topic, at: start)
-        try keyring.add(.device(Identity().recipient), named: "pal", at: start)
+        try keyring.add(.device(DevicePrivateKey().recipient), named: "pal", at: start)
         try addFriend(keyring, sender: sender, at: start)
     }
 
     /// Somebody else's device, which proves that it has its key.
-    private static func addFriend(_ keyring: Keyring, sender: Sender, at start: Timestamp) throws {
-        let identity = Identity()
-        let enrollment = EnrollmentKey()
+    private static func addFriend(_ keyring: Keyring, sender: SenderPublicKey, at start: Timestamp) throws {
+        let identity = DevicePrivateKey()
+        let enrollment = EnrollmentPrivateKey()
         let record = try DeviceRecord(
             of: [identity.recipient], topic: topic, counter: 1, created: start,
             expires: start.advanced(bySeconds: 86_400 * 365), signedBy: enrollment)

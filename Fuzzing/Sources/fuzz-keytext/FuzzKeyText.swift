@@ -28,18 +28,18 @@ public func fuzzKeyText(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 /// The kind of key that the text is, if any.
 private func check(_ bytes: [UInt8]) -> String? {
     var kinds: [String] = []
-    if isSecretKey(bytes, Identity.self) { kinds.append("push-secret-key-") }
-    if isSecretKey(bytes, SenderKey.self) { kinds.append("push-sender-secret-key-") }
-    if isSecretKey(bytes, AuthorityKey.self) { kinds.append("push-authority-secret-key-") }
-    if isSecretKey(bytes, EnrollmentKey.self) { kinds.append("push-enrollment-secret-key-") }
+    if isSecretKey(bytes, DevicePrivateKey.self) { kinds.append("push-secret-key-") }
+    if isSecretKey(bytes, SenderPrivateKey.self) { kinds.append("push-sender-secret-key-") }
+    if isSecretKey(bytes, AuthorityPrivateKey.self) { kinds.append("push-authority-secret-key-") }
+    if isSecretKey(bytes, EnrollmentPrivateKey.self) { kinds.append("push-enrollment-secret-key-") }
     if isKeyringKey(bytes) { kinds.append("push-keyring-key-") }
     if let text = String(validating: bytes, as: UTF8.self) {
-        if isPublicKey(bytes, { () throws(KeyTextError) in try Recipient(parsing: text) }) { kinds.append("push") }
-        if isPublicKey(bytes, { () throws(KeyTextError) in try Sender(parsing: text) }) { kinds.append("pushsender") }
-        if isPublicKey(bytes, { () throws(KeyTextError) in try Authority(parsing: text) }) {
+        if isPublicKey(bytes, { () throws(KeyTextError) in try DevicePublicKey(parsing: text) }) { kinds.append("push") }
+        if isPublicKey(bytes, { () throws(KeyTextError) in try SenderPublicKey(parsing: text) }) { kinds.append("pushsender") }
+        if isPublicKey(bytes, { () throws(KeyTextError) in try AuthorityPublicKey(parsing: text) }) {
             kinds.append("pushauthority")
         }
-        if isPublicKey(bytes, { () throws(KeyTextError) in try Enrollment(parsing: text) }) {
+        if isPublicKey(bytes, { () throws(KeyTextError) in try EnrollmentPublicKey(parsing: text) }) {
             kinds.append("pushenrollment")
         }
         checkAnyPublicKey(bytes, text, kind: kinds.first)
@@ -49,11 +49,11 @@ private func check(_ bytes: [UInt8]) -> String? {
     return kinds.first
 }
 
-private func isSecretKey<Role>(_ bytes: [UInt8], _ kind: SecretKey<Role>.Type) -> Bool {
+private func isSecretKey<Role>(_ bytes: [UInt8], _ kind: PrivateKey<Role>.Type) -> Bool {
     let text = String(validating: bytes, as: UTF8.self)
     let isKeyAsText =
-        text.map { text in parsed { () throws(KeyTextError) in try SecretKey<Role>(parsing: text) } != nil } ?? false
-    guard let key = parsed({ () throws(KeyTextError) in try SecretKey<Role>(parsing: bytes) }) else {
+        text.map { text in parsed { () throws(KeyTextError) in try PrivateKey<Role>(parsing: text) } != nil } ?? false
+    guard let key = parsed({ () throws(KeyTextError) in try PrivateKey<Role>(parsing: bytes) }) else {
         demand(!isKeyAsText, "text and bytes disagree")
         return false
     }

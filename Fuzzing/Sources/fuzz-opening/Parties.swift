@@ -31,7 +31,7 @@ enum Parties {
         NamedLines.all(in: "Vectors").compactMap { $0["field"].flatMap(Base64URLRule.decodeLoosely) })
 
     private static let senderKey = read {
-        try SenderKey(parsing: NamedLines(published: "test-newsroom").required("secret"))
+        try SenderPrivateKey(parsing: NamedLines(published: "test-newsroom").required("secret"))
     }
     /// Two of these share a key ID, and so do two of the senders.
     private static let sharing = NamedLines("Vectors/good-identities-and-senders-sharing-key-id.txt")
@@ -40,11 +40,11 @@ enum Parties {
     private static let identities =
         ([NamedLines(published: "test-phone").required("secret")]
         + [sharing.required("identity"), sharing.required("identity2"), usual.required("identity")])
-        .map { text in read { try Identity(parsing: text) } }
+        .map { text in read { try DevicePrivateKey(parsing: text) } }
     private static let senders =
         [senderKey.sender]
         + [sharing.required("sender"), sharing.required("sender2"), usual.required("sender")]
-        .map { text in read { try Sender(parsing: text) } }
+        .map { text in read { try SenderPublicKey(parsing: text) } }
 
     private static func read<Key>(_ key: () throws -> Key) -> Key {
         do { return try key() } catch { fatalError("a test key is unusable: \(error)") }

@@ -40,10 +40,10 @@ enum GoodFile {
             elapsedMilliseconds: 300, counts: (0..<25).map { UInt16($0) }))
     static let devices: [RegisteredDevice] = [
         RegisteredDevice(
-            name: "phone", user: "nina", topic: "com.example.app", keys: .unverified(Identity().recipient),
+            name: "phone", user: "nina", topic: "com.example.app", keys: .unverified(DevicePrivateKey().recipient),
             address: .active(address(1), registered: now)),
         RegisteredDevice(
-            name: "watch", user: "nina", topic: "com.example.app", keys: .unverified(Identity().recipient),
+            name: "watch", user: "nina", topic: "com.example.app", keys: .unverified(DevicePrivateKey().recipient),
             address: .active(address(2, .sandbox), registered: now)),
         RegisteredDevice(
             name: "pad", user: "otto", topic: "com.example.app", keys: .enrolled(enrolled),
@@ -55,10 +55,10 @@ enum GoodFile {
     }
 
     private static let senderKey = read {
-        try SenderKey(parsing: NamedLines(published: "test-newsroom").required("secret"))
+        try SenderPrivateKey(parsing: NamedLines(published: "test-newsroom").required("secret"))
     }
     private static let enrolled = read {
-        let (identity, enrollment) = (Identity(), EnrollmentKey())
+        let (identity, enrollment) = (DevicePrivateKey(), EnrollmentPrivateKey())
         let record = try DeviceRecord(
             of: [identity.recipient], topic: "com.example.app", counter: 1, created: now,
             expires: now.advanced(bySeconds: 86_400), signedBy: enrollment)

@@ -3,20 +3,20 @@ import SealedPush
 
 /// Who takes part, the same each time. The third recipient and sender are strangers, the second recipient is retired.
 enum Parties {
-    static let identities = (1...4).map { key("push-secret-key-", seed($0), Identity.init(parsing:)) }
+    static let identities = (1...4).map { key("push-secret-key-", seed($0), DevicePrivateKey.init(parsing:)) }
     static let recipients = identities.map(\.recipient)
     static let recipientBytes = recipients.map { Bech32Rule.bytes(ofKey: $0.description) }
-    static let senderKeys = (11...13).map { key("push-sender-secret-key-", seed($0), SenderKey.init(parsing:)) }
+    static let senderKeys = (11...13).map { key("push-sender-secret-key-", seed($0), SenderPrivateKey.init(parsing:)) }
     static let senders = senderKeys.map(\.sender)
     /// Two devices, and two authorities with the same bytes.
     static let signerSeeds = [seed(21), seed(22)]
     static let signers = signerSeeds.map(RawSigning.publicKey)
     static let enrollmentKeys = signerSeeds.map {
-        key("push-enrollment-secret-key-", $0, EnrollmentKey.init(parsing:))
+        key("push-enrollment-secret-key-", $0, EnrollmentPrivateKey.init(parsing:))
     }
     static let enrollments = enrollmentKeys.map(\.enrollment)
     static let authorityKeys = signerSeeds.map {
-        key("push-authority-secret-key-", $0, AuthorityKey.init(parsing:))
+        key("push-authority-secret-key-", $0, AuthorityPrivateKey.init(parsing:))
     }
     static let topics: [Topic] = ["com.example.app", "com.example.app2"]
     static let start: Int64 = 1_760_000_000

@@ -26,8 +26,8 @@ struct NamedKeys: Sendable {
         self.keys = keys
     }
 
-    var enrollment: Enrollment? {
-        get { enrollmentText.flatMap { try? Enrollment(parsing: $0) } }
+    var enrollment: EnrollmentPublicKey? {
+        get { enrollmentText.flatMap { try? EnrollmentPublicKey(parsing: $0) } }
         set { enrollmentText = newValue?.description }
     }
 
@@ -93,16 +93,16 @@ final class SecretText: Sendable {
         bytes = WipedBytes(count: text.count) { $0.copyMemory(from: text) }
     }
 
-    static func of(_ key: SecretKey<some KeyRole>) -> StoredSecret? {
+    static func of(_ key: PrivateKey<some KeyRole>) -> StoredSecret? {
         key.withSecretText { SecretText(copying: $0) }.map { .open($0) }
     }
 
     func withBytes<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { bytes.withBytes(body) }
 
-    var identity: Identity? { withBytes { try? Identity(parsing: $0) } }
-    var senderKey: SenderKey? { withBytes { try? SenderKey(parsing: $0) } }
-    var authorityKey: AuthorityKey? { withBytes { try? AuthorityKey(parsing: $0) } }
-    var enrollmentKey: EnrollmentKey? { withBytes { try? EnrollmentKey(parsing: $0) } }
+    var identity: DevicePrivateKey? { withBytes { try? DevicePrivateKey(parsing: $0) } }
+    var senderKey: SenderPrivateKey? { withBytes { try? SenderPrivateKey(parsing: $0) } }
+    var authorityKey: AuthorityPrivateKey? { withBytes { try? AuthorityPrivateKey(parsing: $0) } }
+    var enrollmentKey: EnrollmentPrivateKey? { withBytes { try? EnrollmentPrivateKey(parsing: $0) } }
 
     /// The public key that belongs to it, if it is the secret of a kind that has a name of its own.
     func publicKey(of kind: AnyPublicKey.Kind) -> AnyPublicKey? {

@@ -50,9 +50,9 @@ public struct PayloadDiagnosis: Equatable, Sendable {
         public let sent: Timestamp?
         public let expires: Timestamp?
         /// Under which key it was unsealed.
-        public let recipient: Recipient
+        public let recipient: DevicePublicKey
         /// Who sealed it; nil where anybody may have.
-        public let sender: Sender?
+        public let sender: SenderPublicKey?
         /// The life of the key that opened it.
         package let life: KeyLife
     }
@@ -77,13 +77,13 @@ public struct PayloadDiagnosis: Equatable, Sendable {
         case stranger
         /// Known, and not trusted. `isReplaced`: listed, but the authority's sender set counts instead, and lacks it.
         /// `verdict`: what opening would end with, if the sender were trusted; nil where it would open.
-        case untrusted(Sender, KeyName?, isReplaced: Bool, hasAuthority: Bool, verdict: OpenError?)
+        case untrusted(SenderPublicKey, KeyName?, isReplaced: Bool, hasAuthority: Bool, verdict: OpenError?)
         /// In a sender set that has expired.
         case senderSetExpired(Timestamp)
         /// In a sender set that was signed ahead of this clock.
         case senderSetAhead(Timestamp)
         /// Not trusted, and shares a key ID with somebody who is.
-        case sharedKeyID(Sender, KeyName?)
+        case sharedKeyID(SenderPublicKey, KeyName?)
         /// By a sender of this keyring, for another app.
         case otherApp(Topic)
         /// No key opens it.

@@ -39,7 +39,7 @@ struct PayloadWalk {
     }
 
     /// What opening would end with, if more were trusted; nil where it would open.
-    func refusal(of envelope: Envelope, trusting senders: [Sender]) -> OpenError? {
+    func refusal(of envelope: Envelope, trusting senders: [SenderPublicKey]) -> OpenError? {
         do throws(OpenError) {
             _ = try opener(topic: topic, trusting: TrustedSenders(senders)).open(envelope, at: now)
             return nil
@@ -95,8 +95,8 @@ extension PayloadWalk {
     }
 
     /// Every sender with this ID that the keyring knows of, trusted or not.
-    func knownSenders(with id: KeyID) -> [Sender] {
-        var senders: [Sender] = []
+    func knownSenders(with id: KeyID) -> [SenderPublicKey] {
+        var senders: [SenderPublicKey] = []
         for entry in entries {
             for case .sender(let sender) in entry.keys.map(\.key) { senders.append(sender) }
         }
@@ -107,7 +107,7 @@ extension PayloadWalk {
             case .authority: break
             }
         }
-        var seen: Set<Sender> = []
+        var seen: Set<SenderPublicKey> = []
         return senders.filter { $0.keyID == id && seen.insert($0).inserted }
     }
 
@@ -180,7 +180,7 @@ struct PayloadCauses {
     }
 
     /// The other app of the keyring that one of these senders has sealed it for.
-    private func otherTopic(_ senders: [Sender]) -> Topic? {
+    private func otherTopic(_ senders: [SenderPublicKey]) -> Topic? {
         walk.otherTopics.prefix(Self.maximumTopicCount).first { topic in
             (try? walk.opener(topic: topic, trusting: TrustedSenders(senders)).unseal(envelope, at: walk.now)) != nil
         }

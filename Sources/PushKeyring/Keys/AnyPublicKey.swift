@@ -2,9 +2,9 @@ public import SealedPush
 
 /// A public key of any kind that a keyring keeps under a name.
 public enum AnyPublicKey: Hashable, Sendable, CustomStringConvertible {
-    case device(Recipient)
-    case sender(Sender)
-    case authority(Authority)
+    case device(DevicePublicKey)
+    case sender(SenderPublicKey)
+    case authority(AuthorityPublicKey)
 
     /// What its owner does with the secret half.
     public enum Kind: String, Sendable, CaseIterable {
@@ -19,14 +19,14 @@ public enum AnyPublicKey: Hashable, Sendable, CustomStringConvertible {
     /// Reads `push1…`, `pushsender1…` or `pushauthority1…`.
     public init(parsing text: String) throws(KeyTextError) {
         do {
-            self = .device(try Recipient(parsing: text))
+            self = .device(try DevicePublicKey(parsing: text))
             return
         } catch { guard error == .wrongKind else { throw error } }
         do {
-            self = .sender(try Sender(parsing: text))
+            self = .sender(try SenderPublicKey(parsing: text))
             return
         } catch { guard error == .wrongKind else { throw error } }
-        self = .authority(try Authority(parsing: text))
+        self = .authority(try AuthorityPublicKey(parsing: text))
     }
 
     public var kind: Kind {
@@ -69,6 +69,6 @@ protocol NamedRole: KeyRole {
     static func named(_ key: PublicKey<Self>) -> AnyPublicKey
 }
 
-extension DeviceRole: NamedRole { static func named(_ key: Recipient) -> AnyPublicKey { .device(key) } }
-extension SenderRole: NamedRole { static func named(_ key: Sender) -> AnyPublicKey { .sender(key) } }
-extension AuthorityRole: NamedRole { static func named(_ key: Authority) -> AnyPublicKey { .authority(key) } }
+extension DeviceRole: NamedRole { static func named(_ key: DevicePublicKey) -> AnyPublicKey { .device(key) } }
+extension SenderRole: NamedRole { static func named(_ key: SenderPublicKey) -> AnyPublicKey { .sender(key) } }
+extension AuthorityRole: NamedRole { static func named(_ key: AuthorityPublicKey) -> AnyPublicKey { .authority(key) } }

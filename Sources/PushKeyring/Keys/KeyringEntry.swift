@@ -39,7 +39,7 @@ public struct KeyringEntry: Hashable, Sendable {
     }
 
     /// The enrollment key. Costs about 100 µs.
-    public var enrollment: Enrollment? { enrollmentText.flatMap { try? Enrollment(parsing: $0) } }
+    public var enrollment: EnrollmentPublicKey? { enrollmentText.flatMap { try? EnrollmentPublicKey(parsing: $0) } }
     /// The record, once its signature was checked. Costs about 200 µs.
     public var record: DeviceRecord? { recordText.flatMap { try? DeviceRecord(parsing: $0) } }
 

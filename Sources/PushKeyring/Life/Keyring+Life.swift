@@ -88,8 +88,8 @@ extension NamedKeys {
     mutating func rotate(named name: KeyName, at now: Timestamp) throws(KeyringError) -> AnyPublicKey {
         var stored: StoredKey
         switch kind {
-        case .device: stored = StoredKey(Identity(), at: now)
-        case .sender: stored = StoredKey(SenderKey(), at: now)
+        case .device: stored = StoredKey(DevicePrivateKey(), at: now)
+        case .sender: stored = StoredKey(SenderPrivateKey(), at: now)
         case .authority: throw .wrongKind(name, expected: .device)
         }
         var rotation = rotation
@@ -144,7 +144,7 @@ extension Keyring {
     /// Takes a device's answer; from here on its key is sealed to.
     public func acceptAnswer(
         _ answer: String, of name: KeyName, at now: Timestamp = .now()
-    ) throws(KeyringError) -> Recipient {
+    ) throws(KeyringError) -> DevicePublicKey {
         try change(at: now) { (change) throws(KeyringError) in
             var file = try change.keys(name)
             guard var device = file.enrolledDevice else { throw .unverified(name) }
@@ -167,7 +167,7 @@ extension Keyring {
 
     /// A device's own side: the answer to a server's challenge, if one of the trusted senders asks this very device.
     public func answer(
-        _ challenge: String, for name: KeyName, trusting senders: [Sender]
+        _ challenge: String, for name: KeyName, trusting senders: [SenderPublicKey]
     ) throws(KeyringError) -> String {
         let file = try keys(of: name)
         guard file.isOwn else { throw .noSecret(name) }

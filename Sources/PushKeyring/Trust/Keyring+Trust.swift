@@ -58,7 +58,7 @@ extension Keyring {
     ///   - senders: 1 to 16, none twice, newest first. Devices then believe these and no others.
     ///   - lifetime: seconds for which devices believe it.
     public func signSenderSet(
-        of senders: [Sender], topic: Topic, by name: KeyName, lifetime: Int64, at now: Timestamp = .now()
+        of senders: [SenderPublicKey], topic: Topic, by name: KeyName, lifetime: Int64, at now: Timestamp = .now()
     ) throws(KeyringError) -> SenderSet {
         try change(at: now) { (change) throws(KeyringError) in
             var file = try change.keys(name)
@@ -82,7 +82,7 @@ extension Keyring {
     }
 
     /// The public keys that a name's senders seal with now or next: what a sender set should hold.
-    public func activeSenders(named name: KeyName) throws(KeyringError) -> [Sender] {
+    public func activeSenders(named name: KeyName) throws(KeyringError) -> [SenderPublicKey] {
         let file = try keys(of: name)
         guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
         return file.keys.filter { $0.life.state == .active }.compactMap(\.sender)

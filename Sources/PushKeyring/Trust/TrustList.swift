@@ -14,9 +14,9 @@ public struct TrustList: Hashable, Sendable {
 
     public enum Trusted: Hashable, Sendable {
         /// A sender, as an app has it built in.
-        case sender(Sender)
+        case sender(SenderPublicKey)
         /// A pinned authority: its sender sets are believed.
-        case authority(Authority)
+        case authority(AuthorityPublicKey)
         /// The newest sender set of a pinned authority; it takes the place of the senders.
         case senderSet(SenderSet)
     }
@@ -25,8 +25,8 @@ public struct TrustList: Hashable, Sendable {
 
     /// The senders that are listed for an app, in order; the newest set is ``senderSet(for:)``.
     public func trustedSenders(for topic: Topic) -> TrustedSenders {
-        var senders: [Sender] = []
-        var authorities: [Authority] = []
+        var senders: [SenderPublicKey] = []
+        var authorities: [AuthorityPublicKey] = []
         for entry in entries where entry.topic == topic {
             switch entry.trusted {
             case .sender(let sender): senders.append(sender)
@@ -38,7 +38,7 @@ public struct TrustList: Hashable, Sendable {
     }
 
     /// Who is believed for an app now: the newest set's senders where an authority is pinned, else those listed.
-    public func senders(for topic: Topic, at now: Timestamp) -> [Sender] {
+    public func senders(for topic: Topic, at now: Timestamp) -> [SenderPublicKey] {
         trustedSenders(for: topic).senders(following: senderSet(for: topic), topic: topic, at: now)
     }
 
@@ -90,9 +90,9 @@ extension TrustList {
     }
 
     private static func trusted(_ file: borrowing TextFile, in paragraph: Int) -> Trusted? {
-        if let text = file.text("sender", in: paragraph) { return (try? Sender(parsing: text)).map { .sender($0) } }
+        if let text = file.text("sender", in: paragraph) { return (try? SenderPublicKey(parsing: text)).map { .sender($0) } }
         if let text = file.text("authority", in: paragraph) {
-            return (try? Authority(parsing: text)).map { .authority($0) }
+            return (try? AuthorityPublicKey(parsing: text)).map { .authority($0) }
         }
         guard let text = file.text("senders", in: paragraph) else { return nil }
         return (try? SenderSet(parsing: text)).map { .senderSet($0) }

@@ -3,7 +3,7 @@ public import SealedPush
 
 /// By whose key a push was sealed that waits in an outbox.
 public enum SealedBy: Hashable, Sendable {
-    case sender(Sender)
+    case sender(SenderPublicKey)
     /// By nobody's: devices show such a push only where the app allows that.
     case anonymous
 
@@ -24,7 +24,7 @@ extension SealedBy: CustomStringConvertible {
         switch text {
         case "anonymous": self = .anonymous
         default:
-            guard let sender = try? Sender(parsing: text) else { return nil }
+            guard let sender = try? SenderPublicKey(parsing: text) else { return nil }
             self = .sender(sender)
         }
     }

@@ -27,7 +27,7 @@ public enum DeviceKeys: Hashable, Sendable {
     /// By signed records and answered challenges.
     case enrolled(EnrolledDevice)
     /// By the app's login alone: nobody vouches for it. Sent to only where the sender asks for that by name.
-    case unverified(Recipient)
+    case unverified(DevicePublicKey)
 }
 
 /// Whether a device can be sent to.
@@ -63,7 +63,7 @@ public struct RecordRegistration: Hashable, Sendable {
     /// Why the record was refused; nil if it was taken.
     public let refusal: SealedPush.RecordError?
     /// Recipients of the record before that are not in this one: nothing is sealed to them any more.
-    public let dropped: [Recipient]
+    public let dropped: [DevicePublicKey]
 
     init(of record: DeviceRecord, known: RegisteredDevice?, at now: Timestamp) throws(OutboxError) {
         do throws(SealedPush.RecordError) {

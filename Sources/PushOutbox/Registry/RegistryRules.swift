@@ -70,9 +70,9 @@ package struct DeviceRow: Sendable {
     package var refusal: String?
     /// Its 32 bytes.
     package var recipient: [UInt8]?
-    package var enrollment: Enrollment?
+    package var enrollment: EnrollmentPublicKey?
 
-    package struct Enrollment: Sendable {
+    package struct EnrollmentPublicKey: Sendable {
         package var key: String
         package var record: String
         /// Recipients, parted by blanks.
@@ -87,7 +87,7 @@ package struct DeviceRow: Sendable {
 
     package init(
         name: String, user: String, topic: String, carrier: String, address: [UInt8]?, registered: Int64,
-        refusal: String?, recipient: [UInt8]?, enrollment: Enrollment?
+        refusal: String?, recipient: [UInt8]?, enrollment: EnrollmentPublicKey?
     ) {
         self.name = name
         self.user = user
@@ -123,7 +123,7 @@ package struct DeviceRow: Sendable {
         self.registered = (registered?.secondsSince1970 ?? 0) * 1_000
         recipient = SealingKey(device.keys).recipient?.bytes
         if case .enrolled(let enrolled) = device.keys {
-            enrollment = Enrollment(
+            enrollment = EnrollmentPublicKey(
                 key: enrolled.enrollment.description, record: enrolled.record.description,
                 proven: enrolled.proven.map(\.description).sorted().joined(separator: " "))
         }
@@ -151,7 +151,7 @@ package struct DeviceRow: Sendable {
     private func keys(_ known: DeviceRecord?) throws(OutboxError) -> DeviceKeys {
         do {
             guard let enrollment else {
-                guard let recipient = try Recipient(stored: recipient) else { throw OutboxError.damaged }
+                guard let recipient = try DevicePublicKey(stored: recipient) else { throw OutboxError.damaged }
                 return .unverified(recipient)
             }
             let isKnown = known?.description == enrollment.record
@@ -161,18 +161,18 @@ package struct DeviceRow: Sendable {
                 try EnrolledDevice(
                     loading: isSigner ? record.enrollment : try SealedPush.Enrollment(parsing: enrollment.key),
                     record: record,
-                    proven: try enrollment.proven.split(separator: " ").map { try Recipient(parsing: String($0)) }))
+                    proven: try enrollment.proven.split(separator: " ").map { try DevicePublicKey(parsing: String($0)) }))
         } catch { throw .damaged }
     }
 }
 
-extension Recipient {
+extension DevicePublicKey {
     /// Reads the bytes of a row; nil if it has none.
     ///
     /// - Throws: `damaged` if they are not a key that is safe to use.
     package init?(stored bytes: [UInt8]?) throws(OutboxError) {
         guard let bytes else { return nil }
-        guard let recipient = Recipient(bytes: bytes) else { throw .damaged }
+        guard let recipient = DevicePublicKey(bytes: bytes) else { throw .damaged }
         self = recipient
     }
 }

@@ -4,13 +4,13 @@ package import SealedPush
 /// What of a device's keys a send needs: the recipient, and when it may be sealed to.
 package struct SealingKey: Hashable, Sendable {
     /// Nil where no recipient is proven.
-    package let recipient: Recipient?
+    package let recipient: DevicePublicKey?
     package let isVerified: Bool
     /// Seconds since 1970, both included.
     package let validFrom: Int64
     package let validUntil: Int64
 
-    package init(recipient: Recipient?, isVerified: Bool, validFrom: Int64, validUntil: Int64) {
+    package init(recipient: DevicePublicKey?, isVerified: Bool, validFrom: Int64, validUntil: Int64) {
         self.recipient = recipient
         self.isVerified = isVerified
         self.validFrom = validFrom

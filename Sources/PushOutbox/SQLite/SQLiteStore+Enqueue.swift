@@ -96,7 +96,7 @@ extension SQLiteStore {
 
     private static func candidate(_ row: Row) throws -> EnqueueBatch.Candidate {
         guard let topic = Topic(parsing: try row.value("topic")) else { throw OutboxError.damaged }
-        let recipient = try Recipient(stored: (row.value("recipient") as Data?).map { Array($0) })
+        let recipient = try DevicePublicKey(stored: (row.value("recipient") as Data?).map { Array($0) })
         return EnqueueBatch.Candidate(
             device: try row.value("id"), revision: try row.value("revision"), name: try row.value("name"),
             user: try row.value("user"), topic: topic, hasToken: try row.value("has_token"),

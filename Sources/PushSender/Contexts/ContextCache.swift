@@ -8,7 +8,7 @@ internal import _PushBase
 /// or made by another process (fork) is dropped, and wiped as soon as the last seal that uses it is done; a task wipes
 /// what nobody asks for any more. Source: Specification 3.5.
 final class ContextCache: Sendable {
-    private let sender: SenderKey
+    private let sender: SenderPrivateKey
     private let info: HPKEInfo
     private let limits: ContextLimits
     private let environment: Environment
@@ -20,7 +20,7 @@ final class ContextCache: Sendable {
         var mark: @Sendable () -> ForkMark? = { ForkMark() }
     }
 
-    init(sender: SenderKey, topic: Topic, limits: ContextLimits, environment: Environment = Environment()) {
+    init(sender: SenderPrivateKey, topic: Topic, limits: ContextLimits, environment: Environment = Environment()) {
         self.sender = sender
         info = HPKEInfo(Envelope.info(topic: topic))
         self.limits = limits
@@ -28,10 +28,10 @@ final class ContextCache: Sendable {
     }
 
     /// Whose messages are sealed.
-    var publicKey: Sender { sender.sender }
+    var publicKey: SenderPublicKey { sender.sender }
 
     /// Seals padded plaintext under a number that was never used before.
-    func seal(_ plaintext: [UInt8], to recipient: Recipient) -> Envelope {
+    func seal(_ plaintext: [UInt8], to recipient: DevicePublicKey) -> Envelope {
         let (context, number) = reserve(for: recipient)
         return Envelope.sealing(
             plaintext, to: recipient, from: sender.sender, in: context.hpke, sequenceNumber: number,
@@ -39,7 +39,7 @@ final class ContextCache: Sendable {
     }
 
     /// Drops the context to one recipient.
-    func forget(_ recipient: Recipient) { state.withLock { $0.contexts[recipient] = nil } }
+    func forget(_ recipient: DevicePublicKey) { state.withLock { $0.contexts[recipient] = nil } }
 
     /// How many contexts are held, whether still usable or not.
     var heldCount: Int { state.withLock { $0.contexts.count } }
@@ -57,7 +57,7 @@ final class ContextCache: Sendable {
         if let next { scheduleSweep(at: next + limits.lifetime) }
     }
 
-    private func reserve(for recipient: Recipient) -> (SealingContext, UInt32) {
+    private func reserve(for recipient: DevicePublicKey) -> (SealingContext, UInt32) {
         let now = environment.now()
         let held = state.withLock { state -> (SealingContext, UInt32)? in
             state.dropAllOfParent()
@@ -105,7 +105,7 @@ private final class SealingContext: Sendable {
 
 /// What the lock protects.
 private struct State {
-    var contexts: [Recipient: Held] = [:]
+    var contexts: [DevicePublicKey: Held] = [:]
     var isSweepDue = false
     /// Contexts in the order in which they were made.
     private var order: [Entry] = []
@@ -121,7 +121,7 @@ private struct State {
 
     /// Stale where the serial number of what is held differs.
     private struct Entry {
-        let recipient: Recipient
+        let recipient: DevicePublicKey
         let serial: UInt64
         let created: ContinuousClock.Instant
     }
@@ -131,7 +131,7 @@ private struct State {
         order[firstInOrder...].first { held($0) != nil }?.created
     }
 
-    mutating func reserve(for recipient: Recipient, messageCount: Int) -> (SealingContext, UInt32)? {
+    mutating func reserve(for recipient: DevicePublicKey, messageCount: Int) -> (SealingContext, UInt32)? {
         guard let index = contexts.index(forKey: recipient) else { return nil }
         let (context, number) = (contexts.values[index].context, contexts.values[index].nextNumber)
         contexts.values[index].nextNumber += 1
@@ -146,7 +146,7 @@ private struct State {
     }
 
     /// Keeps a context whose number 0 is already taken.
-    mutating func hold(_ context: SealingContext, for recipient: Recipient, heldCount: Int) {
+    mutating func hold(_ context: SealingContext, for recipient: DevicePublicKey, heldCount: Int) {
         guard contexts[recipient] == nil else { return }
         serial += 1
         contexts[recipient] = Held(context: context, serial: serial, nextNumber: 1)

@@ -6,11 +6,11 @@ public import SealedPush
 /// A value; keep it with the account, and let one caller at a time change it. Source: Specification 11.4.
 public struct EnrolledDevice: Hashable, Sendable {
     /// The key that was pinned when the device enrolled.
-    public let enrollment: Enrollment
+    public let enrollment: EnrollmentPublicKey
     /// The newest record that was accepted.
     public private(set) var record: DeviceRecord
     /// Those of the record's recipients that have answered a challenge.
-    public private(set) var proven: Set<Recipient>
+    public private(set) var proven: Set<DevicePublicKey>
 
     /// Enrolls a device: pins the key that has signed this record.
     ///
@@ -30,13 +30,13 @@ public struct EnrolledDevice: Hashable, Sendable {
     ///
     /// - Throws: `foreignSigner` where the record is not signed by the pinned key. A record that has expired since is taken.
     public init(
-        loading enrollment: Enrollment, record: DeviceRecord, proven: some Sequence<Recipient>
+        loading enrollment: EnrollmentPublicKey, record: DeviceRecord, proven: some Sequence<DevicePublicKey>
     ) throws(RecordError) {
         guard record.enrollment == enrollment else { throw .foreignSigner }
         self.init(enrollment: enrollment, record: record, proven: Set(proven).intersection(record.recipients))
     }
 
-    private init(enrollment: Enrollment, record: DeviceRecord, proven: Set<Recipient>) {
+    private init(enrollment: EnrollmentPublicKey, record: DeviceRecord, proven: Set<DevicePublicKey>) {
         self.enrollment = enrollment
         self.record = record
         self.proven = proven
@@ -64,7 +64,7 @@ public struct EnrolledDevice: Hashable, Sendable {
     }
 
     /// The record's recipients that still have to answer a challenge, newest first.
-    public var unproven: [Recipient] { record.recipients.filter { !proven.contains($0) } }
+    public var unproven: [DevicePublicKey] { record.recipients.filter { !proven.contains($0) } }
 
     /// What to seal to now: the newest recipient that is proven.
     ///
@@ -83,7 +83,7 @@ public struct EnrolledDevice: Hashable, Sendable {
 /// do not keep it.
 public struct VerifiedRecipient: Hashable, Sendable {
     /// What to seal to.
-    public let recipient: Recipient
+    public let recipient: DevicePublicKey
 
-    package init(_ recipient: Recipient) { self.recipient = recipient }
+    package init(_ recipient: DevicePublicKey) { self.recipient = recipient }
 }

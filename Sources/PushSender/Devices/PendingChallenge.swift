@@ -8,9 +8,9 @@ internal import _PushBase
 /// no secret: of the answer it keeps the hash only. Source: Specification 11.5.
 public struct PendingChallenge: Hashable, Sendable {
     /// Which key is asked for.
-    public let recipient: Recipient
+    public let recipient: DevicePublicKey
     /// The device that is to prove it has the key.
-    public let enrollment: Enrollment
+    public let enrollment: EnrollmentPublicKey
     /// The last second at which an answer counts.
     public let expires: Timestamp
     private let answerHash: [UInt8]
@@ -25,7 +25,7 @@ public struct PendingChallenge: Hashable, Sendable {
     ///   - topic: the app's own.
     ///   - sender: one that the device trusts.
     public init(
-        to recipient: Recipient, of enrollment: Enrollment, topic: Topic, from sender: SenderKey, at now: Timestamp
+        to recipient: DevicePublicKey, of enrollment: EnrollmentPublicKey, topic: Topic, from sender: SenderPrivateKey, at now: Timestamp
     ) {
         let suite = Envelope.Suite.sealing(to: recipient, from: sender.sender)
         let context = suite.context(to: recipient, from: sender, info: Challenge.info(topic: topic))
@@ -35,7 +35,7 @@ public struct PendingChallenge: Hashable, Sendable {
 
     /// The same with given randomness, for known answers.
     init(
-        to recipient: Recipient, of enrollment: Enrollment, from sender: Sender, in context: borrowing HPKEContext,
+        to recipient: DevicePublicKey, of enrollment: EnrollmentPublicKey, from sender: SenderPublicKey, in context: borrowing HPKEContext,
         suite: Envelope.Suite = .authenticated, random: borrowing WipedBytes, at now: Timestamp
     ) {
         self.recipient = recipient
@@ -100,9 +100,9 @@ extension PendingChallenge {
     private init?(_ bytes: [UInt8], _ suite: Envelope.Suite) {
         var reader = ByteReader(bytes)
         guard
-            let enrollment = reader.take(KeyAlgorithm.ed25519.publicByteCount).flatMap({ Enrollment($0, .ed25519) }),
+            let enrollment = reader.take(KeyAlgorithm.ed25519.publicByteCount).flatMap({ EnrollmentPublicKey($0, .ed25519) }),
             let recipient = reader.take(suite.recipientKeys.publicByteCount)
-                .flatMap({ Recipient($0, suite.recipientKeys) }),
+                .flatMap({ DevicePublicKey($0, suite.recipientKeys) }),
             let expires = reader.number().flatMap(Timestamp.init(parsing:)),
             let answerHash = reader.take(Self.hashByteCount),
             let envelope = try? Envelope(parsing: Array(bytes[reader.position...])), envelope.suite == suite,

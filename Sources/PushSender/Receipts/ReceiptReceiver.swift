@@ -44,15 +44,15 @@ public final class ReceiptKey: Sendable {
     private let secret: GuardedSecret
 
     /// The one that goes with a sender's messages.
-    public init(of sender: SenderKey) { secret = sender.derived("sealedpush/v1 receipts") }
+    public init(of sender: SenderPrivateKey) { secret = sender.derived("sealedpush/v1 receipts") }
 
     /// What receipts of the device with this key are called by.
-    public func id(of recipient: Recipient) -> ReceiptID {
+    public func id(of recipient: DevicePublicKey) -> ReceiptID {
         ReceiptID(hash("id", recipient.bytes, byteCount: ReceiptID.byteCount))
     }
 
     /// What a message to a device says about receipts; about 2 µs.
-    public func request(_ recipient: Recipient, to address: ReceiptAddress) -> ReceiptRequest {
+    public func request(_ recipient: DevicePublicKey, to address: ReceiptAddress) -> ReceiptRequest {
         let id = id(of: recipient)
         return ReceiptRequest(address: address, id: id, key: key(of: id))
     }

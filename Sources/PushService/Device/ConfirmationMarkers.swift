@@ -19,7 +19,7 @@ package struct ConfirmationMarkers: Sendable {
     }
 
     /// Leaves the marker of a key, if there is none. One that can't be written costs nothing: the next message tries again.
-    package func mark(_ recipient: Recipient, at now: Timestamp) {
+    package func mark(_ recipient: DevicePublicKey, at now: Timestamp) {
         let file = file(recipient)
         guard access(file.path(percentEncoded: false), F_OK) != 0 else { return }
         do {
@@ -33,7 +33,7 @@ package struct ConfirmationMarkers: Sendable {
     /// When the first message opened under a key; nil where none has.
     ///
     /// - Parameter now: stands for a time that can't be read, since a message has opened all the same.
-    package func time(of recipient: Recipient, at now: Timestamp) -> Timestamp? {
+    package func time(of recipient: DevicePublicKey, at now: Timestamp) -> Timestamp? {
         guard let bytes = try? DurableFiles.read(file(recipient), limit: 32) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.hasSuffix("\n"), let seconds = FileLedger.decimal(String(text.dropLast())),
@@ -43,13 +43,13 @@ package struct ConfirmationMarkers: Sendable {
     }
 
     /// For a key that is erased.
-    func remove(_ recipient: Recipient) { unlink(file(recipient).path(percentEncoded: false)) }
+    func remove(_ recipient: DevicePublicKey) { unlink(file(recipient).path(percentEncoded: false)) }
 
     private static let folderName = "confirmed"
 
     private var folder: URL { root.appending(path: Self.folderName, directoryHint: .isDirectory) }
 
-    private func file(_ recipient: Recipient) -> URL {
+    private func file(_ recipient: DevicePublicKey) -> URL {
         // A file's name has at most 255 bytes.
         let bytes = recipient.bytes.count > 64 ? recipient.bytes.withUnsafeBytes(SHA256.hash) : recipient.bytes
         return folder.appending(path: Hex.encode(bytes))

@@ -20,11 +20,11 @@ struct KeyChange {
     }
 
     /// The keys' lives, and the rules that they follow.
-    var rotation: KeyRotation<Recipient> { KeyRotation(stored.keys.map { ($0.recipient, $0.life) }) }
+    var rotation: KeyRotation<DevicePublicKey> { KeyRotation(stored.keys.map { ($0.recipient, $0.life) }) }
 
     /// Makes a key; nil while another one waits for its first message.
-    mutating func addKey() throws(KeyChangeError) -> Recipient? {
-        let identity = Identity()
+    mutating func addKey() throws(KeyChangeError) -> DevicePublicKey? {
+        let identity = DevicePrivateKey()
         var rotation = rotation
         guard let life = rotation.add(identity.recipient, at: now) else { return nil }
         try add(StoredKey.item(identity, life: life))
@@ -35,7 +35,7 @@ struct KeyChange {
     ///
     /// - Parameter wrote: called after each, with the life before and after.
     mutating func write(
-        _ rotation: KeyRotation<Recipient>, _ wrote: (Recipient, KeyLife, KeyLife) -> Void = { _, _, _ in }
+        _ rotation: KeyRotation<DevicePublicKey>, _ wrote: (DevicePublicKey, KeyLife, KeyLife) -> Void = { _, _, _ in }
     ) throws(KeyChangeError) {
         for key in stored.keys {
             guard let life = rotation.life(of: key.recipient), life != key.life else { continue }
@@ -45,7 +45,7 @@ struct KeyChange {
     }
 
     /// Destroys a key's secret.
-    mutating func erase(_ recipient: Recipient) throws(KeyChangeError) {
+    mutating func erase(_ recipient: DevicePublicKey) throws(KeyChangeError) {
         guard let key = stored.keys.first(where: { $0.recipient == recipient }) else { return }
         try remove(key.item)
     }
@@ -94,7 +94,7 @@ struct KeyChange {
     }
 
     /// Its counter is believed because this device itself has signed it: no server can make one up.
-    private func require(_ known: DeviceRecord, by key: EnrollmentKey) throws(KeyChangeError) {
+    private func require(_ known: DeviceRecord, by key: EnrollmentPrivateKey) throws(KeyChangeError) {
         guard known.enrollment == key.enrollment else { throw .failed(.record(.foreignSigner)) }
         guard known.topic == topic else { throw .failed(.record(.otherTopic)) }
     }
@@ -102,19 +102,19 @@ struct KeyChange {
     /// The enrollment key, made now if there is none.
     private mutating func enrollment() throws(KeyChangeError) -> StoredEnrollment {
         if let enrollment = stored.enrollment(for: topic) { return enrollment }
-        try add(StoredEnrollment.item(EnrollmentKey(), for: topic))
+        try add(StoredEnrollment.item(EnrollmentPrivateKey(), for: topic))
         // Gone again: then another process was faster.
         guard let enrollment = stored.enrollment(for: topic) else { throw .raced }
         return enrollment
     }
 
     /// Nil where there is none, or it is damaged.
-    func enrollmentKey() throws(KeyChangeError) -> EnrollmentKey? {
+    func enrollmentKey() throws(KeyChangeError) -> EnrollmentPrivateKey? {
         guard let enrollment = stored.enrollment(for: topic) else { return nil }
         return try key(of: enrollment)
     }
 
-    private func key(of enrollment: StoredEnrollment) throws(KeyChangeError) -> EnrollmentKey? {
+    private func key(of enrollment: StoredEnrollment) throws(KeyChangeError) -> EnrollmentPrivateKey? {
         do { return try enrollment.key(in: items) } catch { throw KeyChangeError(error) }
     }
 

@@ -61,7 +61,7 @@ extension OwnDevice {
 
     /// Revoked keys at once, retired ones after 31 days.
     func eraseWhatIsDue(
-        _ change: inout KeyChange, _ erased: (Recipient) -> Void
+        _ change: inout KeyChange, _ erased: (DevicePublicKey) -> Void
     ) throws(KeyChangeError) {
         for recipient in change.rotation.erasable(at: change.now) {
             try change.erase(recipient)
@@ -78,13 +78,13 @@ extension OwnDevice {
 /// What ``OwnDevice/maintain(rotatingOlderThan:serverKnows:at:)`` has done, and what there is to do for the app.
 public struct DeviceMaintenance: Hashable, Sendable {
     /// New keys under which a message has opened: they are in use now.
-    public let confirmed: [Recipient]
+    public let confirmed: [DevicePublicKey]
     /// Keys that open only what was sent until two hours after they retired.
-    public let retired: [Recipient]
+    public let retired: [DevicePublicKey]
     /// Keys that are gone.
-    public let erased: [Recipient]
+    public let erased: [DevicePublicKey]
     /// A new key that was made.
-    public let rotated: Recipient?
+    public let rotated: DevicePublicKey?
     /// The newest record. Send it to the server unless that has this one: compare ``DeviceRecord/counter``.
     public let record: DeviceRecord
     /// Since when a new key has been waiting for its first message; nil where none does.
@@ -93,13 +93,13 @@ public struct DeviceMaintenance: Hashable, Sendable {
     public let isOverdue: Bool
 
     struct Steps {
-        var confirmed: [Recipient] = []
-        var retired: [Recipient] = []
-        var erased: [Recipient] = []
-        var rotated: Recipient?
+        var confirmed: [DevicePublicKey] = []
+        var retired: [DevicePublicKey] = []
+        var erased: [DevicePublicKey] = []
+        var rotated: DevicePublicKey?
     }
 
-    init(steps: Steps, record: DeviceRecord, _ rotation: KeyRotation<Recipient>, at now: Timestamp) {
+    init(steps: Steps, record: DeviceRecord, _ rotation: KeyRotation<DevicePublicKey>, at now: Timestamp) {
         confirmed = steps.confirmed
         retired = steps.retired
         erased = steps.erased

@@ -51,7 +51,7 @@ public struct OwnDevice: Sendable {
     /// The enrollment key stays. Where that may be stolen too, the account's owner must enroll the device anew.
     public func revoke(at now: Timestamp = .now()) throws(DeviceError) -> DeviceRecord {
         // Told from the new key by name, as this may begin again.
-        var revoked: Set<Recipient>?
+        var revoked: Set<DevicePublicKey>?
         return try change(at: now) { (change) throws(KeyChangeError) in
             var rotation = change.rotation
             let all = revoked ?? Set(rotation.members.map(\.key))
@@ -73,8 +73,8 @@ public struct OwnDevice: Sendable {
     ///   never enrolled.
     public func answer(challenge text: String, at now: Timestamp = .now()) throws(ChallengeError) -> String {
         let topic = configuration.topic
-        let enrollment: Enrollment
-        let senders: [Sender]
+        let enrollment: EnrollmentPublicKey
+        let senders: [SenderPublicKey]
         let keys: DeviceKeys
         do {
             keys = DeviceKeys(try items())

@@ -25,15 +25,15 @@ package struct StoredEnrollment {
     }
 
     /// The item for one that is to be stored, before its first record.
-    package static func item(_ key: EnrollmentKey, for topic: Topic) -> SecretItem {
+    package static func item(_ key: EnrollmentPrivateKey, for topic: Topic) -> SecretItem {
         SecretItem(
             account: account(topic), attributes: attributes(counter: 0, record: nil),
             secret: key.withSecretText { ItemSecret(copying: $0) })
     }
 
     /// Nil where it is damaged, or gone.
-    package func key(in items: any SecretItems) throws(SecretItemError) -> EnrollmentKey? {
-        try items.secret(of: item)?.withBytes { try? EnrollmentKey(parsing: $0) }
+    package func key(in items: any SecretItems) throws(SecretItemError) -> EnrollmentPrivateKey? {
+        try items.secret(of: item)?.withBytes { try? EnrollmentPrivateKey(parsing: $0) }
     }
 
     static func account(_ topic: Topic) -> String { "enrollment \(topic)" }

@@ -8,7 +8,7 @@ package struct StoredItems {
 
     package init(_ items: [ListedItem]) {
         self.items = items
-        var keys: [Recipient: StoredKey] = [:]
+        var keys: [DevicePublicKey: StoredKey] = [:]
         for key in items.compactMap(StoredKey.init) {
             // Of two items of one name the one whose life is further on counts: a retired key never becomes active.
             keys[key.recipient] = keys[key.recipient].map { StoredKey.further($0, key) } ?? key
@@ -29,13 +29,13 @@ package struct StoredItems {
 
 /// One of the device's keys as it is stored: `key push1…`, with its life.
 package struct StoredKey {
-    package let recipient: Recipient
+    package let recipient: DevicePublicKey
     package let life: KeyLife
     package let item: ListedItem
 
     init?(_ item: ListedItem) {
         guard item.account.hasPrefix(Self.prefix),
-            let recipient = try? Recipient(parsing: String(item.account.dropFirst(Self.prefix.count))),
+            let recipient = try? DevicePublicKey(parsing: String(item.account.dropFirst(Self.prefix.count))),
             let life = KeyLife(attributes: item.attributes)
         else { return nil }
         self.recipient = recipient
@@ -44,7 +44,7 @@ package struct StoredKey {
     }
 
     /// The item for a key that is to be stored.
-    package static func item(_ identity: Identity, life: KeyLife) -> SecretItem {
+    package static func item(_ identity: DevicePrivateKey, life: KeyLife) -> SecretItem {
         SecretItem(
             account: prefix + identity.recipient.description, attributes: life.attributes,
             secret: identity.withSecretText { ItemSecret(copying: $0) })
@@ -53,7 +53,7 @@ package struct StoredKey {
     /// The key with its secret; nil where that is gone, or is not the recipient's.
     func deviceKey(in items: any SecretItems) throws(SecretItemError) -> DeviceKey? {
         guard let secret = try items.secret(of: item),
-            let identity = secret.withBytes({ try? Identity(parsing: $0) }), identity.recipient == recipient
+            let identity = secret.withBytes({ try? DevicePrivateKey(parsing: $0) }), identity.recipient == recipient
         else { return nil }
         return DeviceKey(identity, life: life)
     }

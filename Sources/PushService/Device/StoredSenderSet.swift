@@ -6,14 +6,14 @@ internal import SealedPush
 /// the higher counter counts: no order of calls puts the device back to an older set.
 struct StoredSenderSet {
     let topic: Topic
-    let authority: Authority
+    let authority: AuthorityPublicKey
     let counter: UInt64
     let item: ListedItem
 
     init?(_ item: ListedItem) {
         let words = item.account.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 4, words[0] == Self.kind, let topic = Topic(parsing: words[1]),
-            let authority = try? Authority(parsing: words[2]), let counter = UInt64(words[3])
+            let authority = try? AuthorityPublicKey(parsing: words[2]), let counter = UInt64(words[3])
         else { return nil }
         self.topic = topic
         self.authority = authority

@@ -152,7 +152,7 @@ extension PushServerClient {
     }
 
     package func unregister(_ device: OwnDevice) async throws(PushServerError) {
-        let enrollment: Enrollment?
+        let enrollment: EnrollmentPublicKey?
         do throws(DeviceError) {
             enrollment = try device.change(at: .now()) { (change) throws(KeyChangeError) in
                 try change.enrollmentKey()?.enrollment

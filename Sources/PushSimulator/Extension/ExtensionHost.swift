@@ -176,8 +176,8 @@ final class StandardService: SealedNotificationService {
 extension StandardConfiguration {
     func configuration(container: URL) -> ServiceConfiguration? {
         guard let topic = Topic(parsing: topic) else { return nil }
-        let trusted = senders.compactMap { try? Sender(parsing: $0) }
-        let pinned = authorities.compactMap { try? Authority(parsing: $0) }
+        let trusted = senders.compactMap { try? SenderPublicKey(parsing: $0) }
+        let pinned = authorities.compactMap { try? AuthorityPublicKey(parsing: $0) }
         guard trusted.count == senders.count, pinned.count == authorities.count, VisibleText.isVisible(safeDefault)
         else { return nil }
         return ServiceConfiguration(

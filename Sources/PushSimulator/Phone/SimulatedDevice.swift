@@ -45,20 +45,20 @@ extension SimulatedDevice {
     }
 
     /// The lives of the phone's keys.
-    package var rotation: KeyRotation<Recipient> {
+    package var rotation: KeyRotation<DevicePublicKey> {
         get throws(SecretItemError) {
             KeyRotation(StoredItems(try keychain.list()).keys.map { ($0.recipient, $0.life) })
         }
     }
 
     /// Whether an authenticated message has opened under this key, so that the app may confirm it.
-    package func hasOpened(under recipient: Recipient) -> Bool {
+    package func hasOpened(under recipient: DevicePublicKey) -> Bool {
         let root = container.appending(path: SharedContainer.subfolderName)
         return ConfirmationMarkers(in: root).time(of: recipient, at: .now()) != nil
     }
 
     /// What the app calls if only its keys matter: it believes these authorities, and no sender by its key.
-    package func app(for topic: Topic, pinning authorities: [Authority] = []) -> OwnDevice? {
+    package func app(for topic: Topic, pinning authorities: [AuthorityPublicKey] = []) -> OwnDevice? {
         app(
             StandardConfiguration(
                 topic: topic.description, senders: [], authorities: authorities.map(\.description),
@@ -81,7 +81,7 @@ extension SimulatedDevice {
     ///
     /// - Parameter enrollment: with the newest record that was signed elsewhere; an older one changes nothing.
     package func adopt(
-        _ keys: [DeviceKey], destroying gone: [Recipient], enrollment: (key: EnrollmentKey, record: DeviceRecord)?
+        _ keys: [DeviceKey], destroying gone: [DevicePublicKey], enrollment: (key: EnrollmentPrivateKey, record: DeviceRecord)?
     ) throws(SecretItemError) {
         let keychain = keychain
         let stored = StoredItems(try keychain.list())

@@ -44,7 +44,7 @@ extension Envelope: Hashable {
 extension Envelope {
     /// Seals padded plaintext under one number of a context. **The caller never uses a number twice.**
     package static func sealing(
-        _ plaintext: [UInt8], to recipient: Recipient, from sender: Sender, in context: borrowing HPKEContext,
+        _ plaintext: [UInt8], to recipient: DevicePublicKey, from sender: SenderPublicKey, in context: borrowing HPKEContext,
         sequenceNumber: UInt32, suite: Suite = .authenticated
     ) -> Envelope {
         var bytes = [UInt8](repeating: 0, count: plaintext.count + suite.overheadByteCount)
@@ -65,7 +65,7 @@ extension Envelope {
     }
 
     /// Seals padded plaintext in a way that proves nothing about its sender.
-    package static func sealingAnonymously(_ plaintext: [UInt8], to recipient: Recipient) -> Envelope {
+    package static func sealingAnonymously(_ plaintext: [UInt8], to recipient: DevicePublicKey) -> Envelope {
         let suite = Suite.sealing(to: recipient, from: nil)
         guard case .anonymous(let seal, _) = suite.method else { preconditionFailure("this suite names its sender") }
         var bytes = [UInt8](repeating: 0, count: plaintext.count + suite.overheadByteCount)
@@ -83,7 +83,7 @@ extension Envelope {
     ///
     /// - Parameter sender: whose message it must be; nil where the suite proves nothing about that.
     func open(
-        with identity: Identity, from sender: Sender?, info: HPKEInfo, into plaintext: UnsafeMutableRawBufferPointer
+        with identity: DevicePrivateKey, from sender: SenderPublicKey?, info: HPKEInfo, into plaintext: UnsafeMutableRawBufferPointer
     ) -> Bool {
         guard suite.fits(identity.recipient), suite.fits(sender) else { return false }
         return bytes.withUnsafeBytes { bytes in

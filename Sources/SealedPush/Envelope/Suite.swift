@@ -25,12 +25,12 @@ extension Envelope {
             /// `isSafe` says whether this many bytes may be taken for an encapsulated key.
             case authenticated(
                 isSafe: @Sendable (UnsafeRawBufferPointer) -> Bool,
-                sending: @Sendable (Recipient, SenderKey, HPKEInfo) -> HPKEContext,
-                receiving: @Sendable (UnsafeRawBufferPointer, Identity, Sender, HPKEInfo) -> HPKEContext)
+                sending: @Sendable (DevicePublicKey, SenderPrivateKey, HPKEInfo) -> HPKEContext,
+                receiving: @Sendable (UnsafeRawBufferPointer, DevicePrivateKey, SenderPublicKey, HPKEInfo) -> HPKEContext)
             /// Proves nothing about who sealed. `open` is false where it does not open.
             case anonymous(
-                seal: @Sendable (UnsafeRawBufferPointer, Recipient, UnsafeMutableRawBufferPointer) -> Void,
-                open: @Sendable (UnsafeRawBufferPointer, Identity, UnsafeMutableRawBufferPointer) -> Bool)
+                seal: @Sendable (UnsafeRawBufferPointer, DevicePublicKey, UnsafeMutableRawBufferPointer) -> Void,
+                open: @Sendable (UnsafeRawBufferPointer, DevicePrivateKey, UnsafeMutableRawBufferPointer) -> Bool)
         }
 
         // Specification 3.1: suite · recipient key ID, and where it proves who sealed: sender key ID · enc · sequence number.
@@ -75,7 +75,7 @@ extension Envelope.Suite {
     @TaskLocal package static var known: [Envelope.Suite] = [.authenticated, .anonymous]
 
     /// The one that seals to a recipient, from a sender or from nobody.
-    package static func sealing(to recipient: Recipient, from sender: Sender?) -> Envelope.Suite {
+    package static func sealing(to recipient: DevicePublicKey, from sender: SenderPublicKey?) -> Envelope.Suite {
         guard let suite = known.first(where: { $0.fits(recipient) && $0.fits(sender) }) else {
             preconditionFailure("there is no suite for these two kinds of key")
         }
@@ -83,7 +83,7 @@ extension Envelope.Suite {
     }
 
     /// What an envelope has more than its plaintext, at most, whichever suite seals for a sender or for nobody.
-    package static func maximumOverhead(from sender: Sender?) -> Int {
+    package static func maximumOverhead(from sender: SenderPublicKey?) -> Int {
         known.lazy.filter { $0.fits(sender) }.map(\.overheadByteCount).max() ?? 0
     }
 
@@ -99,11 +99,11 @@ extension Envelope.Suite: Hashable {
 }
 
 extension Envelope.Suite {
-    func fits(_ recipient: Recipient) -> Bool { recipient.algorithm == recipientKeys }
-    func fits(_ sender: Sender?) -> Bool { sender?.algorithm == senderKeys }
+    func fits(_ recipient: DevicePublicKey) -> Bool { recipient.algorithm == recipientKeys }
+    func fits(_ sender: SenderPublicKey?) -> Bool { sender?.algorithm == senderKeys }
 
     /// A fresh context; about 120 µs.
-    package func context(to recipient: Recipient, from sender: SenderKey, info: HPKEInfo) -> HPKEContext {
+    package func context(to recipient: DevicePublicKey, from sender: SenderPrivateKey, info: HPKEInfo) -> HPKEContext {
         guard case .authenticated(_, let sending, _) = method else { preconditionFailure("this suite has no contexts") }
         return sending(recipient, sender, info)
     }

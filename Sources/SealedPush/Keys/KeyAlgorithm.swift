@@ -39,7 +39,7 @@ extension PublicKey {
     package var x25519: X25519PublicKey { bytes.withUnsafeBytes { X25519PublicKey(checked: $0) } }
 }
 
-extension SecretKey {
+extension PrivateKey {
     package var x25519: some X25519Secret { X25519Half(key: self) }
 
     /// Its 64-byte signature of a message; about 60 µs.
@@ -56,7 +56,7 @@ extension PublicKey where Role: SigningRole {
 }
 
 private struct X25519Half<Role: KeyRole>: X25519Secret {
-    let key: SecretKey<Role>
+    let key: PrivateKey<Role>
 
     var publicKey: X25519PublicKey { key.publicKey.x25519 }
 

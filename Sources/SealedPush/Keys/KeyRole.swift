@@ -47,47 +47,47 @@ public enum EnrollmentRole: SigningRole { public static let kind = KeyKind.enrol
 ///
 /// To be believed only from a source that the app trusts, for whoever puts in a recipient of their own reads what is
 /// sealed to it. Its ``PublicKey/keyID`` is the hint that travels with each envelope.
-public typealias Recipient = PublicKey<DeviceRole>
+public typealias DevicePublicKey = PublicKey<DeviceRole>
 
 /// The public half of a sender's key: whom a device believes. Its text begins with `pushsender1` and has 69 characters.
 ///
 /// A device trusts the senders that its app names and no others.
-public typealias Sender = PublicKey<SenderRole>
+public typealias SenderPublicKey = PublicKey<SenderRole>
 
 /// The public half of an app's authority: whose ``SenderSet`` a device believes. Its text begins with `pushauthority1`
 /// and has 72 characters.
 ///
 /// Compiled into the app, so that a sender's key can be replaced without an update of the app.
-public typealias Authority = PublicKey<AuthorityRole>
+public typealias AuthorityPublicKey = PublicKey<AuthorityRole>
 
 /// The public half of a device's enrollment key: whose ``DeviceRecord`` a server believes. Its text begins with
 /// `pushenrollment1` and has 72 characters.
 ///
 /// A server pins it to an account and a device inside the app's own login.
-public typealias Enrollment = PublicKey<EnrollmentRole>
+public typealias EnrollmentPublicKey = PublicKey<EnrollmentRole>
 
 /// The private half of a device's key: what opens. Its text begins with `PUSH-SECRET-KEY-1`.
-public typealias Identity = SecretKey<DeviceRole>
+public typealias DevicePrivateKey = PrivateKey<DeviceRole>
 
 /// A sender's secret key: what seals, and proves who sealed. Its text begins with `PUSH-SENDER-SECRET-KEY-1`.
-public typealias SenderKey = SecretKey<SenderRole>
+public typealias SenderPrivateKey = PrivateKey<SenderRole>
 
 /// An app's authority: what signs its ``SenderSet``. Its text begins with `PUSH-AUTHORITY-SECRET-KEY-1`.
 ///
 /// Belongs on a machine that is not connected to the network: whoever has it names the senders that every device of
 /// the app believes.
-public typealias AuthorityKey = SecretKey<AuthorityRole>
+public typealias AuthorityPrivateKey = PrivateKey<AuthorityRole>
 
 /// A device's enrollment key: what signs its ``DeviceRecord``. Its text begins with `PUSH-ENROLLMENT-SECRET-KEY-1`.
 ///
 /// A device has one for each app and keeps it for as long as the app is installed there, while its other keys change.
-public typealias EnrollmentKey = SecretKey<EnrollmentRole>
+public typealias EnrollmentPrivateKey = PrivateKey<EnrollmentRole>
 
 // The public half by the name that its kind has.
-extension Identity { public var recipient: Recipient { publicKey } }
-extension SenderKey { public var sender: Sender { publicKey } }
-extension AuthorityKey { public var authority: Authority { publicKey } }
-extension EnrollmentKey { public var enrollment: Enrollment { publicKey } }
+extension DevicePrivateKey { public var recipient: DevicePublicKey { publicKey } }
+extension SenderPrivateKey { public var sender: SenderPublicKey { publicKey } }
+extension AuthorityPrivateKey { public var authority: AuthorityPublicKey { publicKey } }
+extension EnrollmentPrivateKey { public var enrollment: EnrollmentPublicKey { publicKey } }
 
 extension KeyKind {
     /// What a key of this kind is called where its public half is shown, and its secret half.

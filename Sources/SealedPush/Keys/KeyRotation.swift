@@ -108,8 +108,8 @@ extension DeviceRecord {
     ///
     /// - Parameter last: the highest counter that is known of this device; nil before its first record.
     package init(
-        of rotation: KeyRotation<Recipient>, topic: Topic, after last: UInt64?, at now: Timestamp,
-        signedBy key: EnrollmentKey
+        of rotation: KeyRotation<DevicePublicKey>, topic: Topic, after last: UInt64?, at now: Timestamp,
+        signedBy key: EnrollmentPrivateKey
     ) throws(RecordError) {
         try self.init(
             of: Self.recipients(of: rotation), topic: topic, counter: RecordCounter.next(after: last, at: now),
@@ -117,12 +117,12 @@ extension DeviceRecord {
     }
 
     /// Whether it names just those keys that it should.
-    package func names(_ rotation: KeyRotation<Recipient>) -> Bool { recipients == Self.recipients(of: rotation) }
+    package func names(_ rotation: KeyRotation<DevicePublicKey>) -> Bool { recipients == Self.recipients(of: rotation) }
 
     /// Whether it ends so soon that it is to be signed anew.
     package func isRenewalDue(at now: Timestamp) -> Bool { expires.seconds(since: now) < RotationRules.renewal }
 
-    private static func recipients(of rotation: KeyRotation<Recipient>) -> [Recipient] {
+    private static func recipients(of rotation: KeyRotation<DevicePublicKey>) -> [DevicePublicKey] {
         rotation.active.prefix(ListForm.keyCounts.upperBound).map(\.key)
     }
 }

@@ -25,17 +25,17 @@ public enum KeyStoreError: Error, Equatable, Sendable {
 /// One of a device's own keys, with what is known about its life.
 public struct DeviceKey: Sendable {
     /// What opens.
-    public let identity: Identity
+    public let identity: DevicePrivateKey
     /// Where in its life it is: a retired key opens only what was sent in time, a revoked one nothing.
     public let life: KeyLife
 
-    public init(_ identity: Identity, life: KeyLife) {
+    public init(_ identity: DevicePrivateKey, life: KeyLife) {
         self.identity = identity
         self.life = life
     }
 
     /// A key that is in use.
-    public init(_ identity: Identity, created: Timestamp) {
+    public init(_ identity: DevicePrivateKey, created: Timestamp) {
         self.init(identity, life: KeyLife(created: created, confirmed: created))
     }
 

@@ -1,7 +1,7 @@
 import PushCrypto
 internal import _PushBase
 
-/// The public half of a key pair: a ``Recipient``, ``Sender``, ``Authority`` or ``Enrollment``.
+/// The public half of a key pair: a ``DevicePublicKey``, ``SenderPublicKey``, ``AuthorityPublicKey`` or ``EnrollmentPublicKey``.
 ///
 /// Always one that is safe to use. May be printed, stored and sent. Equal where all bytes are. Source: Specification 8.
 public struct PublicKey<Role: KeyRole>: Sendable {
@@ -75,11 +75,11 @@ where Role: TrustedRole {
     }
 }
 
-/// The secret half of a key pair: an ``Identity``, ``SenderKey``, ``AuthorityKey`` or ``EnrollmentKey``.
+/// The secret half of a key pair: an ``DevicePrivateKey``, ``SenderPrivateKey``, ``AuthorityPrivateKey`` or ``EnrollmentPrivateKey``.
 ///
 /// Its bytes lie in guarded memory that is wiped with the last reference; printing, interpolating or reflecting one
 /// shows the public half only. Safe to share between threads. A process can hold about 16,000. Source: Specification 8.
-public final class SecretKey<Role: KeyRole>: Sendable {
+public final class PrivateKey<Role: KeyRole>: Sendable {
     /// The public half.
     public let publicKey: PublicKey<Role>
     private let secret: GuardedSecret
@@ -150,7 +150,7 @@ public final class SecretKey<Role: KeyRole>: Sendable {
     }
 }
 
-extension SecretKey: CustomStringConvertible, CustomReflectable {
+extension PrivateKey: CustomStringConvertible, CustomReflectable {
     /// The public half's text, never the secret.
     public var description: String { "\(Role.kind.names.secretKey)(\(publicKey))" }
 

@@ -9,9 +9,9 @@ public struct OpenedContent: Sendable {
     public let topic: Topic
     public let sent: Timestamp
     /// The trusted sender who sealed it; nil where anybody may have.
-    public let sender: Sender?
+    public let sender: SenderPublicKey?
     /// The device's key under which it opened.
-    public let recipient: Recipient
+    public let recipient: DevicePublicKey
     /// What the ledger knows it by: 32 bytes, the same for every copy of this envelope and for no other message.
     package let ledgerKey: [UInt8]
     /// When the key under which it opened was made.

@@ -37,13 +37,13 @@ public struct Opener: Sendable {
         package let plaintext: [UInt8]
         package let key: DeviceKey
         /// Nil where anybody may have sealed it.
-        package let sender: Sender?
+        package let sender: SenderPublicKey?
     }
 
     /// Steps 2 to 4 alone.
     package func unseal(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> Unsealed {
         let candidates = try identities(for: envelope)
-        var senders: [Sender?] = [nil]
+        var senders: [SenderPublicKey?] = [nil]
         if let id = envelope.senderKeyID {
             senders = try self.senders(at: now).filter { $0.keyID == id }
             guard !senders.isEmpty else { throw .unknownSender }
@@ -62,7 +62,7 @@ public struct Opener: Sendable {
     }
 
     /// Whom step 3 looks among.
-    private func senders(at now: Timestamp) throws(OpenError) -> [Sender] {
+    private func senders(at now: Timestamp) throws(OpenError) -> [SenderPublicKey] {
         // Apps without an authority ask their store for nothing more.
         guard !trusted.authorities.isEmpty else { return trusted.senders }
         let set: SenderSet?
@@ -87,7 +87,7 @@ public struct Opener: Sendable {
 
 extension Opener {
     /// An opener for senders that are known one by one.
-    public init(topic: Topic, keys: any KeyStore, trusting senders: [Sender], allowsAnonymous: Bool = false) {
+    public init(topic: Topic, keys: any KeyStore, trusting senders: [SenderPublicKey], allowsAnonymous: Bool = false) {
         self.init(topic: topic, keys: keys, trusting: TrustedSenders(senders), allowsAnonymous: allowsAnonymous)
     }
 
@@ -147,7 +147,7 @@ extension Envelope {
     }
 
     /// Specification 7.2: BLAKE2b-256 over what no two messages share.
-    fileprivate func ledgerKey(recipient: Recipient, sender: Sender?) -> [UInt8] {
+    fileprivate func ledgerKey(recipient: DevicePublicKey, sender: SenderPublicKey?) -> [UInt8] {
         var bytes = [suite.identifier] + recipient.bytes
         // `enc` and the number, or the whole box.
         bytes += sender.map { $0.bytes + headerBytes[suite.enc.lowerBound...] } ?? Array(sealedBytes)

@@ -19,7 +19,7 @@ public enum Challenge {
     /// - Throws: `malformed`, `unknownRecipient`, `locked`, `keysUnavailable`, `unknownSender`, `rejected` or
     ///   `foreignEnrollment`.
     public static func answer(
-        _ text: String, enrollment: Enrollment, topic: Topic, keys: any KeyStore, trusting senders: [Sender]
+        _ text: String, enrollment: EnrollmentPublicKey, topic: Topic, keys: any KeyStore, trusting senders: [SenderPublicKey]
     ) throws(ChallengeError) -> String {
         guard let bytes = ArmouredText.challenge.bytes(of: text), let envelope = try? Envelope(parsing: bytes),
             let senderKeyID = envelope.senderKeyID, envelope.plaintextByteCount == plaintextByteCount
@@ -49,7 +49,7 @@ public enum Challenge {
     /// The device's keys with this ID, in the order of trying. Only active ones: nobody is to begin sealing to another.
     private static func identities(
         for id: KeyID, in keys: any KeyStore
-    ) throws(ChallengeError) -> [Identity] {
+    ) throws(ChallengeError) -> [DevicePrivateKey] {
         let found: [DeviceKey]
         do {
             found = try keys.keys(for: id)
@@ -65,7 +65,7 @@ public enum Challenge {
     }
 
     /// Specification 3.2.3.
-    private static func pairs(_ identities: [Identity], _ senders: [Sender]) -> ArraySlice<(Identity, Sender)> {
+    private static func pairs(_ identities: [DevicePrivateKey], _ senders: [SenderPublicKey]) -> ArraySlice<(DevicePrivateKey, SenderPublicKey)> {
         identities.flatMap { identity in senders.map { (identity, $0) } }.prefix(16)
     }
 }
@@ -77,7 +77,7 @@ extension Challenge {
     }
 
     /// BLAKE2b-256(random; "sealedpush/v1 answer" ‖ 0x00 ‖ recipient ‖ enrollment).
-    package static func answer(random: UnsafeRawBufferPointer, recipient: Recipient, enrollment: Enrollment) -> [UInt8] {
+    package static func answer(random: UnsafeRawBufferPointer, recipient: DevicePublicKey, enrollment: EnrollmentPublicKey) -> [UInt8] {
         let message = Array("sealedpush/v1 answer".utf8) + [0] + recipient.bytes + enrollment.bytes
         return BLAKE2b.hash(message, key: random, byteCount: answerByteCount)
     }

@@ -34,16 +34,16 @@ public typealias SenderSet = SignedList<SenderRole>
 
 extension DeviceRecord {
     /// 1 to 16, none twice, newest first.
-    public var recipients: [Recipient] { keys }
+    public var recipients: [DevicePublicKey] { keys }
     /// Who signed.
-    public var enrollment: Enrollment { signer }
+    public var enrollment: EnrollmentPublicKey { signer }
 }
 
 extension SenderSet {
     /// 1 to 16, none twice, newest first.
-    public var senders: [Sender] { keys }
+    public var senders: [SenderPublicKey] { keys }
     /// Who signed.
-    public var authority: Authority { signer }
+    public var authority: AuthorityPublicKey { signer }
 }
 
 extension SignedList {
@@ -56,7 +56,7 @@ extension SignedList {
     /// - Throws: `malformed` where a parameter breaks these rules.
     public init(
         of keys: [PublicKey<Role>], topic: Topic, counter: UInt64, created: Timestamp, expires: Timestamp,
-        signedBy key: SecretKey<Role.Signer>
+        signedBy key: PrivateKey<Role.Signer>
     ) throws(RecordError) {
         guard Self.areAllowed(keys), created < expires else { throw .malformed }
         let version = ListForm.version(of: keys.map(\.algorithm))

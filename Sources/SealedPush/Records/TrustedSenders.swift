@@ -5,10 +5,10 @@
 /// built-in senders again: who can hold back the next one must not bring an old key back. Source: Specification 11.
 public struct TrustedSenders: Hashable, Sendable {
     /// Most likely first.
-    public let senders: [Sender]
-    public let authorities: [Authority]
+    public let senders: [SenderPublicKey]
+    public let authorities: [AuthorityPublicKey]
 
-    public init(_ senders: [Sender], authorities: [Authority] = []) {
+    public init(_ senders: [SenderPublicKey], authorities: [AuthorityPublicKey] = []) {
         self.senders = senders
         self.authorities = authorities
     }
@@ -16,7 +16,7 @@ public struct TrustedSenders: Hashable, Sendable {
     /// Who is believed now, in the order of trying.
     ///
     /// - Parameter set: the newest that the device has accepted, from its key store.
-    package func senders(following set: SenderSet?, topic: Topic, at now: Timestamp) -> [Sender] {
+    package func senders(following set: SenderSet?, topic: Topic, at now: Timestamp) -> [SenderPublicKey] {
         // A set of an authority that the app no longer pins does not count.
         guard let set, authorities.contains(set.authority), set.topic == topic else { return senders }
         do throws(RecordError) {

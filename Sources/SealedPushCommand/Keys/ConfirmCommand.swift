@@ -91,7 +91,7 @@ struct ChallengeCommand: ParsableCommand {
         }
     }
 
-    private func senders(of name: KeyName, _ keys: Keyring) throws -> [Sender] {
+    private func senders(of name: KeyName, _ keys: Keyring) throws -> [SenderPublicKey] {
         guard trust.isEmpty else { return try trust.map { try keyring.sender($0, in: keys) } }
         guard let topic = try keys.authenticEntry(named: name).topic else { return [] }
         return try keys.trustList().senders(for: topic, at: .now())

@@ -91,8 +91,8 @@ struct ShowCommand: ParsableCommand {
         try Failure.reporting {
             guard let key else { return try showAll() }
             if key.lowercased().hasPrefix("pushenrollment1") {
-                let enrollment: Enrollment
-                do { enrollment = try Enrollment(parsing: key) } catch { throw Failure.input("\(error)") }
+                let enrollment: EnrollmentPublicKey
+                do { enrollment = try EnrollmentPublicKey(parsing: key) } catch { throw Failure.input("\(error)") }
                 return try show(Fingerprint(of: enrollment))
             }
             switch try KeyReference(reading: key) {

@@ -76,7 +76,7 @@ struct RevokeCommand: ParsableCommand {
         return opened.withLock { $0 }
     }
 
-    private static func tell(_ sender: Sender, _ status: OutboxStatus, _ outbox: String) throws {
+    private static func tell(_ sender: SenderPublicKey, _ status: OutboxStatus, _ outbox: String) throws {
         let waiting = status.waitingBySender[.sender(sender), default: 0]
         let refused = status.deadLettersBySender[.sender(sender), default: 0]
         guard waiting + refused > 0 else {
@@ -126,7 +126,7 @@ private struct Revocation {
     let entry: KeyringEntry?
 
     /// All of the name that are revoked, also from before.
-    var senders: [Sender] {
+    var senders: [SenderPublicKey] {
         (entry?.keys ?? []).filter { $0.life.state == .revoked }.compactMap { key in
             guard case .sender(let sender) = key.key else { return nil }
             return sender

@@ -152,7 +152,7 @@ extension Carrier {
 
 extension RegisteredDevice {
     /// What is sealed to, if anything is proven.
-    var recipient: Recipient? {
+    var recipient: DevicePublicKey? {
         switch keys {
         case .unverified(let recipient): recipient
         case .enrolled(let enrolled): enrolled.record.recipients.first(where: enrolled.proven.contains)

@@ -142,7 +142,7 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
         let name: KeyName
         switch try key ?? KeyReference(reading: entry.key ?? entry.device) {
         case .text(let text):
-            let recipient = try text.parsed(Recipient.init(parsing:))
+            let recipient = try text.parsed(DevicePublicKey.init(parsing:))
             guard unverified, let topic else {
                 throw Failure.usage(
                     "nobody vouches for a key that is given as text: import its record, or say --unverified")

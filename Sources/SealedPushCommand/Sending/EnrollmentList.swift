@@ -81,9 +81,9 @@ extension EnrollmentList.Entry {
         guard !proofs.isEmpty else { return }
         guard proofs.count == 3, case .array(let proven) = proofs[2],
             let enrolled = try? EnrolledDevice(
-                loading: Enrollment(parsing: proofs[0].string ?? ""),
+                loading: EnrollmentPublicKey(parsing: proofs[0].string ?? ""),
                 record: DeviceRecord(parsing: proofs[1].string ?? ""),
-                proven: proven.map { try Recipient(parsing: $0.string ?? "") })
+                proven: proven.map { try DevicePublicKey(parsing: $0.string ?? "") })
         else { return nil }
         self.enrolled = enrolled
     }

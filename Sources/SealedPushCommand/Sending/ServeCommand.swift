@@ -107,7 +107,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// A receipt is believed for 7 days, and a day is for clocks: so long the keys of before count for receipts.
-    private func sender(_ keys: Keyring) throws -> (SenderKey, Sealer, ReceiptReceiver) {
+    private func sender(_ keys: Keyring) throws -> (SenderPrivateKey, Sealer, ReceiptReceiver) {
         let sealer = try sealing.sealer(from: from, keys, keyring, isContextPerMessage: listening.contextPerMessage)
         let recent = try keys.senderKeys(named: from, retiredWithin: 8 * 86_400)
         return (

@@ -95,8 +95,8 @@ struct KeyringOptions: ParsableArguments {
     }
 
     /// A sender's text, or a name in the keyring.
-    func sender(_ reference: KeyReference, in keys: Keyring) throws -> Sender {
-        try resolved(reference, in: keys, Sender.init(parsing:)) { try keys.sender(named: $0) }
+    func sender(_ reference: KeyReference, in keys: Keyring) throws -> SenderPublicKey {
+        try resolved(reference, in: keys, SenderPublicKey.init(parsing:)) { try keys.sender(named: $0) }
     }
 
     private func resolved<Key>(

@@ -36,7 +36,7 @@ struct SignCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             let keys = try keyring.keys("trust sign")
-            var chosen: [Sender] = []
+            var chosen: [SenderPublicKey] = []
             for sender in try senders.flatMap({ try self.keys(of: $0, in: keys) }) where !chosen.contains(sender) {
                 chosen.append(sender)
             }
@@ -54,9 +54,9 @@ struct SignCommand: ParsableCommand {
         }
     }
 
-    private func keys(of reference: KeyReference, in keys: Keyring) throws -> [Sender] {
+    private func keys(of reference: KeyReference, in keys: Keyring) throws -> [SenderPublicKey] {
         switch reference {
-        case .text(let text): return [try text.parsed(Sender.init(parsing:))]
+        case .text(let text): return [try text.parsed(SenderPublicKey.init(parsing:))]
         case .name(let name):
             try keyring.warnIfInTheClear(keys)
             return try keys.activeSenders(named: name)

@@ -13,7 +13,7 @@ final class KeyringAftermath {
     let old: KeyringState
     let new: KeyringState
     private let events: [String]
-    private let marker = SenderKey().sender
+    private let marker = SenderPrivateKey().sender
     private let now = Timestamp.now()
 
     enum Outcome { case old, new }

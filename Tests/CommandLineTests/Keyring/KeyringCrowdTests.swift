@@ -12,7 +12,7 @@ struct KeyringCrowdTests {
     @Test("has every change that was said to be made, and readers never see an error", arguments: [0, 1])
     func crowd(_ seal: Int) throws {
         let copy = try KeyringFixture(sealed: [.clear, .key][seal]).copy()
-        let senders = (0..<4).map { _ in SenderKey().sender.description }
+        let senders = (0..<4).map { _ in SenderPrivateKey().sender.description }
         let topic = ["--topic", "com.example.app"]
         let before = try KeyringAudit(of: copy.keyring).events
         let readers = try Readers(of: copy)

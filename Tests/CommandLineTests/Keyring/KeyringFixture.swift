@@ -50,7 +50,7 @@ final class KeyringFixture: Sendable {
         try keys.rotate("weather", at: later)
         try keys.generateAuthority(named: "authority", at: start)
         // Others' keys: one that nobody vouches for, one with a record.
-        try keys.add(.device(Identity().recipient), named: "friend", at: start)
+        try keys.add(.device(DevicePrivateKey().recipient), named: "friend", at: start)
         let phone = Keyring(folder: folder.appending("Phone"))
         try phone.generateDevice(named: "bob-phone", topic: Self.topic, at: start)
         let record = try phone.entry(named: "bob-phone").record!
@@ -63,11 +63,11 @@ final class KeyringFixture: Sendable {
         try phone.withSecretText(of: "secret") {
             _ = try? folder.write(String(decoding: $0, as: UTF8.self), to: "secret")
         }
-        try folder.write(SenderKey().sender.description, to: "sender")
+        try folder.write(SenderPrivateKey().sender.description, to: "sender")
         let other = Keyring(folder: folder.appending("Other"))
         try other.generateDevice(named: "spare-phone", topic: Self.topic, at: start)
         try other.generateSender(named: "spare", at: start)
-        try other.trust(.sender(SenderKey().sender), for: "com.example.other", at: start)
+        try other.trust(.sender(SenderPrivateKey().sender), for: "com.example.other", at: start)
         try Data(other.backup(under: .key(newKey))).write(to: folder.appending("backup"))
         try keys.trust(.sender(keys.sender(named: "newsroom")), for: Self.topic, at: start)
         switch seal {

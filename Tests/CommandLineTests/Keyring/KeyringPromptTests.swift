@@ -42,7 +42,7 @@ struct KeyringPromptTests {
             if !outbox.isEmpty {
                 try Data(#"{"alert":{"body":"b"}}"#.utf8).write(to: copy.folder.appending("content.json"))
                 let made = try Program("sealedpush").run(
-                    ["device", "enroll", "guest", "--token", "ab12", "--key", Identity().recipient.description]
+                    ["device", "enroll", "guest", "--token", "ab12", "--key", DevicePrivateKey().recipient.description]
                         + ["--unverified", "--topic", "com.example.app"] + outbox)
                 #expect(made.status == 0, "\(made.errors)")
             }

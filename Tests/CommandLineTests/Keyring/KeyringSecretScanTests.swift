@@ -51,8 +51,8 @@ struct KeyringSecretScanTests {
         let text = try KeyringFixture(sealed: .clear).text("secret")
         let secret = SecretScan.bytes(ofText: text)
         // The bytes are those that the library means by the text.
-        let key = try SenderKey(parsing: Array(text.utf8))
-        #expect(try SenderKey(parsing: Array(text.utf8)).sender == key.sender)
+        let key = try SenderPrivateKey(parsing: Array(text.utf8))
+        #expect(try SenderPrivateKey(parsing: Array(text.utf8)).sender == key.sender)
         var scan = SecretScan()
         scan.add(secret, text: text, name: "planted")
         let forms = SecretScan.forms(of: secret, text: text)

@@ -13,7 +13,7 @@ struct StrippedSealTests {
     private let folder: TemporaryFolder
     private let program: Program
     /// Alice's record, and a stranger's for a phone of the same name.
-    private let stranger: Recipient
+    private let stranger: DevicePublicKey
 
     init() throws {
         folder = try TemporaryFolder()
@@ -27,7 +27,7 @@ struct StrippedSealTests {
     }
 
     /// A server's keyring with `newsroom` and the proven key of `alice-phone`.
-    private static func server(_ folder: URL, of phone: URL) throws -> Recipient {
+    private static func server(_ folder: URL, of phone: URL) throws -> DevicePublicKey {
         let server = Keyring(folder: folder)
         let phone = Keyring(folder: phone)
         try phone.generateDevice(named: "alice-phone", topic: "com.example.app")

@@ -83,7 +83,7 @@ struct DeviceCommandTests {
     @Test("a short list takes little memory, and a line that is no list's is named")
     func lists() async throws {
         let fixture = try await SendingFixture()
-        let recipient = Identity().recipient.description
+        let recipient = DevicePrivateKey().recipient.description
         try fixture.folder.write(
             #"{"device":"guest","token":"ab12","key":"\#(recipient)"}"# + "\n\n{\"no\":1}\n", to: "list")
         let words = "device enroll --list list --unverified --topic com.example.app --keyring Keys"
@@ -104,7 +104,7 @@ struct DeviceCommandTests {
     @Test("takes an unverified key only where that is said, and sends to it only where it is said again")
     func unverified() async throws {
         let fixture = try await SendingFixture()
-        let recipient = Identity().recipient.description
+        let recipient = DevicePrivateKey().recipient.description
         let arguments = ["device", "enroll", "guest", "--token", "abcd", "--key", recipient]
         #expect(try fixture.run(arguments + ["--keyring", "Keys"]).status == 64)
         #expect(try fixture.run(arguments + ["--unverified"]).status == 64, "no topic")

@@ -69,7 +69,7 @@ struct SealBatchTests {
             let sealed = try fixture.run(one + ["--reserve", String(reserve)])
             let byteCount = sealed.objects.first?["payloadBytes"] as? Int ?? 0
             #expect((4_096 - reserve - 4...4_096 - reserve).contains(byteCount), "\(byteCount) \(sealed.errors)")
-            let key = Identity().recipient.description
+            let key = DevicePrivateKey().recipient.description
             let many = try fixture.run(
                 batch + ["--reserve", String(reserve), "--fit", "truncate"],
                 input: #"{"recipient":"\#(key)","unverified":true,"content":\#(long)}"#)
@@ -85,7 +85,7 @@ struct SealBatchTests {
     @Test("keeps a context for a recipient, and makes one for each message where that is asked for")
     func contexts() async throws {
         let fixture = try await SendingFixture()
-        let recipient = Identity().recipient.description
+        let recipient = DevicePrivateKey().recipient.description
         let lines = try (1...3).map { _ in
             try line(["recipient": recipient, "unverified": true, "content": content])
         }.joined(separator: "\n")

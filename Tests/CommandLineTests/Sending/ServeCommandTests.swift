@@ -57,7 +57,7 @@ struct ServeCommandTests {
     @Test("makes a context for each message where that is asked for")
     func contexts() async throws {
         let fixture = try await SendingFixture()
-        let recipient = Identity().recipient.description
+        let recipient = DevicePrivateKey().recipient.description
         let message = #"{"recipient":"\#(recipient)","unverified":true,"content":{"alert":{"title":"Nina"}}}"#
         for (words, count) in [([], 1), (["--context-per-message"], 2)] {
             let served = try await serve(fixture, ["--socket", "own.sock"] + words)

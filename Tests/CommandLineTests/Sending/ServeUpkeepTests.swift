@@ -15,7 +15,7 @@ struct ServeUpkeepTests {
     private static let message = #"{"user":"alice","content":{"alert":{"title":"Nina"}}}"#
 
     private static func sealing() -> String {
-        let recipient = Identity().recipient.description
+        let recipient = DevicePrivateKey().recipient.description
         return #"{"recipient":"\#(recipient)","unverified":true,"content":{"alert":{"title":"Nina"}}}"#
     }
 

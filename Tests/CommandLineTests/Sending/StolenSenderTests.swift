@@ -71,7 +71,7 @@ struct StolenSenderTests {
     @Test("a key that a sender set has replaced is listed, and not said to be believed")
     func replacedBySet() async throws {
         let folder = try TemporaryFolder()
-        let (sender, other, authority) = (SenderKey().sender, SenderKey().sender, AuthorityKey())
+        let (sender, other, authority) = (SenderPrivateKey().sender, SenderPrivateKey().sender, AuthorityPrivateKey())
         let topic: Topic = "com.example.replaced"
         let now = Timestamp.now()
         let set = try SenderSet(
@@ -83,7 +83,7 @@ struct StolenSenderTests {
             let added = try program.run(words + [whom])
             #expect(added.status == 0 && added.output.hasSuffix(": trusted for \(topic)\n"), "\(added)")
         }
-        let late = try program.run(words + [SenderKey().sender.description])
+        let late = try program.run(words + [SenderPrivateKey().sender.description])
         #expect(late.status == 0 && late.output.contains("and not believed: a sender set takes its place"), "\(late)")
     }
 
@@ -91,7 +91,7 @@ struct StolenSenderTests {
     func deviceOfAnOutbox() throws {
         let folder = try TemporaryFolder()
         let keyring = Keyring(folder: folder.appending("Keys"))
-        try keyring.add(.device(Identity().recipient), named: "friend")
+        try keyring.add(.device(DevicePrivateKey().recipient), named: "friend")
         try keyring.generateDevice(named: "own")
         for (name, isTold) in [("friend", true), ("own", false)] {
             let revoked = try Program("sealedpush", in: folder.url).run(

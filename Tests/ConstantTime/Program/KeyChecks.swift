@@ -5,10 +5,10 @@ import SealedPush
 /// Keys as text, and in a sealed keyring.
 enum KeyChecks {
     static let all = [
-        Check("a device's key, read and written") { try check(Identity()) },
-        Check("a sender's key, read and written") { try check(SenderKey()) },
-        Check("an authority's key, read and written") { try check(AuthorityKey()) },
-        Check("an enrollment key, read and written") { try check(EnrollmentKey()) },
+        Check("a device's key, read and written") { try check(DevicePrivateKey()) },
+        Check("a sender's key, read and written") { try check(SenderPrivateKey()) },
+        Check("an authority's key, read and written") { try check(AuthorityPrivateKey()) },
+        Check("an enrollment key, read and written") { try check(EnrollmentPrivateKey()) },
         Check("a keyring's key, read and written") {
             let text = KeyringKey().withText { Array($0) }
             let key = try KeyringKey(parsing: hidden(text).array)
@@ -34,9 +34,9 @@ enum KeyChecks {
         },
     ]
 
-    private static func check<Role>(_ key: SecretKey<Role>) throws {
+    private static func check<Role>(_ key: PrivateKey<Role>) throws {
         let text = key.withSecretText { Array($0) }
-        let read = try SecretKey<Role>(parsing: hidden(text).bytes)
+        let read = try PrivateKey<Role>(parsing: hidden(text).bytes)
         publish(fieldsOf: read)
         publish(read.publicKey.bytes)
         try require(read.publicKey == key.publicKey)

@@ -5,9 +5,9 @@ import SealedPush
 enum MessageChecks {
     static let all = [
         Check("sealing, to a recipient for the first time and again") {
-            let sender = try read(SenderKey())
+            let sender = try read(SenderPrivateKey())
             let sealer = Sealer(sender: sender, topic: topic, safeDefault: "You have a new message!")
-            let phone = Identity()
+            let phone = DevicePrivateKey()
             for _ in 1...2 {
                 let payload = try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: phone.recipient)
                 publish(payload.envelope.bytes)
@@ -18,18 +18,18 @@ enum MessageChecks {
             }
         },
         Check("opening an authenticated message, up to its content") {
-            let (sender, phone) = (SenderKey(), Identity())
+            let (sender, phone) = (SenderPrivateKey(), DevicePrivateKey())
             let sealer = Sealer(sender: sender, topic: topic, safeDefault: "You have a new message!")
             try open(
                 try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: phone.recipient).envelope,
                 with: phone, from: sender.sender)
         },
         Check("opening an anonymous message, up to its content") {
-            let phone = Identity()
+            let phone = DevicePrivateKey()
             let sealer = Sealer(anonymousFor: topic, safeDefault: "You have a new message!")
             try open(
                 try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: phone.recipient).envelope,
-                with: phone, from: SenderKey().sender)
+                with: phone, from: SenderPrivateKey().sender)
         },
         Check("a receipt that is checked") {
             let key = Hidden(count: 32)
@@ -43,7 +43,7 @@ enum MessageChecks {
         },
     ]
 
-    private static func open(_ envelope: Envelope, with phone: Identity, from sender: Sender) throws {
+    private static func open(_ envelope: Envelope, with phone: DevicePrivateKey, from sender: SenderPublicKey) throws {
         let hidden = try read(phone)
         let opener = Opener(
             topic: topic, keys: InMemoryKeyStore([DeviceKey(hidden, created: .now())]), trusting: [sender],
@@ -51,9 +51,9 @@ enum MessageChecks {
         _ = try opener.unseal(envelope, at: .now())
     }
 
-    private static func read<Role>(_ key: SecretKey<Role>) throws -> SecretKey<Role> {
+    private static func read<Role>(_ key: PrivateKey<Role>) throws -> PrivateKey<Role> {
         let text = key.withSecretText { Array($0) }
-        let read = try SecretKey<Role>(parsing: KeyChecks.hidden(text).bytes)
+        let read = try PrivateKey<Role>(parsing: KeyChecks.hidden(text).bytes)
         publish(fieldsOf: read)
         publish(read.publicKey.bytes)
         return read

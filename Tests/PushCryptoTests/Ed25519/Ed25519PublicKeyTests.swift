@@ -64,13 +64,13 @@ struct Ed25519PublicKeyTests {
             let signature = Array(try theirs.signature(for: message))
             #expect(key.verify(signature, of: message))
             #expect(!key.verify(signature, of: message + [0]))
-            #expect(!Ed25519SecretKey.random().publicKey.verify(signature, of: message))
+            #expect(!Ed25519PrivateKey.random().publicKey.verify(signature, of: message))
         }
     }
 
     @Test("refuses a signature with any bit flipped, of any other length, or of a message with any bit flipped")
     func tampered() {
-        let key = Ed25519SecretKey.random()
+        let key = Ed25519PrivateKey.random()
         var message = Array("a message".utf8)
         var signature = key.sign(message)
         for bit in 0..<signature.count * 8 {

@@ -39,7 +39,7 @@ struct Ed25519SecretKeyTests {
     @Test("gives RFC 8032's answers, section 7.1", arguments: vectors.indices)
     func rfc8032(index: Int) throws {
         let (secret, publicKey, message, signature) = Self.vectors[index]
-        let key = Ed25519SecretKey(bytes(hex: secret))
+        let key = Ed25519PrivateKey(bytes(hex: secret))
         #expect(key.publicKey.bytes == bytes(hex: publicKey))
         #expect(key.sign(bytes(hex: message)) == bytes(hex: signature))
         #expect(key.publicKey.verify(bytes(hex: signature), of: bytes(hex: message)))
@@ -51,7 +51,7 @@ struct Ed25519SecretKeyTests {
         for count in [0, 1, 127, 128, 129, 4_000] {
             let message = random.bytes(count)
             let theirs = Curve25519.Signing.PrivateKey()
-            let ours = Ed25519SecretKey(Array(theirs.rawRepresentation))
+            let ours = Ed25519PrivateKey(Array(theirs.rawRepresentation))
             #expect(ours.publicKey.bytes == Array(theirs.publicKey.rawRepresentation))
             #expect(theirs.publicKey.isValidSignature(ours.sign(message), for: message))
         }

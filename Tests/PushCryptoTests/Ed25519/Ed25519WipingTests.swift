@@ -14,9 +14,9 @@
 
         /// Every C function is called once before: the first call goes through the dynamic linker, which saves the
         /// registers on the stack, with whatever part of a secret is in them.
-        init() { use(Ed25519SecretKey.random()) }
+        init() { use(Ed25519PrivateKey.random()) }
 
-        private func use(_ key: borrowing Ed25519SecretKey) {
+        private func use(_ key: borrowing Ed25519PrivateKey) {
             let signature = key.sign([1, 2, 3])
             #expect(key.publicKey.verify(signature, of: [1, 2, 3]))
             #expect(!key.publicKey.verify(signature, of: [1, 2, 4]))
@@ -26,7 +26,7 @@
         func secretKey() throws {
             let scan = MemoryScan()
             do {
-                let key = Ed25519SecretKey(copying: UnsafeRawBufferPointer(scan.secret))
+                let key = Ed25519PrivateKey(copying: UnsafeRawBufferPointer(scan.secret))
                 let alive = scan.copyCount()
                 #expect(alive == 1)
                 use(key)
@@ -43,7 +43,7 @@
             fill(seed.secret, Self.seed)
             fill(scalar.secret, Self.scalar)
             fill(prefix.secret, Self.prefix)
-            let key = Ed25519SecretKey(copying: UnsafeRawBufferPointer(seed.secret))
+            let key = Ed25519PrivateKey(copying: UnsafeRawBufferPointer(seed.secret))
             use(key)
             let scalarLeft = scalar.copyCount()
             #expect(scalarLeft == 0)

@@ -16,9 +16,9 @@ struct HPKEContextTests {
         let receiver: HPKEContext
 
         init(info: HPKEInfo, receiverInfo: HPKEInfo? = nil, otherSender: Bool = false, otherRecipient: Bool = false) {
-            let from = X25519SecretKey.random()
-            let to = X25519SecretKey.random()
-            let stranger = X25519SecretKey.random()
+            let from = X25519PrivateKey.random()
+            let to = X25519PrivateKey.random()
+            let stranger = X25519PrivateKey.random()
             sender = HPKEContext(sendingTo: to.publicKey, from: from, info: info)
             let believed = otherSender ? stranger.publicKey : from.publicKey
             if otherRecipient {
@@ -79,8 +79,8 @@ struct HPKEContextTests {
 
     @Test("is new each time, for the same parties")
     func fresh() {
-        let from = X25519SecretKey.random()
-        let to = X25519SecretKey.random()
+        let from = X25519PrivateKey.random()
+        let to = X25519PrivateKey.random()
         let first = HPKEContext(sendingTo: to.publicKey, from: from, info: info)
         let second = HPKEContext(sendingTo: to.publicKey, from: from, info: info)
         #expect(first.enc != second.enc)

@@ -16,30 +16,30 @@ struct RFC9180Tests {
 
     private func sending() throws -> HPKEContext {
         HPKEContext(
-            sendingTo: try X25519PublicKey(vectors.bytes("pkRm")), from: X25519SecretKey(vectors.bytes("skSm")),
+            sendingTo: try X25519PublicKey(vectors.bytes("pkRm")), from: X25519PrivateKey(vectors.bytes("skSm")),
             info: info, ephemeral: WipedBytes(vectors.bytes("skEm")))
     }
 
     private func receiving() throws -> HPKEContext {
         HPKEContext(
             receiving: try X25519PublicKey(vectors.bytes("enc")),
-            with: X25519SecretKey(vectors.bytes("skRm")), from: try X25519PublicKey(vectors.bytes("pkSm")),
+            with: X25519PrivateKey(vectors.bytes("skRm")), from: try X25519PublicKey(vectors.bytes("pkSm")),
             info: info)
     }
 
     @Test("the secret keys have the public keys that the RFC gives", arguments: ["E", "R", "S"])
     func keyPairs(name: String) throws {
-        #expect(X25519SecretKey(vectors.bytes("sk\(name)m")).publicKey.bytes == vectors.bytes("pk\(name)m"))
+        #expect(X25519PrivateKey(vectors.bytes("sk\(name)m")).publicKey.bytes == vectors.bytes("pk\(name)m"))
     }
 
     @Test("both sides come to the RFC's shared secret")
     func sharedSecret() throws {
         let enc = try X25519PublicKey(vectors.bytes("enc"))
         let sent = AuthenticatedKEM.encapsulate(
-            to: try X25519PublicKey(vectors.bytes("pkRm")), from: X25519SecretKey(vectors.bytes("skSm")),
+            to: try X25519PublicKey(vectors.bytes("pkRm")), from: X25519PrivateKey(vectors.bytes("skSm")),
             ephemeral: WipedBytes(vectors.bytes("skEm")), enc: enc)
         let received = AuthenticatedKEM.decapsulate(
-            enc, with: X25519SecretKey(vectors.bytes("skRm")), from: try X25519PublicKey(vectors.bytes("pkSm")))
+            enc, with: X25519PrivateKey(vectors.bytes("skRm")), from: try X25519PublicKey(vectors.bytes("pkSm")))
         #expect(sent.array == vectors.bytes("shared_secret"))
         #expect(received.array == vectors.bytes("shared_secret"))
     }

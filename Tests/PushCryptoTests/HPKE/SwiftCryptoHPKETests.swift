@@ -13,8 +13,8 @@ struct SwiftCryptoHPKETests {
     private let sender = Curve25519.KeyAgreement.PrivateKey()
     private let info = Array("sealedpush/v1\0com.example.app".utf8)
 
-    private func ours(_ key: Curve25519.KeyAgreement.PrivateKey) throws -> X25519SecretKey {
-        X25519SecretKey(Array(key.rawRepresentation))
+    private func ours(_ key: Curve25519.KeyAgreement.PrivateKey) throws -> X25519PrivateKey {
+        X25519PrivateKey(Array(key.rawRepresentation))
     }
 
     @Test("opens what a context seals, message after message")

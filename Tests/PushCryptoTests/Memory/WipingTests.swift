@@ -15,14 +15,14 @@ import _PushBase
         /// Every C function is called once before: the first call goes through the dynamic linker, which saves the
         /// registers on the stack, with whatever part of a secret is in them.
         init() {
-            use(X25519SecretKey.random())
+            use(X25519PrivateKey.random())
             use(
                 HPKEContext(
-                    sendingTo: X25519SecretKey.random().publicKey, from: X25519SecretKey.random(), info: HPKEInfo([])))
+                    sendingTo: X25519PrivateKey.random().publicKey, from: X25519PrivateKey.random(), info: HPKEInfo([])))
         }
 
-        private func use(_ key: borrowing X25519SecretKey) {
-            #expect(key.agree(X25519SecretKey.random().publicKey).count == 32)
+        private func use(_ key: borrowing X25519PrivateKey) {
+            #expect(key.agree(X25519PrivateKey.random().publicKey).count == 32)
             let publicKey = key.publicKey
             let box = output(148) { box in
                 [UInt8](repeating: 1, count: 100).withUnsafeBytes { SealedBox.seal($0, to: publicKey, into: box) }
@@ -217,7 +217,7 @@ import _PushBase
         func secretKey() throws {
             let scan = MemoryScan()
             do {
-                let key = X25519SecretKey(copying: UnsafeRawBufferPointer(scan.secret))
+                let key = X25519PrivateKey(copying: UnsafeRawBufferPointer(scan.secret))
                 #expect(scan.copyCount() == 1)
                 use(key)
                 #expect(scan.copyCount() == 1)
@@ -266,7 +266,7 @@ import _PushBase
             let scan = MemoryScan()
             do {
                 let context = HPKEContext(
-                    sendingTo: X25519SecretKey.random().publicKey, from: X25519SecretKey.random(), info: HPKEInfo([]))
+                    sendingTo: X25519PrivateKey.random().publicKey, from: X25519PrivateKey.random(), info: HPKEInfo([]))
                 context.withKeyAndNonce(0) { key, _ in scan.secret.copyMemory(from: key) }
                 #expect(scan.copyCount() == 1)
                 use(context)
@@ -279,8 +279,8 @@ import _PushBase
         @Test("holds no ephemeral, shared or scheduled secret once the context is made")
         func contextSecrets() throws {
             let (ephemeral, shared, scheduled) = (MemoryScan(), MemoryScan(), MemoryScan())
-            let sender = X25519SecretKey.random()
-            let recipient = X25519SecretKey.random().publicKey
+            let sender = X25519PrivateKey.random()
+            let recipient = X25519PrivateKey.random().publicKey
             do {
                 let bytes = WipedBytes(count: 32) { $0.copyMemory(from: UnsafeRawBufferPointer(ephemeral.secret)) }
                 let enc = bytes.withBytes { X25519.publicKey(of: $0) }

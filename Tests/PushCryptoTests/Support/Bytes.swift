@@ -15,7 +15,7 @@ func output(_ count: Int, _ write: (UnsafeMutableRawBufferPointer) -> Void) -> [
     return bytes
 }
 
-extension X25519SecretKey {
+extension X25519PrivateKey {
     func agree(_ point: X25519PublicKey) -> [UInt8] {
         withScalar { scalar in output(32) { X25519.agree(scalar, point, into: $0) } }
     }

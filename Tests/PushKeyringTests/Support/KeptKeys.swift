@@ -25,7 +25,7 @@ struct KeptKeys {
         let sender = try keyring.generateSender(named: "newsroom", at: start)
         try keyring.trust(.sender(sender), for: topic, at: start)
         try addBob()
-        try keyring.add(.sender(SenderKey().sender), named: "weather", at: start)
+        try keyring.add(.sender(SenderPrivateKey().sender), named: "weather", at: start)
     }
 
     var root: URL { folder.appending("Keys") }
@@ -76,7 +76,7 @@ struct KeptKeys {
             of: [keyring.sender(named: "newsroom")], topic: topic, by: "authority", lifetime: 400 * 86_400, at: day(1))
         try keyring.trust(.authority(authority), for: topic, at: day(1))
         try keyring.trust(.senderSet(set), for: topic, at: day(1))
-        try keyring.add(.device(Identity().recipient), named: "carol", at: day(1))
+        try keyring.add(.device(DevicePrivateKey().recipient), named: "carol", at: day(1))
     }
 
     /// Every file with its bytes, its mode and the time it was last changed.
@@ -111,9 +111,9 @@ extension Keyring {
 /// The 32 bytes of a secret key's text, of whatever kind.
 func secretBytes(_ text: String) -> [UInt8]? {
     let ascii = Array(text.utf8)
-    if let key = try? Identity(parsing: ascii) { return key.withBytes { Array($0) } }
-    if let key = try? SenderKey(parsing: ascii) { return key.withBytes { Array($0) } }
-    if let key = try? AuthorityKey(parsing: ascii) { return key.withBytes { Array($0) } }
-    if let key = try? EnrollmentKey(parsing: ascii) { return key.withBytes { Array($0) } }
+    if let key = try? DevicePrivateKey(parsing: ascii) { return key.withBytes { Array($0) } }
+    if let key = try? SenderPrivateKey(parsing: ascii) { return key.withBytes { Array($0) } }
+    if let key = try? AuthorityPrivateKey(parsing: ascii) { return key.withBytes { Array($0) } }
+    if let key = try? EnrollmentPrivateKey(parsing: ascii) { return key.withBytes { Array($0) } }
     return nil
 }

@@ -12,7 +12,7 @@ import _PushBase
 final class Fixture: Sendable {
     let folder: TemporaryFolder
     let time = FakeClock()
-    let sender = SenderKey()
+    let sender = SenderPrivateKey()
     let sealer: Sealer
     let outbox: Outbox
     /// Nil for a file.
@@ -77,7 +77,7 @@ final class Fixture: Sendable {
     /// A device whose key nobody vouches for, which is enough where it is about sending.
     @discardableResult
     func addDevice(
-        _ name: String, user: String = "anna", identity: Identity = Identity(), address: Address? = nil,
+        _ name: String, user: String = "anna", identity: DevicePrivateKey = DevicePrivateKey(), address: Address? = nil,
         environment: PushEnvironment = .production, movingFrom previous: UserName? = nil
     ) async throws -> RegisteredDevice {
         let device = RegisteredDevice(
@@ -93,7 +93,7 @@ final class Fixture: Sendable {
         let devices = numbers.map { number in
             RegisteredDevice(
                 name: DeviceName(parsing: "d\(number)")!, user: "anna", topic: Self.topic,
-                keys: .unverified(Identity().recipient), address: .active(Self.address("d\(number)"), registered: now))
+                keys: .unverified(DevicePrivateKey().recipient), address: .active(Self.address("d\(number)"), registered: now))
         }
         try await outbox.register(devices)
     }
@@ -134,7 +134,7 @@ final class Fixture: Sendable {
     }
 
     /// What a device shows for a payload.
-    func body(of request: PushRequest, for identity: Identity) throws -> String? {
+    func body(of request: PushRequest, for identity: DevicePrivateKey) throws -> String? {
         let opener = Opener(
             topic: Self.topic, keys: InMemoryKeyStore([DeviceKey(identity, created: now)]), trusting: [sender.sender])
         let object = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("The receiver of receipts")
 struct ReceiptReceiverTests {
-    private let sender = SenderKey()
-    private let phone = Identity()
+    private let sender = SenderPrivateKey()
+    private let phone = DevicePrivateKey()
     private let now = Timestamp.now()
     private let address = ReceiptAddress(parsing: "https://push.example.com/receipts")!
 
@@ -42,7 +42,7 @@ struct ReceiptReceiverTests {
         let request = try #require(content.receipt)
         #expect(request.address == address)
         let id = try #require(content.id)
-        let receiver = ReceiptReceiver(keys: [ReceiptKey(of: SenderKey()), ReceiptKey(of: sender)])
+        let receiver = ReceiptReceiver(keys: [ReceiptKey(of: SenderPrivateKey()), ReceiptKey(of: sender)])
         let bytes = body(request, created: now, message: id, counts: [.unknownRecipient: 2, .expired: 1])
         let receipt = try receiver.receive(bytes, at: now)
         #expect(receipt.id == ReceiptKey(of: sender).id(of: phone.recipient))
@@ -58,9 +58,9 @@ struct ReceiptReceiverTests {
     @Test("believes no other sender's devices, nor one device in another's name")
     func strangers() throws {
         let request = ReceiptKey(of: sender).request(phone.recipient, to: address)
-        let other = ReceiptKey(of: sender).request(Identity().recipient, to: address)
+        let other = ReceiptKey(of: sender).request(DevicePrivateKey().recipient, to: address)
         #expect(throws: ReceiptError.rejected) {
-            try ReceiptReceiver(keys: [ReceiptKey(of: SenderKey())]).receive(body(request, created: now), at: now)
+            try ReceiptReceiver(keys: [ReceiptKey(of: SenderPrivateKey())]).receive(body(request, created: now), at: now)
         }
         #expect(throws: ReceiptError.rejected) {
             try ReceiptReceiver(keys: []).receive(body(request, created: now), at: now)
@@ -108,7 +108,7 @@ struct ReceiptReceiverTests {
         let anonymous = Sealer(anonymousFor: "com.example.app", safeDefault: "New")
         #expect(try opened(anonymous, content).receipt == nil)
         // What content brings along itself is left alone.
-        let other = ReceiptKey(of: SenderKey()).request(phone.recipient, to: address)
+        let other = ReceiptKey(of: SenderPrivateKey()).request(phone.recipient, to: address)
         content.receipt = other
         #expect(try opened(sealer(receipts: address), content).receipt == other)
     }

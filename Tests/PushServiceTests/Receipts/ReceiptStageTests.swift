@@ -51,7 +51,7 @@ struct ReceiptStageTests {
     @Test("tells the server that a message was shown, and what did not open before it, by reason")
     func posted() async throws {
         for _ in 0..<3 { await show("garbage") }
-        let stranger = Sealer(sender: SenderKey(), topic: Fixture.topic, safeDefault: "x")
+        let stranger = Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "x")
         await show(try stranger.seal(Content(body: "x"), toUnverified: fixture.phone.recipient).envelope.text)
         #expect(server.bodies.isEmpty)
         #expect(await show(try field()).body == "Hello")

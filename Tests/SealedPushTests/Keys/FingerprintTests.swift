@@ -20,7 +20,7 @@ struct FingerprintTests {
 
     @Test("is the one that the Specification's examples give, with leading zeros")
     func knownAnswers() throws {
-        let recipient = try Recipient(parsing: "push1x56endjkd5mwg2fduh7vv8yel4reyvdlhvjtp3qdrd282sxwu3ksqhs462")
+        let recipient = try DevicePublicKey(parsing: "push1x56endjkd5mwg2fduh7vv8yel4reyvdlhvjtp3qdrd282sxwu3ksqhs462")
         let first = Fingerprint(of: recipient)
         #expect(first.description == "91641 11652 10822 84328 05299 67106")
         #expect(first.digits == ["91641", "11652", "10822", "84328", "05299", "67106"])
@@ -29,7 +29,7 @@ struct FingerprintTests {
                 "shrimp", "moss", "newt", "opera", "modern", "duet", "proud", "palace", "insect", "anchor", "garlic",
                 "ideal",
             ])
-        let sender = try Sender(parsing: "pushsender1wzxhhf7u3rzz6zt3mzqetjag8xsqqum8u7ekujrwzztg5g280ghsvpv6st")
+        let sender = try SenderPublicKey(parsing: "pushsender1wzxhhf7u3rzz6zt3mzqetjag8xsqqum8u7ekujrwzztg5g280ghsvpv6st")
         let second = Fingerprint(of: sender)
         #expect(second.description == "14673 82679 34462 75749 15061 65016")
         #expect(
@@ -56,8 +56,8 @@ struct FingerprintTests {
 
     @Test("of the same bytes as another kind of key looks different")
     func kinds() throws {
-        let recipient = Identity().recipient
-        let asSender = Fingerprint(of: Sender(recipient.bytes, .x25519)!)
+        let recipient = DevicePrivateKey().recipient
+        let asSender = Fingerprint(of: SenderPublicKey(recipient.bytes, .x25519)!)
         let asRecipient = Fingerprint(of: recipient)
         #expect(asSender != asRecipient)
         #expect(asSender.digits != asRecipient.digits)

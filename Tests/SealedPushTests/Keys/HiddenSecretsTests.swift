@@ -7,8 +7,8 @@ import _PushBase
 struct HiddenSecretsTests {
     @Test("shows its public half, and nothing of its secret")
     func printed() {
-        let (identity, senderKey) = (Identity(), SenderKey())
-        let (authorityKey, enrollmentKey) = (AuthorityKey(), EnrollmentKey())
+        let (identity, senderKey) = (DevicePrivateKey(), SenderPrivateKey())
+        let (authorityKey, enrollmentKey) = (AuthorityPrivateKey(), EnrollmentPrivateKey())
         expectHidden(identity, "Identity", "recipient", identity.recipient)
         expectHidden(senderKey, "SenderKey", "sender", senderKey.sender)
         expectHidden(authorityKey, "AuthorityKey", "authority", authorityKey.authority)
@@ -18,7 +18,7 @@ struct HiddenSecretsTests {
         }
     }
 
-    private func expectHidden<Role>(_ key: SecretKey<Role>, _ type: String, _ label: String, _ half: some Any) {
+    private func expectHidden<Role>(_ key: PrivateKey<Role>, _ type: String, _ label: String, _ half: some Any) {
         for shown in everyPrint(of: key) + everyPrint(of: [key]) + everyPrint(of: Optional(key)) {
             expectNothing(of: key, in: shown)
         }
@@ -36,7 +36,7 @@ struct HiddenSecretsTests {
         return ["\(value)", String(reflecting: value), dumped, debugPrinted]
     }
 
-    private func expectNothing<Role>(of key: SecretKey<Role>, in shown: String) {
+    private func expectNothing<Role>(of key: PrivateKey<Role>, in shown: String) {
         let (text, bytes, capitals) = (key.secretText, key.secretBytes, shown.uppercased())
         #expect(!shown.isEmpty)
         #expect(!capitals.contains("SECRET-KEY-1"))

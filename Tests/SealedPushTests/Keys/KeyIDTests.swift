@@ -11,11 +11,11 @@ struct KeyIDTests {
     @Test("is the first four bytes of SHA-256, as swift-crypto has it")
     func knownAnswer() {
         for _ in 0..<20 {
-            let identity = Identity()
+            let identity = DevicePrivateKey()
             let digest = Array(Crypto.SHA256.hash(data: identity.recipient.bytes))
             #expect(identity.recipient.keyID.bytes == Array(digest[..<4]))
             #expect(identity.recipient.keyID.description == Hex.encode(digest[..<4]))
-            #expect(Sender(identity.recipient.bytes, .x25519)!.keyID == identity.recipient.keyID)
+            #expect(SenderPublicKey(identity.recipient.bytes, .x25519)!.keyID == identity.recipient.keyID)
         }
     }
 
@@ -27,7 +27,7 @@ struct KeyIDTests {
 
     @Test("is no proof: two keys may share one")
     func twins() throws {
-        let (first, second) = (try Identity(secret: Twins.first), try Identity(secret: Twins.second))
+        let (first, second) = (try DevicePrivateKey(secret: Twins.first), try DevicePrivateKey(secret: Twins.second))
         #expect(first.recipient != second.recipient)
         #expect(first.recipient.keyID == second.recipient.keyID)
         #expect(first.recipient.keyID.description == Twins.keyID)

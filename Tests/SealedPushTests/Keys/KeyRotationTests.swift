@@ -69,9 +69,9 @@ struct KeyRotationTests {
 
     @Test("a record names the newest 16 active keys, counts on, and is signed anew 60 days before its 400 are over")
     func record() throws {
-        let keys = (0..<20).map { _ in Identity().recipient }
+        let keys = (0..<20).map { _ in DevicePrivateKey().recipient }
         let rotation = KeyRotation(keys.map { ($0, KeyLife(created: start, confirmed: start)) })
-        let key = EnrollmentKey()
+        let key = EnrollmentPrivateKey()
         let record = try DeviceRecord(of: rotation, topic: "com.example.app", after: 7, at: start, signedBy: key)
         #expect(record.recipients == Array(keys.prefix(16)))
         #expect(record.names(rotation))

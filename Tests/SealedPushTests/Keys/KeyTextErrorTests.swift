@@ -7,7 +7,7 @@ import Testing
 struct KeyTextErrorTests {
     @Test("never holds any of the text, however it is printed")
     func noEcho() throws {
-        let secret = Identity().secretText
+        let secret = DevicePrivateKey().secretText
         let middle = String(secret.dropFirst(30).prefix(20))
         let wrong = [
             String(secret.dropLast()), secret + "Q", secret.lowercased(), secret + secret, String(secret.dropFirst()),
@@ -15,7 +15,7 @@ struct KeyTextErrorTests {
             "X" + secret, String(secret.dropLast()) + (secret.hasSuffix("Q") ? "P" : "Q"),
         ]
         for text in wrong {
-            let error = try #require(throws: KeyTextError.self) { try Identity(parsing: text) }
+            let error = try #require(throws: KeyTextError.self) { try DevicePrivateKey(parsing: text) }
             var dumped = ""
             dump(error, to: &dumped)
             for shown in ["\(error)", String(reflecting: error), dumped, error.description, error.rawValue] {
@@ -38,7 +38,7 @@ struct KeyTextErrorTests {
         let placeholder = try #require(
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 dieQuietly()
-                _ = Sender(stringLiteral: "pushsender1...")
+                _ = SenderPublicKey(stringLiteral: "pushsender1...")
             })
         let words = String(decoding: placeholder.standardErrorContent, as: UTF8.self)
         #expect(words.contains("pushsender1... in the source can't be used: "), "\(words)")
@@ -46,7 +46,7 @@ struct KeyTextErrorTests {
         let secret = try #require(
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 dieQuietly()
-                _ = Authority(stringLiteral: "PUSH-AUTHORITY-SECRET-KEY-1QQQQ")
+                _ = AuthorityPublicKey(stringLiteral: "PUSH-AUTHORITY-SECRET-KEY-1QQQQ")
             })
         let others = String(decoding: secret.standardErrorContent, as: UTF8.self)
         #expect(others.contains("pushauthority1… in the source can't be used: "), "\(others)")

@@ -23,29 +23,29 @@ struct KeyTextTests {
     }
 
     static let kinds =
-        kinds(of: Identity.self, "push", 63, "push-secret-key-", 75)
-        + kinds(of: SenderKey.self, "pushsender", 69, "push-sender-secret-key-", 82)
-        + kinds(of: AuthorityKey.self, "pushauthority", 72, "push-authority-secret-key-", 85)
-        + kinds(of: EnrollmentKey.self, "pushenrollment", 72, "push-enrollment-secret-key-", 85)
+        kinds(of: DevicePrivateKey.self, "push", 63, "push-secret-key-", 75)
+        + kinds(of: SenderPrivateKey.self, "pushsender", 69, "push-sender-secret-key-", 82)
+        + kinds(of: AuthorityPrivateKey.self, "pushauthority", 72, "push-authority-secret-key-", 85)
+        + kinds(of: EnrollmentPrivateKey.self, "pushenrollment", 72, "push-enrollment-secret-key-", 85)
 
     private static func kinds<Role>(
-        of: SecretKey<Role>.Type, _ prefix: String, _ count: Int, _ secretPrefix: String, _ secretCount: Int
+        of: PrivateKey<Role>.Type, _ prefix: String, _ count: Int, _ secretPrefix: String, _ secretCount: Int
     ) -> [Kind] {
         [
             Kind(testDescription: prefix, characterCount: count) {
-                try SecretKey<Role>(secret: $0).publicKey.description
+                try PrivateKey<Role>(secret: $0).publicKey.description
             } bytes: {
-                try SecretKey<Role>(secret: $0).publicKey.bytes
+                try PrivateKey<Role>(secret: $0).publicKey.bytes
             } parse: { (text) throws(KeyTextError) in
                 try PublicKey<Role>(parsing: text).bytes
             },
             Kind(testDescription: secretPrefix, characterCount: secretCount) {
-                try SecretKey<Role>(secret: $0).secretText
+                try PrivateKey<Role>(secret: $0).secretText
             } bytes: {
                 $0
             } parse: { (text) throws(KeyTextError) in
-                let key = try SecretKey<Role>(parsing: text)
-                #expect(try SecretKey<Role>(parsing: Array(text.utf8)).secretBytes == key.secretBytes)
+                let key = try PrivateKey<Role>(parsing: text)
+                #expect(try PrivateKey<Role>(parsing: Array(text.utf8)).secretBytes == key.secretBytes)
                 return key.secretBytes
             },
         ]
@@ -156,7 +156,7 @@ struct KeyTextTests {
 
     @Test("of an authority may stand in the source")
     func goodLiteral() throws {
-        let authority: Authority = "pushauthority1k03e583a7dtkqkdd7uglazndtlps6rax73mkt6unnxsrxeehzgns4ftpfl"
-        #expect(authority == (try AuthorityKey(secret: Self.secret)).authority)
+        let authority: AuthorityPublicKey = "pushauthority1k03e583a7dtkqkdd7uglazndtlps6rax73mkt6unnxsrxeehzgns4ftpfl"
+        #expect(authority == (try AuthorityPrivateKey(secret: Self.secret)).authority)
     }
 }

@@ -12,25 +12,25 @@ import _PushBase
         /// Every C function is called once before: the first call goes through the dynamic linker, which saves the
         /// registers on the stack, with whatever part of a secret is in them.
         init() throws {
-            try Identity(parsing: Identity().secretText).withSecretText { #expect($0.count == 75) }
-            try SenderKey(parsing: Array(SenderKey().secretText.utf8)).withSecretText { #expect($0.count == 82) }
-            try EnrollmentKey(parsing: EnrollmentKey().secretText).withSecretText { #expect($0.count == 85) }
+            try DevicePrivateKey(parsing: DevicePrivateKey().secretText).withSecretText { #expect($0.count == 75) }
+            try SenderPrivateKey(parsing: Array(SenderPrivateKey().secretText.utf8)).withSecretText { #expect($0.count == 82) }
+            try EnrollmentPrivateKey(parsing: EnrollmentPrivateKey().secretText).withSecretText { #expect($0.count == 85) }
         }
 
         @Test("holds none of it, and one copy while it lives")
         func keys() throws {
-            try expectWiped(Identity.self, "push-secret-key-") { #expect($0.recipient.description.count == 63) }
-            try expectWiped(SenderKey.self, "push-sender-secret-key-") { _ in }
-            try expectWiped(EnrollmentKey.self, "push-enrollment-secret-key-") { #expect($0.sign([1]).count == 64) }
+            try expectWiped(DevicePrivateKey.self, "push-secret-key-") { #expect($0.recipient.description.count == 63) }
+            try expectWiped(SenderPrivateKey.self, "push-sender-secret-key-") { _ in }
+            try expectWiped(EnrollmentPrivateKey.self, "push-enrollment-secret-key-") { #expect($0.sign([1]).count == 64) }
         }
 
         private func expectWiped<Role>(
-            _: SecretKey<Role>.Type, _ prefix: String, use: (SecretKey<Role>) -> Void
+            _: PrivateKey<Role>.Type, _ prefix: String, use: (PrivateKey<Role>) -> Void
         ) throws {
             let scan = MemoryScan()
             let text = secretText(of: scan, prefix: prefix)
             do {
-                let key = try text.withBytes { try SecretKey<Role>(parsing: $0) }
+                let key = try text.withBytes { try PrivateKey<Role>(parsing: $0) }
                 let alive = scan.copyCount()
                 #expect(alive == 1)
                 key.withSecretText { #expect($0.count == text.count) }
@@ -53,7 +53,7 @@ import _PushBase
             let before = scan.copyCount()
             #expect(before == 2)
             do {
-                let identity = try Identity(parsing: bytes)
+                let identity = try DevicePrivateKey(parsing: bytes)
                 let alive = scan.copyCount()
                 #expect(alive == 2)
                 identity.withSecretText { _ in }
@@ -75,7 +75,7 @@ import _PushBase
                     $0[74] = $0[74] == UInt8(ascii: "Q") ? UInt8(ascii: "P") : UInt8(ascii: "Q")
                 }
                 let error = #expect(throws: KeyTextError.self) {
-                    try encoded.withBytes { try Identity(parsing: $0) }
+                    try encoded.withBytes { try DevicePrivateKey(parsing: $0) }
                 }
                 #expect(error == .wrongChecksum)
             }

@@ -7,26 +7,26 @@ import Testing
 @Suite("The pairs of keys with one ID")
 struct KeyPairOrderTests {
     private let real: Exchange
-    private let decoy: Identity
-    private let decoySender: Sender
+    private let decoy: DevicePrivateKey
+    private let decoySender: SenderPublicKey
     private let now = Exchange.now
 
     init() throws {
-        real = Exchange(identity: try Identity(secret: Twins.first), senderKey: try SenderKey(secret: Twins.first))
-        decoy = try Identity(secret: Twins.second)
-        decoySender = try SenderKey(secret: Twins.second).sender
+        real = Exchange(identity: try DevicePrivateKey(secret: Twins.first), senderKey: try SenderPrivateKey(secret: Twins.first))
+        decoy = try DevicePrivateKey(secret: Twins.second)
+        decoySender = try SenderPrivateKey(secret: Twins.second).sender
     }
 
-    private var sender: Sender { real.senderKey.sender }
+    private var sender: SenderPublicKey { real.senderKey.sender }
 
-    private func key(_ identity: Identity, _ seconds: Int64 = 0, _ state: KeyLife.State = .active) -> DeviceKey {
+    private func key(_ identity: DevicePrivateKey, _ seconds: Int64 = 0, _ state: KeyLife.State = .active) -> DeviceKey {
         var life = KeyLife(created: now.advanced(bySeconds: seconds))
         if state == .retired { life.retire(at: now) }
         return DeviceKey(identity, life: life)
     }
 
     private func outcome(
-        _ keys: [DeviceKey], _ senders: [Sender], isAnonymous: Bool = false
+        _ keys: [DeviceKey], _ senders: [SenderPublicKey], isAnonymous: Bool = false
     ) -> OpenError? {
         let opener = real.opener(keys: FixedKeyStore(keys: keys), trusting: senders, allowsAnonymous: true)
         return refusal(opener, isAnonymous ? real.sealAnonymously(real.content()) : real.seal(real.content()))
@@ -48,7 +48,7 @@ struct KeyPairOrderTests {
 
     @Test("are tried up to the sixteenth, and the seventeenth is not")
     func sixteen() {
-        let decoys = [Sender](repeating: decoySender, count: 16)
+        let decoys = [SenderPublicKey](repeating: decoySender, count: 16)
         #expect(outcome([key(real.identity)], decoys.dropLast() + [sender]) == nil)
         #expect(outcome([key(real.identity)], decoys + [sender]) == .rejected)
 
@@ -59,20 +59,20 @@ struct KeyPairOrderTests {
 
     @Test("count only where both IDs match: strangers in the list take no place")
     func strangers() {
-        let strangers = (0..<40).map { _ in SenderKey().sender }
+        let strangers = (0..<40).map { _ in SenderPrivateKey().sender }
         #expect(outcome([key(real.identity)], strangers + [sender]) == nil)
-        let keys = (0..<40).map { _ in key(Identity(), 9) }
+        let keys = (0..<40).map { _ in key(DevicePrivateKey(), 9) }
         #expect(outcome(keys + [key(real.identity)], [sender]) == nil)
     }
 
     @Test("go by identity first, then by sender in list order")
     func identityFirst() {
         // Sixteen pairs with the decoy come before the first with the real identity.
-        let senders = [sender] + [Sender](repeating: decoySender, count: 15)
+        let senders = [sender] + [SenderPublicKey](repeating: decoySender, count: 15)
         #expect(outcome([key(decoy, 1), key(real.identity)], senders) == .rejected)
         #expect(outcome([key(decoy, 1), key(real.identity)], senders.dropLast()) == nil)
         // The sixteenth pair is the real identity's eighth.
-        let last = [Sender](repeating: decoySender, count: 7) + [sender]
+        let last = [SenderPublicKey](repeating: decoySender, count: 7) + [sender]
         #expect(outcome([key(decoy, 1), key(real.identity)], last) == nil)
         #expect(outcome([key(decoy, 1), key(real.identity)], [decoySender] + last) == .rejected)
     }

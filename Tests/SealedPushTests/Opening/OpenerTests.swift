@@ -23,7 +23,7 @@ struct OpenerTests {
 
     @Test("does not believe a store that gives keys with another ID")
     func carelessStore() {
-        let store = FixedKeyStore(keys: [DeviceKey(Identity(), created: exchange.now)])
+        let store = FixedKeyStore(keys: [DeviceKey(DevicePrivateKey(), created: exchange.now)])
         #expect(refusal(exchange.opener(keys: store), exchange.seal(exchange.content())) == .unknownRecipient)
     }
 

@@ -13,8 +13,8 @@ struct ChallengeTests {
 
     /// The code with which the device does not answer.
     private func silence(
-        _ text: String, enrollment: Enrollment? = nil, topic: Topic = Enrolling.topic, keys: (any KeyStore)? = nil,
-        trusting senders: [Sender]? = nil
+        _ text: String, enrollment: EnrollmentPublicKey? = nil, topic: Topic = Enrolling.topic, keys: (any KeyStore)? = nil,
+        trusting senders: [SenderPublicKey]? = nil
     ) -> ChallengeError? {
         refusal { () throws(ChallengeError) in
             _ = try enrolling.answer(text, enrollment: enrollment, topic: topic, keys: keys, trusting: senders)
@@ -49,7 +49,7 @@ struct ChallengeTests {
     @Test("that is passed on to another device is not answered there, though it opens")
     func relayed() throws {
         // Mallory enrolls with a record of their own that names this device's key, and passes the challenge on.
-        let mallory = EnrollmentKey()
+        let mallory = EnrollmentPrivateKey()
         let challenge = enrolling.challenge(of: mallory.enrollment)
         #expect(silence(challenge.text) == .foreignEnrollment)
         // What this device answers to its own challenge is no answer to Mallory's.
@@ -62,13 +62,13 @@ struct ChallengeTests {
     func binding() {
         let random = WipedBytes(count: 32)
         let (recipient, enrollment) = (enrolling.recipients[0], enrolling.enrollment)
-        func answer(_ recipient: Recipient, _ enrollment: Enrollment) -> [UInt8] {
+        func answer(_ recipient: DevicePublicKey, _ enrollment: EnrollmentPublicKey) -> [UInt8] {
             random.withBytes { Challenge.answer(random: $0, recipient: recipient, enrollment: enrollment) }
         }
         let right = answer(recipient, enrollment)
         #expect(right == answer(recipient, enrollment))
-        #expect(right != answer(Identity().recipient, enrollment))
-        #expect(right != answer(recipient, EnrollmentKey().enrollment))
+        #expect(right != answer(DevicePrivateKey().recipient, enrollment))
+        #expect(right != answer(recipient, EnrollmentPrivateKey().enrollment))
     }
 
     @Test("is not answered by a device without the key, for another app, or for a sender it does not trust")
@@ -79,9 +79,9 @@ struct ChallengeTests {
         #expect(silence(text, keys: InMemoryKeyStore([])) == .unknownRecipient)
         #expect(silence(text, topic: "com.example.other") == .rejected)
         #expect(silence(text, trusting: []) == .unknownSender)
-        #expect(silence(text, trusting: [SenderKey().sender]) == .unknownSender)
-        #expect(silence(text, trusting: [SenderKey().sender, enrolling.senderKey.sender]) == nil)
-        let careless = FixedKeyStore(keys: [DeviceKey(Identity(), created: now)])
+        #expect(silence(text, trusting: [SenderPrivateKey().sender]) == .unknownSender)
+        #expect(silence(text, trusting: [SenderPrivateKey().sender, enrolling.senderKey.sender]) == nil)
+        let careless = FixedKeyStore(keys: [DeviceKey(DevicePrivateKey(), created: now)])
         #expect(silence(text, keys: careless) == .unknownRecipient)
         #expect(silence(text, keys: FixedKeyStore(error: .locked)) == .locked)
         #expect(silence(text, keys: FixedKeyStore(error: .unavailable("disk"))) == .keysUnavailable)
@@ -105,9 +105,9 @@ struct ChallengeTests {
     @Test("opens under the right one of keys and senders that share an ID, and under no other")
     func twins() throws {
         var device = enrolling
-        device.identities = [try Identity(secret: Twins.first)]
+        device.identities = [try DevicePrivateKey(secret: Twins.first)]
         let challenge = device.challenge()
-        let (first, second) = (device.identities[0], try Identity(secret: Twins.second))
+        let (first, second) = (device.identities[0], try DevicePrivateKey(secret: Twins.second))
         let both = FixedKeyStore(keys: [second, first].map { DeviceKey($0, created: now) })
         #expect(refused(try device.answer(challenge.text, keys: both), to: challenge) == nil)
         let wrong = FixedKeyStore(keys: [DeviceKey(second, created: now)])

@@ -10,7 +10,7 @@ import Testing
 struct DeviceRecordTests {
     private let enrolling = Enrolling()
 
-    private func recipients(_ count: Int) -> [Recipient] { (0..<count).map { _ in Identity().recipient } }
+    private func recipients(_ count: Int) -> [DevicePublicKey] { (0..<count).map { _ in DevicePrivateKey().recipient } }
 
     @Test("comes back from its text as the same, with 1 to 16 keys in their order", arguments: 1...16)
     func roundTrip(count: Int) throws {
@@ -64,7 +64,7 @@ struct DeviceRecordTests {
         #expect(throws: RecordError.malformed) {
             try SenderSet(
                 of: [], topic: Enrolling.topic, counter: 1, created: Enrolling.now,
-                expires: Enrolling.now.advanced(bySeconds: 1), signedBy: AuthorityKey())
+                expires: Enrolling.now.advanced(bySeconds: 1), signedBy: AuthorityPrivateKey())
         }
     }
 

@@ -10,14 +10,14 @@ struct EnrolledDeviceTests {
     private let now = Enrolling.now
 
     private func prove(
-        _ recipient: Recipient? = nil, in device: inout EnrolledDevice, by enrolling: Enrolling? = nil
+        _ recipient: DevicePublicKey? = nil, in device: inout EnrolledDevice, by enrolling: Enrolling? = nil
     ) throws(ChallengeError) {
         let enrolling = enrolling ?? self.enrolling
         let challenge = enrolling.challenge(to: recipient)
         try device.prove(challenge, answer: try enrolling.answer(challenge.text), at: now)
     }
 
-    private func recipient(_ device: EnrolledDevice, at now: Timestamp = Enrolling.now) throws(RecordError) -> Recipient
+    private func recipient(_ device: EnrolledDevice, at now: Timestamp = Enrolling.now) throws(RecordError) -> DevicePublicKey
     {
         try device.recipient(at: now).recipient
     }
@@ -41,7 +41,7 @@ struct EnrolledDeviceTests {
         try prove(in: &device)
         let old = enrolling.recipients[0]
         var rotated = enrolling
-        rotated.identities.append(Identity())
+        rotated.identities.append(DevicePrivateKey())
         let new = rotated.recipients[0]
         try device.accept(try rotated.record(counter: 8), at: now)
         #expect(try recipient(device) == old)
@@ -71,7 +71,7 @@ struct EnrolledDeviceTests {
             ),
             (try enrolling.record(counter: 8, created: now.advanced(bySeconds: 93_601)), .notYetValid),
             (try enrolling.record(counter: 6), .rolledBack),
-            (try enrolling.record(of: [Identity().recipient], counter: 7), .conflicting),
+            (try enrolling.record(of: [DevicePrivateKey().recipient], counter: 7), .conflicting),
         ]
         for (record, code) in wrong {
             let refusal = SealedPushTests.refusal { () throws(RecordError) in try device.accept(record, at: now) }
@@ -110,11 +110,11 @@ struct EnrolledDeviceTests {
         let loaded = try EnrolledDevice(loading: device.enrollment, record: device.record, proven: device.proven)
         #expect(loaded == device)
         #expect(throws: RecordError.foreignSigner) {
-            try EnrolledDevice(loading: EnrollmentKey().enrollment, record: device.record, proven: [])
+            try EnrolledDevice(loading: EnrollmentPrivateKey().enrollment, record: device.record, proven: [])
         }
         // What is not in the record is proven in vain.
         let strange = try EnrolledDevice(
-            loading: device.enrollment, record: device.record, proven: [Identity().recipient])
+            loading: device.enrollment, record: device.record, proven: [DevicePrivateKey().recipient])
         #expect(strange.proven.isEmpty)
         // An expired one is taken, and not sealed to.
         let old = try enrolling.record(created: Timestamp(clamping: 1), expires: Timestamp(clamping: 2))
@@ -131,7 +131,7 @@ struct EnrolledDeviceTests {
         other.identities = enrolling.identities
         #expect(throws: ChallengeError.foreignEnrollment) { try prove(in: &device, by: other) }
         var newer = enrolling
-        newer.identities = [Identity()]
+        newer.identities = [DevicePrivateKey()]
         #expect(throws: ChallengeError.notInRecord) { try prove(in: &device, by: newer) }
         #expect(device == before)
     }

@@ -37,7 +37,7 @@
 
         @Test("signs a device's record that is read here, and reads one that is signed here", arguments: [1, 2, 16])
         func device(count: Int) throws {
-            let (key, recipients) = (EnrollmentKey(), (0..<count).map { _ in Identity().recipient })
+            let (key, recipients) = (EnrollmentPrivateKey(), (0..<count).map { _ in DevicePrivateKey().recipient })
             let ours = try DeviceRecord(
                 of: recipients, topic: Exchange.topic, counter: .max, created: Exchange.now,
                 expires: Exchange.now.advanced(bySeconds: 60), signedBy: key)
@@ -60,7 +60,7 @@
 
         @Test("signs a sender set that is read here, and reads one that is signed here")
         func senders() throws {
-            let (key, sender) = (AuthorityKey(), SenderKey().sender)
+            let (key, sender) = (AuthorityPrivateKey(), SenderPrivateKey().sender)
             let ours = try SenderSet(
                 of: [sender], topic: Exchange.topic, counter: 0, created: Exchange.now,
                 expires: Exchange.now.advanced(bySeconds: 60), signedBy: key)

@@ -44,12 +44,12 @@ struct RecordVectorTests {
             let text =
                 vector["kind"] == "device"
                 ? try DeviceRecord(
-                    of: try keys.map { try Recipient(parsing: $0) }, topic: topic, counter: counter, created: created,
-                    expires: expires, signedBy: try EnrollmentKey(parsing: secret)
+                    of: try keys.map { try DevicePublicKey(parsing: $0) }, topic: topic, counter: counter, created: created,
+                    expires: expires, signedBy: try EnrollmentPrivateKey(parsing: secret)
                 ).description
                 : try SenderSet(
-                    of: try keys.map { try Sender(parsing: $0) }, topic: topic, counter: counter, created: created,
-                    expires: expires, signedBy: try AuthorityKey(parsing: secret)
+                    of: try keys.map { try SenderPublicKey(parsing: $0) }, topic: topic, counter: counter, created: created,
+                    expires: expires, signedBy: try AuthorityPrivateKey(parsing: secret)
                 ).description
             #expect(text == vector["record"], "\(vector.testDescription)")
             let bytes = try #require(Base64URL.decode(text.utf8.dropFirst(11)))
@@ -65,9 +65,9 @@ struct RecordVectorTests {
         var caseCount = 0
         for vector in try Self.vectors() where vector["outcome"] == "answered" {
             caseCount += 1
-            let recipient = try Recipient(parsing: try vector.required("recipient"))
-            let enrollment = try Enrollment(parsing: try vector.required("asked-enrollment"))
-            let sender = try SenderKey(parsing: try vector.required("sender-secret"))
+            let recipient = try DevicePublicKey(parsing: try vector.required("recipient"))
+            let enrollment = try EnrollmentPublicKey(parsing: try vector.required("asked-enrollment"))
+            let sender = try SenderPrivateKey(parsing: try vector.required("sender-secret"))
             let topic = try #require(Topic(parsing: try vector.required("topic")))
             let context = HPKEContext(
                 sendingTo: recipient.x25519, from: sender.x25519, info: Challenge.info(topic: topic),
@@ -109,7 +109,7 @@ struct RecordVectorTests {
         let topic = try #require(Topic(parsing: try vector.required("topic")))
         switch try vector.required("kind") {
         case "device":
-            let (text, pinned) = (try vector.required("record"), try Enrollment(parsing: try vector.required("pinned")))
+            let (text, pinned) = (try vector.required("record"), try EnrollmentPublicKey(parsing: try vector.required("pinned")))
             let known = try vector["known"].map { try DeviceRecord(parsing: $0) }
             let now = Timestamp(clamping: try vector.number("now"))
             let refusal = refusal { () throws(RecordError) in
@@ -117,7 +117,7 @@ struct RecordVectorTests {
             }
             return refusal?.rawValue ?? "accepted"
         case "senders":
-            let (text, pinned) = (try vector.required("record"), try Authority(parsing: try vector.required("pinned")))
+            let (text, pinned) = (try vector.required("record"), try AuthorityPublicKey(parsing: try vector.required("pinned")))
             let known = try vector["known"].map { try SenderSet(parsing: $0) }
             let now = Timestamp(clamping: try vector.number("now"))
             let refusal = refusal { () throws(RecordError) in
@@ -127,10 +127,10 @@ struct RecordVectorTests {
         default:
             // In the order of the file: newest first.
             let keys = try vector.numbered("identity").enumerated().map { index, text in
-                DeviceKey(try Identity(parsing: text), created: Exchange.now.advanced(bySeconds: Int64(-index)))
+                DeviceKey(try DevicePrivateKey(parsing: text), created: Exchange.now.advanced(bySeconds: Int64(-index)))
             }
-            let senders = try vector.numbered("sender").map { try Sender(parsing: $0) }
-            let enrollment = try Enrollment(parsing: try vector.required("enrollment"))
+            let senders = try vector.numbered("sender").map { try SenderPublicKey(parsing: $0) }
+            let enrollment = try EnrollmentPublicKey(parsing: try vector.required("enrollment"))
             let text = try vector.required("challenge")
             var answer: String?
             let refusal = refusal { () throws(ChallengeError) in

@@ -5,16 +5,16 @@ import Testing
 /// Specification 11.6.
 @Suite("Trusted senders")
 struct TrustedSendersTests {
-    private let first = AuthorityKey()
-    private let second = AuthorityKey()
-    private let builtIn = SenderKey().sender
+    private let first = AuthorityPrivateKey()
+    private let second = AuthorityPrivateKey()
+    private let builtIn = SenderPrivateKey().sender
     private let now = Exchange.now
 
     private func set(
-        _ counter: UInt64, by key: AuthorityKey, topic: Topic = Exchange.topic, expires: Int64 = 100
+        _ counter: UInt64, by key: AuthorityPrivateKey, topic: Topic = Exchange.topic, expires: Int64 = 100
     ) throws(RecordError) -> SenderSet {
         try SenderSet(
-            of: [SenderKey().sender, SenderKey().sender], topic: topic, counter: counter, created: now,
+            of: [SenderPrivateKey().sender, SenderPrivateKey().sender], topic: topic, counter: counter, created: now,
             expires: now.advanced(bySeconds: expires), signedBy: key)
     }
 
@@ -30,7 +30,7 @@ struct TrustedSendersTests {
     func following() throws {
         let trusted = TrustedSenders([builtIn], authorities: [first.authority])
         let set = try set(1, by: first)
-        func believed(_ set: SenderSet?, at now: Timestamp) -> [Sender] {
+        func believed(_ set: SenderSet?, at now: Timestamp) -> [SenderPublicKey] {
             trusted.senders(following: set, topic: Exchange.topic, at: now)
         }
         #expect(believed(nil, at: now) == [builtIn])
@@ -46,7 +46,7 @@ struct TrustedSendersTests {
         let both = TrustedSenders([], authorities: [first.authority, second.authority])
         #expect(refusal(try set(1, by: first), by: both) == nil)
         #expect(refusal(try set(1, by: second), by: both) == nil)
-        #expect(refusal(try set(1, by: AuthorityKey()), by: both) == .foreignSigner)
+        #expect(refusal(try set(1, by: AuthorityPrivateKey()), by: both) == .foreignSigner)
         #expect(refusal(try set(1, by: first), by: TrustedSenders([builtIn])) == .foreignSigner)
     }
 

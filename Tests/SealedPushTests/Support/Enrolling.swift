@@ -7,16 +7,16 @@ struct Enrolling: Sendable {
     static let topic = Exchange.topic
     static let now = Exchange.now
 
-    let enrollmentKey = EnrollmentKey()
-    let senderKey = SenderKey()
+    let enrollmentKey = EnrollmentPrivateKey()
+    let senderKey = SenderPrivateKey()
     /// Oldest first.
-    var identities = [Identity()]
+    var identities = [DevicePrivateKey()]
 
-    var enrollment: Enrollment { enrollmentKey.enrollment }
-    var recipients: [Recipient] { identities.reversed().map(\.recipient) }
+    var enrollment: EnrollmentPublicKey { enrollmentKey.enrollment }
+    var recipients: [DevicePublicKey] { identities.reversed().map(\.recipient) }
 
     func record(
-        of recipients: [Recipient]? = nil, topic: Topic = Self.topic, counter: UInt64 = 7,
+        of recipients: [DevicePublicKey]? = nil, topic: Topic = Self.topic, counter: UInt64 = 7,
         created: Timestamp = Self.now,
         expires: Timestamp = Self.now.advanced(bySeconds: 90 * 86_400)
     ) throws(RecordError) -> DeviceRecord {
@@ -30,7 +30,7 @@ struct Enrolling: Sendable {
     }
 
     func challenge(
-        to recipient: Recipient? = nil, of enrollment: Enrollment? = nil, topic: Topic = Self.topic,
+        to recipient: DevicePublicKey? = nil, of enrollment: EnrollmentPublicKey? = nil, topic: Topic = Self.topic,
         at now: Timestamp = Self.now
     ) -> PendingChallenge {
         PendingChallenge(
@@ -39,8 +39,8 @@ struct Enrolling: Sendable {
 
     /// The device's answer to a challenge's text.
     func answer(
-        _ text: String, enrollment: Enrollment? = nil, topic: Topic = Self.topic, keys: (any KeyStore)? = nil,
-        trusting senders: [Sender]? = nil
+        _ text: String, enrollment: EnrollmentPublicKey? = nil, topic: Topic = Self.topic, keys: (any KeyStore)? = nil,
+        trusting senders: [SenderPublicKey]? = nil
     ) throws(ChallengeError) -> String {
         try Challenge.answer(
             text, enrollment: enrollment ?? self.enrollment, topic: topic, keys: keys ?? store,

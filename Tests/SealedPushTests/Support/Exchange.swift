@@ -6,13 +6,13 @@ struct Exchange: Sendable {
     static let topic: Topic = "com.example.app"
     static let now = Timestamp(secondsSince1970: 1_760_000_000)!
 
-    var identity = Identity()
-    var senderKey = SenderKey()
+    var identity = DevicePrivateKey()
+    var senderKey = SenderPrivateKey()
     var now = Exchange.now
 
     /// An opener; where `keys` is nil, with the one identity.
     func opener(
-        keys: (any KeyStore)? = nil, trusting senders: [Sender]? = nil, allowsAnonymous: Bool = false
+        keys: (any KeyStore)? = nil, trusting senders: [SenderPublicKey]? = nil, allowsAnonymous: Bool = false
     ) -> Opener {
         Opener(
             topic: Self.topic, keys: keys ?? InMemoryKeyStore([DeviceKey(identity, created: now)]),

@@ -1,7 +1,7 @@
 @testable import PushCrypto
 @testable import SealedPush
 
-extension SecretKey {
+extension PrivateKey {
     /// The key of given bytes: the public interface reads text only.
     convenience init(secret: [UInt8]) throws {
         let prefix = Role.kind.secretPrefix(Role.kind.algorithms[0])
