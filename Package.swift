@@ -233,7 +233,7 @@ let testedEverywhere: [Target] = [
     .target(
         name: "TestThreads", dependencies: ["PushCrypto", "_PushBase"], path: "Tests/Threads", swiftSettings: settings),
     .testTarget(
-        name: "PushCryptoTests", dependencies: ["PushCrypto", "_PushBase", "TestSupport", crypto],
+        name: "PushCoreTests", dependencies: ["PushCrypto", "_PushBase", "TestSupport", crypto],
         resources: [.copy("Vectors")],
         swiftSettings: settings),
     .testTarget(

@@ -1,7 +1,7 @@
 internal import Foundation
 package import PushKeyring
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// Files with secrets that a person names; `-` is standard input. Secrets are never arguments, which others on the machine could
 /// read.

@@ -1,6 +1,6 @@
 internal import NIOCore
 internal import NIOHTTPTypes
-internal import _PushBase
+internal import PushCore
 
 /// The connections of one listener: a limit for all, and one for each address.
 ///

@@ -1,10 +1,9 @@
 internal import HTTPTypes
 internal import Hummingbird
-internal import PushCrypto
+internal import PushCore
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import _PushBase
 
 /// One or two secrets of which a caller must show one: two, while callers change from the old to the new.
 ///

@@ -3,7 +3,7 @@ internal import Hummingbird
 package import PushOutbox
 internal import PushSender
 package import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// What a back end looks at: devices, the outbox, receipts. Public names only.
 struct ListRoutes: Sendable {

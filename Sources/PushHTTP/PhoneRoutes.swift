@@ -1,10 +1,9 @@
 internal import HTTPTypes
 internal import Hummingbird
-internal import PushCrypto
+internal import PushCore
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import _PushBase
 
 /// What apps ask for inside the login of an account: to enroll their device, to prove its keys, and to leave.
 ///

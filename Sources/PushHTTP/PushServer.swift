@@ -5,7 +5,7 @@ internal import NIOSSL
 package import PushOutbox
 package import PushSender
 package import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// Where a server listens.
 package enum ServerPlace: Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// A token bucket for each name: a number of requests at once, and one more a second. Safe from many threads.
 final class RateLimiter: Sendable {

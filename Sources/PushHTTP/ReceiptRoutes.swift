@@ -4,7 +4,7 @@ internal import NIOCore
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// Takes receipts from phones and counts them, as many in one transaction as have come while the last one was written.
 ///

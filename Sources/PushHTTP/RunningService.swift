@@ -8,7 +8,7 @@ internal import NIOSSL
 package import PushOutbox
 internal import PushSender
 internal import ServiceLifecycle
-internal import _PushBase
+internal import PushCore
 
 /// A listener: where it listens, its paths, and the limits of its connections.
 struct Door {

@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// Lets a fixed number of tasks in at once; the others wait in the order in which they came. Safe from many threads.
 final class Semaphore: Sendable {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import NIOCore
-internal import _PushBase
+internal import PushCore
 
 /// A Unix socket's place, which one service has at a time, from its making to ``release()``.
 ///

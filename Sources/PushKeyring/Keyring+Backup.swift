@@ -1,6 +1,5 @@
-internal import PushCrypto
+internal import PushCore
 public import SealedPush
-internal import _PushBase
 
 extension Keyring {
     /// The keyring as one file under a secret of its own, in the format of `keyring.txt`: all that a new machine needs,

@@ -1,6 +1,5 @@
-internal import PushCrypto
+internal import PushCore
 public import SealedPush
-internal import _PushBase
 
 /// What is read and written while a keyring is being changed.
 struct KeyringChange {

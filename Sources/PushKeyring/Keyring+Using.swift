@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 public import PushSender
 public import SealedPush
 

@@ -1,7 +1,6 @@
-internal import PushCrypto
+internal import PushCore
 public import PushSender
 public import SealedPush
-internal import _PushBase
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

@@ -1,7 +1,6 @@
-internal import PushCrypto
+internal import PushCore
 internal import PushSender
 internal import SealedPush
-internal import _PushBase
 
 /// What proves that rows of an outbox were written by who may: a secret that is not in the database.
 ///

@@ -1,6 +1,6 @@
 internal import NIOCore
 internal import NIOHTTP1
-internal import PushCrypto
+internal import PushCore
 
 /// Who may have the page: a browser on this machine that was given its address, and no page of anybody else's.
 struct PageAccess: Sendable {

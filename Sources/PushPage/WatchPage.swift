@@ -1,9 +1,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import PushCrypto
+internal import PushCore
 package import SealedPush
-internal import _PushBase
 
 /// Where a page is to be had: never beyond this machine.
 package enum PagePlace: Hashable, Sendable {

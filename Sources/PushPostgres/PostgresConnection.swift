@@ -2,7 +2,7 @@
     internal import Clibpq
     package import PushOutbox
     internal import Dispatch
-    internal import _PushBase
+    internal import PushCore
 
     /// One connection to a server, over libpq's asynchronous calls, so that no wait is without an end.
     ///

@@ -1,7 +1,7 @@
 #if Postgres
     internal import Dispatch
     package import PushOutbox
-    internal import _PushBase
+    internal import PushCore
 
     /// A few connections to one server, and transactions over them that outlive a lost connection, a restart and a failover.
     package final class PostgresPool: Sendable {

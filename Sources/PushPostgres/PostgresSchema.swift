@@ -1,7 +1,7 @@
 #if Postgres
     internal import Dispatch
     internal import PushOutbox
-    internal import _PushBase
+    internal import PushCore
 
     /// The tables and functions, made at once. A database of another version is refused: nothing was released that would have
     /// to be read.

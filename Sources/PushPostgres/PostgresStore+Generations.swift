@@ -1,6 +1,6 @@
 #if Postgres
     import PushOutbox
-    import _PushBase
+    import PushCore
 
     extension PostgresStore {
         /// Where the rows of devices in `queues` lie, by device, which are ours from now until the transaction's end.

@@ -2,7 +2,7 @@
     import PushOutbox
     import PushSender
     import SealedPush
-    import _PushBase
+    import PushCore
 
     extension PostgresStore {
         /// What is said of an address changes the device's row, for which whoever enqueues may make us wait: each in a transaction

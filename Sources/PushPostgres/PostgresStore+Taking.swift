@@ -2,7 +2,7 @@
     import PushOutbox
     import PushSender
     import SealedPush
-    import _PushBase
+    import PushCore
 
     /// Where a look for due queues begins.
     ///

@@ -1,7 +1,7 @@
 #if Postgres
     public import PushOutbox
     internal import PushSender
-    internal import _PushBase
+    internal import PushCore
 
     /// An outbox in PostgreSQL, for any number of hosts.
     ///

@@ -1,6 +1,6 @@
 #if Postgres
     internal import PushOutbox
-    internal import _PushBase
+    internal import PushCore
 
     /// Lets a courier sleep until somebody enqueues.
     ///

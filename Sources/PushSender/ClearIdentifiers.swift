@@ -1,4 +1,4 @@
-package import PushCrypto
+package import PushCore
 import SealedPush
 
 /// Makes the identifiers that travel in the clear, so that they repeat where they must and tell nothing.

@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
 
 /// Content that is checked and written, for any number of devices: see ``Sealer/prepare(_:)``.

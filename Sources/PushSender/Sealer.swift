@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 public import SealedPush
 
 /// Seals messages of one sender for one app: content in, a payload of at most 4,096 bytes out.

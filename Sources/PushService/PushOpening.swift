@@ -1,8 +1,7 @@
 import Dispatch
 import Foundation
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
-internal import _PushBase
 
 /// One push, from the field on the wire to what is shown: steps 1 to 6 of Specification 6, and a line in the log.
 struct PushOpening: Sendable {

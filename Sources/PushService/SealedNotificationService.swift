@@ -1,9 +1,8 @@
 package import Dispatch
 import Foundation
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
 public import UserNotifications
-internal import _PushBase
 
 /// The principal class of an app's notification service extension: subclass it and say what is yours in
 /// ``configuration``.

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import SealedPush
 internal import UserNotifications
-internal import _PushBase
+internal import PushCore
 
 /// One request from its arrival to its end: opened, improved by the stages, shown once, tidied up after.
 final class ServiceRun: Sendable {

@@ -1,5 +1,4 @@
-import PushCrypto
-internal import _PushBase
+internal import PushCore
 
 /// A message's ID: a UUID in small letters.
 public struct MessageID: Hashable, Sendable, CustomStringConvertible {

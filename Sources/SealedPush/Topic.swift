@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// The app's bundle ID, without a suffix: 1 to 155 bytes of `[A-Za-z0-9.-]`, compared exactly.
 ///

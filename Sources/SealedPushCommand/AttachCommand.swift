@@ -3,7 +3,7 @@ internal import CommandSupport
 internal import Foundation
 internal import PushSender
 public import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// `sealedpush attach`
 struct AttachCommand: ParsableCommand {

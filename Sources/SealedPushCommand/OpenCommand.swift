@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import PushKeyring
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// `sealedpush open`
 struct OpenCommand: ParsableCommand {

@@ -1,8 +1,7 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Dispatch
-internal import PushCrypto
-internal import _PushBase
+internal import PushCore
 
 @main
 struct SealedPushCommand: ParsableCommand {

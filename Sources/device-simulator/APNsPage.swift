@@ -2,7 +2,7 @@ internal import Foundation
 internal import PushPage
 internal import PushSimulator
 internal import SimulatedAPNs
-internal import _PushBase
+internal import PushCore
 
 /// What `apns --page` shows: what Apple sees of each push, and the phones' lock screens. It shows opened texts, since it is
 /// the phone. Safe from several threads.

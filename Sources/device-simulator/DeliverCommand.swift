@@ -5,7 +5,7 @@ internal import Foundation
 internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// `device-simulator deliver`
 struct DeliverCommand: ParsableCommand {

@@ -1,8 +1,7 @@
 internal import ArgumentParser
 internal import CommandSupport
-internal import PushCrypto
+internal import PushCore
 internal import PushSimulator
-internal import _PushBase
 
 @main
 struct DeviceSimulator: ParsableCommand {

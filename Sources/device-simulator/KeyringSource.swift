@@ -3,7 +3,7 @@ internal import PushKeyring
 internal import PushService
 internal import PushSimulator
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// A device in a keyring, whose keys are copied into a phone's keychain: the extension's process knows nothing of keyrings.
 struct KeyringSource: Sendable {

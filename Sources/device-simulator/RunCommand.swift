@@ -6,7 +6,7 @@ internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
 internal import SimulatedAPNs
-internal import _PushBase
+internal import PushCore
 
 /// `device-simulator run`
 struct RunCommand: ParsableCommand {

@@ -6,7 +6,7 @@ internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
 internal import SimulatedAPNs
-internal import _PushBase
+internal import PushCore
 
 /// Runs a command that goes on until SIGINT or SIGTERM: the work is given a function that waits for one. What it throws
 /// becomes a message and an exit status.

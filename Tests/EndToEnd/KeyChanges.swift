@@ -4,7 +4,7 @@ internal import PushSender
 internal import PushService
 internal import SealedPush
 internal import TestSupport
-internal import _PushBase
+internal import PushCore
 
 /// What the apps of a run's phones have done with their keys.
 package struct KeyChangeCounts: Sendable {

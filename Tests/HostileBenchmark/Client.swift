@@ -7,7 +7,7 @@ import NIOPosix
 import PushAPNS
 import PushSender
 import SealedPush
-import _PushBase
+import PushCore
 
 /// Pushes that go on all the time, and hostile connections beside them in every second window of time. All of it shares one
 /// thread, as if one transport had all these connections.

@@ -1,5 +1,5 @@
 import Foundation
-import _PushBase
+import PushCore
 
 /// The most that this process has had in memory (resident) since it was last asked, looked at twenty times a second.
 final class MemoryPeak: Sendable {

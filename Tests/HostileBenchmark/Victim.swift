@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import PushAPNS
 import PushSender
-import _PushBase
+import PushCore
 
 /// One connection to a hostile server, with the client that `sealedpush work` has.
 struct Victim: Sendable {

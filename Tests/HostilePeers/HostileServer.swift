@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOPosix
 package import NIOSSL
 internal import NIOTLS
-internal import _PushBase
+internal import PushCore
 
 /// An HTTP/2 server over TLS on localhost that turns on each client with one deed, or answers each push with 200.
 ///

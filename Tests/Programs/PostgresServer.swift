@@ -3,7 +3,7 @@ import PushOutbox
 import PushPostgres
 import PushSimulator
 package import TestSupport
-import _PushBase
+import PushCore
 
 /// A real server for the tests of one process, in a folder of its own, over a Unix socket; it ends with them.
 ///

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
-import _PushBase
+import PushCore
 
 @Suite("The architecture")
 struct ArchitectureTests {
@@ -88,7 +88,7 @@ struct ArchitectureTests {
     func core() throws {
         for file in try Checkout.files(in: "Sources", ending: ".swift") {
             let imports = try Self.imports(of: file)
-            let isCore = file.path.contains("/Sources/PushCrypto/")
+            let isCore = file.path.contains("/Sources/PushCore/")
             if isCore { #expect(!imports.contains { $0.hasPrefix("Foundation") }, "\(file.lastPathComponent)") }
             if !isCore { #expect(!imports.contains("Clibsodium"), "\(file.lastPathComponent)") }
         }

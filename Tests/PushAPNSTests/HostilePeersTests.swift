@@ -4,7 +4,7 @@ import NIOHTTP2
 import PushSender
 import TestSupport
 import Testing
-import _PushBase
+import PushCore
 
 @testable import PushAPNS
 

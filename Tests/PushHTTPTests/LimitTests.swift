@@ -8,7 +8,7 @@ import TestPrograms
 import TestSupport
 import TestThreads
 import Testing
-import _PushBase
+import PushCore
 
 @testable import PushHTTP
 

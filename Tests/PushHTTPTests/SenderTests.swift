@@ -6,7 +6,7 @@ import SealedPush
 import TestSupport
 import TestThreads
 import Testing
-import _PushBase
+import PushCore
 
 @testable import PushHTTP
 

@@ -1,11 +1,10 @@
 import Dispatch
 import Foundation
-import PushCrypto
+import PushCore
 import PushKeyring
 import SealedPush
 import TestSupport
 import Testing
-import _PushBase
 
 @Suite("The keyring")
 struct KeyringTests {

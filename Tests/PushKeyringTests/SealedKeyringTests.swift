@@ -2,7 +2,7 @@ import Foundation
 import SealedPush
 import TestSupport
 import Testing
-import _PushBase
+import PushCore
 
 @testable import PushKeyring
 

@@ -4,7 +4,7 @@ import PushSender
 import SealedPush
 import TestSupport
 import Testing
-import _PushBase
+import PushCore
 
 @Suite("A courier", .overStores)
 struct DeliveryTests {

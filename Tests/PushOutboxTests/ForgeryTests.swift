@@ -5,7 +5,7 @@ import SealedPush
 import TestSupport
 import TestThreads
 import Testing
-import _PushBase
+import PushCore
 
 @testable import PushOutbox
 

@@ -3,7 +3,7 @@ import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
-import _PushBase
+import PushCore
 
 @testable import PushOutbox
 @testable import PushPostgres

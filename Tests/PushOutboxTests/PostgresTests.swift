@@ -6,7 +6,7 @@ import TestPrograms
 import TestSupport
 import TestThreads
 import Testing
-import _PushBase
+import PushCore
 
 @testable import PushOutbox
 @testable import PushPostgres

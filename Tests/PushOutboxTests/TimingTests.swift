@@ -2,7 +2,7 @@ import PushSender
 import SealedPush
 import TestSupport
 import Testing
-import _PushBase
+import PushCore
 
 @testable import PushOutbox
 

@@ -1,9 +1,8 @@
 import Foundation
-import PushCrypto
+import PushCore
 import SealedPush
 import TestSupport
 import Testing
-import _PushBase
 
 @testable import PushSender
 

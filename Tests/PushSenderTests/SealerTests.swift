@@ -1,5 +1,5 @@
 import Foundation
-import PushCrypto
+import PushCore
 import PushSender
 import SealedPush
 import TestSupport

@@ -1,12 +1,11 @@
 import Dispatch
 import Foundation
-import PushCrypto
+import PushCore
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
 import UserNotifications
-import _PushBase
 
 @testable import PushService
 

@@ -1,5 +1,5 @@
 import SealedPush
-import _PushBase
+import PushCore
 
 @testable import PushService
 

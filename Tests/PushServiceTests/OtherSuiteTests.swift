@@ -1,8 +1,7 @@
-import PushCrypto
+import PushCore
 import PushSender
 import TestSupport
 import Testing
-import _PushBase
 
 @testable import PushService
 @testable import SealedPush

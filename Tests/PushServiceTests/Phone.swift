@@ -1,9 +1,8 @@
 import Foundation
-import PushCrypto
+import PushCore
 import PushSender
 import SealedPush
 import TestSupport
-import _PushBase
 
 @testable import PushService
 

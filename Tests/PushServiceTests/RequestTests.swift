@@ -1,11 +1,10 @@
 import Dispatch
 import Foundation
-import PushCrypto
+import PushCore
 import SealedPush
 import TestSupport
 import Testing
 import UserNotifications
-import _PushBase
 
 @testable import PushService
 

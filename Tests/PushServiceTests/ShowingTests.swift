@@ -1,12 +1,11 @@
 import Foundation
-import PushCrypto
+import PushCore
 import PushSender
 import SealedPush
 import TestSupport
 import TestThreads
 import Testing
 import UserNotifications
-import _PushBase
 
 @testable import PushService
 

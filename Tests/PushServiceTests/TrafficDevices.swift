@@ -1,8 +1,7 @@
 import Foundation
-import PushCrypto
+import PushCore
 import SealedPush
 import TestSupport
-import _PushBase
 
 @testable import PushService
 

@@ -5,7 +5,7 @@ import NIOHPACK
 import NIOHTTP2
 import SealedPush
 import TestSupport
-import _PushBase
+import PushCore
 
 @testable import PushSimulator
 @testable import SimulatedAPNs

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PushCrypto
+import PushCore
 import PushSender
 import PushService
 import SealedPush
@@ -8,7 +8,6 @@ import TestPrograms
 import TestSupport
 import TestThreads
 import Testing
-import _PushBase
 
 @testable import PushSimulator
 @testable import SimulatedAPNs

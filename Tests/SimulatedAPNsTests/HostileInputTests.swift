@@ -5,7 +5,7 @@ import TestPrograms
 import TestSupport
 import TestThreads
 import Testing
-import _PushBase
+import PushCore
 
 @testable import PushSimulator
 @testable import SimulatedAPNs

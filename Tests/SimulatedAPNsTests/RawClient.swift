@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
-import _PushBase
+import PushCore
 
 @testable import SimulatedAPNs
 

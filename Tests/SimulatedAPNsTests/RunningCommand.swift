@@ -4,7 +4,7 @@ import PushSimulator
 import TestPrograms
 import TestSupport
 import Testing
-import _PushBase
+import PushCore
 
 @testable import SimulatedAPNs
 

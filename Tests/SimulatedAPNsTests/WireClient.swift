@@ -4,7 +4,7 @@ import NIOHPACK
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
-import _PushBase
+import PushCore
 
 @testable import PushSimulator
 @testable import SimulatedAPNs

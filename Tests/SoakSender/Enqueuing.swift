@@ -4,7 +4,7 @@ import Glibc
 import PushOutbox
 import PushSender
 import SealedPush
-import _PushBase
+import PushCore
 
 /// Puts what was not acknowledged yet into the outbox, from several tasks at once, and notes each number as it is stored.
 final class Enqueuing: Sendable {

@@ -1,6 +1,6 @@
 #if os(Linux)
     import Glibc
-    import PushCrypto
+    import PushCore
 
     /// A secret, and the search for its copies in all the memory that this process can write or has written.
     ///

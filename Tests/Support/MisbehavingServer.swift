@@ -1,6 +1,5 @@
 public import Foundation
-import PushCrypto
-import _PushBase
+import PushCore
 
 #if canImport(Darwin)
     import Darwin

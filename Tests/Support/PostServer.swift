@@ -1,5 +1,5 @@
 import Foundation
-import _PushBase
+import PushCore
 
 #if canImport(Darwin)
     import Darwin

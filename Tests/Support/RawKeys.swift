@@ -1,4 +1,4 @@
-package import PushCrypto
+package import PushCore
 
 /// 32 secret bytes of X25519 by themselves, as the functions of PushCrypto take them.
 package struct X25519PrivateKey: ~Copyable, X25519Secret {

@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Foundation
-import _PushBase
+import PushCore
 
 /// Threads for tasks that block: a new one starts whenever all others are at work.
 final class BlockingThreads: TaskExecutor {

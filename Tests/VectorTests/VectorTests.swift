@@ -1,8 +1,7 @@
 import Foundation
-import PushCrypto
+import PushCore
 import TestSupport
 import Testing
-import _PushBase
 
 @testable import PushSender
 @testable import SealedPush

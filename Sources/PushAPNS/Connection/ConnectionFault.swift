@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// Errors of the network and of TLS in short words.
 enum ConnectionFault {

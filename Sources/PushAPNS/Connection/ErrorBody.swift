@@ -1,5 +1,5 @@
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// What APNs says about a refusal or at the end of a connection: `{"reason": "...", "timestamp": ...}`.
 ///

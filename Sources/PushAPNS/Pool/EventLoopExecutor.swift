@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import _PushBase
+internal import PushCore
 
 /// Runs tasks on the event loop's thread, many in one turn of it.
 final class EventLoopExecutor: TaskExecutor {

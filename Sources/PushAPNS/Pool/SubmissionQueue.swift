@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import _PushBase
+internal import PushCore
 
 /// Carries pushes from their callers' threads to the event loop, many in one turn of it.
 final class SubmissionQueue: Sendable {

@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// The vertical axis: which value lies how high, and where the numbers stand.
 ///

@@ -1,7 +1,6 @@
 internal import Foundation
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
-internal import _PushBase
 
 /// The append-only file `audit.jsonl`, one JSON object a line. `keyring.txt` holds its length and hash, so that a log that
 /// was shortened or edited is noticed.

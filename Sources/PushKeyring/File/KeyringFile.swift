@@ -1,6 +1,5 @@
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
-internal import _PushBase
 
 /// All that a keyring holds.
 struct KeyringContents: Sendable {

@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 internal import PushSender
 internal import SealedPush
 

@@ -1,6 +1,5 @@
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
-internal import _PushBase
 
 /// Paragraphs of `name: value` lines, and comments. Wiped when it goes, as it may hold secrets.
 struct TextFile: ~Copyable {

@@ -1,5 +1,5 @@
 public import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// One thing that is wrong with a keyring, or that a person should know: what ``Keyring/examine(at:)`` finds.
 ///

@@ -1,6 +1,5 @@
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
-internal import _PushBase
 
 /// The way of one payload through the steps of Specification 6. ``Opener`` decides; this finds the cause.
 struct PayloadWalk {

@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
 
 /// How a keyring is sealed: which kind of secret, and what its key is made with. Not secret.

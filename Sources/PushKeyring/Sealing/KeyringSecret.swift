@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 public import SealedPush
 
 /// What seals a keyring's secrets.

@@ -1,7 +1,6 @@
 public import Foundation
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
-internal import _PushBase
 
 /// Which keyrings a person has seen sealed, and with which salts: a note for each, outside its folder.
 ///

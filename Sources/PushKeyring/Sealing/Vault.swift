@@ -1,7 +1,6 @@
 internal import Foundation
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
-internal import _PushBase
 
 /// Reads a keyring, unlocks it when its secret is first needed, and keeps the key for as long as the keyring is used.
 final class Vault: Sendable {

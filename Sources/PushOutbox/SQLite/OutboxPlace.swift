@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// The outbox's file, what SQLite opens beside it, and the folder of both: nobody else may have a hand in them.
 ///

@@ -1,6 +1,6 @@
 internal import GRDB
 import PushSender
-internal import _PushBase
+internal import PushCore
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

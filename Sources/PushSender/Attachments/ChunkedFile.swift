@@ -1,5 +1,5 @@
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

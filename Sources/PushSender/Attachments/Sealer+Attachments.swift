@@ -1,5 +1,4 @@
-internal import PushCrypto
-internal import _PushBase
+internal import PushCore
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials

@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials

@@ -1,6 +1,5 @@
-internal import PushCrypto
+internal import PushCore
 import SealedPush
-internal import _PushBase
 
 /// The HPKE contexts of one sealer, one a recipient, within their limits. Safe from many threads.
 ///

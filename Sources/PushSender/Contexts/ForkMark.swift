@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// Tells a process from a child that fork(2) has made of it, whose memory is the same.
 ///

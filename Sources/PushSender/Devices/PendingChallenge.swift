@@ -1,6 +1,5 @@
-internal import PushCrypto
+internal import PushCore
 public import SealedPush
-internal import _PushBase
 
 /// A server's question whether a device holds a recipient's key, until it is answered or ten minutes have passed.
 ///

@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 public import SealedPush
 
 /// Checks what devices post: the body of a request in, a receipt that one of the server's own devices has made out.

@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// Where a push goes: who carries it, and what an app on one device is known by there.
 ///

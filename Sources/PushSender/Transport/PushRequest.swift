@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 public import SealedPush
 
 /// One sealed push on its way to one device: what a transport sends, the same on each retry.

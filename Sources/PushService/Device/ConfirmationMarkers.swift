@@ -1,7 +1,6 @@
 package import Foundation
-internal import PushCrypto
+internal import PushCore
 package import SealedPush
-internal import _PushBase
 
 /// Under which of the device's keys an authenticated message has opened: the extension's word to its app, one file a key.
 ///

@@ -1,5 +1,5 @@
 public import Foundation
-package import _PushBase
+package import PushCore
 
 /// When a phone lets our files be read: the classes of Data Protection.
 ///

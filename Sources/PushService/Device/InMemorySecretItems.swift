@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// Secret items that are gone with the process: for tests.
 package final class InMemorySecretItems: SecretItems {

@@ -1,8 +1,7 @@
-internal import _PushBase
+internal import PushCore
 
 #if canImport(Security)
     import Foundation
-    internal import PushCrypto
     internal import Security
 
     /// Apple's keychain: generic passwords that app and extension share, readable after the first unlock, on this device

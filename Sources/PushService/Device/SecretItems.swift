@@ -1,6 +1,5 @@
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
-internal import _PushBase
 
 /// Where a device keeps small secrets, each under a name: Apple's keychain, or memory.
 ///

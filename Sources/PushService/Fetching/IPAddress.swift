@@ -1,5 +1,5 @@
 import Foundation
-package import _PushBase
+package import PushCore
 
 /// An IPv4 or IPv6 address, and whether it is one of the open internet's.
 package struct IPAddress: Hashable, Sendable {

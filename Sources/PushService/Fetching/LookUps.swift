@@ -1,5 +1,5 @@
 import Foundation
-internal import _PushBase
+internal import PushCore
 
 /// Lookups of names, each of which blocks a thread for as long as the network likes: on threads of their own, and given up
 /// when their task is cancelled. Such a thread ends when the system's resolver does; there are only so many.

@@ -1,5 +1,5 @@
 package import Foundation
-internal import _PushBase
+internal import PushCore
 
 /// Where an extension goes to fetch something: `https` on the open internet, unless the app allows more.
 ///

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-internal import _PushBase
+internal import PushCore
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking

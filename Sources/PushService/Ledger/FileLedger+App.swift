@@ -1,6 +1,6 @@
 import Foundation
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 extension FileLedger {
     /// Begins the ledger of a new installation. For the app, before it makes the device's first key: a ledger that is

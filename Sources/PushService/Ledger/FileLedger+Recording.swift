@@ -1,7 +1,6 @@
 import Foundation
-internal import PushCrypto
+internal import PushCore
 package import SealedPush
-internal import _PushBase
 
 extension FileLedger: ReplayLedger {
     /// Specification 7.4: the floor, the entry, the floor again.

@@ -1,7 +1,6 @@
 package import Foundation
-internal import PushCrypto
+internal import PushCore
 package import SealedPush
-internal import _PushBase
 
 /// The ledger in files: one a message, in a folder a day; no lock that a suspended extension could hold.
 ///

@@ -1,7 +1,6 @@
 import Foundation
-internal import PushCrypto
+internal import PushCore
 public import SealedPush
-internal import _PushBase
 
 /// A file while it is written: of the announced kind from its first bytes on, and in place only when it is whole.
 final class MediaFile: Sendable {

@@ -1,5 +1,5 @@
 import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// A finished receipt as it lies in the queue: where to, from when on, and the bytes. No key.
 struct WaitingReceipt: Hashable, Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// Handing over record and token, and proving keys.
 struct PushServerRegistration {

@@ -1,5 +1,5 @@
 package import Foundation
-internal import _PushBase
+internal import PushCore
 
 /// Where the files of one notification are while they are made: a folder of its own, made when it is first needed.
 ///

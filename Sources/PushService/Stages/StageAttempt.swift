@@ -1,5 +1,5 @@
 import Dispatch
-internal import _PushBase
+internal import PushCore
 
 /// One stage's work, given up when its time is over, whether or not it heeds its cancellation.
 final class StageAttempt: Sendable {

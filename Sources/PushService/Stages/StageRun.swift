@@ -1,5 +1,5 @@
 import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// A part that fetches a file, and is begun when it has a turn.
 protocol QueuedStage: ServiceStage {

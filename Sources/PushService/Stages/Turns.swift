@@ -1,5 +1,5 @@
 import Dispatch
-internal import _PushBase
+internal import PushCore
 
 /// So many pieces of work of one kind at once, in the whole process. Whoever waits for a turn holds no thread, and leaves
 /// the queue when its task is cancelled, as it is when its notification's time is up.

@@ -1,5 +1,5 @@
 import Dispatch
-internal import _PushBase
+internal import PushCore
 
 #if os(iOS) || os(visionOS) || os(watchOS) || os(tvOS)
     internal import os

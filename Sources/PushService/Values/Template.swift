@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// A text with placeholders, `{{name}}` or `{{name|in its place}}`: parsed once, and filled once, so that nothing that is
 /// filled in is read as a placeholder. Source: Specification 17.2.

@@ -1,8 +1,7 @@
 package import Foundation
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
 internal import UserNotifications
-internal import _PushBase
 
 /// The device's own data store for attachments: one folder for each notification on the screen.
 struct AttachmentStore {

@@ -1,5 +1,5 @@
 package import Foundation
-internal import _PushBase
+internal import PushCore
 
 /// A child process in a group of its own.
 ///

@@ -3,7 +3,7 @@ import Foundation
 public import PushService
 internal import SealedPush
 public import UserNotifications
-internal import _PushBase
+internal import PushCore
 
 /// The process that hosts an app's notification service extension, as iOS's extension host does.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import _PushBase
+internal import PushCore
 
 /// The processes of one extension on one device, one after the other: a process that is there is used again, and one that
 /// has ended is started anew for the next request.

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import PushService
 internal import UserNotifications
-internal import _PushBase
+internal import PushCore
 
 /// The extension of one simulated device, run in this very process: the service module's own opening, ledger included,
 /// without a process for each notification. For tests with many devices; no memory limit, and a crash would be everyone's.

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import _PushBase
+internal import PushCore
 
 /// The requests that one process works on: whose time is up, who has answered, and what was called too often or too late.
 ///

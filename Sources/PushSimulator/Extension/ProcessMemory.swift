@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// A process's own memory: anonymous and resident, so neither program text nor mapped files, as iOS counts it.
 ///

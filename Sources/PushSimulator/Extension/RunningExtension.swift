@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import _PushBase
+internal import PushCore
 
 /// One process of an extension, and the thread that watches it: its answers, its time, its memory and its end.
 ///

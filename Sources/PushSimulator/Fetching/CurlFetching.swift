@@ -2,7 +2,7 @@ internal import Ccurl
 import Dispatch
 import Foundation
 package import PushService
-internal import _PushBase
+internal import PushCore
 
 /// What a simulated phone fetches with: libcurl. It reaches the machine that it runs on, too, also without TLS.
 package struct CurlFetching: Fetching {

@@ -1,7 +1,6 @@
 package import Foundation
-internal import PushCrypto
+internal import PushCore
 package import PushService
-internal import _PushBase
 
 /// A simulated phone's keychain: a folder with a file for each item, which its owner alone may read.
 ///

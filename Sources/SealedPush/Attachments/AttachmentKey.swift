@@ -1,5 +1,4 @@
-internal import PushCrypto
-internal import _PushBase
+internal import PushCore
 
 /// The key of one encrypted file: 32 random bytes, used for that file only.
 ///

@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 
 /// Encrypts a file's bytes, or takes them as they are, and hashes what is to be stored. In 128 KiB of memory whatever the
 /// length. Not for two threads at once. Source: Specification 14.2.

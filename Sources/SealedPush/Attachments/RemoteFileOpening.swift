@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 
 /// Checks and decrypts a file as it arrives, in 128 KiB of memory whatever its length.
 ///

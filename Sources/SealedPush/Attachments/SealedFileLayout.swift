@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 
 /// Where the chunks of an encrypted file lie: 24 bytes of header, chunks of 65,536 bytes and 17 more, the last one as long
 /// as it comes. Source: Specification 14.2.

@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 extension Chart {
     /// Reads what Specification 15.1 says. Members with other names are ignored.

@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 extension Envelope {
     /// No envelope is longer: 4,096 characters of base64url hold no more bytes.

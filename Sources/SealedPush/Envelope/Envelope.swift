@@ -1,4 +1,4 @@
-package import PushCrypto
+package import PushCore
 
 /// The sealed bytes as they travel, taken apart as far as that goes without a key.
 ///

@@ -1,4 +1,4 @@
-package import PushCrypto
+package import PushCore
 
 extension Envelope {
     /// The algorithms of an envelope, for which its first byte stands; there is no other agility.

@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// Reads strict JSON (RFC 8259) that nobody vouches for: one pass over the bytes, in stack and memory bounded by them.
 ///

@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// Writes compact JSON (RFC 8259) into bytes.
 ///

@@ -1,4 +1,4 @@
-package import PushCrypto
+package import PushCore
 
 /// Keys as text: Bech32 (BIP 173, constant 1), each kind with its own number of bytes.
 ///

@@ -1,4 +1,4 @@
-import PushCrypto
+import PushCore
 
 /// A public key in a form that two people can compare, on two screens or aloud: digits, or words.
 ///

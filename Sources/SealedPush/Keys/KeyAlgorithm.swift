@@ -1,4 +1,4 @@
-package import PushCrypto
+package import PushCore
 
 /// How keys are made and checked, and how long they are: what a suite brings along. One value for each algorithm.
 package struct KeyAlgorithm: Sendable {

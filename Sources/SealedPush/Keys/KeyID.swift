@@ -1,5 +1,4 @@
-import PushCrypto
-internal import _PushBase
+internal import PushCore
 
 /// The first four bytes of SHA-256 over a public key: a hint for finding a key, never proof of one.
 ///

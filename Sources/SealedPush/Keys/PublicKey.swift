@@ -1,5 +1,4 @@
-import PushCrypto
-internal import _PushBase
+internal import PushCore
 
 /// The public half of a key pair: a ``DevicePublicKey``, ``SenderPublicKey``, ``AuthorityPublicKey`` or ``EnrollmentPublicKey``.
 ///

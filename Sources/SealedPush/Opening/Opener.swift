@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 
 /// Opens envelopes on a device: finds the keys, checks the sender, the content, the topic and the times, in the
 /// order of Specification 6, steps 2 to 5. Step 6, the ledger, is the service module's.

@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// Where receipts go: a URL of at most 256 bytes. Source: Specification 16.1.
 ///

@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 
 extension ReceiptBody {
     /// Whose receipt these bytes say they are: for finding the key, before anything is believed.

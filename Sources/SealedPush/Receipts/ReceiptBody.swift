@@ -1,4 +1,4 @@
-internal import PushCrypto
+internal import PushCore
 
 /// The bytes of a receipt as they are posted: always 128, so that their number tells nothing. Source: Specification 16.2.
 package struct ReceiptBody: Hashable, Sendable {

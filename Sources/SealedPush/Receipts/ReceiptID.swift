@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// A device, as its receipts name it: 16 bytes that tell nothing to anybody but the server that made them.
 public struct ReceiptID: Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import PushCrypto
+import PushCore
 
 /// Public bytes as text: a prefix that says what they are, then base64url without padding, strictly.
 package struct ArmouredText {

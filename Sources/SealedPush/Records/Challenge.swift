@@ -1,4 +1,4 @@
-package import PushCrypto
+package import PushCore
 
 /// A device's side of the challenge: proves to a server that it holds a recipient's key.
 ///

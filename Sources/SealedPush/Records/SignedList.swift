@@ -1,4 +1,4 @@
-import PushCrypto
+import PushCore
 
 /// Keys that another key vouches for by its signature: a ``DeviceRecord`` or a ``SenderSet``.
 ///

@@ -3,7 +3,7 @@ internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// `sealedpush keys backup`
 struct BackupCommand: ParsableCommand {

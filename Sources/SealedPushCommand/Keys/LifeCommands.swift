@@ -3,7 +3,7 @@ internal import CommandSupport
 internal import PushKeyring
 internal import PushOutbox
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// `sealedpush keys revoke`
 struct RevokeCommand: ParsableCommand {

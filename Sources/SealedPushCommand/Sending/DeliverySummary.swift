@@ -2,7 +2,7 @@ internal import PushHTTP
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// What became of pushes, for a person and for a program.
 struct DeliverySummary {

@@ -4,7 +4,7 @@ internal import Foundation
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// `sealedpush device`
 struct DeviceCommand: AsyncParsableCommand {

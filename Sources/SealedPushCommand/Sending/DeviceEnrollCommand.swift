@@ -5,7 +5,7 @@ internal import PushKeyring
 internal import PushOutbox
 public import PushSender
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// `sealedpush device enroll`
 struct DeviceEnrollCommand: AsyncParsableCommand {

@@ -2,7 +2,7 @@ internal import CommandSupport
 internal import Foundation
 internal import PushSender
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// A file of devices, one JSON object a line.
 enum EnrollmentList {

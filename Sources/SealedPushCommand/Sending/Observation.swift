@@ -5,7 +5,7 @@ internal import Logging
 internal import PushHTTP
 internal import PushOutbox
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// What a program that delivers counts.
 final class Observation: Sendable {

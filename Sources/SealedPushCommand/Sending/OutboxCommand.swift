@@ -6,7 +6,7 @@ internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// `sealedpush outbox`
 struct OutboxCommand: AsyncParsableCommand {

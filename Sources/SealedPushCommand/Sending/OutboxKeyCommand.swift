@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
 internal import PushOutbox
-internal import _PushBase
+internal import PushCore
 
 /// `sealedpush outbox key`
 struct OutboxKeyCommand: ParsableCommand {

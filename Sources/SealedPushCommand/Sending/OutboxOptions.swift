@@ -3,7 +3,7 @@ internal import CommandSupport
 internal import Foundation
 public import PushOutbox
 public import PushSender
-internal import _PushBase
+internal import PushCore
 
 #if Postgres
     internal import PushPostgres

@@ -9,7 +9,7 @@ internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// How APNs is reached, and as whom: Apple's with a key from the developer account, or a local one by its folder.
 struct ProviderOptions: ParsableArguments {

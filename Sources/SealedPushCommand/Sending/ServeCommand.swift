@@ -8,7 +8,7 @@ internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// `sealedpush serve`
 struct ServeCommand: AsyncParsableCommand {

@@ -5,7 +5,7 @@ internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 extension Failure {
     static func outbox(_ error: OutboxError) -> Failure {

@@ -1,6 +1,6 @@
 internal import CommandSupport
 internal import Dispatch
-internal import _PushBase
+internal import PushCore
 
 /// Ctrl-C and SIGTERM, which ask a program to end in good order; the second time it ends at once.
 final class Interrupt: @unchecked Sendable {

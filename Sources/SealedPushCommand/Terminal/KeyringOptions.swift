@@ -3,7 +3,7 @@ internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// `--keyring` and what unlocks it, and names in it.
 struct KeyringOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 internal import CommandSupport
 internal import Foundation
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// What the commands print.
 enum Output {

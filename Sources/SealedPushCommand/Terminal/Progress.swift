@@ -1,5 +1,5 @@
 internal import Foundation
-internal import _PushBase
+internal import PushCore
 
 /// What is being done, on standard error: from two seconds on, one line that changes at a terminal, else a line now and then.
 struct Progress {

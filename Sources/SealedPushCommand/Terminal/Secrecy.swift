@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// What keeps this process's memory to itself when it ends, or is looked at.
 enum Secrecy {

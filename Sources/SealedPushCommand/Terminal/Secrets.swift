@@ -2,7 +2,7 @@ internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// Passphrases and keys that commands are given: from files and the environment, never as arguments.
 enum Secrets {

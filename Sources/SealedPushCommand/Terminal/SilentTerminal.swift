@@ -1,4 +1,4 @@
-internal import _PushBase
+internal import PushCore
 
 /// The terminal while it does not show what is typed: at most one at a time.
 enum SilentTerminal {

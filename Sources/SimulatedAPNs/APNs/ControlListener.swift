@@ -2,7 +2,7 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import _PushBase
+internal import PushCore
 
 /// The control endpoint: HTTP/1.1 and JSON on a Unix socket in the server's folder, for the user who started it. What it can
 /// do: ``ControlCommands``.

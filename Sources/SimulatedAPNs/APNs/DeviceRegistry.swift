@@ -1,6 +1,5 @@
-internal import PushCrypto
+internal import PushCore
 internal import SealedPush
-internal import _PushBase
 
 /// The devices that a local APNs knows, who of them is there, and what waits for them. Safe from several threads.
 ///

@@ -2,7 +2,7 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP2
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// What all connections of one server share. Safe from several threads.
 final class LocalAPNsCore: Sendable {

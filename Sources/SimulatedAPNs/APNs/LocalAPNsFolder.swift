@@ -1,6 +1,6 @@
 package import Foundation
 internal import SealedPush
-internal import _PushBase
+internal import PushCore
 
 /// What a local APNs keeps: its certificate and root, the providers' keys, the devices, what waits for them, its log.
 struct LocalAPNsFolder {

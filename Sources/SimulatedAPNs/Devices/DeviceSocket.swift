@@ -1,7 +1,7 @@
 internal import Foundation
 internal import NIOCore
 internal import NIOPosix
-internal import _PushBase
+internal import PushCore
 
 /// The Unix socket between devices and a local APNs.
 enum DeviceSocket {

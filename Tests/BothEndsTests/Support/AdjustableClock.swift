@@ -1,6 +1,6 @@
 import NIOCore
 import SealedPush
-import _PushBase
+import PushCore
 
 @testable import PushAPNS
 

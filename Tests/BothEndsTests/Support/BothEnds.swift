@@ -6,7 +6,7 @@ import PushSender
 import SealedPush
 import TestSupport
 import Testing
-import _PushBase
+import PushCore
 
 @testable import PushAPNS
 @testable import SimulatedAPNs

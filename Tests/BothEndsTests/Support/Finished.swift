@@ -1,4 +1,4 @@
-import _PushBase
+import PushCore
 
 /// How many are done.
 final class Finished: Sendable {

@@ -1,8 +1,7 @@
 import Foundation
-import PushCrypto
+import PushCore
 import SealedPush
 import TestSupport
-import _PushBase
 
 /// A keyring's audit log, read by the rules of its description and by none of the library's code.
 struct KeyringAudit {

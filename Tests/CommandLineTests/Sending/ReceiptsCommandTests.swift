@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PushCrypto
+import PushCore
 import PushKeyring
 import PushSender
 import PushSimulator

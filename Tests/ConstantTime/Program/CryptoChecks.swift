@@ -1,4 +1,4 @@
-import PushCrypto
+import PushCore
 import SealedPush
 
 /// The module below all others, function by function.

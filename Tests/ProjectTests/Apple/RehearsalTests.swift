@@ -12,7 +12,7 @@ struct RehearsalTests {
 
     private static let quickTargets = ["VectorTests", "PushChartsTests"]
     private static let slowTargets = [
-        "PushCryptoTests", "PushSenderTests", "SealedPushTests", "PushKeyringTests", "PushServiceTests",
+        "PushCoreTests", "PushSenderTests", "SealedPushTests", "PushKeyringTests", "PushServiceTests",
     ]
 
     @Test("the tests of what runs everywhere compile", arguments: quickTargets)

@@ -1,5 +1,5 @@
 import Logging
-import _PushBase
+import PushCore
 
 /// Keeps what is logged, as text.
 struct LogHandlerOfTests: LogHandler {

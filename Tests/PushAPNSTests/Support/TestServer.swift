@@ -3,8 +3,7 @@ import NIOHPACK
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
-import PushCrypto
-import _PushBase
+import PushCore
 
 /// What a test's server does. Everything is called on the server's event loop.
 struct ServerBehavior: Sendable {

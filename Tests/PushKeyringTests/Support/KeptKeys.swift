@@ -1,5 +1,5 @@
 import Foundation
-import PushCrypto
+import PushCore
 import PushKeyring
 import PushSender
 import SealedPush

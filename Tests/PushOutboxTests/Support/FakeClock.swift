@@ -1,7 +1,7 @@
 import Foundation
 import PushOutbox
 import SealedPush
-import _PushBase
+import PushCore
 
 /// Time that goes on only when it is told to, or when somebody sleeps.
 final class FakeClock: Sendable {

@@ -6,7 +6,7 @@ import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
-import _PushBase
+import PushCore
 
 /// An outbox in a folder of its own, with a sender and devices whose keys are at hand.
 final class Fixture: Sendable {

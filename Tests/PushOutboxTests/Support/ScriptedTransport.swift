@@ -2,7 +2,7 @@ import Foundation
 import PushAPNS
 import PushSender
 import TestSupport
-import _PushBase
+import PushCore
 
 /// Notes what it is given and answers what it is told to.
 final class ScriptedTransport: PushTransport {

@@ -1,10 +1,9 @@
 import Foundation
-import PushCrypto
+import PushCore
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
-import _PushBase
 
 @testable import PushService
 

@@ -4,7 +4,7 @@ import SealedPush
 import TestSupport
 import Testing
 import UserNotifications
-import _PushBase
+import PushCore
 
 @testable import PushService
 

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
-import _PushBase
+import PushCore
 
 @testable import SealedPush
 

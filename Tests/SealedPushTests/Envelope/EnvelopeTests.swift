@@ -1,7 +1,6 @@
 import Testing
-import _PushBase
+@testable import PushCore
 
-@testable import PushCrypto
 @testable import SealedPush
 
 /// Specification 3.1.

@@ -1,7 +1,7 @@
 import Foundation
 import SealedPush
 import Testing
-import _PushBase
+import PushCore
 
 @Suite("Text for a terminal")
 struct TerminalTextTests {

@@ -1,5 +1,5 @@
 import Testing
-import _PushBase
+import PushCore
 
 @testable import SealedPush
 

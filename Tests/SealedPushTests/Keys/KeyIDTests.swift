@@ -1,8 +1,7 @@
 import Crypto
 import Testing
-import _PushBase
+@testable import PushCore
 
-@testable import PushCrypto
 @testable import SealedPush
 
 /// Specification 3.2.

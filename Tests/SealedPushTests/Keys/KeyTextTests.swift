@@ -2,7 +2,7 @@ import Crypto
 import TestSupport
 import Testing
 
-@testable import PushCrypto
+@testable import PushCore
 @testable import SealedPush
 
 /// Specification 8.

@@ -1,10 +1,9 @@
-import _PushBase
+    @testable import PushCore
 
 #if os(Linux)
     import TestSupport
     import Testing
 
-    @testable import PushCrypto
     @testable import SealedPush
 
     @Suite("After a key that was read from text has gone, the process's memory", .serialized)

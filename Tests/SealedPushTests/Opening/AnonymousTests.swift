@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import PushCrypto
+@testable import PushCore
 @testable import SealedPush
 
 /// Specification 3.6.4.

@@ -1,4 +1,4 @@
-import PushCrypto
+import PushCore
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@
     import TestSupport
     import Testing
 
-    @testable import PushCrypto
+    @testable import PushCore
     @testable import PushSender
     @testable import SealedPush
 

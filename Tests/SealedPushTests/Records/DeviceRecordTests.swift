@@ -2,7 +2,7 @@ import Crypto
 import TestSupport
 import Testing
 
-@testable import PushCrypto
+@testable import PushCore
 @testable import SealedPush
 
 /// Specification 11.1 and 11.2. What is said of a device's record holds for a sender set too: they share their core.

@@ -1,9 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
-import _PushBase
+@testable import PushCore
 
-@testable import PushCrypto
 @testable import PushSender
 @testable import SealedPush
 

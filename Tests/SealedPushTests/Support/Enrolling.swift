@@ -1,4 +1,4 @@
-@testable import PushCrypto
+@testable import PushCore
 @testable import PushSender
 @testable import SealedPush
 

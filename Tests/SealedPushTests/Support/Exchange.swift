@@ -1,4 +1,4 @@
-@testable import PushCrypto
+@testable import PushCore
 @testable import SealedPush
 
 /// One device, one sender it trusts, one app; and what is needed to seal from one to the other.

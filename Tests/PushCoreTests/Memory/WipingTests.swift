@@ -1,0 +1,302 @@
+    @testable import PushCore
+
+#if os(Linux)
+    import Crypto
+    import TestSupport
+    import Testing
+
+
+    /// What a secret leaves behind, found by searching all of the process's memory for its bytes.
+    @Suite("After a secret has gone, the process's memory", .serialized)
+    struct WipingTests {
+        struct Failure: Error {}
+
+        /// Every C function is called once before: the first call goes through the dynamic linker, which saves the
+        /// registers on the stack, with whatever part of a secret is in them.
+        init() {
+            use(X25519PrivateKey.random())
+            use(
+                HPKEContext(
+                    sendingTo: X25519PrivateKey.random().publicKey, from: X25519PrivateKey.random(), info: HPKEInfo([])))
+        }
+
+        private func use(_ key: borrowing X25519PrivateKey) {
+            #expect(key.agree(X25519PrivateKey.random().publicKey).count == 32)
+            let publicKey = key.publicKey
+            let box = output(148) { box in
+                [UInt8](repeating: 1, count: 100).withUnsafeBytes { SealedBox.seal($0, to: publicKey, into: box) }
+            }
+            var plaintext = [UInt8](repeating: 0, count: 100)
+            let isOpen = plaintext.withUnsafeMutableBytes { plaintext in
+                box.withUnsafeBytes { SealedBox.open($0, with: key, into: plaintext) }
+            }
+            #expect(isOpen)
+        }
+
+        private func use(_ context: borrowing HPKEContext) {
+            let sealed = context.seal([1, 2, 3], aad: [], 0)
+            let opened = context.open(sealed, aad: [], 0)
+            let refused = context.open([UInt8](repeating: 0, count: 19), aad: [], 0)
+            #expect(opened == [1, 2, 3])
+            #expect(refused == nil)
+        }
+
+        private func random(_ count: Int) -> UnsafeMutableRawBufferPointer {
+            let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+            SecureRandom.fill(bytes)
+            return bytes
+        }
+
+        @Test("is searched in a way that finds what plain memory leaves")
+        func control() {
+            let scan = MemoryScan()
+            let before = scan.copyCount()
+            #expect(before == 0)
+            // Many, for other threads may take some of the blocks at once.
+            let blocks = (0..<64).map { _ in UnsafeMutableRawBufferPointer.allocate(byteCount: 32, alignment: 16) }
+            for block in blocks { block.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
+            for block in blocks { block.deallocate() }
+            let left = scan.copyCount()
+            #expect(left > 0)
+        }
+
+        @Test("holds no guarded secret, and one copy while it lives")
+        func guardedSecret() {
+            let scan = MemoryScan()
+            do {
+                let secret = GuardedSecret(count: 32) { $0.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
+                #expect(scan.copyCount() == 1)
+                #expect(secret.count == 32)
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds no wiped bytes, and one copy while they live", arguments: [32, 33, 100, 5_000, 500_000])
+        func wipedBytes(count: Int) {
+            let scan = MemoryScan()
+            do {
+                var scratch = WipedBytes(count: count)
+                scratch.withMutableBytes { scratch in
+                    let end = UnsafeMutableRawBufferPointer(rebasing: scratch[(count - 32)...])
+                    end.copyMemory(from: UnsafeRawBufferPointer(scan.secret))
+                }
+                #expect(scan.copyCount() == 1)
+                #expect(scratch.count == count)
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds no secret whose filling threw an error")
+        func thrown() {
+            let scan = MemoryScan()
+            #expect(throws: Failure.self) {
+                _ = try WipedBytes(count: 32) { bytes throws(Failure) in
+                    bytes.copyMemory(from: UnsafeRawBufferPointer(scan.secret))
+                    throw Failure()
+                }
+            }
+            #expect(throws: Failure.self) {
+                _ = try GuardedSecret(count: 32) { bytes throws(Failure) in
+                    bytes.copyMemory(from: UnsafeRawBufferPointer(scan.secret))
+                    throw Failure()
+                }
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds nothing of a piece that was collected, whether it was lent or not", arguments: [true, false])
+        func piece(isLent: Bool) {
+            let scan = MemoryScan()
+            do {
+                var buffer = PieceBuffer(capacity: 5_000)
+                let before = [UInt8](repeating: 0, count: 4_968)
+                let taken = before.withUnsafeBytes { buffer.fill(from: $0, upTo: 5_000) }
+                #expect(taken == 4_968)
+                let rest = buffer.fill(from: UnsafeRawBufferPointer(scan.secret), upTo: 5_000)
+                #expect(rest == 32)
+                #expect(scan.copyCount() == 1)
+                if isLent {
+                    let count = buffer.empty { $0.count }
+                    #expect(count == 5_000)
+                }
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        private final class Stream {
+            let opening: SecretStream.Opening
+
+            init(_ opening: consuming SecretStream.Opening) { self.opening = opening }
+        }
+
+        /// A stream's own key is HChaCha20 of what it is given: the first and last words of a block of ChaCha20 without what
+        /// the block began with (draft-irtf-cfrg-xchacha, 2.2). With such a header it is the block that a cipher begins with.
+        @Test("holds no key of a stream, which is there once for each that opens")
+        func streamKey() throws {
+            let (key, header) = (random(SecretStream.keyByteCount), random(SecretStream.headerByteCount))
+            defer { for bytes in [key, header] { bytes.deallocate() } }
+            header.copyBytes(from: [1, 0, 0, 0])
+            let block = try ChaChaPoly.seal(
+                [UInt8](repeating: 0, count: 64), using: SymmetricKey(data: key),
+                nonce: ChaChaPoly.Nonce(data: Array(header)[4..<16])
+            ).ciphertext
+            let scan = MemoryScan()
+            Array(block).withUnsafeBytes { block in
+                for word in 0..<8 {
+                    let place = word < 4 ? 4 * word : 32 + 4 * word
+                    let start = word < 4 ? Array("expand 32-byte k".utf8) : Array(header)
+                    let before = start.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place % 16, as: UInt32.self) }
+                    let after = block.loadUnaligned(fromByteOffset: place, as: UInt32.self)
+                    scan.secret.storeBytes(of: after &- before, toByteOffset: 4 * word, as: UInt32.self)
+                }
+            }
+            // Many, for some of the blocks may be taken at once.
+            var streams = (0..<64).map { _ in
+                Stream(
+                    SecretStream.Opening(
+                        key: UnsafeRawBufferPointer(key), header: UnsafeRawBufferPointer(header),
+                        maximumChunkByteCount: 32))
+            }
+            let alive = scan.copyCount()
+            #expect(alive == streams.count)
+            streams.removeAll()
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds no chunk that was opened, which is there once while it is lent")
+        func openedChunk() {
+            let scan = MemoryScan()
+            let (key, header) = (random(SecretStream.keyByteCount), random(SecretStream.headerByteCount))
+            defer { for bytes in [key, header] { bytes.deallocate() } }
+            // At the end of a large block, which is not written to where it is given back.
+            var chunk = [UInt8](repeating: 0, count: 5_000)
+            chunk.withUnsafeMutableBytes { chunk in
+                UnsafeMutableRawBufferPointer(rebasing: chunk.suffix(MemoryScan.byteCount))
+                    .copyMemory(from: UnsafeRawBufferPointer(scan.secret))
+            }
+            let sealed = output(SecretStream.overheadByteCount + chunk.count) { sealed in
+                var stream = SecretStream.Sealing(key: UnsafeRawBufferPointer(key), header: header)
+                chunk.withUnsafeBytes { stream.seal($0, isFinal: true, into: sealed) }
+            }
+            wipe(&chunk)
+            do {
+                var stream = SecretStream.Opening(
+                    key: UnsafeRawBufferPointer(key), header: UnsafeRawBufferPointer(header),
+                    maximumChunkByteCount: 5_000)
+                let tag = sealed.withUnsafeBytes { sealed in
+                    stream.open(sealed) { _ in
+                        let lent = scan.copyCount()
+                        #expect(lent == 1)
+                    }
+                }
+                #expect(tag == .final)
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds no array that was wiped")
+        func array() {
+            let scan = MemoryScan()
+            var array = [UInt8](repeating: 0, count: 32)
+            array.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
+            #expect(scan.copyCount() == 1)
+            wipe(&array)
+            let left = scan.copyCount()
+            #expect(left == 0)
+            #expect(array == [UInt8](repeating: 0, count: 32))
+        }
+
+        @Test("holds no secret key, in whose place an agreement or a sealed box was computed")
+        func secretKey() throws {
+            let scan = MemoryScan()
+            do {
+                let key = X25519PrivateKey(copying: UnsafeRawBufferPointer(scan.secret))
+                #expect(scan.copyCount() == 1)
+                use(key)
+                #expect(scan.copyCount() == 1)
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds no state of an HMAC, whether it was finished or dropped", arguments: [true, false])
+        func hmac(isFinished: Bool) {
+            let scan = MemoryScan()
+            do {
+                var mac = HMACSHA256(key: .empty)
+                mac.update(UnsafeRawBufferPointer(scan.secret))
+                // The last block is kept as it is until it is full.
+                #expect(scan.copyCount() == 1)
+                if isFinished {
+                    let tag = UnsafeMutableRawBufferPointer.allocate(byteCount: 32, alignment: 16)
+                    defer { tag.deallocate() }
+                    mac.finish(into: tag)
+                }
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds no key that HKDF was given, nor its block")
+        func hkdf() {
+            let given = MemoryScan()
+            _ = output(50) { output in
+                HKDF.expand(UnsafeRawBufferPointer(given.secret), info: .empty, into: output)
+            }
+            let givenLeft = given.copyCount()
+            #expect(givenLeft == 0)
+            // The second block is drawn from the first, in scratch memory.
+            let block = MemoryScan()
+            HKDF.expand(.empty, info: .empty, into: block.secret)
+            var long = output(64) { HKDF.expand(.empty, info: .empty, into: $0) }
+            wipe(&long)
+            let blockLeft = block.copyCount()
+            #expect(blockLeft == 0)
+        }
+
+        @Test("holds no key of a context, which is there once while the context lives")
+        func contextKey() {
+            let scan = MemoryScan()
+            do {
+                let context = HPKEContext(
+                    sendingTo: X25519PrivateKey.random().publicKey, from: X25519PrivateKey.random(), info: HPKEInfo([]))
+                context.withKeyAndNonce(0) { key, _ in scan.secret.copyMemory(from: key) }
+                #expect(scan.copyCount() == 1)
+                use(context)
+                #expect(scan.copyCount() == 1)
+            }
+            let left = scan.copyCount()
+            #expect(left == 0)
+        }
+
+        @Test("holds no ephemeral, shared or scheduled secret once the context is made")
+        func contextSecrets() throws {
+            let (ephemeral, shared, scheduled) = (MemoryScan(), MemoryScan(), MemoryScan())
+            let sender = X25519PrivateKey.random()
+            let recipient = X25519PrivateKey.random().publicKey
+            do {
+                let bytes = WipedBytes(count: 32) { $0.copyMemory(from: UnsafeRawBufferPointer(ephemeral.secret)) }
+                let enc = bytes.withBytes { X25519.publicKey(of: $0) }
+                let secret = AuthenticatedKEM.encapsulate(to: recipient, from: sender, ephemeral: bytes, enc: enc)
+                secret.withBytes { shared.secret.copyMemory(from: $0) }
+                HPKEContext.secret(secret).withBytes { scheduled.secret.copyMemory(from: $0) }
+            }
+            let context = HPKEContext(
+                sendingTo: recipient, from: sender, info: HPKEInfo([]),
+                ephemeral: WipedBytes(count: 32) { $0.copyMemory(from: UnsafeRawBufferPointer(ephemeral.secret)) })
+            let ephemeralLeft = ephemeral.copyCount()
+            #expect(ephemeralLeft == 0)
+            let sharedLeft = shared.copyCount()
+            #expect(sharedLeft == 0)
+            let scheduledLeft = scheduled.copyCount()
+            #expect(scheduledLeft == 0)
+            #expect(context.enc.count == 32)
+        }
+    }
+#endif

@@ -1,0 +1,69 @@
+import PushCore
+import Testing
+
+@Suite("A key of files")
+struct StorageKeyTests {
+    private let plaintext = Array("a secret of some length".utf8)
+
+    private func key(_ byte: UInt8 = 1, salt: [UInt8] = [9]) -> StorageKey {
+        let bytes = WipedBytes([UInt8](repeating: byte, count: 32))
+        return bytes.withBytes { StorageKey(derivedFrom: $0, salt: salt) }
+    }
+
+    private func sealed(with key: borrowing StorageKey, _ data: [UInt8] = [1, 2]) -> [UInt8] {
+        plaintext.withUnsafeBytes { key.seal($0, additionalData: data) }
+    }
+
+    private func opened(_ sealed: [UInt8], with key: borrowing StorageKey, _ data: [UInt8] = [1, 2]) -> [UInt8]? {
+        guard let bytes = key.open(sealed, additionalData: data) else { return nil }
+        return bytes.withBytes { Array($0) }
+    }
+
+    @Test("opens what it has sealed, and seals with a salt of its own each time: so no nonce is used twice")
+    func salts() {
+        let all = (0..<50).map { _ in sealed(with: key()) }
+        for one in all {
+            let text = opened(one, with: key())
+            #expect(text == plaintext)
+        }
+        #expect(Set(all.map { Array($0[..<32]) }).count == 50)
+        #expect(Set(all.map { Array($0[32...]) }).count == 50)
+    }
+
+    @Test("opens nothing that was changed, cut, sealed with another key or salt, or for another place")
+    func refusals() {
+        let sealed = sealed(with: key())
+        var texts: [[UInt8]?] = []
+        for bit in 0..<sealed.count * 8 {
+            var changed = sealed
+            changed[bit / 8] ^= 1 << (bit % 8)
+            texts.append(opened(changed, with: key()))
+        }
+        for count in 0..<sealed.count { texts.append(opened(Array(sealed[..<count]), with: key())) }
+        texts.append(opened(sealed, with: key(2)))
+        texts.append(opened(sealed, with: key(salt: [])))
+        for data in [[], [1], [2, 1]] as [[UInt8]] { texts.append(opened(sealed, with: key(), data)) }
+        #expect(texts.allSatisfy { $0 == nil })
+    }
+
+    @Test("what holds no byte does not open, though its tag may hold")
+    func nothing() {
+        let sealed = [UInt8]().withUnsafeBytes { key().seal($0, additionalData: [1]) }
+        let text = opened(sealed, with: key(), [1])
+        #expect(text == nil)
+    }
+
+    @Test("a MAC holds for its bytes under its key alone, and is made with a key of its own")
+    func macs() {
+        let mac = key().mac([1, 2, 3])
+        // HKDF-SHA256 with both labels, and BLAKE2b, as Python's hmac and hashlib have them.
+        #expect(mac == bytes(hex: "863ac71a1770c53dbb5f71ae70a005fa7fa08b5745a5968a2c5263cedb3d3edd"))
+        let holds = key().isValid(mac, of: [1, 2, 3])
+        #expect(holds)
+        let others = [
+            key().isValid(mac, of: [1, 2]), key().isValid(Array(mac.dropLast()), of: [1, 2, 3]),
+            key().isValid([], of: [1, 2, 3]), key(2).isValid(mac, of: [1, 2, 3]),
+        ]
+        #expect(others == [false, false, false, false])
+    }
+}
