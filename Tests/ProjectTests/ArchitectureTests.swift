@@ -88,7 +88,7 @@ struct ArchitectureTests {
     func core() throws {
         for file in try Checkout.files(in: "Sources", ending: ".swift") {
             let imports = try Self.imports(of: file)
-            let isCore = file.path.contains("/Sources/PushCore/")
+            let isCore = file.path.contains("/Sources/Core/PushCore/")
             if isCore { #expect(!imports.contains { $0.hasPrefix("Foundation") }, "\(file.lastPathComponent)") }
             if !isCore { #expect(!imports.contains("Clibsodium"), "\(file.lastPathComponent)") }
         }
@@ -126,7 +126,7 @@ struct ArchitectureTests {
         "Apple's reasons for a refusal are known to the transport that speaks to Apple, and to no other part of sending"
     )
     func reasons() throws {
-        let transport = try Checkout.text(Checkout.folder.appending(path: "Sources/PushAPNS/APNSAnswer.swift"))
+        let transport = try Checkout.text(Checkout.folder.appending(path: "Sources/Server/PushAPNS/APNSAnswer.swift"))
         let reasons = Set(transport.matches(of: /"([A-Z][a-z]+[A-Z][A-Za-z]+)"/).map { String($0.1) })
         #expect(reasons.count > 30 && reasons.contains("BadDeviceToken"))
         for target in ["PushSender", "PushOutbox", "PushReceipts"] {

@@ -53,7 +53,7 @@ struct Rehearsal: Sendable {
     private func building() async throws -> Rehearsal {
         for name in Self.standIns { try await makeStandIn(name) }
         // Linux's own, as a package of somebody else's; what it has for want of Apple's Foundation is left out.
-        let files = try copy("Sources/UserNotifications").filter { !$0.hasSuffix("/String+Localized.swift") }
+        let files = try copy("Sources/Simulator/UserNotifications").filter { !$0.hasSuffix("/String+Localized.swift") }
         let apple = ["-package-name", "apple", "-enable-upcoming-feature", "InternalImportsByDefault"]
         try check(await compile(files, as: "UserNotifications", swift: "5", apple, into: compiled))
         for name in Self.standInsOnTop { try await makeStandIn(name) }
@@ -96,7 +96,7 @@ struct Rehearsal: Sendable {
     private func compile(
         _ files: [String], as module: String, swift: String, _ flags: [String], into output: String
     ) async throws -> Program.Result {
-        let sodium = Checkout.folder.appending(path: "Sources/Clibsodium").path
+        let sodium = Checkout.folder.appending(path: "Sources/CLibraries/Clibsodium").path
         try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
         // Not `-typecheck`: what crosses from one actor to another is looked at later.
         return try await Tool.run(
