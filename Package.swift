@@ -1,20 +1,20 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Three audiences share this manifest. An app takes what opens pushes, and resolves libsodium alone. A server names the
-// trait `Server`, and gets the outbox, the connection to Apple and the command. The simulator is for Linux.
+// Three audiences share this manifest. An app takes the modules that open pushes, and resolves libsodium alone. A server
+// names the trait `Server`, and gets the outbox, the connection to Apple, and the command. The simulator is for Linux.
 // Docs/Decisions/0029-one-package-and-a-trait.md
 
 #if os(Linux)
-    // libsodium is Debian's package, and Apple's UserNotifications a stand-in, with the simulator on top of it.
+    // libsodium is Debian's package. UserNotifications is a stand-in for Apple's, with the simulator on top of it.
     let onLinux = true
     let libsodium: Target.Dependency = "Clibsodium"
     let libsodiumPackages: [Package.Dependency] = []
-    /// On Linux nobody builds an app: a checkout and a server build whole, without a flag.
+    /// Nobody builds an app on Linux: a checkout and a server build everything without a flag.
     let defaultTraits: Set<String> = ["Server", "Postgres"]
 #else
     // libsodium is swift-sodium's xcframework, under the same module name. Releases before 0.10.0 are a minimal build that
-    // lacks two functions of ours.
+    // lacks two functions we need.
     let onLinux = false
     let libsodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
     let libsodiumPackages: [Package.Dependency] = [
@@ -23,7 +23,7 @@ import PackageDescription
     let defaultTraits: Set<String> = []
 #endif
 
-// Warnings are errors in our own builds only: a flag that is always on would break those who depend on us.
+// Warnings are errors in our own builds only: a flag that is always on would break packages that depend on this one.
 let strict: [SwiftSetting] =
     Context.environment["SEALED_PUSH_STRICT"] == nil ? [] : [.unsafeFlags(["-warnings-as-errors"])]
 let settings: [SwiftSetting] =
@@ -32,395 +32,297 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
+/// Optimizes the core in our own builds: the tests spend a third of their time in it.
+let optimized = settings + (strict.isEmpty ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"])])
 
-/// For what all else stands on, in our own builds: a third of the time of the tests goes by there.
-let optimized: [SwiftSetting] = settings + (strict.isEmpty ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"])])
+// MARK: - Shorthands
 
-/// A product of somebody else's: resolved only where the trait is on.
+typealias Dependencies = [Target.Dependency]
+
+/// A library module in `Sources/PATH`, named after its folder.
+func module(
+    _ path: String, _ dependencies: Dependencies = [], privacy: Bool = false, settings: [SwiftSetting] = settings
+) -> Target {
+    // An app's upload wants this file from each module that asks for a file's times or size (stat(2) and its kin).
+    let manifest = "PrivacyInfo.xcprivacy"
+    return .target(
+        name: path.lastPart, dependencies: dependencies, path: "Sources/\(path)",
+        exclude: privacy && onLinux ? [manifest] : [], resources: privacy && !onLinux ? [.process(manifest)] : [],
+        swiftSettings: settings)
+}
+
+/// A program in `Sources/PATH`, named after its folder.
+func program(_ path: String, _ dependencies: Dependencies, resources: [Resource] = []) -> Target {
+    .executableTarget(
+        name: path.lastPart, dependencies: dependencies, path: "Sources/\(path)", resources: resources,
+        swiftSettings: settings)
+}
+
+/// The module map of a C library, from its pkg-config name and its packages for Debian and Homebrew.
+func library(_ name: String, _ pkgConfig: String, apt: String, brew: String? = nil) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig,
+        providers: [.apt([apt])] + (brew.map { [.brew([$0])] } ?? []))
+}
+
+/// An example in `Examples/FOLDER`. It is built without our settings, as its reader would build it.
+func example(
+    _ name: String, _ folder: String, _ dependencies: Dependencies, exclude: [String] = [], sources: [String]? = nil
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Examples/\(folder)", exclude: exclude, sources: sources,
+        swiftSettings: strict)
+}
+
+/// A notification service extension as an app ships it, run by the simulator.
+func extensionExample(_ name: String, _ folder: String, _ more: Target.Dependency...) -> Target {
+    example(
+        name, folder, ["PushService", "SealedPush", "PushSimulator"] + more,
+        exclude: folder == "Messages" ? [] : ["README.md"])
+}
+
+/// A module that tests share, in `Tests/FOLDER`.
+func shared(_ name: String, _ folder: String, _ dependencies: Dependencies) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/\(folder)", swiftSettings: settings)
+}
+
+/// A program that tests run, in `Tests/FOLDER`.
+func tool(_ name: String, _ folder: String, _ dependencies: Dependencies, settings: [SwiftSetting] = settings) -> Target
+{
+    .executableTarget(name: name, dependencies: dependencies, path: "Tests/\(folder)", swiftSettings: settings)
+}
+
+/// The tests of a module, in `Tests/NAME`.
+func tests(_ name: String, _ dependencies: Dependencies, exclude: [String] = [], resources: [Resource] = []) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: settings)
+}
+
+extension String {
+    var lastPart: String { String(split(separator: "/").last ?? "") }
+}
+
+// MARK: - Third-party products, resolved only with the trait
+
 func server(_ product: String, _ package: String) -> Target.Dependency {
     .product(name: product, package: package, condition: .when(traits: ["Server"]))
 }
 
+func postgres(_ target: String) -> Target.Dependency { .target(name: target, condition: .when(traits: ["Postgres"])) }
+
 let argumentParser = server("ArgumentParser", "swift-argument-parser")
-/// Reads the provider's key for JWTKit, which brings it; and the tests' second opinion on HPKE.
+/// Reads the provider's key for JWTKit, which brings it along; also the tests' second opinion on HPKE.
 let crypto = server("Crypto", "swift-crypto")
 let database = server("GRDB", "GRDB.swift")
 let logging = server("Logging", "swift-log")
 let metrics = server("Metrics", "swift-metrics")
+let coreMetrics = server("CoreMetrics", "swift-metrics")
 let lifecycle = server("ServiceLifecycle", "swift-service-lifecycle")
-/// The service's HTTP/1.1, and the words in which it speaks of requests.
+/// HTTP/1.1 for the service and for the simulator's page.
 let hummingbird = [
     server("Hummingbird", "hummingbird"), server("HummingbirdCore", "hummingbird"),
-    server("HummingbirdTLS", "hummingbird"),
-    server("HTTPTypes", "swift-http-types"), server("NIOHTTPTypes", "swift-nio-extras"),
+    server("HummingbirdTLS", "hummingbird"), server("HTTPTypes", "swift-http-types"),
+    server("NIOHTTPTypes", "swift-nio-extras"),
 ]
 let nioCore = [server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio")]
+let tls = [server("NIOTLS", "swift-nio"), server("NIOSSL", "swift-nio-ssl")]
 let http1 = server("NIOHTTP1", "swift-nio")
-/// For servers; the transport has framing of its own.
+/// For servers: the transport has its own framing.
 let http2 = server("NIOHTTP2", "swift-nio-http2")
 let transport =
-    nioCore + [
-        server("NIOTLS", "swift-nio"), server("NIOSSL", "swift-nio-ssl"), server("NIOHPACK", "swift-nio-http2"),
-        server("JWTKit", "jwt-kit"), crypto, logging, metrics, lifecycle,
+    nioCore + tls + [
+        server("NIOHPACK", "swift-nio-http2"), server("JWTKit", "jwt-kit"), crypto, logging, metrics, lifecycle,
     ]
 let certificates = [server("X509", "swift-certificates"), server("SwiftASN1", "swift-asn1")]
 let localAPNs = transport + certificates + [http1, http2]
 
-let userNotifications: [Target.Dependency] = onLinux ? ["UserNotifications"] : []
-/// For tests of what the device's end does on a phone, where there is a simulated one.
-let simulatedPhone: [Target.Dependency] = onLinux ? ["PushSimulator"] : []
-let drawing: [Target.Dependency] = onLinux ? ["Ccairo"] : []
-/// What runs the built programs, for tests that do so on Linux.
-let programs: [Target.Dependency] = onLinux ? ["TestPrograms", "TestThreads"] : []
-/// What an app's upload wants of each module that asks for a file's times or size (stat(2) and its kin).
-let privacy: [Resource] = onLinux ? [] : [.process("PrivacyInfo.xcprivacy")]
-let noPrivacy = onLinux ? ["PrivacyInfo.xcprivacy"] : []
+// MARK: - Core, device and sender: libsodium and nothing else
 
-// MARK: - The device's end and the sender module: libsodium, and nothing else of anybody's
+let core: Dependencies = ["SealedPush", "PushCore"]
+let userNotifications: Dependencies = onLinux ? ["UserNotifications"] : []
+let drawing: Dependencies = onLinux ? ["Ccairo"] : []
 
-let core: [Target] = [
-    .target(name: "_PushBase", exclude: noPrivacy, resources: privacy, swiftSettings: optimized),
-    .target(name: "PushCrypto", dependencies: [libsodium, "_PushBase"], swiftSettings: optimized),
-    .target(
-        name: "SealedPush", dependencies: ["PushCrypto", "_PushBase"], swiftSettings: optimized),
-    .target(
-        name: "PushSender", dependencies: ["SealedPush", "PushCrypto", "_PushBase"], exclude: noPrivacy,
-        resources: privacy,
-        swiftSettings: settings),
-    .target(
-        name: "PushKeyring", dependencies: ["PushSender", "SealedPush", "PushCrypto", "_PushBase"], exclude: noPrivacy,
-        resources: privacy,
-        swiftSettings: settings),
-    .target(
-        name: "PushService", dependencies: ["SealedPush", "PushCrypto", "_PushBase"] + userNotifications,
-        exclude: noPrivacy, resources: privacy, swiftSettings: settings),
-    .target(
-        name: "PushCharts", dependencies: ["PushService", "SealedPush", "_PushBase"] + drawing, swiftSettings: settings),
-    .executableTarget(
-        name: "server-example", dependencies: ["PushSender"], path: "Examples/Server", swiftSettings: strict),
+let everywhere: [Target] = [
+    module("Core/PushCore", [libsodium], privacy: true, settings: optimized),
+    module("Core/SealedPush", ["PushCore"], settings: optimized),
+    module("Device/PushService", core + userNotifications, privacy: true),
+    module("Device/PushCharts", ["PushService"] + core + drawing),
+    module("Server/PushSender", core, privacy: true),
+    module("Server/PushKeyring", ["PushSender"] + core, privacy: true),
+    example("server-example", "Server", ["PushSender"]),
 ]
 
-// MARK: - The server's, behind the trait
+// MARK: - The server and the command, with the trait
 
 let serverTargets: [Target] = [
-    .target(name: "ServerTrait"),
-    .target(
-        name: "PushOutbox",
-        dependencies: ["ServerTrait", "PushSender", "SealedPush", "PushCrypto", "_PushBase", database],
-        swiftSettings: settings),
-    // Empty without the trait, so that whoever stays with SQLite needs no libpq.
-    .systemLibrary(name: "Clibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
-    .target(
-        name: "PushPostgres",
-        dependencies: [
-            "ServerTrait", "PushOutbox", "PushSender", "SealedPush", "_PushBase",
-            .target(name: "Clibpq", condition: .when(traits: ["Postgres"])),
-        ],
-        swiftSettings: settings),
-    .target(
-        name: "PushAPNS",
-        dependencies: ["ServerTrait", "PushSender", "SealedPush", "PushCrypto", "_PushBase"] + transport,
-        swiftSettings: settings),
-    .target(
-        name: "PushPage",
-        dependencies: ["ServerTrait", "SealedPush", "PushCrypto", "_PushBase", http1] + nioCore, swiftSettings: settings
-    ),
-    .target(
-        name: "PushHTTP",
-        dependencies: [
-            "ServerTrait", "PushOutbox", "PushSender", "SealedPush", "PushCrypto", "_PushBase", logging, lifecycle,
-            server("CoreMetrics", "swift-metrics"), server("NIOSSL", "swift-nio-ssl"), http1,
-        ] + hummingbird + nioCore,
-        swiftSettings: settings),
-    .target(
-        name: "CommandSupport",
-        dependencies: ["ServerTrait", "PushKeyring", "SealedPush", "PushCrypto", "_PushBase", argumentParser],
-        swiftSettings: settings),
-    .systemLibrary(
-        name: "Clibqrencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),
+    module("Server/PushOutbox", ["PushSender"] + core + [database]),
+    // Empty without the trait, so that a server on SQLite needs no libpq.
+    library("Clibpq", "libpq", apt: "libpq-dev", brew: "libpq"),
+    module("Server/PushPostgres", ["PushOutbox", "PushSender"] + core + [postgres("Clibpq")]),
+    module("Server/PushAPNS", ["PushSender"] + core + transport),
+    module(
+        "Server/PushHTTP",
+        ["PushOutbox", "PushSender"] + core + hummingbird + nioCore + tls + [logging, lifecycle, coreMetrics, http1]),
+    module("Commands/CommandSupport", ["PushKeyring"] + core + [argumentParser]),
+    library("Clibqrencode", "libqrencode", apt: "libqrencode-dev", brew: "qrencode"),
     // Not named after its product: a Mac's disk can't tell `sealedpush` from `SealedPush`.
-    .executableTarget(
-        name: "SealedPushCommand",
-        dependencies: [
-            "CommandSupport", "PushAPNS", "PushHTTP", "PushOutbox", "PushKeyring",
-            "PushSender", "SealedPush", "PushCrypto", "_PushBase", "Clibqrencode", argumentParser, logging, metrics,
-            .target(name: "PushPostgres", condition: .when(traits: ["Postgres"])),
-        ],
-        swiftSettings: settings),
-    .executableTarget(
-        name: "sending-server-example", dependencies: ["PushAPNS", "PushOutbox", "PushSender", logging, lifecycle],
-        path: "Examples/SendingServer", swiftSettings: strict),
-    .executableTarget(
-        name: "transaction-example",
-        dependencies: [
-            "PushOutbox", "PushSender",
-            .target(name: "PushPostgres", condition: .when(traits: ["Postgres"])),
-            .target(name: "Clibpq", condition: .when(traits: ["Postgres"])),
-        ],
-        path: "Examples/Transaction", exclude: ["README.md", "chat.py", "schema.sql"], swiftSettings: strict),
+    program(
+        "Commands/SealedPushCommand",
+        ["CommandSupport", "PushAPNS", "PushHTTP", "PushOutbox", "PushKeyring", "PushSender"] + core
+            + ["Clibqrencode", argumentParser, logging, metrics, postgres("PushPostgres")]),
+    example("sending-server-example", "SendingServer", ["PushAPNS", "PushOutbox", "PushSender", logging, lifecycle]),
+    example(
+        "transaction-example", "Transaction",
+        ["PushOutbox", "PushSender", postgres("PushPostgres"), postgres("Clibpq")],
+        exclude: ["README.md", "chat.py", "schema.sql"]),
 ]
 
 // MARK: - The simulator, on Linux
 
-func pkgConfig(_ name: String, _ library: String, _ package: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: library, providers: [.apt([package])])
-}
-
-/// An extension as an app ships it, run by the simulator.
-func extensionExample(_ name: String, _ folder: String, _ more: Target.Dependency...) -> Target {
-    .executableTarget(
-        name: name, dependencies: ["PushService", "SealedPush", "PushSimulator"] + more, path: "Examples/\(folder)",
-        exclude: folder == "Messages" ? [] : ["README.md"], swiftSettings: strict)
-}
-
 let simulator: [Target] = [
-    pkgConfig("Clibsodium", "libsodium", "libsodium-dev"),
-    pkgConfig("Ccurl", "libcurl", "libcurl4-openssl-dev"),
-    pkgConfig("Ccairo", "cairo", "libcairo2-dev"),
-    pkgConfig("Cpangocairo", "pangocairo", "libpango1.0-dev"),
-    .target(name: "UserNotifications", swiftSettings: settings),
-    .target(
-        name: "PushSimulator",
-        dependencies: ["PushService", "SealedPush", "PushCrypto", "_PushBase", "UserNotifications", "Ccurl"],
-        swiftSettings: settings),
-    .target(
-        name: "SimulatedAPNs",
-        dependencies: [
-            "ServerTrait", "PushSimulator", "PushService", "SealedPush", "PushCrypto", "_PushBase", "UserNotifications",
-        ] + localAPNs,
-        swiftSettings: settings),
-    .executableTarget(
-        name: "device-simulator",
-        dependencies: [
-            "CommandSupport", "SimulatedAPNs", "PushPage", "PushSimulator", "PushService", "PushKeyring", "SealedPush",
-            "PushCrypto", "_PushBase", "Cpangocairo", argumentParser,
-        ],
-        swiftSettings: settings),
+    library("Clibsodium", "libsodium", apt: "libsodium-dev"),
+    library("Ccurl", "libcurl", apt: "libcurl4-openssl-dev"),
+    library("Ccairo", "cairo", apt: "libcairo2-dev"),
+    library("Cpangocairo", "pangocairo", apt: "libpango1.0-dev"),
+    module("Simulator/UserNotifications"),
+    module("Simulator/PushSimulator", ["PushService", "UserNotifications", "Ccurl"] + core),
+    module("Simulator/SimulatedAPNs", ["PushSimulator", "PushService", "UserNotifications"] + core + localAPNs),
+    program(
+        "Commands/device-simulator",
+        ["CommandSupport", "SimulatedAPNs", "PushSimulator", "PushService", "PushKeyring", "Cpangocairo"] + core
+            + [argumentParser] + hummingbird + nioCore),
     extensionExample("messages-example", "Messages"),
     extensionExample("dynamic-chart-example", "DynamicChart", "PushCharts"),
     extensionExample("daily-quote-example", "DailyQuote"),
     extensionExample("rich-media-example", "RichMedia"),
     extensionExample("image-and-receipt-example", "ImageAndReceipt"),
-    .executableTarget(
-        name: "app-example", dependencies: ["PushService", "SealedPush", "PushSimulator"], path: "Examples/App",
+    example(
+        "app-example", "App", ["PushService", "SealedPush", "PushSimulator"],
         exclude: [
             "App", "README.md", "SealedPushApp.xcodeproj", "NotificationService/Info.plist",
             "NotificationService/NotificationService.entitlements", "NotificationService/de.lproj",
         ],
-        sources: ["NotificationService", "Shared"], swiftSettings: strict),
+        sources: ["NotificationService", "Shared"]),
 ]
 
-// MARK: - What valgrind watches, for Scripts/constant-time alone: it wants valgrind's headers
+// MARK: - A program for valgrind, for Scripts/constant-time alone: it needs valgrind's headers
 
 let constantTime: [Target] =
     Context.environment["SEALED_PUSH_CONSTANT_TIME"] == nil
     ? []
     : [
-        .target(name: "CMemcheck", path: "Tests/ConstantTime/Memcheck"),
-        .executableTarget(
-            name: "constant-time",
-            dependencies: ["CMemcheck", "PushKeyring", "PushSender", "SealedPush", "PushCrypto"],
-            path: "Tests/ConstantTime/Program", swiftSettings: settings),
+        shared("CMemcheck", "ConstantTime/Memcheck", []),
+        tool("constant-time", "ConstantTime/Program", ["CMemcheck", "PushKeyring", "PushSender"] + core),
     ]
 
-// MARK: - Tests of what runs on every system
+// MARK: - Tests of the modules that run on every system
+
+let programs: Dependencies = onLinux ? ["TestPrograms"] : []
+let simulatedPhone: Dependencies = onLinux ? ["PushSimulator"] : []
 
 let testedEverywhere: [Target] = [
-    .target(
-        name: "TestSupport", dependencies: ["PushCrypto", "_PushBase", "SealedPush", "PushSender"],
-        path: "Tests/Support",
-        swiftSettings: settings),
-    .target(
-        name: "TestThreads", dependencies: ["PushCrypto", "_PushBase"], path: "Tests/Threads", swiftSettings: settings),
-    .testTarget(
-        name: "PushCoreTests", dependencies: ["PushCrypto", "_PushBase", "TestSupport", crypto],
-        resources: [.copy("Vectors")],
-        swiftSettings: settings),
-    .testTarget(
-        name: "SealedPushTests",
-        dependencies: ["PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport", crypto] + programs,
-        swiftSettings: settings),
-    .testTarget(
-        name: "VectorTests", dependencies: ["PushSender", "PushCrypto", "_PushBase", "TestSupport"] + programs,
-        swiftSettings: settings),
-    .testTarget(
-        name: "PushSenderTests", dependencies: ["PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport"],
-        swiftSettings: settings),
-    .testTarget(
-        name: "PushKeyringTests",
-        dependencies: ["PushKeyring", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport"],
-        swiftSettings: settings),
-    .testTarget(
-        name: "PushServiceTests",
-        dependencies: [
-            "PushService", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport", "TestThreads",
-        ]
-            + userNotifications + simulatedPhone,
-        swiftSettings: settings),
-    .testTarget(
-        name: "PushChartsTests",
-        dependencies: [
-            "PushCharts", "PushService", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport",
-        ]
-            + userNotifications + drawing,
-        exclude: ["Golden"], swiftSettings: settings),
-    .target(
-        name: "HostilePeers",
-        dependencies: ["_PushBase", "PushCrypto", server("NIOTLS", "swift-nio"), server("NIOSSL", "swift-nio-ssl")]
-            + nioCore,
-        path: "Tests/HostilePeers", swiftSettings: settings),
-    .testTarget(
-        name: "PushAPNSTests",
-        dependencies: [
-            "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "TestSupport", "HostilePeers", crypto,
-            http2,
-            server("MetricsTestKit", "swift-metrics"),
-        ] + transport + certificates,
-        swiftSettings: settings),
+    shared("TestSupport", "Support", ["PushSender"] + core),
+    shared("HostilePeers", "HostilePeers", ["PushCore"] + tls + nioCore),
+    tests("PushCoreTests", ["PushCore", "TestSupport", crypto], resources: [.copy("Vectors")]),
+    tests("SealedPushTests", ["PushSender", "TestSupport", crypto] + core + programs),
+    tests("PushSenderTests", ["PushSender", "TestSupport"] + core),
+    tests("PushKeyringTests", ["PushKeyring", "PushSender", "TestSupport"] + core),
+    tests(
+        "PushServiceTests",
+        ["PushService", "PushKeyring", "PushSender", "TestSupport"] + core + userNotifications
+            + simulatedPhone),
+    tests(
+        "PushChartsTests",
+        ["PushCharts", "PushService", "PushSender", "TestSupport"] + core + userNotifications + drawing,
+        exclude: ["Golden"]),
+    tests(
+        "PushAPNSTests",
+        ["PushAPNS", "PushSender", "TestSupport", "HostilePeers", http2, server("MetricsTestKit", "swift-metrics")]
+            + core + transport + certificates),
 ]
 
-// MARK: - Tests of programs, and of what is only on Linux
+// MARK: - Tests of programs and of the modules that are for Linux
+
+let tested: Dependencies = ["TestSupport", "TestPrograms"]
 
 let testedOnLinux: [Target] = [
-    .target(
-        name: "TestPrograms",
-        dependencies: [
-            "TestSupport", "PushPostgres", "PushOutbox", "PushSimulator", "PushKeyring", "PushSender", "SealedPush",
-            "_PushBase",
-        ],
-        path: "Tests/Programs", swiftSettings: settings),
-    .testTarget(name: "UserNotificationsTests", dependencies: ["UserNotifications"], swiftSettings: settings),
-    .testTarget(
-        name: "PushOutboxTests",
-        dependencies: [
-            "PushOutbox", "PushPostgres", "PushAPNS", "PushSender", "PushSimulator", "SealedPush", "PushCrypto",
-            "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "outbox-worker", "transaction-example", database,
-        ],
-        swiftSettings: settings),
-    .executableTarget(
-        name: "outbox-worker", dependencies: ["PushOutbox", "PushPostgres", "PushSender", "SealedPush"],
-        path: "Tests/OutboxWorker",
-        swiftSettings: settings),
-    .testTarget(
-        name: "PushHTTPTests",
-        dependencies: [
-            "PushHTTP", "PushOutbox", "PushPostgres", "PushSender", "PushService", "PushSimulator", "SealedPush",
-            "PushCrypto", "_PushBase", "TestSupport", "TestPrograms", "TestThreads", logging,
-        ],
-        swiftSettings: settings),
-    .testTarget(
-        name: "PushPageTests",
-        dependencies: [
-            "PushPage", "SealedPush", "_PushBase", "TestSupport", "TestPrograms", "TestThreads",
-            "SealedPushCommand", "device-simulator",
-        ],
-        swiftSettings: settings),
-    .testTarget(
-        name: "PushSimulatorTests",
-        dependencies: [
-            "PushSimulator", "PushKeyring", "PushSender", "SealedPush", "PushService", "UserNotifications",
-            "TestSupport",
-            "TestPrograms", "TestThreads", "Cpangocairo",
-            "SealedPushCommand", "device-simulator", "misbehaving-extension", "xcode-template-extension",
-            "messages-example", "dynamic-chart-example", "daily-quote-example",
-            "image-and-receipt-example", "rich-media-example", "app-example",
-        ],
-        swiftSettings: settings),
-    .executableTarget(
-        name: "xcode-template-extension", dependencies: ["PushSimulator", "UserNotifications"],
-        path: "Tests/Extensions/XcodeTemplate", swiftSettings: strict),
-    .executableTarget(
-        name: "misbehaving-extension", dependencies: ["PushSimulator", "UserNotifications"],
-        path: "Tests/Extensions/Misbehaving", swiftSettings: strict),
-    .testTarget(
-        name: "SimulatedAPNsTests",
-        dependencies: [
-            "SimulatedAPNs", "PushSimulator", "PushService", "PushSender", "SealedPush", "PushCrypto", "_PushBase",
-            "TestSupport",
-            "TestPrograms", "TestThreads", "device-simulator",
-        ] + localAPNs,
-        swiftSettings: settings),
-    .testTarget(
-        name: "BothEndsTests",
-        dependencies: [
-            "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "_PushBase", "SimulatedAPNs", "TestSupport",
-        ]
-            + localAPNs,
-        swiftSettings: settings),
-    .target(
-        name: "EndToEnd",
-        dependencies: [
-            "PushOutbox", "PushSender", "PushSimulator", "PushService", "SealedPush", "PushCrypto", "_PushBase",
-            "TestSupport", "TestPrograms",
-        ],
-        path: "Tests/EndToEnd", swiftSettings: settings),
-    .testTarget(
-        name: "EndToEndTests",
-        dependencies: [
-            "EndToEnd", "PushAPNS", "SimulatedAPNs", "PushSimulator", "PushService", "PushSender", "SealedPush",
-            "PushCrypto", "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "soak-sender", "device-simulator",
-        ],
-        swiftSettings: settings),
-    .executableTarget(
-        name: "soak", dependencies: ["EndToEnd", "soak-sender", "device-simulator"], path: "Tests/Soak",
-        swiftSettings: settings),
-    .executableTarget(
-        name: "hostile-benchmark",
-        dependencies: ["HostilePeers", "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "_PushBase"] + transport
-            + [
-                server("CoreMetrics", "swift-metrics")
-            ],
-        path: "Tests/HostileBenchmark", swiftSettings: settings),
-    .executableTarget(
-        name: "soak-sender",
-        dependencies: [
-            "EndToEnd", "PushOutbox", "PushAPNS", "PushSender", "SealedPush", "PushCrypto", "_PushBase", logging,
-            metrics,
-            server("CoreMetrics", "swift-metrics"),
-        ],
-        path: "Tests/SoakSender", swiftSettings: settings),
-    .testTarget(
-        name: "CommandLineTests",
-        dependencies: [
+    shared(
+        "TestPrograms", "Programs",
+        ["TestSupport", "PushPostgres", "PushOutbox", "PushSimulator", "PushKeyring", "PushSender"] + core),
+    shared(
+        "EndToEnd", "EndToEnd",
+        ["PushOutbox", "PushSender", "PushSimulator", "PushService", "TestSupport", "TestPrograms"] + core),
+    tool("outbox-worker", "OutboxWorker", ["PushOutbox", "PushPostgres", "PushSender", "SealedPush"]),
+    tool(
+        "xcode-template-extension", "Extensions/XcodeTemplate", ["PushSimulator", "UserNotifications"],
+        settings: strict),
+    tool("misbehaving-extension", "Extensions/Misbehaving", ["PushSimulator", "UserNotifications"], settings: strict),
+    tool("soak", "Soak", ["EndToEnd", "soak-sender", "device-simulator"]),
+    tool(
+        "soak-sender", "SoakSender",
+        ["EndToEnd", "PushOutbox", "PushAPNS", "PushSender", logging, metrics, coreMetrics] + core),
+    tool(
+        "hostile-benchmark", "HostileBenchmark",
+        ["HostilePeers", "PushAPNS", "PushSender", coreMetrics] + core + transport),
+    tests(
+        "PushOutboxTests",
+        [
+            "PushOutbox", "PushPostgres", "PushAPNS", "PushSender", "PushSimulator", "outbox-worker",
+            "transaction-example", database,
+        ] + core + tested),
+    tests(
+        "PushHTTPTests",
+        ["PushHTTP", "PushOutbox", "PushPostgres", "PushSender", "PushService", "PushSimulator", logging] + core
+            + tested),
+    tests(
+        "PushSimulatorTests",
+        [
+            "PushSimulator", "PushKeyring", "PushSender", "PushService", "SealedPushCommand", "UserNotifications",
+            "device-simulator", "Cpangocairo", "misbehaving-extension", "xcode-template-extension", "messages-example",
+            "dynamic-chart-example", "daily-quote-example", "image-and-receipt-example", "rich-media-example",
+            "app-example",
+        ] + core + tested),
+    tests(
+        "SimulatedAPNsTests",
+        ["SimulatedAPNs", "PushSimulator", "PushService", "PushSender", "device-simulator"] + core + tested + localAPNs),
+    tests(
+        "EndToEndTests",
+        [
+            "EndToEnd", "PushAPNS", "SimulatedAPNs", "PushSimulator", "PushService", "PushSender", "soak-sender",
+            "device-simulator",
+        ] + core + tested + localAPNs),
+    tests(
+        "CommandLineTests",
+        [
             "CommandSupport", "SimulatedAPNs", "PushSimulator", "PushService", "PushKeyring", "PushSender",
-            "PushOutbox",
-            "SealedPush", "PushCrypto", "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "SealedPushCommand",
-            "device-simulator", argumentParser,
-        ],
-        swiftSettings: settings),
-    .testTarget(
-        name: "ProjectTests",
-        dependencies: [
-            "_PushBase", "TestSupport", "TestPrograms", "TestThreads", "SealedPushCommand", "device-simulator",
-            "dynamic-chart-example",
-        ],
-        swiftSettings: settings),
+            "PushOutbox", "SealedPushCommand", "device-simulator", argumentParser,
+        ] + core + tested),
+    tests("ProjectTests", ["PushCore", "SealedPushCommand", "device-simulator", "dynamic-chart-example"] + tested),
 ]
 
-func library(_ name: String) -> Product { .library(name: name, targets: [name]) }
+// MARK: - The package
+
+func product(_ name: String) -> Product { .library(name: name, targets: [name]) }
 
 let package = Package(
     name: "sealed-push",
-    platforms: [
-        .iOS(.v17), .macCatalyst(.v17), .macOS(.v15), .visionOS(.v1), .watchOS(.v10), .tvOS(.v17),
-    ],
+    platforms: [.iOS(.v17), .macCatalyst(.v17), .macOS(.v15), .visionOS(.v1), .watchOS(.v10), .tvOS(.v17)],
     products: [
-        library("SealedPush"), library("PushSender"), library("PushKeyring"), library("PushService"),
-        library("PushCharts"), library("PushOutbox"), library("PushPostgres"), library("PushAPNS"),
+        product("SealedPush"), product("PushSender"), product("PushKeyring"), product("PushService"),
+        product("PushCharts"), product("PushOutbox"), product("PushPostgres"), product("PushAPNS"),
         .executable(name: "sealedpush", targets: ["SealedPushCommand"]),
     ]
         + (onLinux
             ? [
-                library("PushSimulator"), library("SimulatedAPNs"), library("UserNotifications"),
+                product("PushSimulator"), product("SimulatedAPNs"), product("UserNotifications"),
                 .executable(name: "device-simulator", targets: ["device-simulator"]),
             ] : []),
     traits: [
         .trait(
             name: "Server",
-            description:
-                "The outbox, the connection to Apple and the command line, with the packages they are built on."),
+            description: "The outbox, the connection to Apple and the command line, with the packages they need."),
         .trait(
-            name: "Postgres", description: "The outbox in PostgreSQL, for several hosts; wants libpq.",
+            name: "Postgres", description: "The outbox in PostgreSQL, for several hosts; needs libpq.",
             enabledTraits: ["Server"]),
         .default(enabledTraits: defaultTraits),
     ],
@@ -435,13 +337,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        // Without its readers of configuration, and without the whole of Foundation.
+        // Without its configuration readers, and without the whole of Foundation.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
     ],
-    targets: core + serverTargets + testedEverywhere
+    targets: everywhere + serverTargets + testedEverywhere
         + (onLinux ? simulator + testedOnLinux + constantTime : [])
 )

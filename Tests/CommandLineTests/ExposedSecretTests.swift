@@ -3,7 +3,6 @@ import PushKeyring
 import PushOutbox
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("Files with secrets", .blocking)

@@ -1,7 +1,6 @@
 import Foundation
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// Implementations in other languages, made from the specification alone: Clients/Python and Clients/Node, by the tools of

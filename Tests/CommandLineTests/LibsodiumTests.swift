@@ -1,7 +1,6 @@
 import Foundation
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("libsodium, as a program meets it", .blocking)

@@ -1,7 +1,6 @@
 import Foundation
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// The codes are read back by zbar, a reader that has nothing in common with the library that makes them.

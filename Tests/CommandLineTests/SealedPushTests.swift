@@ -2,7 +2,6 @@ import Foundation
 import PushSimulator
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("sealedpush", .blocking)

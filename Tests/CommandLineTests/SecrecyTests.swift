@@ -4,7 +4,6 @@ import PushKeyring
 import PushSimulator
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("A program that knows secrets", .blocking)

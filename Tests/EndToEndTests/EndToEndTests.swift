@@ -1,7 +1,6 @@
 import EndToEnd
 import Foundation
 import TestSupport
-import TestThreads
 import Testing
 
 /// Scripts/soak in small.

@@ -6,7 +6,6 @@ import PushSimulator
 import SealedPush
 import SimulatedAPNs
 import TestSupport
-import TestThreads
 import Testing
 
 /// Apps that use their phones' keychains while other processes open messages with them.

@@ -4,7 +4,6 @@ import PushSimulator
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// One ledger, several processes of one device at once.

@@ -1,7 +1,6 @@
 import Foundation
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// Xcode is not on Linux: what it and GitHub would read is read here by others, as far as its form goes.

@@ -1,7 +1,6 @@
 import Foundation
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("The documents", .blocking)

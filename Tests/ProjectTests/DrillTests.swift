@@ -1,7 +1,6 @@
 import Foundation
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// The steps after a break-in, as Docs/KeyManagement.md has them, from end to end.

@@ -1,7 +1,6 @@
 import Foundation
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// A real PostgreSQL, a local APNs, simulated phones: Tests/Clients/fastapi-drill.py. Half a minute, and packages of its own.

@@ -1,7 +1,6 @@
 import Foundation
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// Real programs, a real PostgreSQL with a standby: Tests/Clients/hosts-drill.py. `Scripts/soak-hosts` runs it with 100,000 messages.

@@ -1,7 +1,6 @@
 import Foundation
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// With a stand-in for the build, which takes minutes: it says that the programs beside the tests were built.

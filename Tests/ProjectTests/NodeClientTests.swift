@@ -1,7 +1,6 @@
 import Foundation
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// What it seals, asks and enrolls is held against Swift by InteropTests.

@@ -1,7 +1,6 @@
 import Foundation
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// What it seals, opens and asks is held against Swift by InteropTests, RecordInteropTests, AttachTests and ReceiptVectorTests.

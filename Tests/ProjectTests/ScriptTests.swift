@@ -1,7 +1,6 @@
 import Foundation
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// With stand-ins for what they would call: nothing is built, and nothing installed.

@@ -7,7 +7,6 @@ import PushService
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("A back end and the server", .blocking)

@@ -2,7 +2,6 @@ import Foundation
 import PushHTTP
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("Hostile callers", .blocking)

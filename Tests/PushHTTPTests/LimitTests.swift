@@ -6,7 +6,6 @@ import PushService
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 import PushCore
 

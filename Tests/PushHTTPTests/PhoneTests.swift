@@ -6,7 +6,6 @@ import PushService
 import PushSimulator
 import SealedPush
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("A phone and its server", .blocking)

@@ -5,7 +5,6 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @testable import PushHTTP

@@ -4,7 +4,6 @@ import PushSender
 import PushService
 import SealedPush
 import TestSupport
-import TestThreads
 import Testing
 import PushCore
 

@@ -3,7 +3,6 @@ import PushSender
 import PushSimulator
 import SealedPush
 import TestSupport
-import TestThreads
 import Testing
 import PushCore
 

@@ -5,7 +5,6 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// Real processes that are really killed; what they leave behind must be whole.

@@ -4,7 +4,6 @@ import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @testable import PushOutbox

@@ -5,7 +5,6 @@ import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// Examples/Transaction, in both of its languages.

@@ -3,7 +3,6 @@ import PushCore
 import PushSender
 import SealedPush
 import TestSupport
-import TestThreads
 import Testing
 import UserNotifications
 

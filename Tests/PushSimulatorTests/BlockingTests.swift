@@ -1,5 +1,5 @@
 import TestPrograms
-import TestThreads
+import TestSupport
 import Testing
 
 @Suite("A test that waits for a process")

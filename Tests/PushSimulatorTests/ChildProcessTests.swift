@@ -3,7 +3,6 @@ import Glibc
 import PushSimulator
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("A child process", .blocking)

@@ -1,7 +1,6 @@
 import Foundation
 import PushService
 import TestSupport
-import TestThreads
 import Testing
 
 @testable import PushSimulator

@@ -6,7 +6,6 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("A simulated device whose keys and senders change", .serialized, .blocking)

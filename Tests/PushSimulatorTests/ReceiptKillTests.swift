@@ -6,7 +6,6 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("Receipts of an extension that is killed", .serialized, .blocking)

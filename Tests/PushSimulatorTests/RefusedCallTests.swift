@@ -3,7 +3,6 @@ import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// System calls that fail for a moment, put in by strace(1) into the process of the extension.

@@ -3,7 +3,6 @@ import Foundation
 import PushSimulator
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @testable import SimulatedAPNs

@@ -3,7 +3,6 @@ import Glibc
 import NIOCore
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 import PushCore
 

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import PushPage
 internal import PushSimulator
 internal import SimulatedAPNs
 internal import PushCore

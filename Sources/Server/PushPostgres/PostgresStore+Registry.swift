@@ -178,7 +178,7 @@
         }
 
         private static func saveEnrollment(
-            of id: Int64, _ keys: DeviceRow.Enrollment?, _ code: [UInt8]?, _ db: PostgresConnection
+            of id: Int64, _ keys: DeviceRow.Registrant?, _ code: [UInt8]?, _ db: PostgresConnection
         ) throws(OutboxError) {
             guard let keys else {
                 try db.rows("DELETE FROM sealed_push.enrollments WHERE device = $1", [.int(id)])
@@ -242,7 +242,7 @@
         private static func device(
             _ row: PostgresRows.Row, knowing record: DeviceRecord? = nil
         ) throws(OutboxError) -> StoredDevice {
-            var enrollment: DeviceRow.Enrollment?
+            var enrollment: DeviceRow.Registrant?
             if let key = try row.optionalText("enrollment") {
                 enrollment = .init(key: key, record: try row.text("record"), proven: try row.text("proven"))
             }

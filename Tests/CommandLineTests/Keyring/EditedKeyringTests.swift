@@ -2,7 +2,6 @@ import Foundation
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// Somebody has put his own key in the place of another, and whoever carries it on is to notice.

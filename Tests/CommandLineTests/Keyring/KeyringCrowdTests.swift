@@ -4,7 +4,6 @@ import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("A keyring that twenty processes change at once", .blocking)

@@ -2,7 +2,6 @@ import Foundation
 import PushKeyring
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// File systems that are full or can't be written, in a mount namespace of the test's own; where the system allows that.

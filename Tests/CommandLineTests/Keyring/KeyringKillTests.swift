@@ -2,7 +2,6 @@ import Foundation
 import PushSimulator
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// Processes that are killed in the middle of a change of a keyring.

@@ -2,7 +2,6 @@ import Foundation
 import PushKeyring
 import SealedPush
 import TestSupport
-import TestThreads
 import Testing
 
 /// What a loss of power, or a killed process, leaves after each single call of a change: found by playing the calls of

@@ -3,7 +3,6 @@ import PushKeyring
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("At a terminal", .blocking)

@@ -4,7 +4,6 @@ import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 /// A keyring under a passphrase that is asked for, in whose place somebody puts one in the clear.

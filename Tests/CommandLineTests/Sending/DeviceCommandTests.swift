@@ -3,7 +3,6 @@ import SealedPush
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("sealedpush device", .blocking)

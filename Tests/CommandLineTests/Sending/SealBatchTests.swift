@@ -4,7 +4,6 @@ import SealedPush
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("sealedpush seal --batch", .blocking)

@@ -3,7 +3,6 @@ import PushSimulator
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("sealedpush send, work and outbox", .blocking)

@@ -7,7 +7,6 @@ import SealedPush
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("sealedpush serve", .blocking)

@@ -6,7 +6,6 @@ import PushOutbox
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 import PushCore
 

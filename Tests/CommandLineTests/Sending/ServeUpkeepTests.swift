@@ -6,7 +6,6 @@ import SealedPush
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @Suite("sealedpush serve, when something goes wrong", .blocking)

@@ -2,7 +2,6 @@ import Foundation
 import PushSender
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
 @testable import device_simulator

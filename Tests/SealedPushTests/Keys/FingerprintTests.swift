@@ -7,7 +7,6 @@ import Testing
 
 #if os(Linux)
     import TestPrograms
-    import TestThreads
 #endif
 
 /// Specification 12.

@@ -2,7 +2,6 @@
     import Foundation
     import TestPrograms
     import TestSupport
-    import TestThreads
     import Testing
 
     @testable import PushSender

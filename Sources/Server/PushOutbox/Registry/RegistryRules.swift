@@ -70,9 +70,9 @@ package struct DeviceRow: Sendable {
     package var refusal: String?
     /// Its 32 bytes.
     package var recipient: [UInt8]?
-    package var enrollment: EnrollmentPublicKey?
+    package var enrollment: Registrant?
 
-    package struct EnrollmentPublicKey: Sendable {
+    package struct Registrant: Sendable {
         package var key: String
         package var record: String
         /// Recipients, parted by blanks.
@@ -87,7 +87,7 @@ package struct DeviceRow: Sendable {
 
     package init(
         name: String, user: String, topic: String, carrier: String, address: [UInt8]?, registered: Int64,
-        refusal: String?, recipient: [UInt8]?, enrollment: EnrollmentPublicKey?
+        refusal: String?, recipient: [UInt8]?, enrollment: Registrant?
     ) {
         self.name = name
         self.user = user
@@ -123,7 +123,7 @@ package struct DeviceRow: Sendable {
         self.registered = (registered?.secondsSince1970 ?? 0) * 1_000
         recipient = SealingKey(device.keys).recipient?.bytes
         if case .enrolled(let enrolled) = device.keys {
-            enrollment = EnrollmentPublicKey(
+            enrollment = Registrant(
                 key: enrolled.enrollment.description, record: enrolled.record.description,
                 proven: enrolled.proven.map(\.description).sorted().joined(separator: " "))
         }
@@ -159,7 +159,7 @@ package struct DeviceRow: Sendable {
             let isSigner = record.enrollment.description == enrollment.key
             return .enrolled(
                 try EnrolledDevice(
-                    loading: isSigner ? record.enrollment : try SealedPush.Enrollment(parsing: enrollment.key),
+                    loading: isSigner ? record.enrollment : try EnrollmentPublicKey(parsing: enrollment.key),
                     record: record,
                     proven: try enrollment.proven.split(separator: " ").map { try DevicePublicKey(parsing: String($0)) }))
         } catch { throw .damaged }

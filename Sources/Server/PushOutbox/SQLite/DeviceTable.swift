@@ -175,7 +175,7 @@ enum DeviceTable {
     }
 
     private static func saveEnrollment(
-        of id: Int64, _ keys: DeviceRow.Enrollment?, _ code: [UInt8]?, in db: Database
+        of id: Int64, _ keys: DeviceRow.Registrant?, _ code: [UInt8]?, in db: Database
     ) throws {
         guard let keys else {
             return try db.cachedStatement(sql: "DELETE FROM enrollments WHERE device = ?").execute(arguments: [id])
@@ -196,7 +196,7 @@ enum DeviceTable {
             row.value("pin_code"), row.value("address_code"), row.value("code")
         )
         let address: Data? = try row.value("token")
-        var enrollment: DeviceRow.Enrollment?
+        var enrollment: DeviceRow.Registrant?
         if let key: String = try row.value("enrollment") {
             enrollment = .init(key: key, record: try row.value("record"), proven: try row.value("proven"))
         }

@@ -8,7 +8,6 @@ import Testing
 
 #if os(Linux)
     import TestPrograms
-    import TestThreads
 #endif
 
 @Suite("Tests/Vectors/Receipts")

@@ -3,10 +3,9 @@ import Glibc
 import PushSimulator
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
-@testable import PushPage
+@testable import device_simulator
 
 /// Somebody who looks: the events as they come, by curl.
 final class PageWatch: Sendable {

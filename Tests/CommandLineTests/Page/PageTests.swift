@@ -2,10 +2,9 @@ import Foundation
 import SealedPush
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
-@testable import PushPage
+@testable import device_simulator
 
 @Suite("A page to watch", .blocking)
 struct PageTests {

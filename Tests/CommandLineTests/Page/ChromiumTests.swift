@@ -2,10 +2,9 @@ import Foundation
 import PushSimulator
 import TestPrograms
 import TestSupport
-import TestThreads
 import Testing
 
-@testable import PushPage
+@testable import device_simulator
 
 /// Debian's Chromium looks at the page: Tests/Clients/page-in-chromium.py.
 private final class Chromium {
