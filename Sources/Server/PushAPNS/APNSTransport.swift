@@ -1,3 +1,7 @@
+#if !Server
+    #error("this needs the trait Server: .package(…, traits: [\"Server\"]), or swift build --traits Server")
+#endif
+
 public import Logging
 public import Metrics
 package import NIOCore
