@@ -1,10 +1,10 @@
 internal import Foundation
+internal import PushCore
 internal import PushOutbox
 internal import PushSender
 internal import PushService
 internal import SealedPush
 internal import TestSupport
-internal import PushCore
 
 /// What the apps of a run's phones have done with their keys.
 package struct KeyChangeCounts: Sendable {

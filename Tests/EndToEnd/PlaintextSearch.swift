@@ -1,7 +1,7 @@
 package import Foundation
 internal import Glibc
-internal import SealedPush
 import PushCore
+internal import SealedPush
 
 /// Looks for words in files, byte for byte, in each form that a program may write them down in.
 package struct PlaintextSearch: Sendable {

@@ -5,9 +5,9 @@ import HostilePeers
 import Logging
 import NIOPosix
 import PushAPNS
+import PushCore
 import PushSender
 import SealedPush
-import PushCore
 
 /// Pushes that go on all the time, and hostile connections beside them in every second window of time. All of it shares one
 /// thread, as if one transport had all these connections.
@@ -52,7 +52,8 @@ struct Client {
         requests = try (1...100).map { number in
             let digits = String(number, radix: 16)
             let token = DeviceToken(parsing: String(repeating: "0", count: 64 - digits.count) + digits)
-            let payload = try sealer.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: DevicePrivateKey().recipient)
+            let payload = try sealer.seal(
+                Content(title: "Nina", body: "Lunch?"), toUnverified: DevicePrivateKey().recipient)
             return PushRequest(payload, to: .apns(token ?? DeviceToken(parsing: "00")!))
         }
         good.trust(requests.map { $0.address }, topic: Self.topic)

@@ -4,8 +4,8 @@ import HostilePeers
 import Logging
 import NIOCore
 import PushAPNS
-import PushSender
 import PushCore
+import PushSender
 
 /// One connection to a hostile server, with the client that `sealedpush work` has.
 struct Victim: Sendable {

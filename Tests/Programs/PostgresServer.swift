@@ -1,9 +1,9 @@
 package import Foundation
+import PushCore
 import PushOutbox
 import PushPostgres
 import PushSimulator
 package import TestSupport
-import PushCore
 
 /// A real server for the tests of one process, in a folder of its own, over a Unix socket; it ends with them.
 ///

@@ -1,10 +1,10 @@
 import HostilePeers
 import NIOCore
 import NIOHTTP2
+import PushCore
 import PushSender
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushAPNS
 

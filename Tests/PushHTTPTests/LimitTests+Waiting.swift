@@ -1,10 +1,10 @@
+import PushCore
 import PushOutbox
 import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushHTTP
 

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import PushCore
 import PushOutbox
 import PushSender
 import PushService
@@ -7,7 +8,6 @@ import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushHTTP
 
@@ -120,7 +120,8 @@ struct LimitTests {
         let token = try #require(DeviceToken(parsing: "abcd"))
         try await outbox.register(
             RegisteredDevice(
-                name: "phone", user: "alice", topic: RunningServer.topic, keys: .unverified(DevicePrivateKey().recipient),
+                name: "phone", user: "alice", topic: RunningServer.topic,
+                keys: .unverified(DevicePrivateKey().recipient),
                 address: .active(.apns(token, .production), registered: .now())))
         #expect(try devices() == "push_outbox_devices 0")
         now.withLock { $0 += .seconds(1) }

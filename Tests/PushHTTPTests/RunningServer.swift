@@ -125,7 +125,9 @@ struct RunningServer: Sendable {
         Sealer(sender: sender, topic: topic, safeDefault: "safe default")
     }
 
-    static func receipts(_ sender: SenderPrivateKey) -> ReceiptReceiver { ReceiptReceiver(keys: [ReceiptKey(of: sender)]) }
+    static func receipts(_ sender: SenderPrivateKey) -> ReceiptReceiver {
+        ReceiptReceiver(keys: [ReceiptKey(of: sender)])
+    }
 
     static func set(
         _ sender: SenderPrivateKey, _ authority: AuthorityPrivateKey, _ counter: UInt64, at now: Timestamp

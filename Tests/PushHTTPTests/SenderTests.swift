@@ -1,11 +1,11 @@
 import Foundation
+import PushCore
 import PushOutbox
 import PushSender
 import PushService
 import SealedPush
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushHTTP
 

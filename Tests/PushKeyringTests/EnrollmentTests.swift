@@ -79,7 +79,8 @@ struct EnrollmentTests {
         try server.add(new, named: phone, at: day(1))
         let before = try server.entry(named: phone)
         let thief = EnrollmentPrivateKey()
-        func forged(_ topic: Topic, _ counter: UInt64, by key: EnrollmentPrivateKey, expires: Timestamp) throws -> DeviceRecord
+        func forged(_ topic: Topic, _ counter: UInt64, by key: EnrollmentPrivateKey, expires: Timestamp) throws
+            -> DeviceRecord
         {
             try DeviceRecord(
                 of: [DevicePrivateKey().recipient], topic: topic, counter: counter, created: start, expires: expires,

@@ -27,7 +27,8 @@ struct PayloadDiagnosisTests {
 
     /// From a sender of the keyring to a device of it.
     private func seal(
-        _ plaintext: [UInt8]? = nil, to recipient: DevicePublicKey? = nil, from sender: SenderPrivateKey? = nil, topic: Topic? = nil
+        _ plaintext: [UInt8]? = nil, to recipient: DevicePublicKey? = nil, from sender: SenderPrivateKey? = nil,
+        topic: Topic? = nil
     ) throws -> Envelope {
         let recipient = try recipient ?? #require(try keyring.deviceKeys(named: "alice-phone").first).identity.recipient
         let sender = try sender ?? keyring.senderKey(named: "newsroom")

@@ -1,10 +1,10 @@
 import Foundation
+import PushCore
 import PushOutbox
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
-import PushCore
 
 @Suite("A courier", .overStores)
 struct DeliveryTests {

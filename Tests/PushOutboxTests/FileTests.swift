@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
+import PushCore
 import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushOutbox
 

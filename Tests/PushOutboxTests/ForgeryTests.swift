@@ -1,10 +1,10 @@
 import Foundation
+import PushCore
 import PushSender
 import PushSimulator
 import SealedPush
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushOutbox
 

@@ -1,8 +1,8 @@
+import PushCore
 import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushOutbox
 @testable import PushPostgres

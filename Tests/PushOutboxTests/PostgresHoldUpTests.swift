@@ -1,9 +1,9 @@
+import PushCore
 import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushOutbox
 @testable import PushPostgres

@@ -1,10 +1,10 @@
 import Foundation
+import PushCore
 import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushOutbox
 @testable import PushPostgres

@@ -1,11 +1,11 @@
 import Foundation
+import PushCore
 import PushSender
 import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushOutbox
 @testable import PushPostgres
@@ -591,7 +591,8 @@ struct PostgresTests {
                 "INSERT INTO entries(device, priority, enqueued, stale, apns_id, collapse_id, body) VALUES (1, 10, 0, 0, '', '', '')",
                 "UPDATE entries SET body = 'x'", Self.call(recipient: recipient), "UPDATE devices SET recipient = 'x'",
                 "UPDATE devices SET user_name = 'x'", "INSERT INTO devices DEFAULT VALUES", "DELETE FROM devices",
-                "SELECT record FROM enrollments", "UPDATE enrollments SET proven = 'x'", "INSERT INTO queues VALUES (1)",
+                "SELECT record FROM enrollments", "UPDATE enrollments SET proven = 'x'",
+                "INSERT INTO queues VALUES (1)",
                 "SELECT sealed_push.next_range('k', 'a', 't', 0, 1)", "SELECT sealed_push.request('k')",
                 "SELECT sealed_push.line_up('{1}', '{10}', '{1}', 0)", "SELECT sealed_push.generation()",
                 "UPDATE generations SET current = \(Int64.min)", "UPDATE queues SET generation = 7",

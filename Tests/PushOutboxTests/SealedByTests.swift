@@ -59,6 +59,8 @@ struct SealedByTests {
         for sealedBy in [SealedBy.sender(other.sender), .anonymous] {
             #expect(SealedBy(parsing: sealedBy.description) == sealedBy)
         }
-        for text in ["", "unknown", DevicePrivateKey().recipient.description] { #expect(SealedBy(parsing: text) == nil) }
+        for text in ["", "unknown", DevicePrivateKey().recipient.description] {
+            #expect(SealedBy(parsing: text) == nil)
+        }
     }
 }

@@ -1,8 +1,8 @@
+import PushCore
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushOutbox
 

@@ -1,5 +1,5 @@
-import SealedPush
 import PushCore
+import SealedPush
 
 @testable import PushService
 

@@ -208,7 +208,8 @@ struct OtherSuiteTests {
                 expires: start.advanced(bySeconds: 60), signedBy: EnrollmentPrivateKey())
             let envelope = try phone.seal(to: identity.recipient, sent: start)
             #expect(try DevicePublicKey(parsing: identity.recipient.description.uppercased()) == identity.recipient)
-            #expect(try DevicePrivateKey(parsing: identity.withSecretText { Array($0) }).recipient == identity.recipient)
+            #expect(
+                try DevicePrivateKey(parsing: identity.withSecretText { Array($0) }).recipient == identity.recipient)
             return (identity, record.description, envelope)
         }
         #expect(throws: KeyTextError.tooLong) { try DevicePublicKey(parsing: identity.recipient.description) }

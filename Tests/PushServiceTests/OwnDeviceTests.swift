@@ -21,7 +21,8 @@ struct OwnDeviceTests {
     private func counter(_ now: Timestamp) -> UInt64 { UInt64(now.secondsSince1970) }
 
     @Test(
-        "the first call makes an enrollment key, a key and a record, and begins the ledger before; then nothing changes")
+        "the first call makes an enrollment key, a key and a record, and begins the ledger before; then nothing changes"
+    )
     func enroll() throws {
         let record = try phone.device.enroll(at: start)
         #expect(record.recipients.count == 1)
@@ -172,7 +173,8 @@ struct OwnDeviceTests {
         #expect(throws: ChallengeError.unknownSender) {
             try phone.device.answer(challenge: challenge.text, at: later(1))
         }
-        let asked = PendingChallenge(to: recipient, of: server.enrollment, topic: Phone.topic, from: newcomer, at: start)
+        let asked = PendingChallenge(
+            to: recipient, of: server.enrollment, topic: Phone.topic, from: newcomer, at: start)
         _ = try phone.device.answer(challenge: asked.text, at: later(1))
     }
 

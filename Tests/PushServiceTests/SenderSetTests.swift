@@ -18,7 +18,8 @@ struct SenderSetTests {
         recipient = try phone.device.enroll(at: start).recipients[0]
     }
 
-    private func accept(_ set: SenderSet, by authorities: [AuthorityPublicKey]? = nil, at now: Timestamp = start) throws -> Bool
+    private func accept(_ set: SenderSet, by authorities: [AuthorityPublicKey]? = nil, at now: Timestamp = start) throws
+        -> Bool
     {
         let app = phone.configuration
         let configuration = ServiceConfiguration(

@@ -105,7 +105,9 @@ struct TrafficTests {
     }
 
     /// With the identity alone, the thief computes what the sender would have computed (Specification 3.4.10).
-    private func forgery(with stolen: DevicePrivateKey, inTheNameOf sender: SenderPublicKey, sent: Timestamp) throws -> Envelope {
+    private func forgery(with stolen: DevicePrivateKey, inTheNameOf sender: SenderPublicKey, sent: Timestamp) throws
+        -> Envelope
+    {
         let ephemeral = X25519PrivateKey.random()
         let context = HPKEContext(
             receiving: ephemeral.publicKey, with: stolen.x25519, from: sender.x25519,

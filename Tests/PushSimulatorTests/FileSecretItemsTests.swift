@@ -1,12 +1,12 @@
 import CoreFoundation
 import Foundation
 import Glibc
+import PushCore
 import PushKeyring
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushService
 @testable import PushSimulator
@@ -232,7 +232,8 @@ struct SimulatedDeviceTests {
         try prove(revoked, at: later(90))
 
         let set = try SenderSet(
-            of: [SenderPrivateKey().sender], topic: "com.example.app", counter: 5, created: start, expires: later(999_999),
+            of: [SenderPrivateKey().sender], topic: "com.example.app", counter: 5, created: start,
+            expires: later(999_999),
             signedBy: authority)
         #expect(try app.accept(senderSet: set.description, at: later(91)) == set)
         #expect(try DeviceKeys(phone.keychain).senderSet(for: "com.example.app") == set)

@@ -18,7 +18,8 @@ struct KeyLifeTests {
         keyring = Keyring(folder: device.folder.appending("Keys"))
     }
 
-    private func seal(to recipient: DevicePublicKey, sent: Timestamp = .now(), from sender: SenderPrivateKey? = nil) throws -> String
+    private func seal(to recipient: DevicePublicKey, sent: Timestamp = .now(), from sender: SenderPrivateKey? = nil)
+        throws -> String
     {
         var content = Content(title: "Nina", body: "Lunch at one?")
         content.sent = sent

@@ -1,5 +1,5 @@
-import Testing
 import PushCore
+import Testing
 
 @testable import SealedPush
 

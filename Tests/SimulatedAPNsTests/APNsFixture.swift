@@ -3,9 +3,9 @@ import Foundation
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
+import PushCore
 import SealedPush
 import TestSupport
-import PushCore
 
 @testable import PushSimulator
 @testable import SimulatedAPNs

@@ -1,7 +1,7 @@
 import Foundation
+import PushCore
 import TestSupport
 import Testing
-import PushCore
 
 @testable import SimulatedAPNs
 

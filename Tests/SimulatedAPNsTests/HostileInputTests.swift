@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 import NIOCore
+import PushCore
 import TestPrograms
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushSimulator
 @testable import SimulatedAPNs

@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
+import PushCore
 import PushSimulator
 import TestPrograms
 import TestSupport
 import Testing
-import PushCore
 
 @testable import SimulatedAPNs
 

@@ -1,10 +1,10 @@
 import EndToEnd
 import Foundation
 import Glibc
+import PushCore
 import PushOutbox
 import PushSender
 import SealedPush
-import PushCore
 
 /// Puts what was not acknowledged yet into the outbox, from several tasks at once, and notes each number as it is stored.
 final class Enqueuing: Sendable {

@@ -1,7 +1,7 @@
 import Glibc
 import PushAPNS
-import PushSender
 import PushCore
+import PushSender
 
 /// Delivers through APNs, and kills its own process at the worst moment: an answer is there, and nobody has noted it.
 struct MortalTransport: PushTransport {

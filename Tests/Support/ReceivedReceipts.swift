@@ -1,6 +1,6 @@
+import PushCore
 package import PushSender
 package import SealedPush
-import PushCore
 
 /// Receipts of devices that are known by a letter, as a server gets them.
 package struct ReceivedReceipts: Sendable {

@@ -109,7 +109,8 @@ private struct Run: Sendable {
     let count: Int
     /// Each has connections of its own.
     let open: @Sendable () async throws -> Outbox
-    private let sealer = Sealer(sender: SenderPrivateKey(), topic: "com.example.app", safeDefault: "You have a new message!")
+    private let sealer = Sealer(
+        sender: SenderPrivateKey(), topic: "com.example.app", safeDefault: "You have a new message!")
     private let content = Content(title: "Nina", body: String(repeating: "b", count: 80))
 
     init(_ name: String, _ count: Int, open: @escaping @Sendable () async throws -> Outbox) {

@@ -18,7 +18,8 @@ struct Load: Sendable {
     }
 
     private let transport: APNSTransport
-    private let sealer = Sealer(sender: SenderPrivateKey(), topic: "com.example.app", safeDefault: "You have a new message!")
+    private let sealer = Sealer(
+        sender: SenderPrivateKey(), topic: "com.example.app", safeDefault: "You have a new message!")
     private let devices: [Device]
     private let content = Content(title: "Nina", body: "Lunch at one? The usual place.")
 

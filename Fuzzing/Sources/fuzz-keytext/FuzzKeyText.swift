@@ -34,8 +34,12 @@ private func check(_ bytes: [UInt8]) -> String? {
     if isSecretKey(bytes, EnrollmentPrivateKey.self) { kinds.append("push-enrollment-secret-key-") }
     if isKeyringKey(bytes) { kinds.append("push-keyring-key-") }
     if let text = String(validating: bytes, as: UTF8.self) {
-        if isPublicKey(bytes, { () throws(KeyTextError) in try DevicePublicKey(parsing: text) }) { kinds.append("push") }
-        if isPublicKey(bytes, { () throws(KeyTextError) in try SenderPublicKey(parsing: text) }) { kinds.append("pushsender") }
+        if isPublicKey(bytes, { () throws(KeyTextError) in try DevicePublicKey(parsing: text) }) {
+            kinds.append("push")
+        }
+        if isPublicKey(bytes, { () throws(KeyTextError) in try SenderPublicKey(parsing: text) }) {
+            kinds.append("pushsender")
+        }
         if isPublicKey(bytes, { () throws(KeyTextError) in try AuthorityPublicKey(parsing: text) }) {
             kinds.append("pushauthority")
         }

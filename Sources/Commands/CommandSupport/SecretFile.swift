@@ -1,7 +1,7 @@
 internal import Foundation
+internal import PushCore
 package import PushKeyring
 internal import SealedPush
-internal import PushCore
 
 /// Files with secrets that a person names; `-` is standard input. Secrets are never arguments, which others on the machine could
 /// read.

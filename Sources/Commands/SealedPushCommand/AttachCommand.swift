@@ -1,9 +1,9 @@
 public import ArgumentParser
 internal import CommandSupport
 internal import Foundation
+internal import PushCore
 internal import PushSender
 public import SealedPush
-internal import PushCore
 
 /// `sealedpush attach`
 struct AttachCommand: ParsableCommand {

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import CommandSupport
+internal import PushCore
 internal import PushKeyring
 internal import SealedPush
-internal import PushCore
 
 /// `sealedpush open`
 struct OpenCommand: ParsableCommand {

@@ -1,12 +1,12 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
+internal import PushCore
 internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import PushCore
 
 /// `sealedpush seal`
 struct SealCommand: ParsableCommand {

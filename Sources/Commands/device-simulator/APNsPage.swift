@@ -1,7 +1,7 @@
 internal import Foundation
+internal import PushCore
 internal import PushSimulator
 internal import SimulatedAPNs
-internal import PushCore
 
 /// What `apns --page` shows: what Apple sees of each push, and the phones' lock screens. It shows opened texts, since it is
 /// the phone. Safe from several threads.

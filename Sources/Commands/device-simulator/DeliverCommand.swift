@@ -2,10 +2,10 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Dispatch
 internal import Foundation
+internal import PushCore
 internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
-internal import PushCore
 
 /// `device-simulator deliver`
 struct DeliverCommand: ParsableCommand {

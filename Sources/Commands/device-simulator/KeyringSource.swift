@@ -1,9 +1,9 @@
 internal import CommandSupport
+internal import PushCore
 internal import PushKeyring
 internal import PushService
 internal import PushSimulator
 internal import SealedPush
-internal import PushCore
 
 /// A device in a keyring, whose keys are copied into a phone's keychain: the extension's process knows nothing of keyrings.
 struct KeyringSource: Sendable {

@@ -1,10 +1,10 @@
 internal import CommandSupport
 internal import Foundation
+internal import PushCore
 internal import PushKeyring
 internal import PushService
 internal import PushSimulator
 internal import SealedPush
-internal import PushCore
 
 /// The phone that a command runs. It owns its keys: its app has made them, or they were copied from a keyring that knows the
 /// phone's name.

@@ -2,11 +2,11 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Dispatch
 internal import Foundation
+internal import PushCore
 internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
 internal import SimulatedAPNs
-internal import PushCore
 
 /// `device-simulator run`
 struct RunCommand: ParsableCommand {

@@ -2,11 +2,11 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Dispatch
 internal import Foundation
+internal import PushCore
 internal import PushKeyring
 internal import PushSimulator
 internal import SealedPush
 internal import SimulatedAPNs
-internal import PushCore
 
 /// Runs a command that goes on until SIGINT or SIGTERM: the work is given a function that waits for one. What it throws
 /// becomes a message and an exit status.

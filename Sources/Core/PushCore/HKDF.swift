@@ -1,4 +1,5 @@
 internal import Clibsodium
+
 /// HKDF with SHA-256, RFC 5869, on libsodium's HMAC-SHA-256 (libsodium before 1.0.19 has no HKDF).
 package enum HKDF {
     package static let pseudorandomKeyByteCount = 32

@@ -1,5 +1,5 @@
-internal import UserNotifications
 internal import PushCore
+internal import UserNotifications
 
 /// One request while it is worked on: its handler, which is called exactly once, and the best there is to show so far.
 ///

@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
+internal import PushCore
 import SealedPush
 internal import UserNotifications
-internal import PushCore
 
 /// One request from its arrival to its end: opened, improved by the stages, shown once, tidied up after.
 final class ServiceRun: Sendable {

@@ -1,13 +1,13 @@
-#if !Server
-    #error("this needs the trait Server: .package(…, traits: [\"Server\"]), or swift build --traits Server")
-#endif
-
 public import Logging
 public import Metrics
 package import NIOCore
 internal import NIOPosix
 public import PushSender
 public import ServiceLifecycle
+
+#if !Server
+    #error("this needs the trait Server: .package(…, traits: [\"Server\"]), or swift build --traits Server")
+#endif
 
 /// Delivers sealed pushes to APNs, over HTTP/2 and TLS, with a provider token.
 ///

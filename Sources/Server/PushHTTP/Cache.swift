@@ -1,5 +1,5 @@
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// Answers that cost much: each is made once for all who ask meanwhile, and kept for a second. Safe from many threads.
 ///

@@ -1,9 +1,9 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import PushCore
 package import PushOutbox
 internal import PushSender
 package import SealedPush
-internal import PushCore
 
 /// What a back end looks at: devices, the outbox, receipts. Public names only.
 struct ListRoutes: Sendable {

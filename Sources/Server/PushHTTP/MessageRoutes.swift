@@ -1,10 +1,10 @@
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import PushCore
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import PushCore
 
 /// What a back end sends: messages to be kept and delivered, or to be sealed for it to deliver. One in a request, or up to
 /// 1,000, a line each, of which each gets an answer of its own.

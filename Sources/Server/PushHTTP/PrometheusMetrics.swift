@@ -1,6 +1,6 @@
 package import CoreMetrics
-package import PushOutbox
 internal import PushCore
+package import PushOutbox
 
 /// What a program counts, as Prometheus reads it: counters, which never fall while the program runs, gauges, and histograms of
 /// seconds. Labels are public names; none comes from a message, a path or a caller.

@@ -2,10 +2,10 @@ internal import HTTPTypes
 internal import Hummingbird
 package import Logging
 internal import NIOSSL
+internal import PushCore
 package import PushOutbox
 package import PushSender
 package import SealedPush
-internal import PushCore
 
 /// Where a server listens.
 package enum ServerPlace: Hashable, Sendable {

@@ -1,10 +1,10 @@
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import PushCore
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import PushCore
 
 /// Takes receipts from phones and counts them, as many in one transaction as have come while the last one was written.
 ///

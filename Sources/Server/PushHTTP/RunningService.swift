@@ -5,10 +5,10 @@ internal import HummingbirdTLS
 package import Logging
 internal import NIOCore
 internal import NIOSSL
+internal import PushCore
 package import PushOutbox
 internal import PushSender
 internal import ServiceLifecycle
-internal import PushCore
 
 /// A listener: where it listens, its paths, and the limits of its connections.
 struct Door {

@@ -31,7 +31,8 @@ package struct ServerState: Sendable {
     ///   - senderSet: what phones are to believe; nil if the app has no authority.
     ///   - tokens: for the back end; nil only if nobody else can reach its listener.
     package init(
-        sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver, senderSet: SenderSet?, tokens: BearerTokens?
+        sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver, senderSet: SenderSet?,
+        tokens: BearerTokens?
     ) {
         keys = Keys(sender: sender, sealer: sealer, receipts: receipts)
         self.senderSet = senderSet

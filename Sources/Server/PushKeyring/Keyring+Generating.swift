@@ -21,13 +21,16 @@ extension Keyring {
 
     /// Makes a sender's key.
     @discardableResult
-    public func generateSender(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> SenderPublicKey {
+    public func generateSender(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> SenderPublicKey
+    {
         try generate(.sender, named: name, at: now)
     }
 
     /// Makes an authority's key, which signs sender sets. Keep its keyring offline.
     @discardableResult
-    public func generateAuthority(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> AuthorityPublicKey {
+    public func generateAuthority(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError)
+        -> AuthorityPublicKey
+    {
         try generate(.authority, named: name, at: now)
     }
 

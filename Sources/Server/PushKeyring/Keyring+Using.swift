@@ -127,8 +127,12 @@ extension NamedKeys {
 
 extension StoredKey {
     /// The secret key; nil if it does not belong to the public one, which a keyring in the clear can't rule out.
-    fileprivate var senderKey: SenderPrivateKey? { secretText?.senderKey.flatMap { key == .sender($0.sender) ? $0 : nil } }
+    fileprivate var senderKey: SenderPrivateKey? {
+        secretText?.senderKey.flatMap { key == .sender($0.sender) ? $0 : nil }
+    }
 
     /// Likewise.
-    fileprivate var identity: DevicePrivateKey? { secretText?.identity.flatMap { key == .device($0.recipient) ? $0 : nil } }
+    fileprivate var identity: DevicePrivateKey? {
+        secretText?.identity.flatMap { key == .device($0.recipient) ? $0 : nil }
+    }
 }

@@ -1,6 +1,6 @@
 public import Foundation
-public import SealedPush
 internal import PushCore
+public import SealedPush
 
 /// Why the keyring could not do what was asked. Never holds a secret.
 public enum KeyringError: Error, Hashable, Sendable {

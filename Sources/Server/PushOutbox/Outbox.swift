@@ -1,10 +1,10 @@
-#if !Server
-    #error("this needs the trait Server: .package(…, traits: [\"Server\"]), or swift build --traits Server")
-#endif
-
 internal import PushCore
 public import PushSender
 public import SealedPush
+
+#if !Server
+    #error("this needs the trait Server: .package(…, traits: [\"Server\"]), or swift build --traits Server")
+#endif
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

@@ -1,7 +1,7 @@
 package import Foundation
+internal import PushCore
 internal import PushService
 internal import SealedPush
-internal import PushCore
 
 /// Delivers pushes to one simulated device as iOS does: decides whether the extension wakes, runs it, shows what comes of
 /// it.

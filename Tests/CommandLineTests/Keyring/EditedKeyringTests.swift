@@ -15,7 +15,8 @@ struct EditedKeyringTests {
         fixture = try KeyringFixture(sealed: .key)
         copy = try fixture.copy()
         strangers = [
-            SenderPrivateKey().sender.description, AuthorityPrivateKey().authority.description, DevicePrivateKey().recipient.description,
+            SenderPrivateKey().sender.description, AuthorityPrivateKey().authority.description,
+            DevicePrivateKey().recipient.description,
         ]
         let file = copy.keyring.appending(path: "keyring.txt")
         let text = try String(contentsOf: file, encoding: .utf8)

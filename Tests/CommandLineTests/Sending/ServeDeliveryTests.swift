@@ -2,12 +2,12 @@ import ArgumentParser
 import CommandSupport
 import Foundation
 import Logging
+import PushCore
 import PushOutbox
 import SimulatedAPNs
 import TestPrograms
 import TestSupport
 import Testing
-import PushCore
 
 @testable import SealedPushCommand
 

@@ -1,6 +1,6 @@
 import NIOCore
-import SealedPush
 import PushCore
+import SealedPush
 
 @testable import PushAPNS
 

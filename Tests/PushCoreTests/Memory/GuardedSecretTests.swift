@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
-@testable import PushCore
 
+@testable import PushCore
 
 #if canImport(Darwin)
     import Darwin

@@ -1,6 +1,6 @@
 import Testing
-@testable import PushCore
 
+@testable import PushCore
 
 #if canImport(Darwin)
     import Darwin

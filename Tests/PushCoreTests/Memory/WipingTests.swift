@@ -1,10 +1,9 @@
-    @testable import PushCore
+@testable import PushCore
 
 #if os(Linux)
     import Crypto
     import TestSupport
     import Testing
-
 
     /// What a secret leaves behind, found by searching all of the process's memory for its bytes.
     @Suite("After a secret has gone, the process's memory", .serialized)
@@ -17,7 +16,8 @@
             use(X25519PrivateKey.random())
             use(
                 HPKEContext(
-                    sendingTo: X25519PrivateKey.random().publicKey, from: X25519PrivateKey.random(), info: HPKEInfo([])))
+                    sendingTo: X25519PrivateKey.random().publicKey, from: X25519PrivateKey.random(), info: HPKEInfo([]))
+            )
         }
 
         private func use(_ key: borrowing X25519PrivateKey) {

@@ -1,7 +1,7 @@
 import Foundation
+import PushCore
 import PushOutbox
 import SealedPush
-import PushCore
 
 /// Time that goes on only when it is told to, or when somebody sleeps.
 final class FakeClock: Sendable {

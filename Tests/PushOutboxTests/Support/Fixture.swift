@@ -1,12 +1,12 @@
 import Foundation
 import GRDB
+import PushCore
 import PushOutbox
 import PushPostgres
 import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
-import PushCore
 
 /// An outbox in a folder of its own, with a sender and devices whose keys are at hand.
 final class Fixture: Sendable {
@@ -93,7 +93,8 @@ final class Fixture: Sendable {
         let devices = numbers.map { number in
             RegisteredDevice(
                 name: DeviceName(parsing: "d\(number)")!, user: "anna", topic: Self.topic,
-                keys: .unverified(DevicePrivateKey().recipient), address: .active(Self.address("d\(number)"), registered: now))
+                keys: .unverified(DevicePrivateKey().recipient),
+                address: .active(Self.address("d\(number)"), registered: now))
         }
         try await outbox.register(devices)
     }

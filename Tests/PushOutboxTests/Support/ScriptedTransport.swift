@@ -1,8 +1,8 @@
 import Foundation
 import PushAPNS
+import PushCore
 import PushSender
 import TestSupport
-import PushCore
 
 /// Notes what it is given and answers what it is told to.
 final class ScriptedTransport: PushTransport {

@@ -60,7 +60,8 @@ struct ReceiptReceiverTests {
         let request = ReceiptKey(of: sender).request(phone.recipient, to: address)
         let other = ReceiptKey(of: sender).request(DevicePrivateKey().recipient, to: address)
         #expect(throws: ReceiptError.rejected) {
-            try ReceiptReceiver(keys: [ReceiptKey(of: SenderPrivateKey())]).receive(body(request, created: now), at: now)
+            try ReceiptReceiver(keys: [ReceiptKey(of: SenderPrivateKey())]).receive(
+                body(request, created: now), at: now)
         }
         #expect(throws: ReceiptError.rejected) {
             try ReceiptReceiver(keys: []).receive(body(request, created: now), at: now)

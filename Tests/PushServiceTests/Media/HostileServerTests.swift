@@ -1,9 +1,9 @@
 import Foundation
+import PushCore
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushService
 

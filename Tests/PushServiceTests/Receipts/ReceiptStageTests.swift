@@ -1,10 +1,10 @@
 import Foundation
+import PushCore
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
 import UserNotifications
-import PushCore
 
 @testable import PushService
 

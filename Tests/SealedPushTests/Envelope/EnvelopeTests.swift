@@ -1,6 +1,6 @@
 import Testing
-@testable import PushCore
 
+@testable import PushCore
 @testable import SealedPush
 
 /// Specification 3.1.

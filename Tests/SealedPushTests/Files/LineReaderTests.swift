@@ -1,8 +1,8 @@
 import Foundation
+import PushCore
 import SealedPush
 import TestSupport
 import Testing
-import PushCore
 
 @Suite("Reading files")
 struct LineReaderTests {

@@ -1,7 +1,7 @@
 import Foundation
+import PushCore
 import SealedPush
 import Testing
-import PushCore
 
 @Suite("Text for a terminal")
 struct TerminalTextTests {

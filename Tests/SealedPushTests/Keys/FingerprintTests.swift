@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
-@testable import PushCore
 
+@testable import PushCore
 @testable import SealedPush
 
 #if os(Linux)
@@ -27,7 +27,8 @@ struct FingerprintTests {
                 "shrimp", "moss", "newt", "opera", "modern", "duet", "proud", "palace", "insect", "anchor", "garlic",
                 "ideal",
             ])
-        let sender = try SenderPublicKey(parsing: "pushsender1wzxhhf7u3rzz6zt3mzqetjag8xsqqum8u7ekujrwzztg5g280ghsvpv6st")
+        let sender = try SenderPublicKey(
+            parsing: "pushsender1wzxhhf7u3rzz6zt3mzqetjag8xsqqum8u7ekujrwzztg5g280ghsvpv6st")
         let second = Fingerprint(of: sender)
         #expect(second.description == "14673 82679 34462 75749 15061 65016")
         #expect(

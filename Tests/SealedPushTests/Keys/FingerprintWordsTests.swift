@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
-@testable import PushCore
 
+@testable import PushCore
 @testable import SealedPush
 
 /// Specification 12.5.

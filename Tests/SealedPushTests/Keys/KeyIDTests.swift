@@ -1,7 +1,7 @@
 import Crypto
 import Testing
-@testable import PushCore
 
+@testable import PushCore
 @testable import SealedPush
 
 /// Specification 3.2.

@@ -1,4 +1,4 @@
-    @testable import PushCore
+@testable import PushCore
 
 #if os(Linux)
     import TestSupport
@@ -12,15 +12,21 @@
         /// registers on the stack, with whatever part of a secret is in them.
         init() throws {
             try DevicePrivateKey(parsing: DevicePrivateKey().secretText).withSecretText { #expect($0.count == 75) }
-            try SenderPrivateKey(parsing: Array(SenderPrivateKey().secretText.utf8)).withSecretText { #expect($0.count == 82) }
-            try EnrollmentPrivateKey(parsing: EnrollmentPrivateKey().secretText).withSecretText { #expect($0.count == 85) }
+            try SenderPrivateKey(parsing: Array(SenderPrivateKey().secretText.utf8)).withSecretText {
+                #expect($0.count == 82)
+            }
+            try EnrollmentPrivateKey(parsing: EnrollmentPrivateKey().secretText).withSecretText {
+                #expect($0.count == 85)
+            }
         }
 
         @Test("holds none of it, and one copy while it lives")
         func keys() throws {
             try expectWiped(DevicePrivateKey.self, "push-secret-key-") { #expect($0.recipient.description.count == 63) }
             try expectWiped(SenderPrivateKey.self, "push-sender-secret-key-") { _ in }
-            try expectWiped(EnrollmentPrivateKey.self, "push-enrollment-secret-key-") { #expect($0.sign([1]).count == 64) }
+            try expectWiped(EnrollmentPrivateKey.self, "push-enrollment-secret-key-") {
+                #expect($0.sign([1]).count == 64)
+            }
         }
 
         private func expectWiped<Role>(

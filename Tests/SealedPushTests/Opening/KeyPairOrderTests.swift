@@ -12,14 +12,16 @@ struct KeyPairOrderTests {
     private let now = Exchange.now
 
     init() throws {
-        real = Exchange(identity: try DevicePrivateKey(secret: Twins.first), senderKey: try SenderPrivateKey(secret: Twins.first))
+        real = Exchange(
+            identity: try DevicePrivateKey(secret: Twins.first), senderKey: try SenderPrivateKey(secret: Twins.first))
         decoy = try DevicePrivateKey(secret: Twins.second)
         decoySender = try SenderPrivateKey(secret: Twins.second).sender
     }
 
     private var sender: SenderPublicKey { real.senderKey.sender }
 
-    private func key(_ identity: DevicePrivateKey, _ seconds: Int64 = 0, _ state: KeyLife.State = .active) -> DeviceKey {
+    private func key(_ identity: DevicePrivateKey, _ seconds: Int64 = 0, _ state: KeyLife.State = .active) -> DeviceKey
+    {
         var life = KeyLife(created: now.advanced(bySeconds: seconds))
         if state == .retired { life.retire(at: now) }
         return DeviceKey(identity, life: life)

@@ -13,7 +13,8 @@ struct ChallengeTests {
 
     /// The code with which the device does not answer.
     private func silence(
-        _ text: String, enrollment: EnrollmentPublicKey? = nil, topic: Topic = Enrolling.topic, keys: (any KeyStore)? = nil,
+        _ text: String, enrollment: EnrollmentPublicKey? = nil, topic: Topic = Enrolling.topic,
+        keys: (any KeyStore)? = nil,
         trusting senders: [SenderPublicKey]? = nil
     ) -> ChallengeError? {
         refusal { () throws(ChallengeError) in

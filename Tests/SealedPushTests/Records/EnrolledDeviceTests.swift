@@ -17,7 +17,8 @@ struct EnrolledDeviceTests {
         try device.prove(challenge, answer: try enrolling.answer(challenge.text), at: now)
     }
 
-    private func recipient(_ device: EnrolledDevice, at now: Timestamp = Enrolling.now) throws(RecordError) -> DevicePublicKey
+    private func recipient(_ device: EnrolledDevice, at now: Timestamp = Enrolling.now) throws(RecordError)
+        -> DevicePublicKey
     {
         try device.recipient(at: now).recipient
     }

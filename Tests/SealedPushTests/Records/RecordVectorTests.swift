@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
-@testable import PushCore
 
+@testable import PushCore
 @testable import PushSender
 @testable import SealedPush
 
@@ -43,11 +43,13 @@ struct RecordVectorTests {
             let text =
                 vector["kind"] == "device"
                 ? try DeviceRecord(
-                    of: try keys.map { try DevicePublicKey(parsing: $0) }, topic: topic, counter: counter, created: created,
+                    of: try keys.map { try DevicePublicKey(parsing: $0) }, topic: topic, counter: counter,
+                    created: created,
                     expires: expires, signedBy: try EnrollmentPrivateKey(parsing: secret)
                 ).description
                 : try SenderSet(
-                    of: try keys.map { try SenderPublicKey(parsing: $0) }, topic: topic, counter: counter, created: created,
+                    of: try keys.map { try SenderPublicKey(parsing: $0) }, topic: topic, counter: counter,
+                    created: created,
                     expires: expires, signedBy: try AuthorityPrivateKey(parsing: secret)
                 ).description
             #expect(text == vector["record"], "\(vector.testDescription)")
@@ -108,7 +110,9 @@ struct RecordVectorTests {
         let topic = try #require(Topic(parsing: try vector.required("topic")))
         switch try vector.required("kind") {
         case "device":
-            let (text, pinned) = (try vector.required("record"), try EnrollmentPublicKey(parsing: try vector.required("pinned")))
+            let (text, pinned) = (
+                try vector.required("record"), try EnrollmentPublicKey(parsing: try vector.required("pinned"))
+            )
             let known = try vector["known"].map { try DeviceRecord(parsing: $0) }
             let now = Timestamp(clamping: try vector.number("now"))
             let refusal = refusal { () throws(RecordError) in
@@ -116,7 +120,9 @@ struct RecordVectorTests {
             }
             return refusal?.rawValue ?? "accepted"
         case "senders":
-            let (text, pinned) = (try vector.required("record"), try AuthorityPublicKey(parsing: try vector.required("pinned")))
+            let (text, pinned) = (
+                try vector.required("record"), try AuthorityPublicKey(parsing: try vector.required("pinned"))
+            )
             let known = try vector["known"].map { try SenderSet(parsing: $0) }
             let now = Timestamp(clamping: try vector.number("now"))
             let refusal = refusal { () throws(RecordError) in

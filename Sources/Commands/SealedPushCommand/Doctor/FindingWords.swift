@@ -1,7 +1,7 @@
 internal import CommandSupport
+internal import PushCore
 internal import PushKeyring
 internal import SealedPush
-internal import PushCore
 
 /// A finding as a person and a script read it.
 struct ShownFinding {

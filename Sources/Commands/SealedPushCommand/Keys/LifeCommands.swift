@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import CommandSupport
+internal import PushCore
 internal import PushKeyring
 internal import PushOutbox
 internal import SealedPush
-internal import PushCore
 
 /// `sealedpush keys revoke`
 struct RevokeCommand: ParsableCommand {

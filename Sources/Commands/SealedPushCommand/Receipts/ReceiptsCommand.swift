@@ -1,10 +1,10 @@
 internal import ArgumentParser
 internal import CommandSupport
+internal import PushCore
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import PushCore
 
 /// `sealedpush receipts`
 struct ReceiptsCommand: AsyncParsableCommand {

@@ -1,10 +1,10 @@
 internal import Logging
 internal import PushAPNS
+internal import PushCore
 internal import PushHTTP
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import PushCore
 
 /// Delivers what waits in an outbox until a goal is reached, or until Ctrl-C: then what is on its way is waited for.
 struct DeliveryRun {

@@ -1,8 +1,8 @@
+internal import PushCore
 internal import PushHTTP
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import PushCore
 
 /// What became of pushes, for a person and for a program.
 struct DeliverySummary {

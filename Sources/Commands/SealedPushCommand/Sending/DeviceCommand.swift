@@ -1,10 +1,10 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
+internal import PushCore
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import PushCore
 
 /// `sealedpush device`
 struct DeviceCommand: AsyncParsableCommand {

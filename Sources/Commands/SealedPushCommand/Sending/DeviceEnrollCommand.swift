@@ -1,11 +1,11 @@
 public import ArgumentParser
 internal import CommandSupport
 internal import Foundation
+internal import PushCore
 internal import PushKeyring
 internal import PushOutbox
 public import PushSender
 internal import SealedPush
-internal import PushCore
 
 /// `sealedpush device enroll`
 struct DeviceEnrollCommand: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 internal import CommandSupport
 internal import Foundation
+internal import PushCore
 internal import PushSender
 internal import SealedPush
-internal import PushCore
 
 /// A file of devices, one JSON object a line.
 enum EnrollmentList {

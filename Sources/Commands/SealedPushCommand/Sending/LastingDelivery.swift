@@ -1,9 +1,9 @@
 internal import CommandSupport
 internal import Logging
 internal import Metrics
+internal import PushCore
 internal import PushHTTP
 internal import PushOutbox
-internal import PushCore
 
 /// Delivers until Ctrl-C, whatever befalls a run: APNs refuses the key or one device after another, the outbox is away. Then
 /// there is a pause, which grows, and another run, with the provider's key as it is then. Nothing of it ends the program: its

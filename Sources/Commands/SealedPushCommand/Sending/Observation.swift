@@ -2,10 +2,10 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
 internal import Logging
+internal import PushCore
 internal import PushHTTP
 internal import PushOutbox
 internal import SealedPush
-internal import PushCore
 
 /// What a program that delivers counts.
 final class Observation: Sendable {

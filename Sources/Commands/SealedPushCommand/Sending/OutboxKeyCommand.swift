@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
-internal import PushOutbox
 internal import PushCore
+internal import PushOutbox
 
 /// `sealedpush outbox key`
 struct OutboxKeyCommand: ParsableCommand {

@@ -1,9 +1,9 @@
 public import ArgumentParser
 internal import CommandSupport
 internal import Foundation
+internal import PushCore
 public import PushOutbox
 public import PushSender
-internal import PushCore
 
 #if Postgres
     internal import PushPostgres

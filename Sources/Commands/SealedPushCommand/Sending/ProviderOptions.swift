@@ -4,12 +4,12 @@ internal import Foundation
 internal import Logging
 internal import Metrics
 internal import PushAPNS
+internal import PushCore
 internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import PushCore
 
 /// How APNs is reached, and as whom: Apple's with a key from the developer account, or a local one by its folder.
 struct ProviderOptions: ParsableArguments {

@@ -3,12 +3,12 @@ internal import CommandSupport
 internal import Foundation
 internal import Logging
 internal import PushAPNS
+internal import PushCore
 internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import PushCore
 
 /// `sealedpush serve`
 struct ServeCommand: AsyncParsableCommand {

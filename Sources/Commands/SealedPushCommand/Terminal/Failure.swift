@@ -1,11 +1,11 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
+internal import PushCore
 internal import PushKeyring
 internal import PushOutbox
 internal import PushSender
 internal import SealedPush
-internal import PushCore
 
 extension Failure {
     static func outbox(_ error: OutboxError) -> Failure {

@@ -1,7 +1,7 @@
 internal import CommandSupport
 internal import Foundation
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// Files that a person names; `-` is standard input.
 enum Input {

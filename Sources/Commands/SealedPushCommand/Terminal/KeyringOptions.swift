@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
+internal import PushCore
 internal import PushKeyring
 internal import SealedPush
-internal import PushCore
 
 /// `--keyring` and what unlocks it, and names in it.
 struct KeyringOptions: ParsableArguments {

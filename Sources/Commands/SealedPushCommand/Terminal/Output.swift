@@ -1,7 +1,7 @@
 internal import CommandSupport
 internal import Foundation
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// What the commands print.
 enum Output {

@@ -1,7 +1,7 @@
 internal import CommandSupport
 internal import Foundation
-internal import PushKeyring
 internal import PushCore
+internal import PushKeyring
 
 /// Questions to the person at the terminal, through /dev/tty, so that standard input and output stay a script's own.
 enum Prompt {

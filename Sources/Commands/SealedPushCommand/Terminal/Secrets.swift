@@ -1,8 +1,8 @@
 internal import CommandSupport
 internal import Foundation
+internal import PushCore
 internal import PushKeyring
 internal import SealedPush
-internal import PushCore
 
 /// Passphrases and keys that commands are given: from files and the environment, never as arguments.
 enum Secrets {

@@ -1,8 +1,8 @@
 internal import Cpangocairo
 internal import Foundation
+internal import PushCore
 internal import PushSimulator
 internal import SealedPush
-internal import PushCore
 
 /// A small square picture of a PNG file of at most 10 MB and 25 megapixels: the middle of the image.
 ///

@@ -44,7 +44,8 @@ extension Envelope: Hashable {
 extension Envelope {
     /// Seals padded plaintext under one number of a context. **The caller never uses a number twice.**
     package static func sealing(
-        _ plaintext: [UInt8], to recipient: DevicePublicKey, from sender: SenderPublicKey, in context: borrowing HPKEContext,
+        _ plaintext: [UInt8], to recipient: DevicePublicKey, from sender: SenderPublicKey,
+        in context: borrowing HPKEContext,
         sequenceNumber: UInt32, suite: Suite = .authenticated
     ) -> Envelope {
         var bytes = [UInt8](repeating: 0, count: plaintext.count + suite.overheadByteCount)
@@ -83,7 +84,8 @@ extension Envelope {
     ///
     /// - Parameter sender: whose message it must be; nil where the suite proves nothing about that.
     func open(
-        with identity: DevicePrivateKey, from sender: SenderPublicKey?, info: HPKEInfo, into plaintext: UnsafeMutableRawBufferPointer
+        with identity: DevicePrivateKey, from sender: SenderPublicKey?, info: HPKEInfo,
+        into plaintext: UnsafeMutableRawBufferPointer
     ) -> Bool {
         guard suite.fits(identity.recipient), suite.fits(sender) else { return false }
         return bytes.withUnsafeBytes { bytes in

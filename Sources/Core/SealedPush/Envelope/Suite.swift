@@ -26,7 +26,8 @@ extension Envelope {
             case authenticated(
                 isSafe: @Sendable (UnsafeRawBufferPointer) -> Bool,
                 sending: @Sendable (DevicePublicKey, SenderPrivateKey, HPKEInfo) -> HPKEContext,
-                receiving: @Sendable (UnsafeRawBufferPointer, DevicePrivateKey, SenderPublicKey, HPKEInfo) -> HPKEContext)
+                receiving:
+                    @Sendable (UnsafeRawBufferPointer, DevicePrivateKey, SenderPublicKey, HPKEInfo) -> HPKEContext)
             /// Proves nothing about who sealed. `open` is false where it does not open.
             case anonymous(
                 seal: @Sendable (UnsafeRawBufferPointer, DevicePublicKey, UnsafeMutableRawBufferPointer) -> Void,

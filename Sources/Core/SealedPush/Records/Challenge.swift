@@ -19,7 +19,8 @@ public enum Challenge {
     /// - Throws: `malformed`, `unknownRecipient`, `locked`, `keysUnavailable`, `unknownSender`, `rejected` or
     ///   `foreignEnrollment`.
     public static func answer(
-        _ text: String, enrollment: EnrollmentPublicKey, topic: Topic, keys: any KeyStore, trusting senders: [SenderPublicKey]
+        _ text: String, enrollment: EnrollmentPublicKey, topic: Topic, keys: any KeyStore,
+        trusting senders: [SenderPublicKey]
     ) throws(ChallengeError) -> String {
         guard let bytes = ArmouredText.challenge.bytes(of: text), let envelope = try? Envelope(parsing: bytes),
             let senderKeyID = envelope.senderKeyID, envelope.plaintextByteCount == plaintextByteCount
@@ -65,7 +66,9 @@ public enum Challenge {
     }
 
     /// Specification 3.2.3.
-    private static func pairs(_ identities: [DevicePrivateKey], _ senders: [SenderPublicKey]) -> ArraySlice<(DevicePrivateKey, SenderPublicKey)> {
+    private static func pairs(_ identities: [DevicePrivateKey], _ senders: [SenderPublicKey]) -> ArraySlice<
+        (DevicePrivateKey, SenderPublicKey)
+    > {
         identities.flatMap { identity in senders.map { (identity, $0) } }.prefix(16)
     }
 }
@@ -77,7 +80,9 @@ extension Challenge {
     }
 
     /// BLAKE2b-256(random; "sealedpush/v1 answer" ‖ 0x00 ‖ recipient ‖ enrollment).
-    package static func answer(random: UnsafeRawBufferPointer, recipient: DevicePublicKey, enrollment: EnrollmentPublicKey) -> [UInt8] {
+    package static func answer(
+        random: UnsafeRawBufferPointer, recipient: DevicePublicKey, enrollment: EnrollmentPublicKey
+    ) -> [UInt8] {
         let message = Array("sealedpush/v1 answer".utf8) + [0] + recipient.bytes + enrollment.bytes
         return BLAKE2b.hash(message, key: random, byteCount: answerByteCount)
     }

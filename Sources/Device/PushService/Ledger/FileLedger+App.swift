@@ -1,6 +1,6 @@
 import Foundation
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 extension FileLedger {
     /// Begins the ledger of a new installation. For the app, before it makes the device's first key: a ledger that is

@@ -1,6 +1,6 @@
 import Foundation
-package import SealedPush
 internal import PushCore
+package import SealedPush
 
 extension FileLedger {
     /// Drops what is older than 30 days, and beyond 20,000 entries the oldest; raises the floor first, durably.

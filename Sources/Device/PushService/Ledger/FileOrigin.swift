@@ -1,6 +1,6 @@
 import Foundation
-import SealedPush
 internal import PushCore
+import SealedPush
 
 /// What a file has and a copy of it has not: its inode, and the time at which it was made.
 ///

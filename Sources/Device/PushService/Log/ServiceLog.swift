@@ -1,6 +1,6 @@
 package import Foundation
-public import SealedPush
 internal import PushCore
+public import SealedPush
 
 /// What became of each push, for the app to read later: codes and public IDs, no content and no key.
 ///

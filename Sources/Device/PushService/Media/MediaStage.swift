@@ -1,6 +1,6 @@
 internal import Foundation
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// Fetches a message's pictures, sounds and movies, checks and decrypts them, and attaches them to the notification.
 ///

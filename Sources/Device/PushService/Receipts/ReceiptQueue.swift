@@ -1,6 +1,6 @@
 package import Foundation
-package import SealedPush
 internal import PushCore
+package import SealedPush
 
 /// Receipts that wait, and counts of what did not open, as files: for any number of processes at once, each of which may be
 /// killed or suspended at any moment, and without a lock.

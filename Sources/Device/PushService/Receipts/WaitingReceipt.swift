@@ -1,5 +1,5 @@
-import SealedPush
 internal import PushCore
+import SealedPush
 
 /// A finished receipt as it lies in the queue: where to, from when on, and the bytes. No key.
 struct WaitingReceipt: Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import Foundation
-public import SealedPush
 internal import PushCore
+public import SealedPush
 
 /// An app's part in what it and its server say to each other about this device: one call at each launch, and once a day.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// Handing over record and token, and proving keys.
 struct PushServerRegistration {

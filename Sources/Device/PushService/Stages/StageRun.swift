@@ -1,5 +1,5 @@
-import SealedPush
 internal import PushCore
+import SealedPush
 
 /// A part that fetches a file, and is begun when it has a turn.
 protocol QueuedStage: ServiceStage {

@@ -1,6 +1,6 @@
 package import Foundation
-import SealedPush
 internal import PushCore
+import SealedPush
 
 /// Texts that the app leaves in the shared container for its extension, by name: what a message shows and its server does
 /// not know, such as the quote of the day or how the person calls a contact.

@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// Errors of the network and of TLS in short words.
 enum ConnectionFault {

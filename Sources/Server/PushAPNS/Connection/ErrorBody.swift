@@ -1,5 +1,5 @@
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// What APNs says about a refusal or at the end of a connection: `{"reason": "...", "timestamp": ...}`.
 ///

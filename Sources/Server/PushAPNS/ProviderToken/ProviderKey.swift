@@ -1,7 +1,7 @@
 internal import Crypto
 internal import JWTKit
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// The key from Apple's developer account that signs provider tokens: a .p8 file, its key ID and the team's ID.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// A keyring's folder on disk. Several processes may read and change it at once, and any may be killed at any moment.
 ///

@@ -1,6 +1,6 @@
 internal import Foundation
-public import SealedPush
 internal import PushCore
+public import SealedPush
 
 extension Keyring {
     /// Examines the whole keyring: its file, keys, trust list and audit log. Changes nothing, and works on a folder that can

@@ -1,5 +1,5 @@
-public import SealedPush
 internal import PushCore
+public import SealedPush
 
 /// One thing that is wrong with a keyring, or that a person should know: what ``Keyring/examine(at:)`` finds.
 ///

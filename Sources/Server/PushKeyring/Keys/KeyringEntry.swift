@@ -1,5 +1,5 @@
-public import SealedPush
 internal import PushCore
+public import SealedPush
 
 /// What anyone may know about a name in the keyring.
 public struct KeyringEntry: Hashable, Sendable {

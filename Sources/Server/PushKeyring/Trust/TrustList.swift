@@ -90,7 +90,9 @@ extension TrustList {
     }
 
     private static func trusted(_ file: borrowing TextFile, in paragraph: Int) -> Trusted? {
-        if let text = file.text("sender", in: paragraph) { return (try? SenderPublicKey(parsing: text)).map { .sender($0) } }
+        if let text = file.text("sender", in: paragraph) {
+            return (try? SenderPublicKey(parsing: text)).map { .sender($0) }
+        }
         if let text = file.text("authority", in: paragraph) {
             return (try? AuthorityPublicKey(parsing: text)).map { .authority($0) }
         }

@@ -1,6 +1,6 @@
+internal import PushCore
 package import PushSender
 package import SealedPush
-internal import PushCore
 
 /// The right to send one entry until some moment, and what is sent.
 package struct Lease: Sendable {

@@ -1,6 +1,6 @@
+internal import PushCore
 public import PushSender
 public import SealedPush
-internal import PushCore
 
 /// What `sealed_push.enqueue` takes: a push that is enqueued in the application's own transaction in PostgreSQL.
 ///

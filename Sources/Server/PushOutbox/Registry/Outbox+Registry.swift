@@ -1,6 +1,6 @@
+internal import PushCore
 public import PushSender
 public import SealedPush
-internal import PushCore
 
 extension Outbox {
     /// Registers a device, or replaces what is known of it. Durable on return; about 10 ms, most of it the disk's.

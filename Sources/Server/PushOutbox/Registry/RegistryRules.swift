@@ -161,7 +161,8 @@ package struct DeviceRow: Sendable {
                 try EnrolledDevice(
                     loading: isSigner ? record.enrollment : try EnrollmentPublicKey(parsing: enrollment.key),
                     record: record,
-                    proven: try enrollment.proven.split(separator: " ").map { try DevicePublicKey(parsing: String($0)) }))
+                    proven: try enrollment.proven.split(separator: " ").map { try DevicePublicKey(parsing: String($0)) }
+                ))
         } catch { throw .damaged }
     }
 }

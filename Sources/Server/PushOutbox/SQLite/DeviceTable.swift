@@ -208,7 +208,8 @@ enum DeviceTable {
         ).device(knowing: record)
         return StoredDevice(
             device,
-            DeviceCodes(pin: pin.map { Array($0) }, address: place.map { Array($0) }, enrollment: code.map { Array($0) })
+            DeviceCodes(
+                pin: pin.map { Array($0) }, address: place.map { Array($0) }, enrollment: code.map { Array($0) })
         )
     }
 }

@@ -1,6 +1,6 @@
 internal import GRDB
-import PushSender
 internal import PushCore
+import PushSender
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

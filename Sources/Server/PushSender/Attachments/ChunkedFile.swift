@@ -1,5 +1,5 @@
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

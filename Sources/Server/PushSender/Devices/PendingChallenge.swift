@@ -24,17 +24,20 @@ public struct PendingChallenge: Hashable, Sendable {
     ///   - topic: the app's own.
     ///   - sender: one that the device trusts.
     public init(
-        to recipient: DevicePublicKey, of enrollment: EnrollmentPublicKey, topic: Topic, from sender: SenderPrivateKey, at now: Timestamp
+        to recipient: DevicePublicKey, of enrollment: EnrollmentPublicKey, topic: Topic, from sender: SenderPrivateKey,
+        at now: Timestamp
     ) {
         let suite = Envelope.Suite.sealing(to: recipient, from: sender.sender)
         let context = suite.context(to: recipient, from: sender, info: Challenge.info(topic: topic))
         let random = WipedBytes(count: Challenge.randomByteCount) { SecureRandom.fill($0) }
-        self.init(to: recipient, of: enrollment, from: sender.sender, in: context, suite: suite, random: random, at: now)
+        self.init(
+            to: recipient, of: enrollment, from: sender.sender, in: context, suite: suite, random: random, at: now)
     }
 
     /// The same with given randomness, for known answers.
     init(
-        to recipient: DevicePublicKey, of enrollment: EnrollmentPublicKey, from sender: SenderPublicKey, in context: borrowing HPKEContext,
+        to recipient: DevicePublicKey, of enrollment: EnrollmentPublicKey, from sender: SenderPublicKey,
+        in context: borrowing HPKEContext,
         suite: Envelope.Suite = .authenticated, random: borrowing WipedBytes, at now: Timestamp
     ) {
         self.recipient = recipient
@@ -99,7 +102,9 @@ extension PendingChallenge {
     private init?(_ bytes: [UInt8], _ suite: Envelope.Suite) {
         var reader = ByteReader(bytes)
         guard
-            let enrollment = reader.take(KeyAlgorithm.ed25519.publicByteCount).flatMap({ EnrollmentPublicKey($0, .ed25519) }),
+            let enrollment = reader.take(KeyAlgorithm.ed25519.publicByteCount).flatMap({
+                EnrollmentPublicKey($0, .ed25519)
+            }),
             let recipient = reader.take(suite.recipientKeys.publicByteCount)
                 .flatMap({ DevicePublicKey($0, suite.recipientKeys) }),
             let expires = reader.number().flatMap(Timestamp.init(parsing:)),

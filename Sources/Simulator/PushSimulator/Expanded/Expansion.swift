@@ -1,7 +1,7 @@
 package import Foundation
+internal import PushCore
 internal import PushService
 internal import UserNotifications
-internal import PushCore
 
 /// What a person sees who expands a notification. Travels as JSON from the content extension's process.
 package struct ShownExpansion: Codable, Equatable, Sendable {

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
+internal import PushCore
 public import PushService
 internal import SealedPush
 public import UserNotifications
-internal import PushCore
 
 /// The process that hosts an app's notification service extension, as iOS's extension host does.
 ///

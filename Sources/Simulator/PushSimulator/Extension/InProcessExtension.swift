@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Foundation
+internal import PushCore
 internal import PushService
 internal import UserNotifications
-internal import PushCore
 
 /// The extension of one simulated device, run in this very process: the service module's own opening, ledger included,
 /// without a process for each notification. For tests with many devices; no memory limit, and a crash would be everyone's.

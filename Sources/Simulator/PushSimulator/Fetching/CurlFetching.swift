@@ -1,8 +1,8 @@
 internal import Ccurl
 import Dispatch
 import Foundation
-package import PushService
 internal import PushCore
+package import PushService
 
 /// What a simulated phone fetches with: libcurl. It reaches the machine that it runs on, too, also without TLS.
 package struct CurlFetching: Fetching {

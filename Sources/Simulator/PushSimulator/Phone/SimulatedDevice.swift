@@ -81,7 +81,8 @@ extension SimulatedDevice {
     ///
     /// - Parameter enrollment: with the newest record that was signed elsewhere; an older one changes nothing.
     package func adopt(
-        _ keys: [DeviceKey], destroying gone: [DevicePublicKey], enrollment: (key: EnrollmentPrivateKey, record: DeviceRecord)?
+        _ keys: [DeviceKey], destroying gone: [DevicePublicKey],
+        enrollment: (key: EnrollmentPrivateKey, record: DeviceRecord)?
     ) throws(SecretItemError) {
         let keychain = keychain
         let stored = StoredItems(try keychain.list())

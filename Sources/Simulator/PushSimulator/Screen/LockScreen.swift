@@ -1,6 +1,6 @@
 internal import Foundation
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// A lock screen as text: what a person sees, in a box.
 package enum LockScreen {

@@ -1,5 +1,5 @@
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// How many columns text takes in a terminal: emoji and East Asian wide characters take two.
 enum TextWidth {

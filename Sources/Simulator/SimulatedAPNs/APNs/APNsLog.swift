@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// What a local APNs saw, one JSON object a line, in `log.jsonl`. Safe from several threads.
 ///

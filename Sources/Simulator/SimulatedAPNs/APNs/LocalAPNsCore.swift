@@ -1,8 +1,8 @@
 internal import Foundation
 internal import NIOCore
 internal import NIOHTTP2
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// What all connections of one server share. Safe from several threads.
 final class LocalAPNsCore: Sendable {

@@ -1,6 +1,6 @@
 package import Foundation
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// What a local APNs keeps: its certificate and root, the providers' keys, the devices, what waits for them, its log.
 struct LocalAPNsFolder {

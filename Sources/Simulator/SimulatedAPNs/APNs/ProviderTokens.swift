@@ -1,7 +1,7 @@
 internal import Crypto
 internal import Foundation
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// Verifies provider tokens. Source: Apple, "Establishing a token-based connection to APNs".
 final class ProviderTokens: Sendable {

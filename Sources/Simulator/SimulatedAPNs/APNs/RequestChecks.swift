@@ -1,6 +1,6 @@
 internal import NIOCore
-internal import SealedPush
 internal import PushCore
+internal import SealedPush
 
 /// The checks of a request, in the order in which this server makes them. Apple's order is not published.
 ///

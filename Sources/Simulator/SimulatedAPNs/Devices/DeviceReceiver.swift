@@ -1,8 +1,8 @@
 package import Foundation
 internal import NIOCore
 internal import NIOPosix
-package import PushSimulator
 internal import PushCore
+package import PushSimulator
 
 /// One or more simulated devices' connection to a local APNs: registers them, receives as it arrives, goes offline and
 /// comes back, and survives the server's restart. Safe from several threads.

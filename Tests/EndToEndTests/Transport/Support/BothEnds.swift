@@ -2,11 +2,11 @@ import Foundation
 import Logging
 import Metrics
 import NIOPosix
+import PushCore
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
-import PushCore
 
 @testable import PushAPNS
 @testable import SimulatedAPNs
