@@ -3,7 +3,7 @@ import Testing
 import UserNotifications
 
 @Suite("An attachment")
-final class AttachmentTests {
+final class StandInAttachmentTests {
     private let folder: URL
 
     init() throws {
