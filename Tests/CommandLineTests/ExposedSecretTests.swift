@@ -56,9 +56,9 @@ struct ExposedSecretTests {
         _ = try Outbox(at: folder.appending("outbox.sqlite").path(percentEncoded: false))
         let serve = "serve --from newsroom --topic com.example.app --listen 127.0.0.1:0"
         for words in [
-            "work --provider-key secret --key-id ABCDE12345 --team-id FGHIJ67890 --until-empty",
-            "serve --from newsroom --topic com.example.app --deliver --provider-key secret --key-id ABCDE12345 --team-id FGHIJ67890",
-            "\(serve) --token-file secret", "\(serve) --tls-certificate secret --tls-key secret",
+            "work --provider-key ABCDE12345,FGHIJ67890,secret --until-empty",
+            "serve --from newsroom --topic com.example.app --provider-key ABCDE12345,FGHIJ67890,secret",
+            "\(serve) --token-file secret", "\(serve) --tls secret,secret",
             "outbox status --outbox-key secret", "device list --outbox-key secret",
         ] {
             let result = try program.run(words.split(separator: " ").map(String.init))

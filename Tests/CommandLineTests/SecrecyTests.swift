@@ -18,11 +18,11 @@ struct SecrecyTests {
         try Keyring(folder: folder.appending("Keys"), unlocking: .given(.key(key))).generateSender(named: "newsroom")
     }
 
-    /// `receipts listen`, which waits; with the keyring's key in the environment.
+    /// `serve`, which runs until it is stopped, with the keyring's key in the environment.
     private func listening() async throws -> (process: ChildProcess, errors: URL) {
         let (output, errors) = (folder.appending("output"), folder.appending("errors"))
         for file in [output, errors] { try Data().write(to: file) }
-        let words = "receipts listen --from newsroom --port 0 --json --keyring Keys"
+        let words = "serve --from newsroom --topic com.example.app --listen ./own.sock --json --keyring Keys"
         let process = try Program("sealedpush", in: folder.url).start(
             words.split(separator: " ").map(String.init), output: FileHandle(forWritingTo: output),
             errors: FileHandle(forWritingTo: errors),
@@ -70,7 +70,7 @@ struct SecrecyTests {
             })
         { chown(path, 1_500, 1_500) }
         let user = ["--reuid", "1500", "--regid", "1500", "--clear-groups"]
-        let words = "receipts listen --from newsroom --port 0 --json --keyring Keys"
+        let words = "serve --from newsroom --topic com.example.app --listen ./own.sock --json --keyring Keys"
         let process = try Program(at: "/usr/bin/setpriv", in: folder.url).start(
             user + [Program("sealedpush").executable.path] + words.split(separator: " ").map(String.init),
             output: FileHandle(forWritingTo: file), environment: ["SEALED_PUSH_KEY": key])

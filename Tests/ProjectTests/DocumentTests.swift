@@ -154,7 +154,7 @@ struct DocumentTests {
         let products = Program("sealedpush").executable.deletingLastPathComponent()
         let modules = products.appending(path: "Modules")
         let libraries = ["Clibsodium", "Ccairo", "Ccurl"].flatMap {
-            ["-I", Checkout.folder.appending(path: "Sources/\($0)").path]
+            ["-I", Checkout.folder.appending(path: "Sources/CLibraries/\($0)").path]
         }
         let flags = try Program(at: "/usr/bin/pkg-config").run("--cflags", "cairo").trimmed.split(separator: " ")
         let compiler = [

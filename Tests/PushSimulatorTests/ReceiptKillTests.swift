@@ -69,7 +69,7 @@ struct ReceiptKillTests {
     }
 }
 
-/// `sealedpush receipts listen` in a process of its own, and what it has counted.
+/// `sealedpush serve` in its own process, and the receipts that it has counted.
 struct ReceiptListener {
     let url: String
     private let folder: URL
@@ -81,7 +81,10 @@ struct ReceiptListener {
         let output = folder.appending(path: UUID().uuidString)
         try Data().write(to: output)
         let process = try Program("sealedpush", in: folder).start(
-            ["receipts", "listen", "--from", sender, "--port", "0", "--json", "--keyring", keyring],
+            [
+                "serve", "--from", sender, "--topic", "com.example.app", "--listen", "./serve.sock", "--phones",
+                "127.0.0.1:0", "--json", "--keyring", keyring,
+            ],
             output: FileHandle(forWritingTo: output))
         defer {
             process.kill()
@@ -90,8 +93,8 @@ struct ReceiptListener {
         let end = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < end {
             let object = (try? JSONSerialization.jsonObject(with: Data(contentsOf: output))) as? [String: Any]
-            if let port = object?["port"] as? Int {
-                return try body(ReceiptListener(url: "http://127.0.0.1:\(port)/r", folder: folder))
+            if let port = (object?["phones"] as? [String: Any])?["port"] as? Int {
+                return try body(ReceiptListener(url: "http://127.0.0.1:\(port)/v1/receipts", folder: folder))
             }
             usleep(10_000)
         }
@@ -99,7 +102,7 @@ struct ReceiptListener {
     }
 
     func counted() throws -> (shown: Int, failures: [String: Int]) {
-        let result = try Program("sealedpush", in: folder).run("receipts", "show", "--json")
+        let result = try Program("sealedpush", in: folder).run("receipts", "--json")
         let total = result.objects.first?["total"] as? [String: Any]
         return (total?["shown"] as? Int ?? 0, total?["failures"] as? [String: Int] ?? [:])
     }

@@ -118,12 +118,12 @@ struct KeyringSecretScanTests {
                 ["outbox", "purge"], ["outbox", "protect", "--yes", "--outbox-key", secret], ["receipts", "show"],
                 ["receipts", "show", "--devices", "--from", "newsroom"],
                 // Where nobody can listen: with the keys read, it ends.
-                ["receipts", "listen", "--from", "newsroom", "--port", "0", "--host", "192.0.2.1"],
+                ["serve", "--from", "newsroom", "--topic", "com.example.app", "--listen", "none/s"],
                 // Where nobody may listen without TLS.
                 ["serve", "--from", "newsroom", "--listen", "192.0.2.1:0", "--token-file", secret] + topic,
                 ["serve", "--from", "newsroom", "--sender-set", secret] + topic,
                 ["work", "--apns", secret],
-                ["work", "--provider-key", secret, "--key-id", "ABCDE12345", "--team-id", "FGHIJ67890"],
+                ["work", "--provider-key", "ABCDE12345,FGHIJ67890,\(secret)"],
             ].map { $0 + outbox }
             + [["outbox", "key", secret], ["outbox", "key", secret + "2", "--of", secret]]
             + [["outbox", "move", "outbox.sqlite", "--outbox", "postgres://nobody@127.0.0.1:1/none", "--yes"]]

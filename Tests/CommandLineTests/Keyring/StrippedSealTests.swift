@@ -69,8 +69,8 @@ struct StrippedSealTests {
         "device enroll alice-phone --token ab12",
         "device enroll alice-phone --token ab12 --unverified --topic com.example.app",
         "send content.json --all --queue-only --from newsroom --topic com.example.app --outbox made.sqlite",
-        "receipts listen --from newsroom --port 0", "receipts show --devices --from newsroom --outbox made.sqlite",
-        "serve --from newsroom --topic com.example.app --socket own.sock --outbox made.sqlite",
+        "receipts --devices --from newsroom --outbox made.sqlite",
+        "serve --from newsroom --topic com.example.app --listen own.sock --outbox made.sqlite",
         "outbox status --outbox made.sqlite", "keys erase alice-phone --yes",
     ]
 

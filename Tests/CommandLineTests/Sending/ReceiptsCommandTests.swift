@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import PushCore
 import PushKeyring
 import PushSender
@@ -11,15 +10,14 @@ import Testing
 
 @Suite("sealedpush receipts", .blocking)
 struct ReceiptsCommandTests {
-    @Test("listens, counts what devices post, and shows it by reason, day and device")
+    @Test("receipts counts what devices post to the phones' listener, by reason, day and device")
     func wholeWay() async throws {
         let fixture = try await SendingFixture()
         for name in ["alice-phone", "bob-phone", "carol-phone"] { try fixture.device(name) }
-        let (listener, port) = try await listen(fixture)
-        defer { listener.kill() }
-        try postSome(fixture, to: "http://127.0.0.1:\(port)/r")
-        Glibc.kill(listener.identifier, SIGTERM)
-        #expect(listener.wait() == .exited(0))
+        let (served, url) = try await listen(fixture)
+        defer { served.process.kill() }
+        try postSome(fixture, to: url)
+        #expect(served.stop() == .exited(0))
         try expectShown(fixture)
     }
 
@@ -46,10 +44,10 @@ struct ReceiptsCommandTests {
         #expect(text.output.contains("  shown 2; failed: 12 unknown-recipient\n"))
         #expect(text.output.contains("hint: unknown-recipient, of one device: "))
         #expect(
-            text.output.contains("hint: receipts are refused, rejected: they are forged, or `receipts listen` lacks"))
+            text.output.contains("hint: receipts are refused, rejected: they are forged, or `serve` lacks"))
         #expect(text.output.contains("`sealedpush doctor`"))
 
-        let object = try #require(try fixture.run(["receipts", "show", "--days", "7", "--json"]).objects.first)
+        let object = try #require(try fixture.run(["receipts", "--days", "7", "--json"]).objects.first)
         #expect(object["devices"] as? Int == 2)
         #expect(object["failingDevicesByReason"] as? [String: Int] == ["unknown-recipient": 1])
         let total = try #require(object["total"] as? [String: Any])
@@ -58,61 +56,30 @@ struct ReceiptsCommandTests {
         #expect((object["days"] as? [Any])?.count == 1)
 
         let listed = try fixture.run(
-            ["receipts", "show", "--devices", "--from", "newsroom", "--keyring", "Keys"])
+            ["receipts", "--devices", "--from", "newsroom", "--keyring", "Keys"])
         #expect(listed.output.contains("alice-phone  shown 1, did not open 12, last "))
         #expect(listed.output.contains("bob-phone  no receipt\n"))
         #expect(listed.output.contains("carol-phone  no receipt\n"))
     }
 
-    /// `receipts listen` in a process that may open so many files, and its port.
-    private func listen(_ fixture: SendingFixture, fileLimit: Int = 1_024) async throws -> (ChildProcess, port: Int) {
-        let output = fixture.folder.appending("listening")
-        try Data().write(to: output)
-        let program = Program("sealedpush").executable.path
-        let words = "receipts listen --from newsroom --port 0 --json --keyring Keys"
-        let listener = try Program(at: "/bin/sh", in: fixture.folder.url).start(
-            ["-c", "ulimit -n \(fileLimit); exec '\(program)' \(words)"], output: FileHandle(forWritingTo: output))
-        for _ in 0..<12_000 {
-            let object = (try? JSONSerialization.jsonObject(with: Data(contentsOf: output))) as? [String: Any]
-            if let port = object?["port"] as? Int { return (listener, port) }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        listener.kill()
-        throw POSIXError(.ETIMEDOUT)
+    private func listen(_ fixture: SendingFixture) async throws -> (ServedCommand, url: String) {
+        let served = try await ServedCommand.start(fixture, ["--listen", "own.sock", "--phones", "127.0.0.1:0"])
+        let port = try #require((served.place["phones"] as? [String: Any])?["port"] as? Int)
+        return (served, "http://127.0.0.1:\(port)/v1/receipts")
     }
 
-    @Test("listens to fewer at once where it may open few files: the last ones are closed, the first ones kept")
-    func fewFiles() async throws {
-        let fixture = try await SendingFixture()
-        let (listener, port) = try await listen(fixture, fileLimit: 200)
-        defer { listener.kill() }
-        let result = try Program(at: "/usr/bin/python3").run("-c", Self.crowd, String(port))
-        #expect(result.status == 0, "\(result.errors)")
-        #expect(result.output.hasPrefix("first closed: "), "\(result.output)")
-        let first = Int(result.output.dropFirst(14).trimmingCharacters(in: .whitespacesAndNewlines))
-        #expect(first == 136)
-    }
-
-    private static let crowd = """
-        import select, socket, sys
-        held = [socket.create_connection(("127.0.0.1", int(sys.argv[1])), 60) for _ in range(250)]
-        closed, _, _ = select.select(held, [], [], 60)
-        print("first closed:", min(held.index(one) for one in closed))
-        """
-
-    @Test("listens on with new keys after a rotation and a revocation, without a restart")
+    @Test("serve takes receipts under new keys after a rotation and a revocation, without a restart")
     func rereads() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone")
-        let (listener, port) = try await listen(fixture)
-        defer { listener.kill() }
-        let url = "http://127.0.0.1:\(port)/r"
+        let (served, url) = try await listen(fixture)
+        defer { served.process.kill() }
         let old = ReceivedReceipts(try fixture.keyring.senderKey(named: "newsroom"))
         #expect(try post(old.bytes("a", at: .now()), to: url, in: fixture.folder) == "204")
 
         // A new key, which is in use once the old one is revoked.
         #expect(try fixture.run(["keys", "rotate", "newsroom", "--keyring", "Keys"]).status == 0)
-        Glibc.kill(listener.identifier, SIGUSR1)
+        served.signal()
         let keys = try fixture.keyring.senderKeys(named: "newsroom", retiredWithin: 0)
         #expect(keys.count == 2)
         let inUse = try fixture.keyring.sender(named: "newsroom")
@@ -124,14 +91,14 @@ struct ReceiptsCommandTests {
         let oldKey = inUse.keyID.description
         let revoked = try fixture.run(["keys", "revoke", "newsroom", "--key", oldKey, "--yes", "--keyring", "Keys"])
         #expect(revoked.status == 0, "\(revoked.errors)")
-        Glibc.kill(listener.identifier, SIGUSR1)
+        served.signal()
         try await eventually("the old key is taken no more") {
             try post(old.bytes("a", at: .now()), to: url, in: fixture.folder) == "400"
         }
         #expect(try post(new.bytes("a", at: .now()), to: url, in: fixture.folder) == "204")
         // Keys that can't be read change nothing.
         try FileManager.default.moveItem(at: fixture.folder.appending("Keys"), to: fixture.folder.appending("Away"))
-        Glibc.kill(listener.identifier, SIGUSR1)
+        served.signal()
         #expect(try post(new.bytes("a", at: .now()), to: url, in: fixture.folder) == "204")
     }
 
@@ -167,21 +134,6 @@ struct ReceiptsCommandTests {
             #expect(refused.status == 64)
             #expect(refused.errors.contains(message))
         }
-    }
-
-    @Test("can't listen where it must not, and says why")
-    func unusable() async throws {
-        let fixture = try await SendingFixture()
-        let listen = ["receipts", "listen", "--keyring", "Keys", "--port"]
-        #expect(try fixture.run(listen + ["0"]).status == 64)
-        #expect(try fixture.run(listen + ["65536", "--from", "newsroom"]).status == 64)
-        #expect(try fixture.run(listen + ["0", "--from", "nobody"]).status == 65)
-        let taken = try fixture.run(listen + ["0", "--from", "newsroom", "--host", "192.0.2.1"])
-        #expect(taken.status == 74)
-        #expect(
-            taken.errors.hasSuffix(
-                "sealedpush: 192.0.2.1 port 0: can't listen there: Cannot assign requested address\n"),
-            "\(taken.errors)")
     }
 
     private func post(_ body: [UInt8], to url: String, in folder: TemporaryFolder) throws -> String {

@@ -53,7 +53,7 @@ struct SendCommandTests {
             #expect(try fixture.send("--all", "--queue-only", apns: false).output == "Sealed for 10 devices.\n")
         }
         #expect(try fixture.status()["waiting"] as? Int == 50)
-        let result = try fixture.run(["work", "--apns", "APNs", "--until-empty", "--delays", "0.00001", "--json"])
+        let result = try fixture.run(["work", "--apns", "APNs", "--until-empty", "--json"])
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.objects.first?["accepted"] as? Int == 50)
         #expect((result.objects.first?["putOff"] as? [String: Int])?.isEmpty == false)
@@ -106,9 +106,7 @@ struct SendCommandTests {
         try fixture.device("a1")
         let key = try #require(other.apns.address.key)
         let keyID = try #require(other.apns.address.keyID)
-        var arguments = fixture.sendArguments(["--all"], apns: false)
-        arguments += ["--provider-key", key, "--key-id", keyID, "--team-id", "ABCDE12345"]
-        arguments += ["--server", "localhost:\(fixture.apns.address.port)", "--trust-roots", "APNs/root.pem"]
+        var arguments = fixture.sendArguments(["--all"]) + ["--provider-key", "\(keyID),ABCDE12345,\(key)"]
         let result = try fixture.run(arguments)
         #expect(result.status == 77)
         #expect(result.errors.contains("403 InvalidProviderToken"), "\(result.errors)")
@@ -119,13 +117,15 @@ struct SendCommandTests {
         #expect((asJSON.objects.first?["error"] as? String)?.contains("InvalidProviderToken") == true)
         #expect(try fixture.run(["outbox", "purge", "--everything", "--yes"]).status == 0)
         // The root of another server: this one is not believed.
-        arguments += ["--delays", "0.0001"]
-        arguments = arguments.map { $0 == "APNs/root.pem" ? other.apns.address.root : $0 }
+        let root = fixture.folder.appending("APNs/root.pem")
+        let own = try Data(contentsOf: root)
+        try Data(contentsOf: URL(filePath: other.apns.address.root)).write(to: root)
         let distrusted = try fixture.run(arguments)
+        try own.write(to: root)
         #expect(distrusted.status == 75)
         #expect(distrusted.output.contains("certificate is not trusted"), "\(distrusted.output)")
         // A file that is no key.
-        arguments = arguments.map { $0 == key ? fixture.content : $0 }
+        arguments = arguments.map { $0.replacing(key, with: fixture.content) }
         #expect(try fixture.run(arguments).status == 65)
         #expect(try fixture.status()["waiting"] as? Int == 1, "nothing is enqueued under an unusable key")
         for apns in [fixture.apns, other.apns] { await apns.stop() }
@@ -136,7 +136,7 @@ struct SendCommandTests {
         let fixture = try await SendingFixture()
         try fixture.device("a1")
         await fixture.apns.stop()
-        let result = try fixture.send("--all", "--delays", "0.01")
+        let result = try fixture.send("--all")
         #expect(result.status == 75)
         #expect(result.output.contains("refused"), "\(result.output)")
         #expect(result.output.contains("Still waiting: 1"))

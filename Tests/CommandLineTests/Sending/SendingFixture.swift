@@ -49,7 +49,7 @@ struct SendingFixture {
 
     func sendArguments(_ more: [String], apns: Bool = true) -> [String] {
         ["send", content, "--from", "newsroom", "--topic", Self.topic, "--keyring", "Keys"]
-            + (apns ? ["--apns", "APNs", "--delays", "0.0001"] : []) + more
+            + (apns ? ["--apns", "APNs"] : []) + more
     }
 
     func send(_ more: String..., apns: Bool = true) throws -> Program.Result {

@@ -64,7 +64,7 @@ struct ServeUpkeepTests {
     @Test("a key that is revoked alone, beside one that waits to be used, seals nothing more either")
     func revokedAlone() async throws {
         let fixture = try await SendingFixture()
-        let served = try await ServedCommand.start(fixture, ["--socket", "own.sock"])
+        let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"])
         defer { served.process.kill() }
         let old = try fixture.keyring.sender(named: "newsroom").keyID
         #expect(try fixture.run(["keys", "rotate", "newsroom", "--keyring", "Keys"]).status == 0)
@@ -83,7 +83,7 @@ struct ServeUpkeepTests {
     @Test("a keyring that was sealed anew may hold its sender revoked: nothing is sealed with what was read before")
     func sealedAnew() async throws {
         let fixture = try await SendingFixture()
-        let served = try await ServedCommand.start(fixture, ["--socket", "own.sock"])
+        let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"])
         defer { served.process.kill() }
         for (change, key) in [("--new-key-file clean.key", ""), ("revoke newsroom --yes", " --key-file clean.key")] {
             let words = change.hasPrefix("--") ? "passphrase \(change)" : change
@@ -100,10 +100,10 @@ struct ServeUpkeepTests {
         await fixture.apns.stop()
     }
 
-    @Test("keys that can't be read go on as they were, and are read again until the service is ready")
+    @Test("if serve can't reread its keys, it uses the old ones and is not ready")
     func unreadable() async throws {
         let fixture = try await SendingFixture()
-        let served = try await ServedCommand.start(fixture, ["--socket", "own.sock"])
+        let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"])
         defer { served.process.kill() }
         let ask = { (path: String) in try served.curl("--unix-socket", "own.sock", "http://x\(path)") }
         let file = fixture.folder.appending("Keys/keyring.txt")
@@ -117,15 +117,10 @@ struct ServeUpkeepTests {
         #expect(ready.status == "503" && ready.body.contains(#""keys-unread""#))
         let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", Self.sealing())
         #expect(sealed.status == "200")
-        // Nobody signals again.
-        try await eventually("another look") {
-            served.errors.components(separatedBy: "the sender's keys could not").count > 2
-        }
-        // In one step: it may be looking at this moment.
-        try ServedCommand.write(whole, to: "whole", fixture)
-        #expect(rename(fixture.folder.appending("whole").path, file.path) == 0)
+        try ServedCommand.write(whole, to: "Keys/keyring.txt", fixture)
+        served.signal()
         try await eventually("the service to be ready") { try ask("/readyz").status == "200" }
-        #expect(served.errors.contains("the sender's keys were read again"))
+        #expect(served.errors.contains("sender set and certificate were read again"), "\(served.errors)")
         // In doubt once more, it ends in good order all the same.
         try Data("no key".utf8).write(to: file)
         served.signal()
@@ -158,7 +153,7 @@ struct ServeUpkeepTests {
         let served = try await ServedCommand.start(
             fixture,
             [
-                "--socket", "own.sock", "--deliver", "--apns", "Wrong", "--delays", "0.0001", "--metrics",
+                "--listen", "own.sock", "--apns", "Wrong", "--metrics",
                 "127.0.0.1:0",
             ])
         defer { served.process.kill() }
@@ -187,10 +182,10 @@ struct ServeUpkeepTests {
     @Test("a socket at which something listens is left alone; one that a killed service has left is made anew")
     func live() async throws {
         let fixture = try await SendingFixture()
-        let served = try await ServedCommand.start(fixture, ["--socket", "own.sock"])
+        let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"])
         defer { served.process.kill() }
         let words = [
-            "serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys", "--socket", "own.sock",
+            "serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys", "--listen", "own.sock",
         ]
         let lock = fixture.folder.appending("own.sock.lock").path
         #expect(FileManager.default.fileExists(atPath: lock))
@@ -205,7 +200,7 @@ struct ServeUpkeepTests {
         served.process.kill()
         _ = served.process.wait()
         #expect(FileManager.default.fileExists(atPath: fixture.folder.appending("own.sock").path))
-        let next = try await ServedCommand.start(fixture, ["--socket", "own.sock"], as: " of the next")
+        let next = try await ServedCommand.start(fixture, ["--listen", "own.sock"], as: " of the next")
         defer { next.process.kill() }
         #expect(try ready() == "200")
         #expect(next.stop() == .exited(0))
@@ -236,14 +231,14 @@ struct ServeUpkeepTests {
             ],
         ] { #expect(try fixture.run(words).status == 0) }
         let long = String(repeating: "x", count: 100)
-        let other = ["--outbox", "other.sqlite", "--socket"]
+        let other = ["--outbox", "other.sqlite", "--listen"]
         let cases: [([String], Int32, String)] = [
             (other + ["open/s"], 74, "others may write its folder"),
             (other + ["sticky/s"], 74, "others may write its folder"),
             (other + ["group/s"], 74, "others may write its folder"),
-            (other + ["file"], 74, "other than a socket"), (other + [long], 74, "longer than 99 bytes"),
-            (["--socket", "s", "--outbox-key", "other.key"], 65, "not marked with this key"),
-            (["--socket", "s"], 77, "--outbox-key"),
+            (other + ["./file"], 74, "other than a socket"), (other + ["./\(long)"], 74, "longer than 99 bytes"),
+            (["--listen", "./s", "--outbox-key", "other.key"], 65, "not marked with this key"),
+            (["--listen", "./s"], 77, "--outbox-key"),
         ]
         let words = ["serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys"]
         for (arguments, status, text) in cases {
@@ -252,7 +247,7 @@ struct ServeUpkeepTests {
         }
         #expect(try Checkout.text(fixture.folder.appending("file")) == "mine")
         #expect(!FileManager.default.fileExists(atPath: fixture.folder.appending("file.lock").path))
-        let served = try await ServedCommand.start(fixture, ["--socket", "s", "--outbox-key", "outbox.key"])
+        let served = try await ServedCommand.start(fixture, ["--listen", "./s", "--outbox-key", "outbox.key"])
         defer { served.process.kill() }
         let sent = try served.curl("--unix-socket", "s", "http://x/v1/messages", "--json", Self.message)
         #expect(sent.status == "202", "\(sent.body)")

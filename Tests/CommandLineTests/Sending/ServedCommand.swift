@@ -43,8 +43,8 @@ struct ServedCommand {
         return (lines.last ?? "", lines.dropLast().joined(separator: "\n"))
     }
 
-    /// Has it read its keys again.
-    func signal() { Glibc.kill(process.identifier, SIGUSR1) }
+    /// Makes it read its keys again.
+    func signal() { Glibc.kill(process.identifier, SIGHUP) }
 
     func stop() -> ChildProcess.Ending {
         Glibc.kill(process.identifier, SIGTERM)

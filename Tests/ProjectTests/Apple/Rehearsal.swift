@@ -6,7 +6,8 @@ import TestSupport
 struct Rehearsal: Sendable {
     /// The device's end and the sender module, each after those that it imports.
     private static let modules = [
-        "_PushBase", "PushCrypto", "SealedPush", "PushSender", "PushKeyring", "PushService", "PushCharts",
+        "Core/PushCore", "Core/SealedPush", "Server/PushSender", "Server/PushKeyring", "Device/PushService",
+        "Device/PushCharts",
     ]
     /// Each after those that it imports.
     private static let standIns = [
@@ -57,9 +58,15 @@ struct Rehearsal: Sendable {
         let apple = ["-package-name", "apple", "-enable-upcoming-feature", "InternalImportsByDefault"]
         try check(await compile(files, as: "UserNotifications", swift: "5", apple, into: compiled))
         for name in Self.standInsOnTop { try await makeStandIn(name) }
-        for (name, folder) in Self.modules.map({ ($0, "Sources/\($0)") }) + [("TestSupport", "Tests/Support")] {
-            try check(await compile(copy(folder), as: name, swift: swift, Self.settings, into: compiled))
+        for folder in Self.modules {
+            try check(
+                await compile(
+                    copy("Sources/\(folder)"), as: String(folder.split(separator: "/")[1]), swift: swift, Self.settings,
+                    into: compiled))
         }
+        // Without what runs tests on threads of their own, which only tests of programs need.
+        let support = try copy("Tests/Support").filter { !$0.contains("/Threads/") }
+        try check(await compile(support, as: "TestSupport", swift: swift, Self.settings, into: compiled))
         return self
     }
 
