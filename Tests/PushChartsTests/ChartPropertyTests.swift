@@ -10,23 +10,24 @@ struct ChartPropertyTests {
     private static let ink = Pixels.Color(red: 255, green: 0, blue: 255)
 
     private func picture(
-        _ kind: Chart.Kind, _ points: [Double?], hasAxes: Bool = false, _ style: ChartStyle = ChartStyle(scale: .two)
+        _ kind: PushChart.Kind, _ points: [Double?], hasAxes: Bool = false,
+        _ style: ChartStyle = ChartStyle(scale: .two)
     ) throws -> Pixels {
-        let chart = Chart(
-            kind, points: points, color: .rgb(Chart.RGB(red: 255, green: 0, blue: 255)), hasAxes: hasAxes)
+        let chart = PushChart(
+            kind, points: points, color: .rgb(PushChart.RGB(red: 255, green: 0, blue: 255)), hasAxes: hasAxes)
         return try Pixels(ChartPicture(chart, style: style).png)
     }
 
     /// The columns of point `index`, a few to each side.
-    private func columns(_ index: Int, of count: Int, _ kind: Chart.Kind, in picture: Pixels) -> Range<Int> {
+    private func columns(_ index: Int, of count: Int, _ kind: PushChart.Kind, in picture: Pixels) -> Range<Int> {
         let (left, width) = (32.0, Double(picture.width) - 64)
         let slots = kind == .bar ? Double(count) : Double(count - 1)
         let middle = left + width * (Double(index) + (kind == .bar ? 0.5 : 0)) / slots
         return Int(middle) - 3..<Int(middle) + 4
     }
 
-    @Test("has the highest point highest and the lowest lowest", arguments: Chart.Kind.allCases)
-    func extremes(kind: Chart.Kind) throws {
+    @Test("has the highest point highest and the lowest lowest", arguments: PushChart.Kind.allCases)
+    func extremes(kind: PushChart.Kind) throws {
         var random = SeededGenerator()
         for _ in 0..<2 {
             // Far enough apart that the highest is so by more than a line's width; the last, with its dot, is neither.
@@ -44,8 +45,8 @@ struct ChartPropertyTests {
         }
     }
 
-    @Test("has no ink in a gap", arguments: Chart.Kind.allCases)
-    func gap(kind: Chart.Kind) throws {
+    @Test("has no ink in a gap", arguments: PushChart.Kind.allCases)
+    func gap(kind: PushChart.Kind) throws {
         let picture = try picture(kind, [1, 3, 2, nil, nil, nil, 3, 1, 2])
         let inked = Set(picture.columns(of: Self.ink))
         let edges = (columns(2, of: 9, kind, in: picture), columns(6, of: 9, kind, in: picture))
@@ -84,7 +85,7 @@ struct ChartPropertyTests {
 
     @Test("has one and a half times as many pixels each way at 3x as at 2x")
     func scale() throws {
-        for kind in Chart.Kind.allCases {
+        for kind in PushChart.Kind.allCases {
             let two = try picture(kind, [1, 2, 3])
             let three = try picture(kind, [1, 2, 3], ChartStyle(scale: .three))
             #expect(three.width * 2 == two.width * 3)
@@ -95,16 +96,17 @@ struct ChartPropertyTests {
 
     @Test("has the color of the trend, where asked")
     func trend() throws {
-        let green = Chart.RGB(red: 0, green: 255, blue: 0)
-        let red = Chart.RGB(red: 255, green: 0, blue: 0)
-        let style = ChartStyle(scale: .two, accent: Chart.RGB(red: 0, green: 0, blue: 255), rising: green, falling: red)
+        let green = PushChart.RGB(red: 0, green: 255, blue: 0)
+        let red = PushChart.RGB(red: 255, green: 0, blue: 0)
+        let style = ChartStyle(
+            scale: .two, accent: PushChart.RGB(red: 0, green: 0, blue: 255), rising: green, falling: red)
         let cases: [([Double?], Pixels.Color)] = [
             ([nil, 1, 9, 2, nil], Pixels.Color(red: 0, green: 255, blue: 0)),
             ([2, 9, -1], Pixels.Color(red: 255, green: 0, blue: 0)),
             ([2, 9, 2], Pixels.Color(red: 0, green: 0, blue: 255)),
         ]
         for (points, color) in cases {
-            let picture = try Pixels(ChartPicture(Chart(.line, points: points, color: .trend), style: style).png)
+            let picture = try Pixels(ChartPicture(PushChart(.line, points: points, color: .trend), style: style).png)
             #expect(!picture.rows(of: color).isEmpty, "\(points)")
         }
     }
@@ -118,7 +120,7 @@ struct ChartPropertyTests {
             0.1, 123_456_789.123, 1e15, 9.99e14,
         ]
         for round in 0..<160 {
-            let kind = Chart.Kind.allCases[round % 4]
+            let kind = PushChart.Kind.allCases[round % 4]
             let count = [1, 2, 3, 17, 300, 1_024].randomElement(using: &random) ?? 1
             let isWild = Bool.random(using: &random)
             let points = (0..<count).map { _ -> Double? in
@@ -128,7 +130,7 @@ struct ChartPropertyTests {
             let labels = (0..<Int.random(in: 0...16, using: &random)).map { _ in
                 String(decoding: random.bytes(Int.random(in: 0...16, using: &random)), as: UTF8.self)
             }
-            let chart = Chart(
+            let chart = PushChart(
                 kind, points: points, labels: labels, prefix: labels.first ?? "", suffix: labels.last ?? "",
                 color: [.accent, .trend].randomElement(using: &random) ?? .accent)
             // The drawing for all of them, and the picture, which takes its time, for some.
@@ -144,7 +146,7 @@ struct ChartPropertyTests {
         for letter in ["W", "i", "\u{4e2d}", "e\u{301}"] {
             for count in [1, 2, 12, 16, 48, 1_000] {
                 let text = String(repeating: letter, count: count)
-                let chart = Chart(.line, points: [1, 2], labels: [text], prefix: text)
+                let chart = PushChart(.line, points: [1, 2], labels: [text], prefix: text)
                 let drawing = try #require(ChartDrawing(chart, style: ChartStyle())?.drawing)
                 #expect(drawing.texts.count > 1)
                 for label in drawing.texts {
@@ -166,11 +168,11 @@ struct ChartPropertyTests {
         }
     }
 
-    @Test("a point that is no finite number is a gap", arguments: Chart.Kind.allCases)
-    func gaps(kind: Chart.Kind) throws {
+    @Test("a point that is no finite number is a gap", arguments: PushChart.Kind.allCases)
+    func gaps(kind: PushChart.Kind) throws {
         for odd in [Double.nan, .infinity, -.infinity] {
-            let drawing = try #require(ChartDrawing(Chart(kind, points: [-3, odd, -1]), style: ChartStyle()))
-            let gap = try #require(ChartDrawing(Chart(kind, points: [-3, nil, -1]), style: ChartStyle()))
+            let drawing = try #require(ChartDrawing(PushChart(kind, points: [-3, odd, -1]), style: ChartStyle()))
+            let gap = try #require(ChartDrawing(PushChart(kind, points: [-3, nil, -1]), style: ChartStyle()))
             #expect("\(drawing)" == "\(gap)", "\(odd)")
         }
     }

@@ -41,7 +41,7 @@ struct ChartStageTests {
 
     @Test("puts a picture of the content's chart before what else is attached, with its newest part as thumbnail")
     func picture() async throws {
-        var draft = try draft { $0.chart = Chart(.line, points: [1, 2, 3]) }
+        var draft = try draft { $0.chart = PushChart(.line, points: [1, 2, 3]) }
         draft.attachments = [DraftAttachment(identifier: "photo", file: folder.appending("photo.png"))]
         let improved = try await ChartStage().improve(draft, in: context())
         let added = try #require(improved.attachments.first { $0.identifier == ChartStage.identifier })
@@ -67,7 +67,7 @@ struct ChartStageTests {
 
     @Test("heeds its cancellation, and writes no file")
     func cancelled() async throws {
-        let draft = try draft { $0.chart = Chart(.bar, points: Array(repeating: 1, count: 1_024)) }
+        let draft = try draft { $0.chart = PushChart(.bar, points: Array(repeating: 1, count: 1_024)) }
         let context = context()
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
@@ -104,7 +104,7 @@ struct ChartStageTests {
             keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: folder.appending("tmp"))
         let content = UNMutableNotificationContent()
         content.userInfo["custom-encrypted-message"] =
-            try seal { $0.chart = Chart(.area, points: [1, nil, 3]) }.text
+            try seal { $0.chart = PushChart(.area, points: [1, nil, 3]) }.text
         let request = UNNotificationRequest(identifier: "1", content: content, trigger: nil)
         let shown = await withCheckedContinuation { continuation in
             service.didReceive(request) { content in

@@ -8,30 +8,30 @@ import Testing
 /// The pictures in Golden were looked at by people. `WRITE_GOLDEN=1` in the environment writes them anew: look again.
 @Suite("A chart's picture")
 struct GoldenTests {
-    static let charts: [(name: String, chart: Chart, style: ChartStyle)] = [
+    static let charts: [(name: String, chart: PushChart, style: ChartStyle)] = [
         (
             "line-dark",
-            Chart(
+            PushChart(
                 .line, points: [182, 184.5, 183, 179.25, 186, nil, nil, 188, 191.5, 187, 193],
                 labels: ["Mon", "Tue", "Wed", "Thu", "Fri"], prefix: "$", color: .trend),
             ChartStyle(scale: .two)
         ),
         (
             "area-light",
-            Chart(
+            PushChart(
                 .area, points: [12, 14, 9, 3, -2, -7, -3, 4, 11, 15, 17, 12],
                 labels: ["00:00", "06:00", "12:00", "18:00", "24:00"], suffix: "°"),
             ChartStyle(appearance: .light, scale: .two)
         ),
         (
             "bar-light",
-            Chart(
+            PushChart(
                 .bar, points: [5, -7, 9, 0, nil, -4, 8], labels: ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"],
-                suffix: " %", color: .rgb(Chart.RGB(red: 175, green: 82, blue: 222))),
+                suffix: " %", color: .rgb(PushChart.RGB(red: 175, green: 82, blue: 222))),
             ChartStyle(appearance: .light, scale: .two)
         ),
         (
-            "sparkline-dark", Chart(.sparkline, points: [9, 8, 8.5, 7, 6, 6.5, 4, 5, 3], color: .trend),
+            "sparkline-dark", PushChart(.sparkline, points: [9, 8, 8.5, 7, 6, 6.5, 4, 5, 3], color: .trend),
             ChartStyle(scale: .two)
         ),
     ]

@@ -13,7 +13,7 @@ func fuzzChart(_ input: inout Input) {
     let chart = choice & 1 == 0 ? read(input.bytes) : made(&input)
     guard let chart else { return }
     var style = ChartStyle(appearance: choice & 0x20 == 0 ? .dark : .light, scale: .two)
-    if choice & 0x40 != 0 { style.accent = Chart.RGB(red: choice, green: 0, blue: 255) }
+    if choice & 0x40 != 0 { style.accent = PushChart.RGB(red: choice, green: 0, blue: 255) }
     checkLayout(of: chart, style)
     guard choice & 0x1e == 0x1e else { return }
     do {
@@ -22,22 +22,22 @@ func fuzzChart(_ input: inout Input) {
     } catch { demand(error as? ChartError == .nothingToDraw, "a chart is not drawn: \(error)") }
 }
 
-private func read(_ bytes: [UInt8]) -> Chart? {
-    guard let members = JSONReader.object(bytes, maximumByteCount: 4_096), let chart = try? Chart(.object(members))
+private func read(_ bytes: [UInt8]) -> PushChart? {
+    guard let members = JSONReader.object(bytes, maximumByteCount: 4_096), let chart = try? PushChart(.object(members))
     else { return nil }
     demand((1...1_024).contains(chart.points.count) && chart.labels.count <= 16, "\(chart.points.count) points")
     demand(chart.points.allSatisfy { $0?.isFinite ?? true }, "points that are infinite")
     demand(chart.points.contains { $0 != nil }, "no point at all")
     demand(chart.labels.allSatisfy { $0.utf8.count <= 48 }, "a label that is too long")
     demand(max(chart.prefix.utf8.count, chart.suffix.utf8.count) <= 16, "a prefix or suffix that is too long")
-    demand((try? Chart(chart.json)) == chart, "written and read again it is another")
+    demand((try? PushChart(chart.json)) == chart, "written and read again it is another")
     return chart
 }
 
 /// As an app could make it, in bounds or not.
-private func made(_ input: inout Input) -> Chart {
-    let kind = Chart.Kind.allCases[Int(input.byte()) % Chart.Kind.allCases.count]
-    var chart = Chart(kind, points: [], prefix: input.text(), suffix: input.text(), hasAxes: input.bool())
+private func made(_ input: inout Input) -> PushChart {
+    let kind = PushChart.Kind.allCases[Int(input.byte()) % PushChart.Kind.allCases.count]
+    var chart = PushChart(kind, points: [], prefix: input.text(), suffix: input.text(), hasAxes: input.bool())
     chart.labels = (0..<input.byte() % 18).map { _ in input.text() }
     let isSmall = input.bool()
     let repeats = input.number(below: 40) + 1
@@ -49,7 +49,7 @@ private func made(_ input: inout Input) -> Chart {
     return chart
 }
 
-func checkLayout(of chart: Chart, _ style: ChartStyle) {
+func checkLayout(of chart: PushChart, _ style: ChartStyle) {
     let values = chart.points.compactMap(\.self).filter(\.isFinite)
     guard let layout = ChartDrawing(chart, style: style) else {
         demand(values.isEmpty || values.count > 1_024, "a chart of \(values.count) values is not laid out")

@@ -11,7 +11,7 @@ struct ChartPicture {
     /// Draws on the calling thread: about ten milliseconds at 3x, and four bytes of memory a pixel.
     ///
     /// - Throws: ``ChartError``, or `CancellationError` soon after the task was cancelled.
-    init(_ chart: Chart, style: ChartStyle, decimalSeparator: String = ".") throws {
+    init(_ chart: PushChart, style: ChartStyle, decimalSeparator: String = ".") throws {
         guard let chart = ChartDrawing(chart, style: style, decimalSeparator: decimalSeparator) else {
             throw ChartError.nothingToDraw
         }

@@ -5,15 +5,16 @@ public struct ChartStyle: Hashable, Sendable {
     public var appearance: Appearance
     public var scale: Scale
     /// The color of a chart that asks for no other; blue where nil.
-    public var accent: Chart.RGB?
+    public var accent: PushChart.RGB?
     /// The color of a trend upwards; green where nil. Some countries read red as rising.
-    public var rising: Chart.RGB?
+    public var rising: PushChart.RGB?
     /// The color of a trend downwards; red where nil.
-    public var falling: Chart.RGB?
+    public var falling: PushChart.RGB?
 
     public init(
-        appearance: Appearance = .dark, scale: Scale = .three, accent: Chart.RGB? = nil, rising: Chart.RGB? = nil,
-        falling: Chart.RGB? = nil
+        appearance: Appearance = .dark, scale: Scale = .three, accent: PushChart.RGB? = nil,
+        rising: PushChart.RGB? = nil,
+        falling: PushChart.RGB? = nil
     ) {
         self.appearance = appearance
         self.scale = scale
@@ -44,7 +45,7 @@ struct Palette {
     let text: Drawing.Color
     let ink: Drawing.Color
 
-    init(_ chart: Chart, _ values: [Double], style: ChartStyle) {
+    init(_ chart: PushChart, _ values: [Double], style: ChartStyle) {
         let isDark = style.appearance == .dark
         background = Drawing.Color(isDark ? 0x1c1c1e : 0xffffff)
         grid = Drawing.Color(isDark ? 0x323236 : 0xe8e8ed)
@@ -68,7 +69,7 @@ struct Palette {
 }
 
 extension Drawing.Color {
-    fileprivate init(_ rgb: Chart.RGB) {
+    fileprivate init(_ rgb: PushChart.RGB) {
         self.init(UInt32(rgb.red) << 16 | UInt32(rgb.green) << 8 | UInt32(rgb.blue))
     }
 }

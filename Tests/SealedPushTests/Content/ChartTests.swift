@@ -6,14 +6,14 @@ import Testing
 
 @Suite("A chart in the content")
 struct ChartTests {
-    static let full = Chart(
+    static let full = PushChart(
         .bar, points: [1, 2.5, nil, -3, 1e300], labels: ["Mon", "日曜"], prefix: "$", suffix: " km",
-        color: .rgb(Chart.RGB(red: 10, green: 132, blue: 255)), hasAxes: false)
+        color: .rgb(PushChart.RGB(red: 10, green: 132, blue: 255)), hasAxes: false)
 
     @Test("comes back the same, whichever its kind and color")
     func roundTrip() throws {
-        for kind in Chart.Kind.allCases {
-            for color in [Chart.Color.accent, .trend, .rgb(Chart.RGB(red: 0, green: 1, blue: 255))] {
+        for kind in PushChart.Kind.allCases {
+            for color in [PushChart.Color.accent, .trend, .rgb(PushChart.RGB(red: 0, green: 1, blue: 255))] {
                 var content = Content(title: "a")
                 content.chart = Self.full
                 content.chart?.kind = kind
@@ -31,7 +31,7 @@ struct ChartTests {
     @Test("is written as the Specification says, what is usual left out")
     func json() {
         var content = Content(title: "a")
-        content.chart = Chart(.line, points: [1, 2.5, nil, 3.0])
+        content.chart = PushChart(.line, points: [1, 2.5, nil, 3.0])
         #expect(text(content) == #"{"alert":{"title":"a"},"chart":{"kind":"line","points":[1,2.5,null,3]}}"#)
         content.chart = Self.full
         #expect(
@@ -44,7 +44,7 @@ struct ChartTests {
 
     @Test("that breaks a limit can't be sealed")
     func limits() throws {
-        let changes: [(String, (inout Chart) -> Void)] = [
+        let changes: [(String, (inout PushChart) -> Void)] = [
             ("points", { $0.points = [] }), ("points", { $0.points = [nil] }),
             ("points", { $0.points = Array(repeating: 1, count: 1_025) }),
             ("labels", { $0.labels = Array(repeating: "x", count: 17) }),
@@ -61,11 +61,11 @@ struct ChartTests {
         }
         for number in [Double.nan, .infinity] {
             var content = Content(title: "a")
-            content.chart = Chart(.line, points: [number, 1])
+            content.chart = PushChart(.line, points: [number, 1])
             #expect(throws: ContentError.self) { try content.checkForSealing() }
         }
         var content = Content(title: "a")
-        content.chart = Chart(.line, points: Array(repeating: 1, count: 1_024))
+        content.chart = PushChart(.line, points: Array(repeating: 1, count: 1_024))
         try content.checkForSealing()
     }
 
@@ -86,15 +86,15 @@ struct ChartTests {
             let outcome = try vector.required("outcome")
             counts[outcome, default: 0] += 1
             // Not within content, which has a limit of its own.
-            let chart = try value(try vector.required("chart")).flatMap { try? Chart($0) }
+            let chart = try value(try vector.required("chart")).flatMap { try? PushChart($0) }
             guard outcome == "reads" else {
                 #expect(chart == nil, "\(vector.testDescription)")
                 continue
             }
             let found = try #require(chart, "\(vector.testDescription)")
             let read = try #require(try value(try vector.required("read")))
-            #expect(try found == Chart(read), "\(vector.testDescription)")
-            #expect(try found == Chart(found.json), "\(vector.testDescription)")
+            #expect(try found == PushChart(read), "\(vector.testDescription)")
+            #expect(try found == PushChart(found.json), "\(vector.testDescription)")
             #expect(withUsualValues(found.json) == read, "\(vector.testDescription)")
         }
         #expect(counts == ["reads": 15, "unreadable": 28])

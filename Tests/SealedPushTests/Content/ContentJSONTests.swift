@@ -25,7 +25,7 @@ struct ContentJSONTests {
         let file = RemoteFile(
             url: URL(string: "https://a/f")!, byteCount: 9, hash: [UInt8](repeating: 0, count: 32), key: nil)
         content.attachments = [Content.Attachment(id: "a", file: file, type: .png)]
-        content.chart = Chart(.line, points: [1, nil])
+        content.chart = PushChart(.line, points: [1, nil])
         content.receipt = ReceiptRequest(
             address: ReceiptAddress(parsing: "https://a/r")!, id: ReceiptID([UInt8](repeating: 0, count: 16)),
             key: [UInt8](repeating: 0, count: 32))

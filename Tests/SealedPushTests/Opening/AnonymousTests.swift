@@ -62,7 +62,7 @@ struct AnonymousTests {
         let add: (inout Content) -> Void = { content in
             content.attachments = [Content.Attachment(id: "a", file: file, type: .png)]
             content.overflow = Overflow(file: file)
-            content.chart = Chart(.line, points: [1])
+            content.chart = PushChart(.line, points: [1])
             content.isTemplate = true
             content.receipt = ReceiptRequest(
                 address: ReceiptAddress(parsing: "https://example.com/r")!,

@@ -16,7 +16,7 @@ extension Content {
         }
         if !attachments.isEmpty { _ = try Self.attachments(in: .array(attachments.map(\.json))) }
         if let overflow { _ = try Overflow(overflow.json, at: "overflow") }
-        if let chart { _ = try Chart(chart.json, at: "chart") }
+        if let chart { _ = try PushChart(chart.json, at: "chart") }
     }
 
     private static let knownKeys: Set<String> = [

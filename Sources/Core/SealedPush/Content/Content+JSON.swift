@@ -57,7 +57,7 @@ extension Content {
             try Overflow(value, at: "overflow")
         }
         chart = try Self.read(object.take("chart"), isLenient) { value throws(ContentError) in
-            try Chart(value, at: "chart")
+            try PushChart(value, at: "chart")
         }
         receipt = try Self.read(object.take("receipt"), isLenient) { value throws(ContentError) in
             try ReceiptRequest(value, at: "receipt")

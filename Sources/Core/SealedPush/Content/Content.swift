@@ -36,8 +36,8 @@ public struct Content: Hashable, Sendable {
     public var overflow: Overflow?
     /// A chart for the device to draw; on content that was opened, nil also for one that this version can't read.
     ///
-    /// Sealing throws ``ContentError/invalid(_:)`` for one that breaks a limit of ``Chart``.
-    public var chart: Chart?
+    /// Sealing throws ``ContentError/invalid(_:)`` for one that breaks a limit of ``PushChart``.
+    public var chart: PushChart?
     /// What the sender asks for once this was shown; a sealer puts it in. On content that was opened, nil also for one that
     /// does not read: that costs the receipt, and never the text. Source: Specification 16.1.
     public var receipt: ReceiptRequest?

@@ -6,7 +6,7 @@ struct AxisNumbers {
     /// What the numbers take of the picture's width, in points.
     let width: Double
 
-    init(_ axis: ValueAxis, _ chart: Chart, decimalSeparator: String) {
+    init(_ axis: ValueAxis, _ chart: PushChart, decimalSeparator: String) {
         let (prefix, suffix) = (TextMeasure.printable(chart.prefix), TextMeasure.printable(chart.suffix))
         ticks = axis.ticks.map { tick in
             var number = axis.text(of: tick, decimalSeparator: decimalSeparator)

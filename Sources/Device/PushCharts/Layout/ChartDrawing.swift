@@ -8,10 +8,10 @@ struct ChartDrawing {
 
     /// Nil where the chart has no value. Takes any other, whatever its points, and time in proportion to them; a point that
     /// is no finite number is a gap.
-    init?(_ chart: Chart, style: ChartStyle, decimalSeparator: String = ".") {
+    init?(_ chart: PushChart, style: ChartStyle, decimalSeparator: String = ".") {
         let points = chart.points.map { $0?.isFinite == true ? $0 : nil }
         let values = points.compactMap(\.self)
-        guard !values.isEmpty, values.count <= Chart.maximumPointCount else { return nil }
+        guard !values.isEmpty, values.count <= PushChart.maximumPointCount else { return nil }
         let palette = Palette(chart, values, style: style)
         let isSparkline = chart.kind == .sparkline
         let hasAxes = chart.hasAxes && !isSparkline

@@ -2,11 +2,11 @@ import SealedPush
 
 /// A line through the points, broken at gaps, with what lies below it.
 struct Lines {
-    private let kind: Chart.Kind
+    private let kind: PushChart.Kind
     private let plot: Plot
     private let palette: Palette
 
-    init(_ kind: Chart.Kind, _ plot: Plot, _ palette: Palette) {
+    init(_ kind: PushChart.Kind, _ plot: Plot, _ palette: Palette) {
         self.kind = kind
         self.plot = plot
         self.palette = palette

@@ -1,7 +1,7 @@
 /// A chart that the device draws from sealed points. Source: Specification 15.
 ///
 /// The device shows it only where its app has opted in; the text of the notification must do without it.
-public struct Chart: Hashable, Sendable {
+public struct PushChart: Hashable, Sendable {
     public var kind: Kind
     /// The values, evenly spaced, oldest first; nil is a gap. At most 1,024, of which at least one is a value.
     ///

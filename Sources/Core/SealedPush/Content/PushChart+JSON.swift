@@ -1,6 +1,6 @@
 internal import PushCore
 
-extension Chart {
+extension PushChart {
     /// Reads what Specification 15.1 says. Members with other names are ignored.
     package init(_ value: JSONValue, at path: String = "chart") throws(ContentError) {
         var chart = try MemberReader(value, at: path)
