@@ -3,7 +3,9 @@ import Crypto
 import Foundation
 import HostilePeers
 import Logging
+import NIOCore
 import NIOPosix
+import NIOSSL
 import PushAPNS
 import PushCore
 import PushSender
@@ -160,5 +162,136 @@ struct Client {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
+    }
+}
+
+/// The most that this process has had in memory (resident) since it was last asked, looked at twenty times a second.
+final class MemoryPeak: Sendable {
+    private let peak = Locked(0)
+
+    init() {
+        let peak = peak
+        Thread.detachNewThread {
+            while true {
+                let now = Self.resident()
+                peak.withLock { $0 = max($0, now) }
+                usleep(50_000)
+            }
+        }
+    }
+
+    /// In bytes.
+    func take() -> Int {
+        peak.withLock { peak in
+            defer { peak = 0 }
+            return peak
+        }
+    }
+
+    private static func resident() -> Int {
+        let words = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+        return words.count > 1 ? (Int(words[1]) ?? 0) * Int(getpagesize()) : 0
+    }
+}
+
+/// Servers in a process of their own, so that what they use is not counted as the client's.
+struct Servers {
+    private let deeds: [HostileDeed?]
+    private let folder: URL
+
+    init(_ deeds: [HostileDeed?], in folder: URL) {
+        self.deeds = deeds
+        self.folder = folder
+    }
+
+    /// Until SIGTERM. A file says which server has which port, and at the end another what they have sent.
+    func run(sayingTo name: String) async throws {
+        func path(_ name: String) -> String { folder.appending(path: name).path(percentEncoded: false) }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMFile(path("server.pem")).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: path("server.key"), format: .pem)))
+        configuration.applicationProtocols = ["h2"]
+        let tls = try NIOSSLContext(configuration: configuration)
+        var servers: [(deed: HostileDeed?, server: HostileServer)] = []
+        for deed in deeds { servers.append((deed, try await HostileServer(deed, tls: tls))) }
+        let ports = servers.map { "\($0.deed?.rawValue ?? "good") \($0.server.port)\n" }.joined()
+        try Data(ports.utf8).write(to: folder.appending(path: name), options: .atomic)
+
+        await ended()
+        let totals = servers.map { deed, server in
+            "\(deed?.rawValue ?? "good") \(server.seen.endCount) \(server.seen.byteCount)\n"
+        }.joined()
+        try Data(totals.utf8).write(to: folder.appending(path: "\(name).sent"), options: .atomic)
+    }
+
+    private func ended() async {
+        signal(SIGTERM, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGTERM)
+        await withCheckedContinuation { continuation in
+            source.setEventHandler { continuation.resume() }
+            source.resume()
+        }
+        source.cancel()
+    }
+}
+
+/// One connection to a hostile server, with the client that `sealedpush work` has.
+struct Victim: Sendable {
+    let deed: HostileDeed
+    private let transport: APNSTransport
+    private let reasons: ClosingReasons
+
+    init(_ deed: HostileDeed, _ configuration: APNSConfiguration, on eventLoop: any EventLoop) throws {
+        self.deed = deed
+        var configuration = configuration
+        // So that a round need not wait for half a minute.
+        if deed.waitsForReset { configuration.deadlines.request = .seconds(2) }
+        if deed == .silence {
+            configuration.deadlines.pingWhileBusy = .seconds(1)
+            configuration.deadlines.ping = .seconds(1)
+        }
+        let reasons = ClosingReasons()
+        self.reasons = reasons
+        transport = try APNSTransport(
+            configuration, logger: Logger(label: "victim") { _ in reasons }, metrics: NOOPMetricsHandler.instance,
+            eventLoop: eventLoop, clock: TransportClock())
+    }
+
+    /// Sends a push: how it ended, and why its connection did; `still open` where that is so ten seconds later.
+    func suffer(_ request: PushRequest) async -> String {
+        var end: String
+        do {
+            switch try await transport.answer(to: request) {
+            case .accepted: end = "accepted"
+            case .refused(let refusal): end = "refused: \(refusal.status)"
+            }
+        } catch {
+            end = "\(error)"
+            if case .connectionLost = error { end = "connectionLost" }
+        }
+        for _ in 0..<100 where reasons.first == nil { try? await Task.sleep(for: .milliseconds(100)) }
+        let reason = reasons.first ?? "still open"
+        await transport.shutDown()
+        return "\(end); \(reason)"
+    }
+}
+
+/// Why a transport's connections were closed, from its log.
+private struct ClosingReasons: LogHandler {
+    private let reasons: Locked<[String]> = Locked([])
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+
+    var first: String? { reasons.withLock { $0.first } }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        if let reason = event.metadata?["reason"], "\(event.message)".hasSuffix("closed") {
+            reasons.withLock { $0.append("\(reason)") }
+        }
     }
 }

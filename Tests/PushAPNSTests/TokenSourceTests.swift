@@ -1,4 +1,8 @@
+import Crypto
+import Foundation
+import JWTKit
 import NIOCore
+import PushSender
 import SealedPush
 import TestSupport
 import Testing
@@ -138,5 +142,193 @@ struct TokenSourceTests {
         clock.advance(.seconds(1))
         #expect(wait == .signing)
         #expect(source.signed("second") == .renewed)
+    }
+}
+
+@Suite("The provider token")
+struct ProviderTokenTests {
+    private struct Claims: JWTPayload {
+        let iss: String
+        let iat: Int
+        func verify(using algorithm: some JWTAlgorithm) {}
+    }
+
+    private static func claims(_ authorization: String?) async throws -> Claims {
+        let token = try #require(authorization?.dropFirst("bearer ".count))
+        let key = try ES256PublicKey(pem: Rig.signingKey.publicKey.pemRepresentation)
+        let keys = await JWTKeyCollection().add(ecdsa: key, kid: "ABCDE12345")
+        return try await keys.verify(Array(token.utf8), as: Claims.self)
+    }
+
+    @Test("it is signed with ES256 and names key, team and whole seconds")
+    func claims() async throws {
+        let rig = try await Rig()
+        #expect(await rig.outcome().isAccepted)
+        let authorization = rig.server.seen.requests[0].header("authorization")
+        let claims = try await Self.claims(authorization)
+        #expect(claims.iss == "FGHIJ67890")
+        #expect(claims.iat == 1_800_000_000)
+        await rig.stop()
+    }
+
+    @Test("all connections share one token until it is 50 minutes old, then all have the next")
+    func renewal() async throws {
+        let rig = try await Rig()
+        rig.trust([1])
+        for number in [1, 2] { #expect(await rig.outcome(number).isAccepted) }
+        try await rig.pass(.seconds(49 * 60))
+        for number in [1, 2] { #expect(await rig.outcome(number).isAccepted) }
+        #expect(Set(rig.server.seen.requests.map { $0.header("authorization") }).count == 1)
+
+        rig.clock.advance(.seconds(60))
+        #expect(await rig.outcome(1).isAccepted, "with the old one, while the new one is signed")
+        try await eventually("the new one") { rig.metrics.counter("push_token_renewals", "signed") == 2 }
+        for number in [1, 2] { #expect(await rig.outcome(number).isAccepted) }
+        let last = rig.server.seen.requests.suffix(2).map { $0.header("authorization") }
+        #expect(last[0] == last[1])
+        #expect(try await Self.claims(last[0]).iat == 1_800_000_000 + 3_000)
+        await rig.stop()
+    }
+
+    @Test("an expired token is replaced together with its connection, and the push is delivered")
+    func expired() async throws {
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
+            if exchange.number == 2 {
+                exchange.refuse(403, "ExpiredProviderToken")
+            } else {
+                exchange.accept()
+            }
+        }
+        let rig = try await Rig(behavior)
+        rig.trust([1])
+        #expect(await rig.outcome(1).isAccepted)
+        rig.clock.advance(.seconds(21 * 60))
+        #expect(await rig.outcome(1).isAccepted)
+        let requests = rig.server.seen.requests
+        #expect(requests.map { $0.connection } == [1, 1, 2])
+        #expect(requests[1].header("authorization") != requests[2].header("authorization"))
+        try await eventually("the old connection is closed") { rig.server.seen.liveConnectionCount == 1 }
+        await rig.stop()
+    }
+
+    @Test("a young token that is called expired means a wrong clock: nothing more is sent until a new one is allowed")
+    func wrongClock() async throws {
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
+            if exchange.number == 1 {
+                exchange.refuse(403, "ExpiredProviderToken")
+            } else {
+                exchange.accept()
+            }
+        }
+        let rig = try await Rig(behavior)
+        #expect(await rig.outcome().error == .wrongClock)
+        for _ in 0..<5 { #expect(await rig.outcome().error == .wrongClock) }
+        rig.clock.advance(.seconds(19 * 60))
+        #expect(await rig.outcome().error == .wrongClock)
+        #expect(rig.server.seen.requests.count == 1)
+
+        rig.clock.advance(.seconds(60))
+        #expect(await rig.outcome().isAccepted)
+        #expect(rig.metrics.counter("push_token_renewals", "signed") == 2)
+        await rig.stop()
+    }
+
+    @Test("a wrong clock is logged once for all that was in flight; once it is set, pushes go over a new connection")
+    func clockIsSet() async throws {
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
+            if exchange.connection.number > 1 || exchange.request.body == Rig.request(0).body {
+                exchange.accept()
+            } else {
+                exchange.refuse(403, "ExpiredProviderToken")
+            }
+        }
+        let log = LogHandlerOfTests()
+        let rig = try await Rig(behavior, log: log)
+        rig.trust(0..<30)
+        #expect(await rig.outcome(0).isAccepted)
+        #expect(await rig.deliver(1..<21).allSatisfy { $0.error == .wrongClock })
+        #expect(log.text.components(separatedBy: "clock is wrong").count == 2)
+        rig.clock.setWall(bySeconds: 3_600)
+        #expect(await rig.outcome(1).isAccepted)
+        #expect(rig.server.seen.requests.last?.connection == 2)
+        #expect(rig.metrics.counter("push_token_renewals", "signed") == 2)
+        await rig.stop()
+    }
+
+    @Test("TooManyProviderTokenUpdates reaches the caller, ends the connection and waits a minute")
+    func tooManyUpdates() async throws {
+        var behavior = ServerBehavior()
+        behavior.onRequest = { exchange in
+            if exchange.connection.number == 1 {
+                exchange.refuse(429, "TooManyProviderTokenUpdates")
+            } else {
+                exchange.accept()
+            }
+        }
+        let rig = try await Rig(behavior) { $0.deadlines.request = .seconds(120) }
+        #expect(await rig.outcome().refusal?.advice == .wait)
+        async let next = rig.outcome()
+        try await eventually("it waits") { try await rig.transport.waitsForClock }
+        for _ in 0..<5 { try await rig.pass(.seconds(11)) }
+        #expect(rig.server.seen.connectionCount == 1)
+        rig.clock.advance(.seconds(6))
+        #expect(await next.isAccepted)
+        #expect(rig.metrics.counter("push_token_renewals", "signed") == 1)
+        await rig.stop()
+    }
+
+    @Test(
+        "what is no .p8 key, key ID or team ID is refused",
+        arguments: [
+            (nil, "ABCDE1234", "FGHIJ67890", .malformedIdentifier),
+            (nil, "ABCDE12345", "FGHIJ6789ü", .malformedIdentifier),
+            ("", "ABCDE12345", "FGHIJ67890", .malformedKey),
+            ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "ABCDE12345", "FGHIJ67890", .malformedKey),
+        ] as [(String?, String, String, APNSConfigurationError)])
+    func badKeys(pem: String?, keyID: String, teamID: String, error: APNSConfigurationError) throws {
+        let bytes = Array((pem ?? Rig.signingKey.pemRepresentation).utf8)
+        #expect(throws: error) { try ProviderKey(pem: bytes, keyID: keyID, teamID: teamID) }
+    }
+
+    #if os(Linux)
+        @Test("of a .p8's text nothing is left in memory but what the caller has")
+        func text() throws {
+            let pem = Array(P256.Signing.PrivateKey().pemRepresentation.utf8)
+            let scan = MemoryScan()
+            // From the middle of the text, where the secret is.
+            scan.secret.copyBytes(from: pem[80..<112])
+            let before = scan.copyCount()
+            let key = try ProviderKey(pem: pem, keyID: "ABCDE12345", teamID: "FGHIJ67890")
+            let after = scan.copyCount()
+            #expect(before >= 1 && after <= before, "\(before), then \(after)")
+            #expect(key.keyID == "ABCDE12345" && pem.count > 200)
+        }
+    #endif
+
+    @Test("a .p8 is read with other text around it, and with line ends of another system")
+    func forms() throws {
+        let pem = Rig.signingKey.pemRepresentation
+        let der = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        for text in [pem + "\n", "Key of Example\n" + pem, der + pem, pem.replacing("\n", with: "\r\n") + "\r\n"] {
+            _ = try ProviderKey(pem: Array(text.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
+        }
+        for text in [String(pem.dropLast(40)), Rig.signingKey.publicKey.pemRepresentation, der] {
+            #expect(throws: APNSConfigurationError.malformedKey) {
+                try ProviderKey(pem: Array(text.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
+            }
+        }
+    }
+
+    @Test("a key prints its public names only")
+    func description() throws {
+        let key = try ProviderKey(
+            pem: Array(Rig.signingKey.pemRepresentation.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
+        #expect("\(key)" == "provider key ABCDE12345 of team FGHIJ67890")
+        var dumped = ""
+        dump(key, to: &dumped)
+        #expect(dumped.utf8.count < 100)
     }
 }

@@ -76,3 +76,142 @@ struct HashesTests {
         key.withUnsafeBytes { BLAKE2b.hash(message, key: $0, byteCount: count) }
     }
 }
+
+@Suite("The comparison in constant time")
+struct ConstantTimeTests {
+    @Test("finds equal bytes equal, at every length up to 100")
+    func equal() {
+        var random = SeededGenerator()
+        for count in 0...100 {
+            let bytes = random.bytes(count)
+            #expect(ConstantTime.areEqual(bytes, Array(bytes)))
+        }
+    }
+
+    @Test("finds a difference in any single bit")
+    func everyBit() {
+        var random = SeededGenerator()
+        let bytes = random.bytes(40)
+        for bit in 0..<bytes.count * 8 {
+            var other = bytes
+            other[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(!ConstantTime.areEqual(bytes, other))
+        }
+    }
+
+    @Test("finds different lengths different, also where one begins with the other")
+    func lengths() {
+        #expect(!ConstantTime.areEqual([], [0]))
+        #expect(!ConstantTime.areEqual([1, 2], [1, 2, 0]))
+        #expect(!ConstantTime.areEqual([1, 2, 3], [1, 2]))
+    }
+
+    @Test("takes buffers without an address")
+    func noAddress() {
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+        #expect(ConstantTime.areEqual(nothing, nothing))
+        [1, 2].withUnsafeBytes { #expect(!ConstantTime.areEqual(nothing, $0)) }
+    }
+}
+
+@Suite("Random bytes")
+struct SecureRandomTests {
+    @Test("differ each time")
+    func different() {
+        let draws = (0..<1_000).map { _ in SecureRandom.bytes(count: 16) }
+        #expect(Set(draws).count == 1_000)
+    }
+
+    @Test("fill the whole buffer and nothing beside it")
+    func fill() {
+        var seen = [Set<UInt8>](repeating: [], count: 34)
+        for _ in 0..<20 {
+            let buffer = output(34) { SecureRandom.fill(UnsafeMutableRawBufferPointer(rebasing: $0[1..<33])) }
+            for (index, byte) in buffer.enumerated() { seen[index].insert(byte) }
+        }
+        #expect(seen[0] == [0xaa] && seen[33] == [0xaa])
+        #expect(seen[1..<33].allSatisfy { $0.count > 5 })
+    }
+
+    @Test("may be none")
+    func none() {
+        #expect(SecureRandom.bytes(count: 0) == [])
+        SecureRandom.fill(UnsafeMutableRawBufferPointer(start: nil, count: 0))
+    }
+}
+
+@Suite("libsodium")
+struct SodiumTests {
+    @Test("has no problem here")
+    func ready() { #expect(Sodium.problem == nil) }
+
+    @Test(
+        "is taken from 1.0.18 on",
+        arguments: [(9, 9, false), (10, 2, false), (10, 3, true), (10, 4, true), (23, 0, true), (26, 1, true)])
+    func version(major: Int32, minor: Int32, isRecent: Bool) {
+        #expect(Sodium.isRecent(major, minor) == isRecent)
+    }
+}
+
+/// Specification 4.1 and 4.3.
+@Suite("Padding")
+struct PaddingTests {
+    @Test("comes off again, for every content length from 1 to 600 bytes")
+    func everyLength() {
+        var random = SeededGenerator()
+        for count in 1...600 {
+            let content = random.bytes(count)
+            for filler in [1, 2, Int.random(in: 1...300, using: &random)] {
+                let padded = pad(content, to: count + filler)
+                #expect(padded[..<count].elementsEqual(content))
+                #expect(padded[count] == 0x80)
+                #expect(padded[(count + 1)...].allSatisfy { $0 == 0 })
+                #expect(contentByteCount(padded) == count)
+            }
+        }
+    }
+
+    @Test("comes off content that itself ends like padding")
+    func deceptive() {
+        for content in [[0x80], [0x80, 0], [0, 0], [0], [1, 0x80, 0, 0]] as [[UInt8]] {
+            #expect(contentByteCount(pad(content, to: 16)) == content.count)
+        }
+    }
+
+    @Test("around no content is refused, at every length up to 600 bytes")
+    func empty() {
+        for count in 1...600 { #expect(contentByteCount(pad([], to: count)) == nil) }
+    }
+
+    @Test("of zeros only is refused, and so is nothing at all")
+    func zeros() {
+        for count in 0...600 { #expect(contentByteCount([UInt8](repeating: 0, count: count)) == nil) }
+    }
+
+    @Test("that does not begin with 0x80 is refused, for every other byte")
+    func otherMarks() {
+        for mark in 1...255 as ClosedRange<UInt8> where mark != 0x80 {
+            #expect(contentByteCount([7, mark]) == nil)
+            #expect(contentByteCount([7, 0x80, mark, 0, 0]) == nil)
+        }
+    }
+
+    @Test("needs room for one byte: a full buffer stops the program")
+    func noRoom() async {
+        await #expect(processExitsWith: .failure) {
+            dieQuietly()
+            _ = output(4) { Padding.pad($0, contentByteCount: 4) }
+        }
+    }
+
+    private func pad(_ content: [UInt8], to count: Int) -> [UInt8] {
+        output(count) { buffer in
+            buffer.copyBytes(from: content)
+            Padding.pad(buffer, contentByteCount: content.count)
+        }
+    }
+
+    private func contentByteCount(_ padded: [UInt8]) -> Int? {
+        padded.withUnsafeBytes { Padding.contentByteCount(of: $0) }
+    }
+}

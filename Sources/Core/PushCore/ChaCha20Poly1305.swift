@@ -31,3 +31,115 @@ package enum ChaCha20Poly1305 {
             UInt64(additionalData.count), nonce.bound, key.bound) == 0
     }
 }
+
+/// libsodium's secretstream (XChaCha20-Poly1305): a sequence of chunks that can't be altered, reordered, dropped or cut
+/// off unnoticed.
+///
+/// Both ends are unchecked: their memory is their own alone, since they can't be copied.
+///
+/// Source: libsodium, "Encrypted streams and file encryption".
+package enum SecretStream {
+    package static let keyByteCount = 32
+    package static let headerByteCount = 24
+    /// How much longer a sealed chunk is.
+    package static let overheadByteCount = 17
+
+    private static func newState() -> UnsafeMutableRawPointer {
+        Sodium.ready()
+        return .allocate(byteCount: crypto_secretstream_xchacha20poly1305_statebytes(), alignment: 16)
+    }
+
+    private static func release(_ state: UnsafeMutableRawPointer) {
+        sodium_memzero(state, crypto_secretstream_xchacha20poly1305_statebytes())
+        state.deallocate()
+    }
+
+    /// Seals chunks, one after the other. Its key material is wiped with it. Not for two threads at once.
+    package struct Sealing: ~Copyable, @unchecked Sendable {
+        private let state: UnsafeMutableRawPointer
+
+        /// - Parameters:
+        ///   - key: 32 bytes, for this one stream.
+        ///   - header: 24 bytes, which are written; they begin the stream.
+        package init(key: UnsafeRawBufferPointer, header: UnsafeMutableRawBufferPointer) {
+            precondition(key.count == keyByteCount && header.count == headerByteCount)
+            state = newState()
+            crypto_secretstream_xchacha20poly1305_init_push(
+                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), header.bound, key.bound
+            )
+        }
+
+        /// Writes the sealed chunk, 17 bytes longer than `chunk`, into `output`. Nothing may follow the final one.
+        package mutating func seal(
+            _ chunk: UnsafeRawBufferPointer, isFinal: Bool, into output: UnsafeMutableRawBufferPointer
+        ) {
+            precondition(output.count == chunk.count + overheadByteCount)
+            let tag =
+                isFinal
+                ? crypto_secretstream_xchacha20poly1305_tag_final()
+                : crypto_secretstream_xchacha20poly1305_tag_message()
+            let status = crypto_secretstream_xchacha20poly1305_push(
+                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), output.bound, nil,
+                chunk.bound, UInt64(chunk.count), nil, 0, tag)
+            precondition(status == 0)
+        }
+
+        deinit { release(state) }
+    }
+
+    /// Opens chunks, one after the other. Its key material, and the chunk last opened, are wiped with it. Not for two
+    /// threads at once.
+    package struct Opening: ~Copyable, @unchecked Sendable {
+        private let state: UnsafeMutableRawPointer
+        private let output: UnsafeMutableRawBufferPointer
+
+        package enum Tag: Sendable {
+            case message
+            case final
+        }
+
+        /// - Parameters:
+        ///   - key: 32 bytes.
+        ///   - header: the stream's first 24 bytes. A wrong one shows with the first chunk.
+        ///   - maximumChunkByteCount: of a chunk that is opened; so much memory is held.
+        package init(key: UnsafeRawBufferPointer, header: UnsafeRawBufferPointer, maximumChunkByteCount: Int) {
+            precondition(key.count == keyByteCount && header.count == headerByteCount && maximumChunkByteCount > 0)
+            state = newState()
+            output = .allocate(byteCount: maximumChunkByteCount, alignment: 16)
+            crypto_secretstream_xchacha20poly1305_init_pull(
+                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), header.bound, key.bound
+            )
+        }
+
+        /// Opens a chunk and lends it to `body`, for as long as that runs; nil where it is not the stream's next one, is too
+        /// long, or has another tag than the two.
+        package mutating func open<Failure: Error>(
+            _ sealed: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
+        ) throws(Failure) -> Tag? {
+            let count = sealed.count - overheadByteCount
+            guard (0...output.count).contains(count) else { return nil }
+            var tag: UInt8 = 0
+            let status = crypto_secretstream_xchacha20poly1305_pull(
+                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), output.bound, nil,
+                &tag,
+                sealed.bound, UInt64(sealed.count), nil, 0)
+            guard status == 0, let read = Self.tag(tag) else { return nil }
+            try body(UnsafeRawBufferPointer(rebasing: output.prefix(count)))
+            return read
+        }
+
+        private static func tag(_ tag: UInt8) -> Tag? {
+            switch tag {
+            case crypto_secretstream_xchacha20poly1305_tag_message(): .message
+            case crypto_secretstream_xchacha20poly1305_tag_final(): .final
+            default: nil
+            }
+        }
+
+        deinit {
+            release(state)
+            sodium_memzero(output.baseAddress!, output.count)
+            output.deallocate()
+        }
+    }
+}

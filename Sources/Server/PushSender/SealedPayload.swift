@@ -1,3 +1,4 @@
+internal import PushCore
 public import SealedPush
 
 /// A finished push: what travels, and to whom it may be sent. Only a ``Sealer`` makes one, so nothing unsealed can be
@@ -67,5 +68,141 @@ extension SealError: CustomStringConvertible {
         case .content(let error): error.description
         case .otherTopic: "the content names another topic than the one it is sealed for"
         }
+    }
+}
+
+/// Content that is checked and written, for any number of devices: see ``Sealer/prepare(_:)``.
+package struct PreparedContent: Sendable {
+    let id: MessageID
+    let collapseID: String?
+    let expires: Timestamp?
+    /// Whether it came with a receipt, which then is the same for each device.
+    let hasOwnReceipt: Bool
+    /// Of the content of each device, with its receipt.
+    let byteCount: Int
+    /// With the padding: the sealer's choice.
+    var plaintextByteCount: Int
+    private let json: [UInt8]
+    private let receiptPlace: Int
+
+    /// - Parameter receiptByteCount: what a device's receipt takes; 0 where none is added.
+    init(_ content: Content, id: MessageID, receiptByteCount: Int) {
+        self.id = id
+        collapseID = content.collapseID
+        expires = content.expires
+        hasOwnReceipt = content.receipt != nil
+        (json, receiptPlace) = hasOwnReceipt ? (content.json, 0) : content.jsonWithoutReceipt
+        byteCount = json.count + receiptByteCount
+        plaintextByteCount = byteCount
+    }
+
+    /// The content's JSON, padded. Source: Specification 4.1.
+    func plaintext(with receipt: ReceiptRequest?) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(plaintextByteCount)
+        bytes += json[..<receiptPlace]
+        if let receipt { bytes += receipt.jsonMember }
+        bytes += json[receiptPlace...]
+        let contentByteCount = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: plaintextByteCount - contentByteCount))
+        bytes.withUnsafeMutableBytes { Padding.pad($0, contentByteCount: contentByteCount) }
+        return bytes
+    }
+}
+
+/// How many bytes of content fit into one push: an exact function of the clear part, known before anything is sealed.
+///
+/// Source: Specification 5. Apple's limit is 4,096 bytes for every push type that wakes an extension.
+public struct SizePlan: Hashable, Sendable {
+    /// Bytes of the payload that are not the envelope's text.
+    package let clearByteCount: Int
+    /// How much is sealed together with the content.
+    public let padding: PaddingPolicy
+    /// The most bytes that can be sealed, content and padding together: the same for all devices, whichever suite they have.
+    package let maximumPlaintextByteCount: Int
+    private let overheadByteCount: Int
+
+    /// The most bytes of content JSON: one byte less, since padding has at least one.
+    public var maximumContentByteCount: Int { maximumPlaintextByteCount - 1 }
+
+    /// The most bytes APNs takes.
+    public static let maximumPayloadByteCount = PayloadLimit.byteCount
+
+    init(clearByteCount: Int, overheadByteCount: Int, padding: PaddingPolicy) {
+        self.clearByteCount = clearByteCount
+        self.padding = padding
+        let envelopeByteCount = Base64URL.byteCount(fitting: Self.maximumPayloadByteCount - clearByteCount)
+        maximumPlaintextByteCount = envelopeByteCount - overheadByteCount
+        self.overheadByteCount = overheadByteCount
+    }
+
+    /// The plan of a payload that is so many bytes shorter.
+    func leavingFree(_ reserve: Int) -> SizePlan {
+        precondition((0...Sealer.maximumReserve).contains(reserve), "a reserve is 0 to 1024 bytes")
+        return SizePlan(
+            clearByteCount: clearByteCount + reserve, overheadByteCount: overheadByteCount, padding: padding)
+    }
+
+    /// How many bytes are sealed for this much content; nil where it does not fit.
+    public func plaintextByteCount(forContent contentByteCount: Int) -> Int? {
+        let minimum = contentByteCount + 1
+        guard minimum <= maximumPlaintextByteCount else { return nil }
+        switch padding {
+        case .none: return minimum
+        case .full: return maximumPlaintextByteCount
+        case .buckets:
+            let bucket = PaddingPolicy.bucketByteCounts.first { $0 >= minimum } ?? maximumPlaintextByteCount
+            return min(bucket, maximumPlaintextByteCount)
+        }
+    }
+}
+
+/// What happens to content that does not fit into one push.
+public enum FitPolicy: String, Sendable, CaseIterable {
+    /// Sealing fails and says by how many bytes it is too much.
+    case error
+    /// The body is cut between two graphemes, as a reader sees them, and an ellipsis is set behind it. Where even one
+    /// grapheme would not fit, sealing fails.
+    case truncate
+}
+
+/// How much an observer learns about the length of what was sealed. Source: Specification 4.2.
+public enum PaddingPolicy: String, Sendable, CaseIterable {
+    /// Up to 256, 512, 1,024 or 2,048 bytes, or all that fits: an observer learns which of these.
+    case buckets
+    /// Always all that fits: an observer learns nothing.
+    case full
+    /// One byte: an observer learns the exact length.
+    case none
+
+    package static let bucketByteCounts = [256, 512, 1_024, 2_048]
+}
+
+extension Content {
+    /// The content with its body cut so that its JSON is `excess` bytes shorter or more; nil where that can't be done.
+    func truncated(by excess: Int) -> Content? {
+        guard let body = alert.body else { return nil }
+        let ellipsis = "…"
+        let budget = Self.escapedByteCount(of: body) - excess - ellipsis.utf8.count
+        var end = body.startIndex
+        var byteCount = 0
+        while end < body.endIndex {
+            byteCount += Self.escapedByteCount(of: body[end])
+            guard byteCount <= budget else { break }
+            body.formIndex(after: &end)
+        }
+        let kept = body[..<end]
+        guard VisibleText.isVisible(String(kept)) else { return nil }
+        var shorter = self
+        shorter.alert.body = kept + ellipsis
+        return shorter
+    }
+
+    private static func escapedByteCount(of text: some StringProtocol) -> Int {
+        text.utf8.reduce(0) { $0 + JSONCharacters.escapedByteCount(of: $1) }
+    }
+
+    private static func escapedByteCount(of character: Character) -> Int {
+        character.utf8.reduce(0) { $0 + JSONCharacters.escapedByteCount(of: $1) }
     }
 }

@@ -1,5 +1,7 @@
 internal import PushCore
 public import SealedPush
+// `Content`, `DevicePublicKey` and `Topic` are half of this module's interface: one import brings both halves.
+@_exported public import SealedPush
 
 /// Seals messages of one sender for one app: content in, a payload of at most 4,096 bytes out.
 ///

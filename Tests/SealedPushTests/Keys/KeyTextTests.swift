@@ -160,3 +160,132 @@ struct KeyTextTests {
         #expect(authority == (try AuthorityPrivateKey(secret: Self.secret)).authority)
     }
 }
+
+@Suite("An error about key text")
+struct KeyTextErrorTests {
+    @Test("never holds any of the text, however it is printed")
+    func noEcho() throws {
+        let secret = DevicePrivateKey().secretText
+        let middle = String(secret.dropFirst(30).prefix(20))
+        let wrong = [
+            String(secret.dropLast()), secret + "Q", secret.lowercased(), secret + secret, String(secret.dropFirst()),
+            String(secret.dropFirst(17)), secret.replacing(middle, with: middle.lowercased()), secret + "é",
+            "X" + secret, String(secret.dropLast()) + (secret.hasSuffix("Q") ? "P" : "Q"),
+        ]
+        for text in wrong {
+            let error = try #require(throws: KeyTextError.self) { try DevicePrivateKey(parsing: text) }
+            var dumped = ""
+            dump(error, to: &dumped)
+            for shown in ["\(error)", String(reflecting: error), dumped, error.description, error.rawValue] {
+                for start in stride(from: 18, to: secret.count - 6, by: 3) {
+                    let piece = secret.dropFirst(start).prefix(6)
+                    #expect(!shown.uppercased().contains(piece))
+                }
+            }
+        }
+    }
+
+    @Test("has a code and a sentence of its own for each case")
+    func sentences() {
+        #expect(Set(KeyTextError.allCases.map(\.description)).count == KeyTextError.allCases.count)
+        #expect(Set(KeyTextError.allCases.map(\.rawValue)).count == KeyTextError.allCases.count)
+    }
+
+    @Test("in a program's own source stops it, and names the key, but nothing that may be a secret")
+    func literals() async throws {
+        let placeholder = try #require(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                dieQuietly()
+                _ = SenderPublicKey(stringLiteral: "pushsender1...")
+            })
+        let words = String(decoding: placeholder.standardErrorContent, as: UTF8.self)
+        #expect(words.contains("pushsender1... in the source can't be used: "), "\(words)")
+
+        let secret = try #require(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                dieQuietly()
+                _ = AuthorityPublicKey(stringLiteral: "PUSH-AUTHORITY-SECRET-KEY-1QQQQ")
+            })
+        let others = String(decoding: secret.standardErrorContent, as: UTF8.self)
+        #expect(others.contains("pushauthority1… in the source can't be used: "), "\(others)")
+        #expect(!others.contains("QQQQ"))
+    }
+}
+
+/// Specification 3.2.
+@Suite("A key ID")
+struct KeyIDTests {
+    @Test("is the first four bytes of SHA-256, as swift-crypto has it")
+    func knownAnswer() {
+        for _ in 0..<20 {
+            let identity = DevicePrivateKey()
+            let digest = Array(Crypto.SHA256.hash(data: identity.recipient.bytes))
+            #expect(identity.recipient.keyID.bytes == Array(digest[..<4]))
+            #expect(identity.recipient.keyID.description == Hex.encode(digest[..<4]))
+            #expect(SenderPublicKey(identity.recipient.bytes, .x25519)!.keyID == identity.recipient.keyID)
+        }
+    }
+
+    @Test("keeps its leading zeros")
+    func zeros() {
+        #expect(KeyID([0, 0, 0, 1][...]).description == "00000001")
+        #expect(KeyID([0, 0, 0, 1][...]).bytes == [0, 0, 0, 1])
+    }
+
+    @Test("is no proof: two keys may share one")
+    func twins() throws {
+        let (first, second) = (try DevicePrivateKey(secret: Twins.first), try DevicePrivateKey(secret: Twins.second))
+        #expect(first.recipient != second.recipient)
+        #expect(first.recipient.keyID == second.recipient.keyID)
+        #expect(first.recipient.keyID.description == Twins.keyID)
+    }
+}
+
+@Suite("A key object that is printed")
+struct HiddenSecretsTests {
+    @Test("shows its public half, and nothing of its secret")
+    func printed() {
+        let (identity, senderKey) = (DevicePrivateKey(), SenderPrivateKey())
+        let (authorityKey, enrollmentKey) = (AuthorityPrivateKey(), EnrollmentPrivateKey())
+        expectHidden(identity, "Identity", "recipient", identity.recipient)
+        expectHidden(senderKey, "SenderKey", "sender", senderKey.sender)
+        expectHidden(authorityKey, "AuthorityKey", "authority", authorityKey.authority)
+        expectHidden(enrollmentKey, "EnrollmentKey", "enrollment", enrollmentKey.enrollment)
+        for shown in everyPrint(of: DeviceKey(identity, created: Exchange.now)) {
+            expectNothing(of: identity, in: shown)
+        }
+    }
+
+    private func expectHidden<Role>(_ key: PrivateKey<Role>, _ type: String, _ label: String, _ half: some Any) {
+        for shown in everyPrint(of: key) + everyPrint(of: [key]) + everyPrint(of: Optional(key)) {
+            expectNothing(of: key, in: shown)
+        }
+        #expect("\(key)" == "\(type)(\(half))")
+        #expect(String(reflecting: key).contains("\(half)"))
+        let children = Mirror(reflecting: key).children
+        #expect(children.map(\.label) == [label] && children.allSatisfy { $0.value is String })
+    }
+
+    private func everyPrint(of value: some Any) -> [String] {
+        var dumped = ""
+        dump(value, to: &dumped)
+        var debugPrinted = ""
+        debugPrint(value, to: &debugPrinted)
+        return ["\(value)", String(reflecting: value), dumped, debugPrinted]
+    }
+
+    private func expectNothing<Role>(of key: PrivateKey<Role>, in shown: String) {
+        let (text, bytes, capitals) = (key.secretText, key.secretBytes, shown.uppercased())
+        #expect(!shown.isEmpty)
+        #expect(!capitals.contains("SECRET-KEY-1"))
+        // Pieces of eight characters or four bytes: no accident in a lifetime.
+        for start in stride(from: text.count - 58, to: text.count - 8, by: 4) {
+            #expect(!capitals.contains(text.dropFirst(start).prefix(8)))
+        }
+        for start in stride(from: 0, through: 28, by: 4) {
+            let piece = bytes[start..<start + 4]
+            #expect(!capitals.contains(Hex.encode(piece).uppercased()))
+            #expect(!capitals.contains(piece.map(String.init).joined(separator: ", ")))
+        }
+    }
+}

@@ -1,5 +1,7 @@
+import Foundation
 import Testing
 
+@testable import PushCore
 @testable import SealedPush
 
 /// Specification 6.1.
@@ -74,5 +76,221 @@ struct OpenerTests {
                 "ledger-unavailable",
                 "out-of-time",
             ])
+    }
+}
+
+@Suite("An envelope that was altered on its way")
+struct TamperingTests {
+    private let exchange = Exchange()
+
+    /// A short one, so that each of its bits can be tried.
+    private func short() -> Envelope { exchange.seal(exchange.content().json + [0x80]) }
+
+    @Test("does not open with any single bit changed", arguments: [true, false])
+    func everyBit(isAuthenticated: Bool) {
+        let envelope =
+            isAuthenticated
+            ? short() : Envelope.sealingAnonymously(exchange.content().json + [0x80], to: exchange.identity.recipient)
+        let opener = exchange.opener(allowsAnonymous: true)
+        #expect(refusal(opener, envelope) == nil)
+        for bit in 0..<envelope.bytes.count * 8 {
+            var bytes = envelope.bytes
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+            guard let altered = try? Envelope(parsing: bytes) else { continue }
+            let expected: OpenError =
+                switch bit / 8 {
+                case 1..<5: .unknownRecipient
+                case 5..<9 where isAuthenticated: .unknownSender
+                default: .rejected
+                }
+            // The suite's own bits lead to the other suite, and there to nothing that opens.
+            if bit / 8 > 0 {
+                #expect(refusal(opener, altered) == expected)
+            } else {
+                #expect(refusal(opener, altered) != nil)
+            }
+        }
+    }
+}
+
+/// Specification 6.4.
+@Suite("The time rules")
+struct TimeRulesTests {
+    static let last = Timestamp(secondsSince1970: 253_402_300_799)!.secondsSince1970
+
+    /// Times in seconds after now, of content that opens and of content that does not.
+    struct Limit: CustomTestStringConvertible {
+        let testDescription: String
+        let opens: (sent: Int64, expires: Int64?)
+        let refused: (sent: Int64, expires: Int64?)
+        let reason: OpenError
+        var isAnonymous = [false, true]
+    }
+
+    static let limits = [
+        Limit(
+            testDescription: "sent 26 hours ahead", opens: (93_600, nil), refused: (93_601, nil), reason: .clock,
+            isAnonymous: [false]),
+        Limit(
+            testDescription: "sent 10 minutes ahead by anybody", opens: (600, nil), refused: (601, nil), reason: .clock,
+            isAnonymous: [true]),
+        Limit(
+            testDescription: "30 days old", opens: (-2_592_000, nil), refused: (-2_592_001, nil), reason: .tooOld),
+        Limit(testDescription: "expired 10 minutes ago", opens: (0, -600), refused: (0, -601), reason: .expired),
+    ]
+
+    @Test("open content at a limit, and refuse it a second later", arguments: limits)
+    func limit(limit: Limit) {
+        let exchange = Exchange()
+        for isAnonymous in limit.isAnonymous {
+            for (times, expected) in [(limit.opens, nil), (limit.refused, limit.reason)] as [(_, OpenError?)] {
+                let content = exchange.content { content in
+                    content.sent = exchange.now.advanced(bySeconds: times.sent)
+                    content.expires = times.expires.map(exchange.now.advanced(bySeconds:))
+                }
+                let envelope = isAnonymous ? exchange.sealAnonymously(content) : exchange.seal(content)
+                #expect(refusal(exchange.opener(allowsAnonymous: true), envelope) == expected)
+            }
+        }
+    }
+
+    @Test(
+        "hold at both ends of time",
+        arguments: [(0, 0, nil), (last, last, nil), (last, 0, .clock), (0, last, .tooOld)]
+            as [(Int64, Int64, OpenError?)])
+    func ends(sent: Int64, now: Int64, expected: OpenError?) {
+        let exchange = Exchange()
+        let envelope = exchange.seal(exchange.content { $0.sent = Timestamp(secondsSince1970: sent) })
+        #expect(refusal(exchange.opener(), envelope, at: Timestamp(secondsSince1970: now)!) == expected)
+    }
+}
+
+/// Specification 3.6.4.
+@Suite("An anonymous envelope")
+struct AnonymousTests {
+    private let exchange = Exchange()
+
+    private func open(_ change: (inout Content) -> Void) throws -> OpenedContent {
+        try exchange.opener(allowsAnonymous: true)
+            .open(exchange.sealAnonymously(exchange.content(change)), at: exchange.now)
+    }
+
+    @Test("is refused unless the app has allowed it")
+    func notAllowed() {
+        let envelope = exchange.sealAnonymously(exchange.content())
+        #expect(refusal(exchange.opener(), envelope) == .anonymousNotAllowed)
+        #expect(refusal(exchange.opener(allowsAnonymous: true), envelope) == nil)
+        #expect(refusal(exchange.opener(trusting: [], allowsAnonymous: true), envelope) == nil)
+    }
+
+    @Test("has no sender, and leaves the ordinary parts as they are")
+    func ordinary() throws {
+        let content = exchange.content { content in
+            content.badge = 4
+            content.sound = .named("bell.caf")
+            content.data = [1]
+            content.other = ["new": 1]
+            content.relevanceScore = 1
+        }
+        let opened = try exchange.opener(allowsAnonymous: true)
+            .open(exchange.sealAnonymously(content), at: exchange.now)
+        #expect(opened.sender == nil)
+        #expect(opened.content == content)
+        #expect(opened.recipient == exchange.identity.recipient)
+    }
+
+    @Test("is never above active")
+    func level() throws {
+        let levels: [(Content.InterruptionLevel?, Content.InterruptionLevel?)] = [
+            (nil, nil), (.passive, .passive), (.active, .active), (.timeSensitive, .active), (.critical, .active),
+        ]
+        for (sealed, shown) in levels {
+            #expect(try open { $0.interruptionLevel = sealed }.content.interruptionLevel == shown)
+        }
+    }
+
+    @Test("has its critical sound played as an ordinary one")
+    func sound() throws {
+        let opened = try open { $0.sound = .critical(name: "bell.caf", volume: 1) }
+        #expect(opened.content.sound == .named("bell.caf"))
+    }
+
+    @Test("has all dropped that fetches, tells or draws, which an authenticated one keeps")
+    func reserved() throws {
+        let file = RemoteFile(
+            url: URL(string: "https://example.com/f")!, byteCount: 141, hash: [UInt8](repeating: 1, count: 32),
+            key: AttachmentKey())
+        let add: (inout Content) -> Void = { content in
+            content.attachments = [Content.Attachment(id: "a", file: file, type: .png)]
+            content.overflow = Overflow(file: file)
+            content.chart = PushChart(.line, points: [1])
+            content.isTemplate = true
+            content.receipt = ReceiptRequest(
+                address: ReceiptAddress(parsing: "https://example.com/r")!,
+                id: ReceiptID([UInt8](repeating: 1, count: 16)), key: [UInt8](repeating: 1, count: 32))
+        }
+        let content = try open(add).content
+        #expect(content.attachments.isEmpty && content.overflow == nil && content.chart == nil)
+        #expect(content.receipt == nil && !content.isTemplate && content.other == [:])
+        let envelope = exchange.seal(exchange.content(add))
+        let authenticated = try exchange.opener().open(envelope, at: exchange.now).content
+        #expect(authenticated.attachments.count == 1 && authenticated.overflow?.file == file)
+        #expect(authenticated.chart != nil && authenticated.receipt != nil && authenticated.isTemplate)
+    }
+}
+
+@Suite("Content that lay in a file")
+struct WholeContentTests {
+    private let exchange = Exchange()
+    private let receipt = ReceiptRequest(
+        address: ReceiptAddress(parsing: "https://push.example.com/r")!, id: ReceiptID(Array(0..<16)),
+        key: Array(100..<132))
+
+    private func opened(_ change: (inout Content) -> Void = { _ in }) throws -> OpenedContent {
+        try exchange.opener().open(exchange.seal(exchange.content(change)), at: exchange.now)
+    }
+
+    /// The whole content of a message, with changes.
+    private func whole(of opened: OpenedContent, _ change: (inout Content) -> Void = { _ in }) -> [UInt8] {
+        var content = opened.content
+        content.alert.body = "The whole message"
+        content.receipt = nil
+        change(&content)
+        return content.json
+    }
+
+    @Test("takes the place of what was in the push, and keeps the rest of it")
+    func completes() throws {
+        let opened = try opened { $0.receipt = receipt }
+        let completed = try #require(opened.completed(by: whole(of: opened)))
+        #expect(completed.content.alert.body == "The whole message")
+        #expect(completed.content.receipt == receipt)
+        #expect(completed.id == opened.id && completed.topic == opened.topic && completed.sent == opened.sent)
+        #expect(completed.sender == opened.sender && completed.ledgerKey == opened.ledgerKey)
+    }
+
+    @Test("is refused where it is another message's, another app's, of another time, or no content")
+    func others() throws {
+        let opened = try opened()
+        #expect(opened.completed(by: whole(of: opened)) != nil)
+        #expect(opened.completed(by: whole(of: opened) { $0.id = .random() }) == nil)
+        #expect(opened.completed(by: whole(of: opened) { $0.topic = "com.example.other" }) == nil)
+        #expect(opened.completed(by: whole(of: opened) { $0.sent = exchange.now.advanced(bySeconds: 1) }) == nil)
+        #expect(opened.completed(by: []) == nil)
+    }
+
+    @Test("names no further file, and brings no receipt of its own")
+    func nested() throws {
+        let opened = try opened()
+        let file = RemoteFile(
+            url: URL(string: "https://example.com/file")!, byteCount: 141, hash: [UInt8](repeating: 1, count: 32),
+            key: AttachmentKey())
+        let json = whole(of: opened) {
+            $0.overflow = Overflow(file: file)
+            $0.receipt = receipt
+        }
+        let completed = try #require(opened.completed(by: json))
+        #expect(completed.content.overflow == nil)
+        #expect(completed.content.receipt == nil)
     }
 }

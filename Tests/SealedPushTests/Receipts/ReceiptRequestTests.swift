@@ -1,3 +1,5 @@
+import PushCore
+import TestSupport
 import Testing
 
 @testable import SealedPush
@@ -68,5 +70,90 @@ extension JSONValue {
     fileprivate var members: [String: JSONValue]? {
         guard case .object(let members) = self else { return nil }
         return members
+    }
+}
+
+@Suite("Where receipts go")
+struct ReceiptAddressTests {
+    @Test(
+        "is an https URL",
+        arguments: [
+            "https://push.example.com/receipts", "https://a", "https://a.example:8443/r?app=1&x=%20",
+            "https://10.0.0.1/",
+            "https://[2001:db8::1]:443/r", "HTTPS://".lowercased() + String(repeating: "a", count: 248),
+        ])
+    func secure(text: String) throws {
+        let address = try #require(ReceiptAddress(parsing: text))
+        #expect(address.description == text)
+    }
+
+    @Test(
+        "is plain http to this machine alone",
+        arguments: ["http://127.0.0.1:80/r", "http://localhost/", "http://[::1]:8093", "http://LOCALHOST:1/"])
+    func loopback(text: String) { #expect(ReceiptAddress(parsing: text) != nil) }
+
+    @Test(
+        "is nothing else",
+        arguments: [
+            "", "https://", "https:///r", "https://:443/", "http://push.example.com/", "http://127.0.0.2/",
+            "http://localhost.example.com/", "http://localhost@example.com/", "https://a@example.com/", "ftp://a/",
+            "HTTPS://a/", "https://a/#f", "https://a /", " https://a/", "https://a/\n", "https://é.example/",
+            "https://a:0/", "https://a:65536/", "https://a:+80/", "https://a:080/", "https://a:/", "https://[::1",
+            "https://[::1]x/", "https://a\\b/", "https://a_b/", "https://a%41/", "//a/", "https://[]/",
+            "https://a/\u{7f}", "https://" + String(repeating: "a", count: 249), "file:///etc/passwd",
+        ])
+    func others(text: String) { #expect(ReceiptAddress(parsing: text) == nil, "\(text)") }
+}
+
+@Suite("A receipt's bytes")
+struct ReceiptBodyTests {
+    private static let key: [UInt8] = Array(1...32)
+    private static let body = ReceiptBody(
+        id: ReceiptID(Array(16..<32)), number: Array(32..<48), created: Timestamp(clamping: 1_760_000_003),
+        elapsedMilliseconds: 412, counts: [0, 3, 0, 0, 0, 0, 65_535] + [UInt16](repeating: 0, count: 17) + [9])
+
+    private func parse(_ bytes: [UInt8], key: [UInt8] = Self.key) throws -> ReceiptBody {
+        try key.withUnsafeBytes { try ReceiptBody(parsing: bytes, key: $0) }
+    }
+
+    @Test("are 128, and read as they were written")
+    func roundTrip() throws {
+        let bytes = Self.body.bytes(key: Self.key)
+        #expect(bytes.count == 128)
+        #expect(try parse(bytes) == Self.body)
+        #expect(try ReceiptBody.claimedID(of: bytes) == Self.body.id)
+    }
+
+    @Test("are refused at every other length")
+    func lengths() {
+        let bytes = Self.body.bytes(key: Self.key)
+        for count in Array(0..<128) + [129, 256, 4_096] {
+            let other = count < 128 ? Array(bytes.prefix(count)) : bytes + [UInt8](repeating: 0, count: count - 128)
+            #expect(throws: ReceiptError.wrongSize) { try parse(other) }
+        }
+    }
+
+    @Test("are refused with any bit flipped, and under any other key")
+    func flipped() {
+        let bytes = Self.body.bytes(key: Self.key)
+        for bit in 0..<(128 * 8) {
+            var other = bytes
+            other[bit / 8] ^= 1 << (bit % 8)
+            let expected: ReceiptError = bit < 8 ? .unknownVersion : .rejected
+            #expect(throws: expected) { try parse(other) }
+        }
+        for bit in 0..<256 {
+            var key = Self.key
+            key[bit / 8] ^= 1 << (bit % 8)
+            #expect(throws: ReceiptError.rejected) { try parse(bytes, key: key) }
+        }
+    }
+
+    @Test("count each reason at a place of its own")
+    func reasons() {
+        let numbers = OpenError.allCases.map { $0.facts.number }
+        #expect(numbers.sorted() == Array(1...16))
+        for reason in OpenError.allCases { #expect(OpenError(receiptNumber: reason.facts.number) == reason) }
+        for number: UInt8 in [0, 17, 25, 255] { #expect(OpenError(receiptNumber: number) == nil) }
     }
 }

@@ -1,4 +1,5 @@
 @testable import PushCore
+@testable import PushSender
 @testable import SealedPush
 
 /// One device, one sender it trusts, one app; and what is needed to seal from one to the other.
@@ -75,4 +76,75 @@ struct FixedKeyStore: KeyStore {
         if let error { throw error }
         return keys
     }
+}
+
+extension PrivateKey {
+    /// The key of given bytes: the public interface reads text only.
+    convenience init(secret: [UInt8]) throws {
+        let prefix = Role.kind.secretPrefix(Role.kind.algorithms[0])
+        try self.init(parsing: ReferenceBech32.encode(prefix, bytes: secret).uppercased())
+    }
+
+    var secretText: String { withSecretText { String(decoding: $0, as: UTF8.self) } }
+    var secretBytes: [UInt8] { withBytes { Array($0) } }
+}
+
+/// Two secrets whose public keys have one key ID, 4bb899b5: found once by making the keys numbered 0 to 262,143 and
+/// looking for equal IDs.
+enum Twins {
+    static let first = secret(45_721)
+    static let second = secret(48_426)
+    static let keyID = "4bb899b5"
+
+    private static func secret(_ number: Int) -> [UInt8] {
+        Array("sealed-push test key \(number)".utf8).withUnsafeBytes { SHA256.hash($0) }
+    }
+}
+
+/// A device with an enrollment key and recipients, the server it enrolls with, and their clock.
+struct Enrolling: Sendable {
+    static let topic = Exchange.topic
+    static let now = Exchange.now
+
+    let enrollmentKey = EnrollmentPrivateKey()
+    let senderKey = SenderPrivateKey()
+    /// Oldest first.
+    var identities = [DevicePrivateKey()]
+
+    var enrollment: EnrollmentPublicKey { enrollmentKey.enrollment }
+    var recipients: [DevicePublicKey] { identities.reversed().map(\.recipient) }
+
+    func record(
+        of recipients: [DevicePublicKey]? = nil, topic: Topic = Self.topic, counter: UInt64 = 7,
+        created: Timestamp = Self.now,
+        expires: Timestamp = Self.now.advanced(bySeconds: 90 * 86_400)
+    ) throws(RecordError) -> DeviceRecord {
+        try DeviceRecord(
+            of: recipients ?? self.recipients, topic: topic, counter: counter, created: created, expires: expires,
+            signedBy: enrollmentKey)
+    }
+
+    func device() throws(RecordError) -> EnrolledDevice {
+        try EnrolledDevice(pinning: try record(), topic: Self.topic, at: Self.now)
+    }
+
+    func challenge(
+        to recipient: DevicePublicKey? = nil, of enrollment: EnrollmentPublicKey? = nil, topic: Topic = Self.topic,
+        at now: Timestamp = Self.now
+    ) -> PendingChallenge {
+        PendingChallenge(
+            to: recipient ?? recipients[0], of: enrollment ?? self.enrollment, topic: topic, from: senderKey, at: now)
+    }
+
+    /// The device's answer to a challenge's text.
+    func answer(
+        _ text: String, enrollment: EnrollmentPublicKey? = nil, topic: Topic = Self.topic, keys: (any KeyStore)? = nil,
+        trusting senders: [SenderPublicKey]? = nil
+    ) throws(ChallengeError) -> String {
+        try Challenge.answer(
+            text, enrollment: enrollment ?? self.enrollment, topic: topic, keys: keys ?? store,
+            trusting: senders ?? [senderKey.sender])
+    }
+
+    var store: InMemoryKeyStore { InMemoryKeyStore(identities.map { DeviceKey($0, created: Self.now) }) }
 }

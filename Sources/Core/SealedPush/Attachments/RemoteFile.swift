@@ -1,3 +1,5 @@
+internal import PushCore
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -74,4 +76,86 @@ extension RemoteFile {
     static let maximumURLByteCount = 2_048
     /// Longer than any file that is there to be fetched by a phone.
     static let maximumByteCount: Int64 = 1 << 40
+}
+
+/// The key of one encrypted file: 32 random bytes, used for that file only.
+///
+/// Its bytes are wiped with the last reference; printing or reflecting one shows nothing of them. They travel inside the
+/// sealed content.
+public final class AttachmentKey: Sendable {
+    private let bytes: WipedBytes
+
+    /// A new random key.
+    public init() {
+        bytes = WipedBytes(count: SecretStream.keyByteCount) { SecureRandom.fill($0) }
+    }
+
+    /// Nil unless the text is base64url of 32 bytes.
+    init?(text: String) {
+        guard var decoded = Base64URL.decode(text.utf8), decoded.count == SecretStream.keyByteCount else { return nil }
+        defer { wipe(&decoded) }
+        bytes = WipedBytes(count: decoded.count) { [decoded] in $0.copyBytes(from: decoded) }
+    }
+
+    /// For the content's JSON and nothing else.
+    var text: String { bytes.withBytes { Base64URL.encode(Array($0)) } }
+
+    /// Lends the 32 bytes, for as long as `body` runs.
+    package func withBytes<Answer: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        try bytes.withBytes(body)
+    }
+}
+
+extension AttachmentKey: Hashable {
+    public static func == (one: AttachmentKey, other: AttachmentKey) -> Bool {
+        one.withBytes { one in other.withBytes { ConstantTime.areEqual(one, $0) } }
+    }
+
+    /// Of the key's hash, not of the key.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(withBytes { BLAKE2b.hash(Array($0), byteCount: 32) })
+    }
+}
+
+extension AttachmentKey: CustomStringConvertible, CustomReflectable {
+    public var description: String { "AttachmentKey(hidden)" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Why a file was not sealed, or did not open. Holds nothing of it.
+public enum AttachmentError: String, Error, Sendable {
+    /// Larger than iOS shows a file of this kind, or than was said.
+    case tooLarge = "too-large"
+    /// Shorter than was said.
+    case cut
+    /// Other bytes than were sealed.
+    case altered
+    /// Not of the kind that it was said to be.
+    case wrongType = "wrong-type"
+    /// Empty.
+    case empty
+    /// A file could not be read.
+    case unreadable
+    /// A file could not be written: mostly, the disk is full.
+    case notWritable = "not-writable"
+    /// The file exists already.
+    case exists
+}
+
+extension AttachmentError: CustomStringConvertible {
+    /// One sentence for a person.
+    public var description: String {
+        switch self {
+        case .tooLarge: "the file is larger than iOS shows one of its kind (sound 5 MB, picture 10 MB, movie 50 MB)"
+        case .cut: "the file is shorter than it should be"
+        case .altered: "the file is not the one that was sealed"
+        case .wrongType: "the file is not of the kind that its name says"
+        case .empty: "the file is empty"
+        case .unreadable: "the file can't be read"
+        case .notWritable: "the file can't be written: is there such a folder, and room on the disk?"
+        case .exists: "the file exists already, and is not overwritten"
+        }
+    }
 }

@@ -60,3 +60,121 @@ package struct JSONMembers: Sendable {
         members.append((name, value))
     }
 }
+
+/// An object's members, taken out one by one, so that what is left is what nobody knew. Errors name the member by its path.
+struct MemberReader {
+    private(set) var rest: JSONMembers
+    private let path: String?
+
+    init(_ members: consuming JSONMembers) {
+        rest = members
+        path = nil
+    }
+
+    /// - Throws: ``ContentError/invalid(_:)`` for anything but an object.
+    init(_ value: JSONValue, at path: String) throws(ContentError) {
+        guard case .object(let members) = value else { throw .invalid(path) }
+        rest = JSONMembers(members)
+        self.path = path
+    }
+
+    mutating func take(_ name: String) -> JSONValue? { rest.take(name)?.json }
+
+    /// Nil where the member is missing; an error where `read` makes nothing of it.
+    mutating func optional<Value>(
+        _ name: String, _ read: (JSONValue) -> Value?
+    ) throws(ContentError) -> Value? {
+        guard let member = take(name) else { return nil }
+        guard let value = read(member) else { throw .invalid(place(of: name)) }
+        return value
+    }
+
+    mutating func required<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(ContentError) -> Value {
+        guard let value = try optional(name, read) else { throw .missing(place(of: name)) }
+        return value
+    }
+
+    /// The members of one that is an object.
+    mutating func required<Value>(
+        _ name: String, _ read: (inout JSONMembers) -> Value?
+    ) throws(ContentError) -> Value {
+        guard let member = rest.take(name) else { throw .missing(place(of: name)) }
+        guard var members = member.members, let value = read(&members) else { throw .invalid(place(of: name)) }
+        return value
+    }
+
+    func place(of name: String) -> String { path.map { "\($0).\(name)" } ?? name }
+}
+
+/// Any JSON value: what an app puts into `data`, and what a newer sender puts where this version knows no key.
+///
+/// Literals stand for values, except `nil`: write `.null`, so that a missing value and a null one are never mixed up.
+public enum JSONValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    /// Finite; a value that is not can't be sealed.
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    /// The value under a key, where this is an object that has it.
+    public subscript(key: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members[key]
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(floatLiteral value: Double) { self = .number(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(Dictionary(elements) { _, last in last })
+    }
+}
+
+extension JSONValue: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let values): try container.encode(values)
+        case .object(let members): try container.encode(members)
+        }
+    }
+}
+
+extension JSONValue {
+    package var bool: Bool? {
+        guard case .bool(let value) = self else { return nil }
+        return value
+    }
+
+    package var string: String? {
+        guard case .string(let value) = self else { return nil }
+        return value
+    }
+
+    package var integer: Int64? {
+        guard case .integer(let value) = self else { return nil }
+        return value
+    }
+
+    package var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        case .null, .bool, .string, .array, .object: nil
+        }
+    }
+}

@@ -45,13 +45,13 @@ extension OpenError: CustomStringConvertible {
 
 extension OpenError {
     /// What is fixed about each reason, said once.
-    public struct Facts: Hashable, Sendable {
+    package struct Facts: Hashable, Sendable {
         /// How receipts count it: its place among their counts. Never used for another reason. Source: Specification 16.3.
         package let number: UInt8
         /// Which step of opening ends with it; nil for what may happen at any.
-        public let step: Step?
+        package let step: Step?
         /// Who can put it right, as a rule.
-        public let fault: Fault
+        package let fault: Fault
 
         fileprivate init(_ number: UInt8, _ step: Step?, _ fault: Fault) {
             (self.number, self.step, self.fault) = (number, step, fault)
@@ -79,7 +79,7 @@ extension OpenError {
         case ledger
     }
 
-    public enum Fault: String, Sendable, CaseIterable {
+    package enum Fault: String, Sendable, CaseIterable {
         /// The sender's server: what it seals, to which keys, by which clock.
         case server
         /// The app: how it is configured, signed and built.
@@ -90,7 +90,7 @@ extension OpenError {
         case nobody
     }
 
-    public var facts: Facts {
+    package var facts: Facts {
         switch self {
         case .malformed: Facts(1, .envelope, .carrier)
         case .unknownRecipient: Facts(2, .recipient, .server)

@@ -248,3 +248,136 @@ extension [UInt8] {
         for shift in stride(from: UInt64(56), through: 0, by: -8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
     }
 }
+
+/// Why a signed record is not believed, or can't be made. The codes are stable. Never holds anything of the record.
+///
+/// Source: Specification 11.3.
+public enum RecordError: String, Error, CaseIterable, Sendable {
+    /// Not in the form of Specification 11.1.
+    case malformed
+    /// A typing or copying error.
+    case wrongChecksum = "wrong-checksum"
+    /// A record of another kind than the one that is expected here.
+    case wrongType = "wrong-type"
+    /// Not signed by the key that it names.
+    case badSignature = "bad-signature"
+    /// Signed by another key than the pinned one.
+    case foreignSigner = "foreign-signer"
+    /// Made for another app.
+    case otherTopic = "other-topic"
+    /// Made more than 26 hours ahead of now.
+    case notYetValid = "not-yet-valid"
+    /// Past its end.
+    case expired
+    /// Older than the record that is known already.
+    case rolledBack = "rolled-back"
+    /// As new as the record that is known already, and not the same.
+    case conflicting
+    /// None of its recipients has answered a challenge yet.
+    case unproven
+}
+
+extension RecordError: CustomStringConvertible {
+    /// One sentence for a person.
+    public var description: String {
+        switch self {
+        case .malformed:
+            """
+            this is no well-formed record: its text begins with pushrecord. and has no spaces, it names 1 to 16 keys, none \
+            twice, and it ends after it was made
+            """
+        case .wrongChecksum: "the record was altered or cut on the way: copy it again, as a whole"
+        case .wrongType: "this is another kind of record: a device's and a sender set can't stand for one another"
+        case .badSignature: "the record is not signed by the key it names: it was altered or forged"
+        case .foreignSigner: "the record is signed by another key than the pinned one: ask its owner which is right"
+        case .otherTopic: "the record is for another app: its topic differs"
+        case .notYetValid: "the record was made more than 26 hours ahead of this clock: compare the two clocks"
+        case .expired: "the record has expired: ask for a new one"
+        case .rolledBack: "the record is older than the one that is known already: ask for the newest"
+        case .conflicting:
+            "there are two different records with this counter: have a new one signed, with a higher counter"
+        case .unproven: "none of the record's recipients has answered a challenge yet: send one"
+        }
+    }
+}
+
+/// Public bytes as text: a prefix that says what they are, then base64url without padding, strictly.
+package struct ArmouredText {
+    let prefix: String
+    /// How many bytes there may be.
+    let byteCounts: ClosedRange<Int>
+
+    var characterCounts: ClosedRange<Int> {
+        let count = { prefix.utf8.count + Base64URL.textByteCount(of: $0) }
+        return count(byteCounts.lowerBound)...count(byteCounts.upperBound)
+    }
+
+    package func text(of bytes: [UInt8]) -> String { prefix + Base64URL.encode(bytes) }
+
+    /// Nil for another prefix, another length, or what is not canonical; the length is looked at first.
+    package func bytes(of text: String) -> [UInt8]? {
+        guard characterCounts.contains(text.utf8.count), text.utf8.starts(with: prefix.utf8) else { return nil }
+        return Base64URL.decode(text.utf8.dropFirst(prefix.utf8.count))
+    }
+
+    /// The bytes, and the first four of their SHA-256.
+    package static func appendingChecksum(to bytes: [UInt8]) -> [UInt8] { bytes + checksum(of: bytes[...]) }
+
+    /// The bytes before the checksum; nil where it is another's.
+    package static func removingChecksum(from bytes: [UInt8]) -> [UInt8]? {
+        let content = bytes.dropLast(checksumByteCount)
+        guard bytes.suffix(checksumByteCount) == checksum(of: content) else { return nil }
+        return Array(content)
+    }
+
+    static func lengthened(_ byteCounts: ClosedRange<Int>, by count: Int) -> ClosedRange<Int> {
+        byteCounts.lowerBound + count...byteCounts.upperBound + count
+    }
+
+    package static let checksumByteCount = 4
+
+    private static func checksum(of bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        bytes.withUnsafeBytes { SHA256.hash($0) }.prefix(checksumByteCount)
+    }
+}
+
+/// Whom a device believes: senders that its app has built in, and authorities that may replace them.
+///
+/// Until the first sender set of a pinned authority arrives, the senders count. From then on only those of the newest set
+/// do, so that a stolen key goes out of use without an update of the app. A set that has expired is not followed by the
+/// built-in senders again: who can hold back the next one must not bring an old key back. Source: Specification 11.
+public struct TrustedSenders: Hashable, Sendable {
+    /// Most likely first.
+    public let senders: [SenderPublicKey]
+    public let authorities: [AuthorityPublicKey]
+
+    public init(_ senders: [SenderPublicKey], authorities: [AuthorityPublicKey] = []) {
+        self.senders = senders
+        self.authorities = authorities
+    }
+
+    /// Who is believed now, in the order of trying.
+    ///
+    /// - Parameter set: the newest that the device has accepted, from its key store.
+    package func senders(following set: SenderSet?, topic: Topic, at now: Timestamp) -> [SenderPublicKey] {
+        // A set of an authority that the app no longer pins does not count.
+        guard let set, authorities.contains(set.authority), set.topic == topic else { return senders }
+        do throws(RecordError) {
+            try check(set, topic: topic, replacing: set, at: now)
+            return set.senders
+        } catch {
+            return []
+        }
+    }
+
+    /// Returns if a set is to be accepted: signed by a pinned authority, for this app, valid now, and not older than the
+    /// one that is known.
+    public func check(
+        _ set: SenderSet, topic: Topic, replacing known: SenderSet?, at now: Timestamp
+    ) throws(RecordError) {
+        guard let authority = authorities.first(where: { $0 == set.authority }) else { throw .foreignSigner }
+        // A set of an authority that the app no longer pins does not count, or a stolen key could hold the counter up for ever.
+        let known = known.flatMap { authorities.contains($0.authority) ? $0 : nil }
+        try set.check(pinned: authority, topic: topic, replacing: known, at: now)
+    }
+}

@@ -109,3 +109,171 @@ extension JSONValue {
         return Timestamp(secondsSince1970: seconds)
     }
 }
+
+/// A sender set as it is stored: `senders <topic> <authority> <counter>`.
+///
+/// Each has a name of its own and none is ever changed, so of two processes that accept two sets at once both succeed, and
+/// the higher counter counts: no order of calls puts the device back to an older set.
+struct StoredSenderSet {
+    let topic: Topic
+    let authority: AuthorityPublicKey
+    let counter: UInt64
+    let item: ListedItem
+
+    init?(_ item: ListedItem) {
+        let words = item.account.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard words.count == 4, words[0] == Self.kind, let topic = Topic(parsing: words[1]),
+            let authority = try? AuthorityPublicKey(parsing: words[2]), let counter = UInt64(words[3])
+        else { return nil }
+        self.topic = topic
+        self.authority = authority
+        self.counter = counter
+        self.item = item
+    }
+
+    /// The item for a set that was accepted; when, is for people who look into the keychain.
+    static func item(_ set: SenderSet, accepted: Timestamp) -> SecretItem {
+        var writer = JSONWriter()
+        writer.object { $0.integer("accepted", accepted.secondsSince1970) }
+        let text = Array(set.description.utf8)
+        return SecretItem(
+            account: "\(kind) \(set.topic) \(set.authority) \(set.counter)", attributes: writer.bytes,
+            secret: text.withUnsafeBytes { ItemSecret(copying: $0) })
+    }
+
+    /// Nil where the secret is damaged.
+    func set(_ secret: ItemSecret) -> SenderSet? {
+        let text = secret.withBytes { String(decoding: $0, as: UTF8.self) }
+        guard let set = try? SenderSet(parsing: text), set.topic == topic, set.authority == authority,
+            set.counter == counter
+        else { return nil }
+        return set
+    }
+
+    /// The one with the highest counter, whoever has signed it (Specification 11.3.2).
+    static func newest(of sets: [StoredSenderSet]) -> StoredSenderSet? {
+        sets.max { first, second in
+            if first.counter != second.counter { return first.counter < second.counter }
+            return first.authority.description < second.authority.description
+        }
+    }
+
+    private static let kind = "senders"
+}
+
+/// The device's enrollment key for one app as it is stored, `enrollment <topic>`, with the newest record it has signed.
+package struct StoredEnrollment {
+    package let item: ListedItem
+    /// That of the newest record; 0 before the first. Nil where the item is damaged, so that it is not known.
+    package let counter: UInt64?
+    /// Nil before the first, and where it is damaged.
+    let record: DeviceRecord?
+
+    init(_ item: ListedItem) {
+        self.item = item
+        let members =
+            JSONReader.object(item.attributes, maximumByteCount: DeviceRecord.maximumCharacterCount + 1_024) ?? [:]
+        if case .integer(let number)? = members["counter"] {
+            counter = UInt64(exactly: number)
+        } else {
+            counter = nil
+        }
+        if case .string(let text)? = members["record"] {
+            record = try? DeviceRecord(parsing: text)
+        } else {
+            record = nil
+        }
+    }
+
+    /// The item for one that is to be stored, before its first record.
+    package static func item(_ key: EnrollmentPrivateKey, for topic: Topic) -> SecretItem {
+        SecretItem(
+            account: account(topic), attributes: attributes(counter: 0, record: nil),
+            secret: key.withSecretText { ItemSecret(copying: $0) })
+    }
+
+    /// Nil where it is damaged, or gone.
+    package func key(in items: any SecretItems) throws(SecretItemError) -> EnrollmentPrivateKey? {
+        try items.secret(of: item)?.withBytes { try? EnrollmentPrivateKey(parsing: $0) }
+    }
+
+    static func account(_ topic: Topic) -> String { "enrollment \(topic)" }
+
+    /// The counter stands beside the record, so that it survives one that can't be read.
+    package static func attributes(counter: UInt64, record: DeviceRecord?) -> [UInt8] {
+        var writer = JSONWriter(reservingByteCount: 1_200)
+        writer.object { object in
+            object.integer("counter", Int64(clamping: counter))
+            object.string("record", record?.description)
+        }
+        return writer.bytes
+    }
+}
+
+/// A device's own keys in its keychain, as what opens asks for them. Only reads; ``OwnDevice`` changes them.
+///
+/// A key is found by its name, and its secret alone is read. An extension that asks while its app is in the middle of a
+/// change finds a state between two calls; each of those opens what should open. That something is not there is said only
+/// when nothing can be hidden: before the first unlock the answer is `locked`. Safe from several threads and processes.
+package struct DeviceKeys: KeyStore {
+    let items: any SecretItems
+
+    package init(_ items: any SecretItems) { self.items = items }
+
+    package func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] {
+        try read { () throws(SecretItemError) in
+            // One whose secret could be read is there, whatever else is hidden.
+            let found = try keys(for: id, among: items.list())
+            return try found.isEmpty ? keys(for: id, among: items.all()) : found
+        }
+    }
+
+    private func keys(for id: KeyID, among listed: [ListedItem]) throws(SecretItemError) -> [DeviceKey] {
+        var found: [DeviceKey] = []
+        for key in StoredItems(listed).keys where key.recipient.keyID == id && key.life.opens {
+            if let key = try key.deviceKey(in: items) { found.append(key) }
+        }
+        return found
+    }
+
+    package func senderSet(for topic: Topic) throws(KeyStoreError) -> SenderSet? {
+        for _ in 1...Self.attemptCount {
+            let listed = try read { () throws(SecretItemError) in try items.all() }
+            guard let newest = StoredSenderSet.newest(of: StoredItems(listed).senderSets(for: topic)) else {
+                return nil
+            }
+            // One that is gone has made room for a newer one.
+            guard let secret = try read({ () throws(SecretItemError) in try items.secret(of: newest.item) }) else {
+                continue
+            }
+            // Without it the senders that are built into the app would be believed again.
+            guard let set = newest.set(secret) else { throw .unavailable("the newest sender set is damaged") }
+            return set
+        }
+        throw .unavailable("another process keeps changing the sender set")
+    }
+
+    private func read<Answer>(_ body: () throws(SecretItemError) -> Answer) throws(KeyStoreError) -> Answer {
+        do {
+            return try body()
+        } catch {
+            switch error {
+            case .locked: throw .locked
+            case .other(let code): throw .unavailable("the keychain answered with \(code)")
+            case .duplicate, .notFound: throw .unavailable("the keychain could not be read")
+            }
+        }
+    }
+
+    private static let attemptCount = 16
+}
+
+extension SecretItems {
+    /// Nil where the item is gone since it was listed.
+    func secret(of item: ListedItem) throws(SecretItemError) -> ItemSecret? {
+        do throws(SecretItemError) { return try secret(account: item.account) } catch {
+            guard error == .notFound else { throw error }
+            return nil
+        }
+    }
+}

@@ -158,3 +158,248 @@ public struct FileLedger: Sendable {
     private static let originTextName = "origin.text"
     static let rotationMarker = "rotate"
 }
+
+extension FileLedger: ReplayLedger {
+    /// Specification 7.4: the floor, the entry, the floor again.
+    package func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
+        try record(entry, at: now) {}
+    }
+
+    /// - Parameter afterReserving: runs where another process's purge would hurt most; for tests.
+    func record(
+        _ entry: LedgerEntry, at now: Timestamp, afterReserving: () -> Void
+    ) throws(LedgerError) -> LedgerAnswer {
+        try checkFloor(entry, at: now)
+        let answer = try reserve(entry)
+        afterReserving()
+        // A purge raises the floor before it removes entries: had it removed this one's, this would show it.
+        try checkFloor(entry, at: now)
+        return answer
+    }
+
+    private func checkFloor(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) {
+        if let floor = try floor() {
+            guard entry.sent > floor else { throw .replayed }
+            return
+        }
+        // Specification 7.9: nobody knows what was opened before.
+        try begin(floor: now, asksForNewKey: true)
+        guard let floor = try floor(), entry.sent > floor else { throw .replayed }
+    }
+
+    /// Makes the entry, or finds it made by an earlier open under the same request identifier.
+    private func reserve(_ entry: LedgerEntry) throws(LedgerError) -> LedgerAnswer {
+        let dayFolder = folder.appending(path: Self.dayName(entry.sent))
+        let file = dayFolder.appending(path: Self.entryName(entry))
+        let identifier = BLAKE2b.hash(Array(entry.requestIdentifier.utf8), byteCount: 32)
+        let bytes = Array(Hex.encode(identifier).utf8) + [UInt8(ascii: "\n")]
+        // First of all a look: a repeat needs no room on the disk, and none of the calls that a full one refuses.
+        if try isThere(file, holding: bytes) { return .repeated }
+        if try create(file, holding: bytes) { return .first }
+        // Another process was faster; or a purge, whose floor then lies above the message.
+        guard try isThere(file, holding: bytes) else { throw .replayed }
+        return .repeated
+    }
+
+    /// Whether an earlier open under the same request identifier made the entry. One that can't be read at the moment is
+    /// nobody's yet.
+    private func isThere(_ file: URL, holding bytes: [UInt8]) throws(LedgerError) -> Bool {
+        let seen: [UInt8]
+        do throws(DurableFiles.Failure) {
+            seen = try DurableFiles.read(file, limit: bytes.count + 1)
+        } catch {
+            guard error.code == ENOENT else { throw .unavailable }
+            return false
+        }
+        guard seen == bytes else { throw .replayed }
+        // Who made it may have been killed before it would outlast the power. Where that can't be mended now, the text
+        // that is on the screen weighs more than a repeat that would ring.
+        try? DurableFiles.sync(folder: file.deletingLastPathComponent())
+        return true
+    }
+
+    /// A purge may take the day's folder away at any moment: then once more.
+    private func create(_ file: URL, holding bytes: [UInt8]) throws(LedgerError) -> Bool {
+        for _ in 1...3 {
+            do throws(DurableFiles.Failure) {
+                let dayFolder = file.deletingLastPathComponent()
+                try DurableFiles.ensureFolder(dayFolder)
+                // Who made the folder may have been killed before it would outlast the power.
+                if try DurableFiles.isEmpty(folder: dayFolder) { try DurableFiles.sync(folder: folder) }
+                return try DurableFiles.create(file, holding: bytes, staging: folder)
+            } catch {
+                guard error.code == ENOENT else { throw .unavailable }
+            }
+        }
+        throw .unavailable
+    }
+
+    static func dayName(_ sent: Timestamp) -> String { String(sent.secondsSince1970 / 86_400) }
+
+    /// `<sent>-<key>`: a purge reads the time off the name.
+    private static func entryName(_ entry: LedgerEntry) -> String {
+        "\(entry.sent.secondsSince1970)-\(Hex.encode(entry.key))"
+    }
+}
+
+extension FileLedger {
+    /// Drops what is older than 30 days, and beyond 20,000 entries the oldest; raises the floor first, durably.
+    ///
+    /// Goes day by day, the oldest first, so that it makes progress however often it is cut off; what is then left over
+    /// lies at or below the floor, and goes next time. Source: Specification 7.8.
+    package func purge(at now: Timestamp) {
+        // The floor that is there must outlast the power before what lies below it goes.
+        guard let names = try? names(), var floor = try? floor(), (try? DurableFiles.sync(folder: folder)) != nil
+        else { return }
+        let oldest = now.advanced(bySeconds: -TimeRules.maximumAge)
+        var kept: [Entry] = []
+        for day in names.compactMap(Self.decimal).sorted() {
+            let entries = entries(inDay: String(day)).sorted { $0.sent < $1.sent }
+            if let last = entries.last(where: { $0.sent < oldest }), last.sent > floor {
+                guard (try? raise(to: last.sent)) != nil else { return }
+                floor = last.sent
+            }
+            remove(entries, upTo: floor)
+            kept += entries.filter { $0.sent > floor }
+            // Fails for a folder that is not empty, as it should.
+            rmdir(path(String(day)))
+        }
+        let excess = kept.count - LedgerLimits.maximumEntryCount
+        if excess > 0, (try? raise(to: kept[excess - 1].sent)) != nil { remove(kept, upTo: kept[excess - 1].sent) }
+        DurableFiles.removeUnfinished(in: folder, untouchedFor: 86_400)
+        removeForeignOrigins()
+    }
+
+    private typealias Entry = (sent: Timestamp, path: String)
+
+    private func remove(_ entries: [Entry], upTo floor: Timestamp) {
+        for entry in entries where entry.sent <= floor { unlink(path(entry.path)) }
+    }
+
+    /// What is named as an entry is; other names are left alone.
+    private func entries(inDay day: String) -> [Entry] {
+        let names = (try? DurableFiles.names(in: folder.appending(path: day))) ?? []
+        return names.compactMap { name in
+            let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2, let sent = Self.decimal(String(parts[0])),
+                let moment = Timestamp(secondsSince1970: sent), Self.isKey(parts[1])
+            else { return nil }
+            return (moment, "\(day)/\(name)")
+        }
+    }
+
+    /// 64 hexadecimal digits.
+    private static func isKey(_ text: Substring) -> Bool { text.utf8.count == 64 && Hex.decode(text) != nil }
+}
+
+extension FileLedger {
+    /// Begins the ledger of a new installation. For the app, before it makes the device's first key: a ledger that is
+    /// found missing later counts as lost (Specification 7.9 and 7.11).
+    ///
+    /// - Throws: ``FileLedgerError``. Does nothing to a ledger that is there.
+    public static func begin(in container: SharedContainer) throws(FileLedgerError) {
+        try begin(in: container, environment: .system, at: DeviceEnvironment.system.now())
+    }
+
+    static func begin(
+        in container: SharedContainer, environment: DeviceEnvironment, at now: Timestamp
+    ) throws(FileLedgerError) {
+        guard let ledger = FileLedger(container: container, environment: environment) else { throw .noContainer }
+        do {
+            guard try ledger.floor() == nil else { return }
+            try ledger.begin(floor: now.advanced(bySeconds: -1), asksForNewKey: false)
+        } catch {
+            throw .notWritable
+        }
+    }
+
+    init?(container: SharedContainer, environment: DeviceEnvironment) {
+        guard let root = environment.folder(container) else { return nil }
+        self.init(folder: root.appending(path: Self.folderName, directoryHint: .isDirectory))
+    }
+
+    /// Whether it is missing, or a copy. One that can't be read at the moment is neither.
+    var isMissing: Bool {
+        do throws(LedgerError) { return try floor() == nil } catch { return false }
+    }
+
+    /// Takes back the request for a new key, durably.
+    func newKeyWasMade() {
+        unlink(path(Self.rotationMarker))
+        try? DurableFiles.sync(folder: folder)
+    }
+
+    package static let folderName = "ledger"
+}
+
+/// Why a ledger could not be begun.
+public enum FileLedgerError: Error, Equatable, Sendable {
+    /// The system knows no such app group: check both targets' entitlements.
+    case noContainer
+    /// The folder can't be written.
+    case notWritable
+}
+
+/// What a file has and a copy of it has not: its inode, and the time at which it was made.
+///
+/// So a ledger that was copied back from an older copy is known for what it is. Programs can't set either. On Linux,
+/// where Swift sees no time of birth, the time of the last change of status stands for it: the file is never touched
+/// again. Source: Specification 7.6, `origin`.
+enum FileOrigin {
+    /// "inode seconds.nanoseconds", and a newline.
+    static func text(of file: URL) throws(DurableFiles.Failure) -> String {
+        var status = stat()
+        guard stat(file.path(percentEncoded: false), &status) == 0 else { throw DurableFiles.Failure(code: errno) }
+        #if canImport(Darwin)
+            let moment = status.st_birthtimespec
+        #else
+            let moment = status.st_ctim
+        #endif
+        let fraction = String(moment.tv_nsec)
+        let zeros = String(repeating: "0", count: max(0, 9 - fraction.count))
+        return "\(status.st_ino) \(moment.tv_sec).\(zeros)\(fraction)\n"
+    }
+}
+
+/// Remembers what has been opened, so that nothing opens twice. Source: Specification 7.
+package protocol ReplayLedger: Sendable {
+    /// Records a message before it is shown; durable when it returns.
+    func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer
+    /// Forgets what the time rules refuse anyway; may take long, and may be cut off at any moment.
+    func purge(at now: Timestamp)
+}
+
+/// One message as the ledger knows it.
+package struct LedgerEntry: Sendable {
+    /// 32 bytes.
+    let key: [UInt8]
+    let sent: Timestamp
+    /// Under what the system delivers it.
+    let requestIdentifier: String
+
+    package init(key: [UInt8], sent: Timestamp, requestIdentifier: String) {
+        self.key = key
+        self.sent = sent
+        self.requestIdentifier = requestIdentifier
+    }
+}
+
+package enum LedgerAnswer: Sendable {
+    case first
+    /// Seen before under the same request identifier: it replaces itself on the screen, silently.
+    case repeated
+}
+
+package enum LedgerError: Error, Equatable, Sendable {
+    case replayed
+    /// It could not be written, or not in time.
+    case unavailable
+}
+
+package enum LedgerLimits {
+    package static let maximumEntryCount = 20_000
+    /// What the time budget of a push leaves for writing when nothing else has taken any.
+    package static let writeTime = ServiceRun.timeBudget - timeAfterwards
+    /// What a slow ledger leaves for the rest: while the content lies opened in memory, a write is worth waiting for.
+    static let timeAfterwards = Duration.seconds(3)
+}

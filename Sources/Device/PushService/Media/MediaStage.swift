@@ -1,6 +1,6 @@
 internal import Foundation
 internal import PushCore
-internal import SealedPush
+public import SealedPush
 
 /// Fetches a message's pictures, sounds and movies, checks and decrypts them, and attaches them to the notification.
 ///
@@ -86,5 +86,182 @@ public struct OverflowStage: ServiceStage {
             (piece) throws(AttachmentError) in bytes.withLock { $0.append(contentsOf: piece) }
         }
         return bytes.withLock { $0 }
+    }
+}
+
+/// One file's way from the web to whoever takes it: fetched, checked and decrypted as it arrives, in memory that does not
+/// depend on its length. Source: Specification 14.3.
+struct FileDownload: Sendable {
+    let file: RemoteFile
+    let rules: NetworkRules
+    let fetcher: any Fetching
+    let deadline: ContinuousClock.Instant
+
+    /// Fetches the file and lends its content to `take`, piece by piece, in order, one at a time. What was taken is to be
+    /// believed only once this has returned. Cancelling the task ends the connection.
+    func run(
+        _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
+    ) async throws(MediaError) {
+        let opening = Opening(file, take)
+        var url = file.url
+        for _ in 0...Self.maximumRedirectCount {
+            let answer = try await fetch(url, opening)
+            guard let target = answer.redirect else { return try opening.finish() }
+            guard let next = URL(string: target, relativeTo: url)?.absoluteURL else { throw .addressRefused }
+            url = next
+        }
+        throw .tooManyRedirects
+    }
+
+    private func fetch(_ url: URL, _ opening: Opening) async throws(MediaError) -> FetchAnswer {
+        try fetcher.check(url, by: rules)
+        return try await fetcher.answer(
+            to: FetchRequest(
+                url: url, deadline: deadline,
+                mayConnect: { [fetcher, rules] (address) throws(MediaError) in try fetcher.check(address, by: rules) },
+                wantsBody: { [file] (answer) throws(MediaError) in
+                    guard answer.redirect == nil else { return false }
+                    try Self.check(answer, of: file)
+                    return true
+                },
+                take: { (bytes) throws(MediaError) in try opening.take(bytes) }))
+    }
+
+    /// Whether an answer can be that of the file.
+    static func check(_ answer: FetchAnswer, of file: RemoteFile) throws(MediaError) {
+        guard answer.status == 200 else { throw .status(answer.status) }
+        guard (answer.contentEncoding?.lowercased() ?? "identity") == "identity" else { throw .file(.altered) }
+        guard let length = answer.contentLength, length != Int64(file.byteCount) else { return }
+        throw .file(length > Int64(file.byteCount) ? .tooLarge : .cut)
+    }
+
+    /// What checks and decrypts. Unchecked: the fetcher calls it from one thread at a time, and has ended when it is finished.
+    private final class Opening: @unchecked Sendable {
+        private var opening: RemoteFileOpening?
+        private let take: @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
+
+        init(
+            _ file: RemoteFile, _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
+        ) {
+            opening = RemoteFileOpening(file)
+            self.take = take
+        }
+
+        func take(_ bytes: UnsafeRawBufferPointer) throws(MediaError) {
+            do throws(AttachmentError) { try opening?.take(bytes, take) } catch { throw .file(error) }
+        }
+
+        func finish() throws(MediaError) {
+            guard let opening = opening.take() else { throw .network }
+            do throws(AttachmentError) { try opening.finish() } catch { throw .file(error) }
+        }
+    }
+
+    private static let maximumRedirectCount = 3
+}
+
+extension StageContext {
+    /// Fetches a file of the message, until the stage's deadline at the latest.
+    func download(
+        _ file: RemoteFile, allowsPrivateAddresses: Bool,
+        _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
+    ) async throws(MediaError) {
+        let rules = NetworkRules(allowsPrivateAddresses: allowsPrivateAddresses)
+        try await FileDownload(file: file, rules: rules, fetcher: fetcher, deadline: deadline).run(take)
+    }
+}
+
+/// A file while it is written: of the announced kind from its first bytes on, and in place only when it is whole.
+final class MediaFile: Sendable {
+    private let file: URL
+    private let type: MediaType
+    private let state: Locked<State>
+
+    private struct State {
+        var descriptor: Int32
+        var start: [UInt8] = []
+        var isChecked = false
+    }
+
+    /// Makes the file, which must not exist yet.
+    init(_ file: URL, type: MediaType) throws(MediaError) {
+        let descriptor = open(
+            file.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .file(.notWritable) }
+        self.file = file
+        self.type = type
+        state = Locked(State(descriptor: descriptor))
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(AttachmentError) {
+        try state.withLock { (state) throws(AttachmentError) in
+            if !state.isChecked {
+                state.start.append(contentsOf: bytes.prefix(MediaType.signatureByteCount - state.start.count))
+                if state.start.count == MediaType.signatureByteCount { try check(&state) }
+            }
+            do throws(DurableFiles.Failure) {
+                try DurableFiles.writeAll(bytes, to: state.descriptor)
+            } catch {
+                throw .notWritable
+            }
+        }
+    }
+
+    /// Puts the file in its place.
+    func finish(as finished: URL) throws(MediaError) {
+        do throws(AttachmentError) {
+            try state.withLock { (state) throws(AttachmentError) in
+                if !state.isChecked { try check(&state) }
+                let isClosed = close(state.descriptor) == 0
+                state.descriptor = -1
+                guard isClosed else { throw .notWritable }
+            }
+            do throws(DurableFiles.Failure) { try DurableFiles.rename(file, to: finished) } catch { throw .notWritable }
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private func check(_ state: inout State) throws(AttachmentError) {
+        guard type.matches(state.start) else { throw .wrongType }
+        state.isChecked = true
+        state.start = []
+    }
+
+    deinit {
+        // Does nothing where the file has been put in its place.
+        unlink(file.path(percentEncoded: false))
+        let descriptor = state.withLock { $0.descriptor }
+        if descriptor >= 0 { close(descriptor) }
+    }
+}
+
+/// Why a file of a message was not fetched. Holds no address.
+public enum MediaError: StageError, Equatable {
+    /// Not `https`.
+    case notSecure
+    /// A private or local address, which the app has not allowed.
+    case addressRefused
+    /// More than three redirects.
+    case tooManyRedirects
+    /// Another status than 200.
+    case status(Int)
+    /// The connection failed, was cut, or nothing came for 10 seconds.
+    case network
+    /// The file itself.
+    case file(AttachmentError)
+    /// The content in it is not the message's.
+    case otherContent
+
+    public var code: String {
+        switch self {
+        case .notSecure: "not-secure"
+        case .addressRefused: "address-refused"
+        case .tooManyRedirects: "too-many-redirects"
+        case .status(let status): "status-\(status)"
+        case .network: "network"
+        case .file(let error): error.rawValue
+        case .otherContent: "other-content"
+        }
     }
 }

@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import NIOSSL
 
 /// What a transport needs to know. Only endpoint and key have no default.
 public struct APNSConfiguration: Sendable {
@@ -21,11 +22,11 @@ public struct APNSConfiguration: Sendable {
         /// when all others are full.
         public var connectionCount = 4
         /// Connections for device tokens not yet accepted: 1 or more.
-        public var unprovenConnectionCount = 1
+        package var unprovenConnectionCount = 1
         /// Pushes that wait for a free stream. The next one fails with `overloaded`: 1 or more.
         public var waitingCount = 100_000
         /// How many proven device tokens are remembered, at about 40 bytes each: 2 or more.
-        public var provenTokenCount = 1_000_000
+        package var provenTokenCount = 1_000_000
         /// The number of a connection's first stream: for tests of the last.
         var firstStreamID: Int32 = 1
 
@@ -40,11 +41,11 @@ public struct APNSConfiguration: Sendable {
         public var request: Duration = .seconds(30)
         /// How long a connection may owe answers without giving one while pushes wait for it, because it is full or has not
         /// accepted any push yet. Then another is opened; late answers are still taken.
-        public var firstAnswer: Duration = .seconds(5)
+        package var firstAnswer: Duration = .seconds(5)
         /// Silence after which a connection that owes an answer is pinged.
-        public var pingWhileBusy: Duration = .seconds(10)
+        package var pingWhileBusy: Duration = .seconds(10)
         /// Silence after which an idle connection is pinged. Apple asks for an hour.
-        public var pingWhileIdle: Duration = .seconds(3_600)
+        package var pingWhileIdle: Duration = .seconds(3_600)
         /// From a ping to its answer; then the connection is given up.
         public var ping: Duration = .seconds(10)
         /// How long a connection is kept that nothing is sent on. Apple wants them kept for hours to days.
@@ -53,9 +54,9 @@ public struct APNSConfiguration: Sendable {
         public var full: Duration = .milliseconds(500)
         /// How long the end of a connection that we did not end ourselves keeps the next one waiting, with jitter: doubled
         /// each time, until one has worked for ten seconds.
-        public var firstBackoff: Duration = .milliseconds(250)
+        package var firstBackoff: Duration = .milliseconds(250)
         /// The longest such wait.
-        public var longestBackoff: Duration = .seconds(30)
+        package var longestBackoff: Duration = .seconds(30)
 
         public init() {}
     }
@@ -74,28 +75,52 @@ public enum APNSConfigurationError: Error, Hashable, Sendable {
 }
 
 /// The deadlines in the unit that event loops count in.
-struct DeadlineAmounts: Sendable {
-    let connect: TimeAmount
-    let request: TimeAmount
-    let firstAnswer: TimeAmount
-    let pingWhileBusy: TimeAmount
-    let pingWhileIdle: TimeAmount
-    let ping: TimeAmount
-    let idle: TimeAmount
-    let full: TimeAmount
-    let firstBackoff: TimeAmount
-    let longestBackoff: TimeAmount
+@dynamicMemberLookup struct DeadlineAmounts: Sendable {
+    let deadlines: APNSConfiguration.Deadlines
 
-    init(_ deadlines: APNSConfiguration.Deadlines) {
-        connect = TimeAmount(deadlines.connect)
-        request = TimeAmount(deadlines.request)
-        firstAnswer = TimeAmount(deadlines.firstAnswer)
-        pingWhileBusy = TimeAmount(deadlines.pingWhileBusy)
-        pingWhileIdle = TimeAmount(deadlines.pingWhileIdle)
-        ping = TimeAmount(deadlines.ping)
-        idle = TimeAmount(deadlines.idle)
-        full = TimeAmount(deadlines.full)
-        firstBackoff = TimeAmount(deadlines.firstBackoff)
-        longestBackoff = TimeAmount(deadlines.longestBackoff)
+    subscript(dynamicMember path: KeyPath<APNSConfiguration.Deadlines, Duration>) -> TimeAmount {
+        TimeAmount(deadlines[keyPath: path])
     }
+}
+
+/// Where APNs listens: HTTP/2 over TLS 1.2 or later.
+///
+/// Source: Apple, "Sending notification requests to APNs".
+public struct APNSEndpoint: Hashable, Sendable, CustomStringConvertible {
+    /// A name or an IP address. The certificate must be for it.
+    public let host: String
+    /// 1 to 65,535.
+    public let port: Int
+
+    /// Any other server, such as a local APNs.
+    public init(host: String, port: Int) {
+        precondition((1...65_535).contains(port), "a port is 1 to 65,535")
+        self.host = host
+        self.port = port
+    }
+
+    /// What apps from the App Store and TestFlight get their pushes through.
+    public static let production = APNSEndpoint(host: "api.push.apple.com", port: 443)
+    /// What apps that were started from Xcode get their pushes through.
+    public static let sandbox = APNSEndpoint(host: "api.sandbox.push.apple.com", port: 443)
+
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// Which certificate authorities may vouch for the server.
+public struct TrustRoots: Sendable {
+    let tlsRoots: NIOSSLTrustRoots
+
+    /// The system's.
+    public static let system = TrustRoots(tlsRoots: .default)
+
+    /// Only the certificates in `pem`: one or more, as text between BEGIN and END lines.
+    public init(pem: [UInt8]) throws(APNSConfigurationError) {
+        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(pem), !certificates.isEmpty else {
+            throw .malformedTrustRoots
+        }
+        tlsRoots = .certificates(certificates)
+    }
+
+    private init(tlsRoots: NIOSSLTrustRoots) { self.tlsRoots = tlsRoots }
 }

@@ -1,6 +1,8 @@
 internal import NIOCore
 internal import NIOHPACK
+internal import NIOPosix
 internal import NIOSSL
+internal import NIOTLS
 internal import PushSender
 
 /// One HTTP/2 connection: the handler right after TLS, which reads and writes frames and keeps the open streams itself.
@@ -194,4 +196,388 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
 
     /// An answer's headers are about 200 bytes.
     static let maximumHeaderByteCount = 8_192
+}
+
+/// From the name to the peer's settings, and what the channel reports.
+extension APNSConnection {
+    /// Looks the name up afresh, connects and shakes hands.
+    func open() {
+        let endpoint = lane.endpoint
+        guard let bootstrap = ClientBootstrap(validatingGroup: lane.eventLoop) else {
+            return lane.eventLoop.execute { self.close(because: "this event loop opens no connections") }
+        }
+        // The deadline for all of it is the lane's to check; this one only frees the socket.
+        bootstrap.connectTimeout(lane.deadlines.connect)
+            .connect(host: endpoint.host, port: endpoint.port)
+            .whenComplete { [self] result in
+                switch result {
+                case .success(let channel): connected(channel)
+                case .failure(let error): close(because: ConnectionFault.text(error, at: lane.endpoint))
+                }
+            }
+    }
+
+    private func connected(_ channel: any Channel) {
+        guard phase == .connecting else {
+            channel.close(promise: nil)
+            return
+        }
+        do {
+            let tls = try lane.tls.makeHandler()
+            try channel.pipeline.syncOperations.addHandlers([tls, self])
+        } catch {
+            channel.close(promise: nil)
+            close(because: ConnectionFault.text(error, at: lane.endpoint))
+        }
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        if !context.channel.isActive { close(because: "closed by the server") }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard phase != .closed, let event = event as? TLSUserEvent, case .handshakeCompleted(let negotiated) = event
+        else { return }
+        guard negotiated == "h2" else { return close(because: "the server does not offer HTTP/2 (ALPN h2)") }
+        writer.preface(maximumHeaderByteCount: UInt32(Self.maximumHeaderByteCount))
+        awaitsSettingsAcknowledgement = true
+        flush()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard phase != .closed else { return }
+        reader.append(unwrapInboundIn(data))
+        do throws(ProtocolViolation) {
+            while phase != .closed, let frame = try reader.next() { try take(frame) }
+        } catch {
+            violated(error)
+        }
+    }
+
+    /// The peer is told why, if it still reads, and everything on the connection fails: whoever breaks the protocol has earned no finer treatment.
+    private func violated(_ violation: ProtocolViolation) {
+        writer.goAway(violation.code)
+        flush()
+        cut(because: "HTTP/2: " + violation.what)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        guard phase != .closed else { return }
+        lastReceivedAt = lane.clock.now()
+        lane.dispatch(now: lastReceivedAt)
+        flush()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        close(because: ConnectionFault.text(error, at: lane.endpoint))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { end() }
+
+    func handlerRemoved(context: ChannelHandlerContext) { end() }
+}
+
+/// What the peer says.
+extension APNSConnection {
+    func take(_ frame: IncomingFrame) throws(ProtocolViolation) {
+        switch frame {
+        case .headers(let streamID, let block, let isLast): try headers(streamID, block, isLast: isLast)
+        case .data(let streamID, let bytes, let byteCount, let isLast):
+            try data(streamID, bytes, byteCount: byteCount, isLast: isLast)
+        case .reset(let streamID, let code): try reset(streamID, code)
+        case .settings(let settings, let sentCount): try follow(settings, sentCount: sentCount)
+        case .settingsAcknowledged:
+            guard awaitsSettingsAcknowledgement else {
+                throw ProtocolViolation(.protocolError, "an acknowledgement of nothing")
+            }
+            awaitsSettingsAcknowledgement = false
+        case .ping(let number):
+            try floodGuard.took(isQuestion: true, now: lane.clock.now())
+            try answers.wrote(isTaken: isTaking)
+            writer.ping(number, isAnswer: true)
+        case .pingAnswer(let number):
+            try floodGuard.took(now: lane.clock.now())
+            if number == UInt64(self.number) { pingSentAt = nil }
+        case .goAway(let lastStreamID, let code, let data):
+            try floodGuard.took(data.readableBytes, now: lane.clock.now())
+            try goAway(lastStreamID, code, data)
+        case .windowUpdate(let streamID, let increment): try widen(streamID, by: increment)
+        case .other(let byteCount): try floodGuard.took(byteCount, now: lane.clock.now())
+        }
+    }
+
+    /// The push on a stream; nil where it was given up. A stream that this connection never opened is a violation.
+    private func openStream(_ streamID: Int32, isLast: Bool) throws(ProtocolViolation) -> Delivery? {
+        if let delivery = streams[streamID] { return delivery }
+        try requireOurs(streamID)
+        guard resetStreams.contains(streamID) else {
+            throw ProtocolViolation(.streamClosed, "a frame on a closed stream")
+        }
+        if isLast { resetStreams.ended(streamID) }
+        return nil
+    }
+
+    private func requireOurs(_ streamID: Int32) throws(ProtocolViolation) {
+        guard !streamID.isMultiple(of: 2), streamID < nextStreamID else {
+            throw ProtocolViolation(.protocolError, "a frame on a stream that was never opened")
+        }
+    }
+
+    // MARK: Answers
+
+    private func headers(_ streamID: Int32, _ block: ByteBuffer, isLast: Bool) throws(ProtocolViolation) {
+        var block = block
+        let byteCount = block.readableBytes
+        // Also for a stream that was given up: the table goes on.
+        guard let headers = try? headerDecoder.decodeHeaders(from: &block) else {
+            throw ProtocolViolation(.compressionError, "headers that cannot be read or are too long")
+        }
+        let delivery = try openStream(streamID, isLast: isLast)
+        let wasBegun = delivery?.response.isBegun ?? true
+        try delivery?.response.take(headers, isLast: isLast)
+        if isLast {
+            if let delivery { complete(delivery) }
+        } else if wasBegun == delivery?.response.isBegun ?? true {
+            // 1xx, of which there may be any number, or what nobody waits for any more.
+            try floodGuard.took(byteCount, fieldCount: headers.count, now: lane.clock.now())
+        }
+    }
+
+    private func data(
+        _ streamID: Int32, _ bytes: ByteBuffer, byteCount: Int, isLast: Bool
+    ) throws(ProtocolViolation) {
+        try took(byteCount)
+        if byteCount == 0, !isLast { try floodGuard.took(now: lane.clock.now()) }
+        guard let delivery = try openStream(streamID, isLast: isLast) else {
+            // Its bytes are given back to the peer's window: they alone would never end.
+            if byteCount > 0, !isLast { try floodGuard.took(byteCount, now: lane.clock.now()) }
+            return
+        }
+        let isWanted = try delivery.response.take(bytes, flowControlledByteCount: byteCount, isLast: isLast)
+        if isLast {
+            complete(delivery)
+        } else if !isWanted {
+            finish(abandon(streamID))
+        }
+    }
+
+    /// Gives the peer its connection window back when half of it is used. Those of streams are larger than any body.
+    private func took(_ byteCount: Int) throws(ProtocolViolation) {
+        receiveWindow -= byteCount
+        guard receiveWindow >= 0 else { throw ProtocolViolation(.flowControlError, "more data than allowed") }
+        guard receiveWindow < HTTP2Size.initialWindow / 2 else { return }
+        writer.windowUpdate(HTTP2Size.initialWindow - receiveWindow)
+        receiveWindow = HTTP2Size.initialWindow
+    }
+
+    private func complete(_ delivery: Delivery) {
+        // Its answer came before we were done: the stream is still half open.
+        if !delivery.isBodySent { writer.reset(delivery.streamID, .cancel) }
+        finish(removeStream(delivery.streamID))
+        closeIfDrained()
+    }
+
+    /// Hands on the answer, as far as it came.
+    private func finish(_ delivery: Delivery?) {
+        guard let delivery else { return }
+        delivery.connection = nil
+        if let answer = delivery.response.answer {
+            lane.answered(delivery, answer, on: self)
+        } else {
+            lane.lost(delivery, "the answer had no status", surelyUnsent: false)
+        }
+    }
+
+    private func reset(_ streamID: Int32, _ code: ErrorCode) throws(ProtocolViolation) {
+        guard let delivery = removeStream(streamID) else {
+            try requireOurs(streamID)
+            try floodGuard.took(now: lane.clock.now())
+            return resetStreams.ended(streamID)
+        }
+        if delivery.response.isRefusal || code == .noError && delivery.response.answer != nil {
+            finish(delivery)
+        } else {
+            // RFC 9113, 8.7: REFUSED_STREAM says that nothing was processed.
+            lane.lost(delivery, "the stream was reset: \(code.name)", surelyUnsent: code == .refusedStream)
+        }
+        closeIfDrained()
+    }
+
+    // MARK: The connection
+
+    private func follow(_ settings: [PeerSetting], sentCount: Int) throws(ProtocolViolation) {
+        try floodGuard.took(fieldCount: sentCount, isQuestion: true, now: lane.clock.now())
+        try answers.wrote(isTaken: isTaking)
+        // Before any data that the new settings let through.
+        writer.acknowledgeSettings()
+        // RFC 9113, 6.5.2: no limit where none is named.
+        if phase == .connecting { peerStreamLimit = Self.streamLimitWhereNoneIsNamed }
+        for setting in settings {
+            switch setting {
+            case .headerTableByteCount(let byteCount): limitHeaderTable(to: byteCount)
+            case .streamLimit(let limit): peerStreamLimit = min(limit, Self.maximumStreamLimit)
+            case .initialWindow(let window): try bodies.beginWith(window, open: streams.values, &writer)
+            }
+        }
+        becomeReady()
+    }
+
+    private func widen(_ streamID: Int32, by increment: Int) throws(ProtocolViolation) {
+        try floodGuard.took(now: lane.clock.now())
+        if streamID == 0 {
+            try bodies.widen(nil, by: increment, &writer)
+        } else if let delivery = streams[streamID] {
+            try bodies.widen(delivery, by: increment, &writer)
+        } else {
+            try requireOurs(streamID)
+        }
+    }
+
+    private func goAway(_ lastStreamID: Int32, _ code: ErrorCode, _ data: ByteBuffer) throws(ProtocolViolation) {
+        goAwayCount += 1
+        guard goAwayCount <= Self.maximumGoAwayCount else {
+            throw ProtocolViolation(.enhanceYourCalm, "farewells without end")
+        }
+        let reason = ErrorBody(Array(data.readableBytesView)).reason ?? code.name
+        endReason = "APNs ended the connection: \(reason)"
+        lane.log.wentAway(connection: number, reason: reason)
+        if code == .enhanceYourCalm || reason.hasPrefix("TooMany") { lane.slowDown(self, because: reason) }
+        retire(because: reason)
+        // RFC 9113, 6.8: streams above the last were not and will not be processed.
+        let unsent = streams.keys.filter { $0 > lastStreamID }.sorted()
+        for streamID in unsent.reversed() {
+            guard let delivery = removeStream(streamID) else { continue }
+            resetStreams.insert(streamID)
+            lane.lost(delivery, endReason ?? reason, surelyUnsent: true)
+        }
+        closeIfDrained()
+    }
+
+    /// Two are usual: one that says that it will end, and one that it does. Each is logged.
+    private static let maximumGoAwayCount = 10
+    private static let streamLimitWhereNoneIsNamed = 1_000
+    /// Apple's is about 1,000. No more are used, whatever the peer says.
+    private static let maximumStreamLimit = 10_000
+}
+
+/// What a look at the clock brings, ten times a second.
+extension APNSConnection {
+    func tick(now: NIODeadline) {
+        let deadlines = lane.deadlines
+        switch phase {
+        case .connecting:
+            if now - openedAt >= deadlines.connect {
+                close(because: "no connection within \(deadlines.connect.nanoseconds / 1_000_000) ms")
+            }
+        case .ready, .draining:
+            expireStreams(now: now)
+            checkSilence(now: now)
+            if phase == .ready, streams.isEmpty, now - lastUsedAt >= deadlines.idle {
+                retire(because: "idle", isOurs: true)
+            }
+            if !streams.isEmpty { lastUsedAt = now }
+            closeIfDrained()
+            flush()
+        case .closed: break
+        }
+    }
+
+    private func expireStreams(now: NIODeadline) {
+        let expired = streams.filter { $0.value.deadline <= now }
+        for streamID in expired.keys.sorted() {
+            guard let delivery = abandon(streamID) else { continue }
+            lane.timedOut(delivery, on: self)
+        }
+    }
+
+    private func checkSilence(now: NIODeadline) {
+        if let pingSentAt {
+            if now - pingSentAt >= lane.deadlines.ping { close(because: "no answer to a ping") }
+            return
+        }
+        let patience = streams.isEmpty ? lane.deadlines.pingWhileIdle : lane.deadlines.pingWhileBusy
+        guard now - lastReceivedAt >= patience else { return }
+        pingSentAt = now
+        writer.ping(UInt64(number))
+    }
+}
+
+/// Sends bodies as far as the peer's windows allow, and the rest when it opens them. Source: RFC 9113, 5.2.
+///
+/// Most fit at once and cost two comparisons. The others wait in the order of their pushes.
+struct BodyWindows {
+    private var connectionWindow = HTTP2Size.initialWindow
+    private var initialWindow = HTTP2Size.initialWindow
+    private var waiting = CircularBuffer<Delivery>()
+
+    /// Right after the push's headers.
+    mutating func send(_ delivery: Delivery, to writer: inout FrameWriter) {
+        delivery.window = initialWindow
+        if !sendWhatFits(delivery, to: &writer) { waiting.append(delivery) }
+    }
+
+    /// Whether all of it is sent.
+    private mutating func sendWhatFits(_ delivery: Delivery, to writer: inout FrameWriter) -> Bool {
+        let body = delivery.request.body
+        while !delivery.isBodySent {
+            let start = delivery.sentByteCount
+            let restCount = body.count - start
+            // A stream's window can be less than nothing.
+            let byteCount = max(0, min(restCount, connectionWindow, delivery.window, HTTP2Size.maximumPayload))
+            guard byteCount > 0 || restCount == 0 else { return false }
+            connectionWindow -= byteCount
+            delivery.window -= byteCount
+            delivery.sentByteCount += byteCount
+            delivery.isBodySent = byteCount == restCount
+            writer.data(body[start..<start + byteCount], on: delivery.streamID, isLast: delivery.isBodySent)
+        }
+        return true
+    }
+
+    /// Its stream is no longer open.
+    mutating func forget(_ delivery: Delivery) {
+        if !delivery.isBodySent { waiting.removeAll { $0 === delivery } }
+    }
+
+    /// In their order; those whose own window is too small keep their place.
+    private mutating func sendWaiting(to writer: inout FrameWriter) {
+        var stuck: [Delivery] = []
+        while connectionWindow > 0, let delivery = waiting.popFirst() {
+            if !sendWhatFits(delivery, to: &writer) { stuck.append(delivery) }
+        }
+        for delivery in stuck.reversed() { waiting.prepend(delivery) }
+    }
+
+    // MARK: What the peer says
+
+    /// It takes more, on all streams together or on that of one push.
+    mutating func widen(
+        _ delivery: Delivery?, by increment: Int, _ writer: inout FrameWriter
+    ) throws(ProtocolViolation) {
+        if let delivery {
+            delivery.window = try Self.sum(delivery.window, increment)
+        } else {
+            connectionWindow = try Self.sum(connectionWindow, increment)
+        }
+        if !waiting.isEmpty { sendWaiting(to: &writer) }
+    }
+
+    /// Streams begin with another window, and those that are open are changed by as much: even to less than nothing.
+    mutating func beginWith(
+        _ window: Int, open streams: some Sequence<Delivery>, _ writer: inout FrameWriter
+    ) throws(ProtocolViolation) {
+        let change = window - initialWindow
+        guard change != 0 else { return }
+        initialWindow = window
+        for delivery in streams { delivery.window = try Self.sum(delivery.window, change) }
+        if !waiting.isEmpty { sendWaiting(to: &writer) }
+    }
+
+    private static func sum(_ window: Int, _ change: Int) throws(ProtocolViolation) -> Int {
+        guard window + change <= HTTP2Size.maximumWindow else {
+            throw ProtocolViolation(.flowControlError, "a window that is too large")
+        }
+        return window + change
+    }
 }

@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import PushCore
 internal import PushSender
 internal import SealedPush
 
@@ -43,7 +44,7 @@ final class Dispatcher: @unchecked Sendable {
         self.log = log
         self.metrics = metrics
         endpoint = configuration.endpoint
-        deadlines = DeadlineAmounts(configuration.deadlines)
+        deadlines = DeadlineAmounts(deadlines: configuration.deadlines)
         limits = configuration.limits
         key = configuration.key
         proven = ProvenTokens(limit: configuration.limits.provenTokenCount)
@@ -211,4 +212,181 @@ final class Dispatcher: @unchecked Sendable {
         for waiter in shutdownWaiters { waiter.resume() }
         shutdownWaiters = []
     }
+}
+
+/// Carries pushes from their callers' threads to the event loop, many in one turn of it.
+final class SubmissionQueue: Sendable {
+    enum Entry: Sendable {
+        case deliver(Delivery)
+        case cancel(Delivery)
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var isDraining = false
+    }
+
+    private let state = Locked(State())
+
+    /// Whether the caller must have the queue drained: true for the first entry since it was.
+    func append(_ entry: Entry) -> Bool {
+        state.withLock { state in
+            state.entries.append(entry)
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+    }
+
+    /// Takes all entries; `spare` becomes the new, empty store, so that two arrays serve for ever.
+    func drain(into spare: inout [Entry]) {
+        spare.removeAll(keepingCapacity: true)
+        let empty = spare
+        spare = []
+        spare = state.withLock { state in
+            let entries = state.entries
+            state.entries = empty
+            state.isDraining = false
+            return entries
+        }
+    }
+}
+
+/// Runs tasks on the event loop's thread, many in one turn of it.
+final class EventLoopExecutor: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var isScheduled = false
+    }
+
+    private let eventLoop: any EventLoop
+    private let state = Locked(State())
+
+    init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let mustSchedule = state.withLock { state in
+            state.jobs.append(job)
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if mustSchedule { eventLoop.execute { self.run() } }
+    }
+
+    /// What these jobs bring about waits for the next turn, so that the network gets its own.
+    private func run() {
+        let jobs = state.withLock { state in
+            defer { state = State() }
+            return state.jobs
+        }
+        for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}
+
+/// One push between its caller and its answer.
+///
+/// Unchecked, because its state is confined to the event loop: the caller's task makes it, hands it over through the
+/// ``SubmissionQueue`` and never touches it again.
+final class Delivery: @unchecked Sendable {
+    typealias Outcome = Result<APNSAnswer, PushTransportError>
+
+    let request: PushRequest
+    /// Of address and topic, for ``ProvenTokens``.
+    let fingerprint: Int
+    let startedAt: NIODeadline
+    let deadline: NIODeadline
+    /// Set before the hand-over; nil once the caller has its answer.
+    var continuation: UnsafeContinuation<Outcome, Never>?
+
+    /// Whether the event loop has it; a cancellation may come before that.
+    var isAccepted = false
+    var isCancelled = false
+    /// How often it was given to a connection.
+    var attemptCount = 0
+    /// Of the provider token it was sent with.
+    var tokenGeneration = 0
+    /// The connection and stream it was sent on, while it waits for an answer there.
+    var connection: APNSConnection?
+    private(set) var streamID: Int32 = 0
+    /// How much of the body the peer takes on this stream now, and how much it has got.
+    var window = 0
+    var sentByteCount = 0
+    var isBodySent = false
+    var response = PartialResponse()
+
+    init(_ request: PushRequest, startedAt: NIODeadline, deadline: NIODeadline) {
+        self.request = request
+        self.startedAt = startedAt
+        self.deadline = deadline
+        fingerprint = Self.fingerprint(request.address, request.topic)
+    }
+
+    static func fingerprint(_ address: Address, _ topic: Topic) -> Int {
+        var hasher = Hasher()
+        hasher.combine(address.bytes)
+        hasher.combine(topic)
+        return hasher.finalize()
+    }
+
+    /// Given to a connection, once more or for the first time.
+    func sent(on connection: APNSConnection, _ streamID: Int32, _ token: ProviderToken) {
+        self.connection = connection
+        self.streamID = streamID
+        attemptCount += 1
+        tokenGeneration = token.generation
+        sentByteCount = 0
+        isBodySent = false
+        if response.isBegun { response = PartialResponse() }
+    }
+
+    /// Whether APNs is not to keep it any more: 0 means one attempt, whenever that is.
+    func isStale(_ now: Timestamp) -> Bool {
+        guard let expiration = request.expiration, expiration.secondsSince1970 > 0 else { return false }
+        return expiration <= now
+    }
+
+    /// Whether its caller waits no more.
+    var isFinished: Bool { continuation == nil }
+
+    /// Gives the caller its answer, once.
+    func finish(_ outcome: Outcome) {
+        guard let continuation else { return }
+        self.continuation = nil
+        continuation.resume(returning: outcome)
+    }
+}
+
+/// Remembers for which device tokens APNs has accepted a push, within a fixed amount of memory.
+///
+/// Two sets of hashes: the younger is filled and becomes the older when it is full; what is used moves to the younger.
+/// The hashes are seeded per process. Two tokens with one hash cost nothing but a push on the other connection.
+struct ProvenTokens {
+    private var young: Set<Int> = []
+    private var old: Set<Int> = []
+    private let halfCount: Int
+
+    /// - Parameter limit: how many are remembered at most; at least half as many always are.
+    init(limit: Int) { halfCount = max(1, limit / 2) }
+
+    mutating func contains(_ fingerprint: Int) -> Bool {
+        if young.contains(fingerprint) { return true }
+        guard old.remove(fingerprint) != nil else { return false }
+        insert(fingerprint)
+        return true
+    }
+
+    mutating func insert(_ fingerprint: Int) {
+        if young.count >= halfCount {
+            old = young
+            young = []
+        }
+        young.insert(fingerprint)
+    }
+
+    mutating func remove(_ fingerprint: Int) {
+        young.remove(fingerprint)
+        old.remove(fingerprint)
+    }
+
+    var count: Int { young.count + old.count }
 }

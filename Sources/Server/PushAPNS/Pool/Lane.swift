@@ -149,3 +149,258 @@ extension Lane {
     var tls: TLSClient { dispatcher.tls }
     var log: TransportLog { dispatcher.log }
 }
+
+/// What a look at the clock brings, ten times a second.
+extension Lane {
+    func tick(now: NIODeadline) {
+        expireWaiting(now: now)
+        for connection in connections {
+            connection.tick(now: now)
+            look(at: connection, now: now)
+        }
+        dispatch(now: now)
+        grow(now: now)
+    }
+
+    private func expireWaiting(now: NIODeadline) {
+        while let first = waiting.first, first.isFinished || first.deadline <= now {
+            waiting.removeFirst()
+            dispatcher.finish(first, .failure(.unreachable(problem)))
+        }
+    }
+
+    /// Lets go of those whose callers wait no more, wherever they stand.
+    func dropFinished() { waiting.removeAll { $0.isFinished } }
+
+    /// Gives up a connection that is of no use to what waits.
+    private func look(at connection: APNSConnection, now: NIODeadline) {
+        guard connection.phase == .ready else { return }
+        connection.health.look(
+            now: now, owesAnswer: !connection.streams.isEmpty, streamLimit: connection.peerStreamLimit)
+        if connection.health.settles(now: now, hasSucceeded: connection.hasSucceeded) { backoff.succeeded() }
+        if connection.health.refusal(now: now) >= deadlines.connect {
+            connection.retire(because: "the server allows no streams")
+        } else if !waiting.isEmpty, !connection.hasSucceeded || connection.isFull,
+            connection.health.silence(now: now) >= deadlines.firstAnswer
+        {
+            connection.retire(because: "no answer within \(deadlines.firstAnswer.nanoseconds / 1_000_000) ms")
+        }
+    }
+}
+
+/// What connections report.
+extension Lane {
+    func connectionIsReady(_ connection: APNSConnection) {
+        connection.health.becameReady(now: clock.now())
+        lastProblem = nil
+        log.opened(connection: connection.number, lane: kind, streamLimit: connection.peerStreamLimit)
+    }
+
+    /// It takes no new pushes: another one may be opened, after a while where it was not we who ended this one.
+    func connectionRetired(_ connection: APNSConnection, isOurs: Bool) {
+        guard !connection.health.isRetired else { return }
+        connection.health.isRetired = true
+        connection.health.isEndedByUs = isOurs
+        guard !isOurs else { return }
+        let now = clock.now()
+        if connection.health.hasLasted(now: now, hasSucceeded: connection.hasSucceeded) {
+            backoff.rest(now: now, chance: clock.chance())
+        } else {
+            backoff.failed(now: now, chance: clock.chance())
+        }
+    }
+
+    /// The peer asks for less of us, in an answer or as it ends the connection: that counts once.
+    func slowDown(_ connection: APNSConnection, because reason: String) {
+        guard !connection.health.isSlowedDown else { return }
+        connection.health.isSlowedDown = true
+        connection.health.isRetired = true
+        let now = clock.now()
+        let isAboutTokens = reason == "TooManyProviderTokenUpdates"
+        if isAboutTokens { dispatcher.tokens.tooManyUpdates(now: now) }
+        // Observed: such a connection stays unusable for a while.
+        backoff.failed(
+            now: now, chance: clock.chance(), atLeast: isAboutTokens ? Self.tokenUpdateBackoff : Self.calmBackoff)
+    }
+
+    func connectionEnded(_ connection: APNSConnection, wasConnecting: Bool, reason: String, lost: [Delivery]) {
+        connections.removeAll { $0 === connection }
+        log.closed(connection: connection.number, lane: kind, reason: reason)
+        connectionRetired(connection, isOurs: false)
+        for delivery in lost { self.lost(delivery, reason, surelyUnsent: false) }
+        if !connection.health.isEndedByUs { lastProblem = reason }
+        let wasOfUse = !wasConnecting && (connection.hasSucceeded || connection.peerStreamLimit > 0)
+        if !wasOfUse, backoff.failureCount >= Self.patientFailureCount,
+            !connections.contains(where: { $0.phase == .ready })
+        {
+            failWaiting(.unreachable(reason))
+        }
+        dispatch(now: clock.now())
+        dispatcher.endIfDrained()
+    }
+
+    /// After so many connections in a row that failed, those who wait are told, unless another one works.
+    private static let patientFailureCount = 3
+    private static let calmBackoff: TimeAmount = .seconds(5)
+    private static let tokenUpdateBackoff: TimeAmount = .seconds(60)
+}
+
+/// What becomes of a push.
+extension Lane {
+    /// The connection failed under it, before the end of its answer was there. What there is of an answer counts.
+    func lost(_ delivery: Delivery, _ reason: String, surelyUnsent: Bool) {
+        delivery.connection = nil
+        if let answer = delivery.response.answer {
+            note(answer, to: delivery)
+            dispatcher.finish(delivery, .success(answer))
+        } else if !surelyUnsent {
+            dispatcher.finish(delivery, .failure(.connectionLost(reason)))
+        } else {
+            sendAgain(delivery, because: reason)
+        }
+    }
+
+    private func sendAgain(_ delivery: Delivery, because reason: String) {
+        guard !delivery.isFinished else { return }
+        if delivery.attemptCount < Self.attemptLimit {
+            waiting.prepend(delivery)
+        } else {
+            dispatcher.finish(delivery, .failure(.unreachable("not taken \(Self.attemptLimit) times: \(reason)")))
+        }
+    }
+
+    func timedOut(_ delivery: Delivery, on connection: APNSConnection) {
+        if let answer = delivery.response.answer {
+            note(answer, to: delivery)
+            dispatcher.finish(delivery, .success(answer))
+        } else {
+            dispatcher.finish(delivery, .failure(.timedOut))
+        }
+    }
+
+    func answered(_ delivery: Delivery, _ answer: APNSAnswer, on connection: APNSConnection) {
+        connection.health.answered()
+        note(answer, to: delivery)
+        switch answer {
+        case .accepted: connection.hasSucceeded = true
+        case .refused(let refusal):
+            let reason = refusal.reason ?? ""
+            switch reason {
+            case "ExpiredProviderToken": return tokenExpired(delivery, on: connection)
+            case "TooManyProviderTokenUpdates":
+                slowDown(connection, because: reason)
+                connection.retire(because: reason)
+            case "IdleTimeout", "Shutdown", "UnrelatedKeyIdInToken": connection.retire(because: reason)
+            default: break
+            }
+        }
+        dispatcher.finish(delivery, .success(answer))
+    }
+
+    private func note(_ answer: APNSAnswer, to delivery: Delivery) {
+        switch answer {
+        case .accepted: if kind == .unproven { dispatcher.proven.insert(delivery.fingerprint) }
+        case .refused(let refusal):
+            if refusal.advice == .drop { dispatcher.proven.remove(delivery.fingerprint) }
+            log.refused(delivery.request, refusal)
+        }
+    }
+
+    private func tokenExpired(_ delivery: Delivery, on connection: APNSConnection) {
+        switch dispatcher.tokens.expired(generation: delivery.tokenGeneration, now: clock.now()) {
+        case .renewed:
+            connection.retire(because: "ExpiredProviderToken", isOurs: true)
+            sendAgain(delivery, because: "ExpiredProviderToken")
+        case .wrongClock(let isNew):
+            if isNew { log.wrongClock() }
+            dispatcher.finish(delivery, .failure(.wrongClock))
+        }
+    }
+
+    private static let attemptLimit = 3
+}
+
+/// How a connection has behaved, as its lane sees it ten times a second.
+struct ConnectionHealth {
+    private var readyAt: NIODeadline = .uptimeNanoseconds(0)
+    private var allowedAt: NIODeadline = .uptimeNanoseconds(0)
+    private var answeredAt: NIODeadline = .uptimeNanoseconds(0)
+    private var hasAnswered = false
+    private var isSettled = false
+    /// Whether its end has been reported to the lane.
+    var isRetired = false
+    /// Whether it ends because we are done with it.
+    var isEndedByUs = false
+    /// Whether the peer's wish for fewer of us has been noted.
+    var isSlowedDown = false
+
+    mutating func becameReady(now: NIODeadline) {
+        readyAt = now
+        allowedAt = now
+        answeredAt = now
+    }
+
+    mutating func answered() { hasAnswered = true }
+
+    mutating func look(now: NIODeadline, owesAnswer: Bool, streamLimit: Int) {
+        if streamLimit > 0 { allowedAt = now }
+        if hasAnswered || !owesAnswer { answeredAt = now }
+        hasAnswered = false
+    }
+
+    /// How long it has owed answers without giving one.
+    func silence(now: NIODeadline) -> TimeAmount { now - answeredAt }
+
+    /// How long it has allowed no streams.
+    func refusal(now: NIODeadline) -> TimeAmount { now - allowedAt }
+
+    /// Whether it has worked for a while.
+    func hasLasted(now: NIODeadline, hasSucceeded: Bool) -> Bool { hasSucceeded && now - readyAt >= Self.settlingTime }
+
+    /// True once, when it has worked for a while.
+    mutating func settles(now: NIODeadline, hasSucceeded: Bool) -> Bool {
+        guard !isSettled, hasLasted(now: now, hasSucceeded: hasSucceeded) else { return false }
+        isSettled = true
+        return true
+    }
+
+    private static let settlingTime: TimeAmount = .seconds(10)
+}
+
+/// How long to wait before the next connection: doubled with each failure, half of it by chance, so that many servers
+/// do not come back at once.
+struct Backoff {
+    private let first: TimeAmount
+    private let longest: TimeAmount
+    private(set) var failureCount = 0
+    private(set) var until: NIODeadline?
+
+    init(first: TimeAmount, longest: TimeAmount) {
+        self.first = first
+        self.longest = longest
+    }
+
+    func allows(_ now: NIODeadline) -> Bool { until.map { now >= $0 } ?? true }
+
+    /// - Parameters:
+    ///   - chance: from 0 up to 1.
+    ///   - shortest: what the peer has asked for.
+    mutating func failed(now: NIODeadline, chance: Double, atLeast shortest: TimeAmount = .zero) {
+        let doublings = min(failureCount, 20)
+        failureCount += 1
+        let full = min(Double(first.nanoseconds) * Double(1 << doublings), Double(longest.nanoseconds))
+        let jittered = full / 2 + full / 2 * chance
+        until = now + .nanoseconds(max(Int64(jittered), shortest.nanoseconds))
+    }
+
+    /// A short wait, after the end of a connection that has worked for a while.
+    mutating func rest(now: NIODeadline, chance: Double) {
+        let full = Double(first.nanoseconds)
+        until = max(until ?? now, now + .nanoseconds(Int64(full / 2 + full / 2 * chance)))
+    }
+
+    mutating func succeeded() {
+        failureCount = 0
+        until = nil
+    }
+}

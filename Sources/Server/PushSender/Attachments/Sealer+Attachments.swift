@@ -1,9 +1,16 @@
 internal import PushCore
+internal import SealedPush
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
     public import Foundation
+#endif
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
 #endif
 
 extension Sealer {
@@ -74,5 +81,128 @@ extension Sealer {
         let hash = sealing.finish()
         try stored.finish()
         return RemoteFile(url: url, byteCount: byteCount, hash: hash, key: key)
+    }
+}
+
+/// Content that was moved out of a push: see ``Sealer/moveOverflow(of:at:)``.
+public struct MovedContent: Sendable {
+    /// What to seal: the first part, which says where the whole is.
+    public let content: Content
+    /// What to store, byte for byte, before the push is sent: encrypted, at most 65,577 bytes.
+    public let file: [UInt8]
+}
+
+extension Sealer {
+    /// Moves content that is too large for one push into an encrypted file; nil where it fits as it is.
+    ///
+    /// The device fetches the file first (`OverflowStage`), and shows the cut content where it can't. `id`, `topic` and
+    /// `sent` are fixed by this, the same in both parts. Source: Specification 14.5.
+    ///
+    /// - Parameter url: where the file will lie; `https`, best with a random last part.
+    /// - Throws: ``SealError/tooLarge(byteCountOver:)`` for content of more than 65,536 bytes, and where not even a cut part
+    ///   fits beside the file's entry: the body is what is cut, so there must be one.
+    public func moveOverflow(of content: Content, at url: URL) throws(SealError) -> MovedContent? {
+        var content = content
+        try complete(&content)
+        guard content.json.count + receiptByteCount > sizePlan.maximumContentByteCount else { return nil }
+        let json = content.json
+        guard json.count <= Overflow.maximumContentByteCount else {
+            throw .tooLarge(byteCountOver: json.count - Overflow.maximumContentByteCount)
+        }
+        let (file, remote) = Self.sealed(json, at: url)
+        // What the whole has and the cut part can do without: it is fetched with the text, or not at all.
+        var part = content
+        part.attachments = []
+        part.chart = nil
+        part.data = nil
+        part.other = [:]
+        part.overflow = Overflow(file: remote)
+        do { try part.checkForSealing() } catch { throw .content(error) }
+        let excess = part.json.count + receiptByteCount - sizePlan.maximumContentByteCount
+        if excess > 0 {
+            guard let shorter = part.truncated(by: excess) else { throw .tooLarge(byteCountOver: excess) }
+            part = shorter
+        }
+        return MovedContent(content: part, file: file)
+    }
+
+    private static func sealed(_ json: [UInt8], at url: URL) -> (file: [UInt8], remote: RemoteFile) {
+        let key = AttachmentKey()
+        var sealing = FileSealing(key: key)
+        var file: [UInt8] = []
+        let scratch = WipedBytes(count: json.count) { $0.copyBytes(from: json) }
+        // Content is at most one chunk, and nothing here can fail.
+        try? scratch.withBytes { (bytes) throws(AttachmentError) in
+            try sealing.take(bytes, isLast: true) { (sealed) throws(AttachmentError) in file.append(contentsOf: sealed)
+            }
+        }
+        let byteCount = sealing.byteCount
+        return (file, RemoteFile(url: url, byteCount: byteCount, hash: sealing.finish(), key: key))
+    }
+}
+
+/// A file that is read in chunks of 65,536 bytes; only the last is shorter.
+struct ChunkedFile: ~Copyable {
+    private let descriptor: Int32
+
+    init(_ file: URL) throws(AttachmentError) {
+        descriptor = open(file.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .unreadable }
+    }
+
+    /// Empty at the end.
+    func next() throws(AttachmentError) -> [UInt8] {
+        do throws(DurableFiles.Failure) {
+            return try DurableFiles.readAll(descriptor, limit: SealedFileLayout.chunkByteCount)
+        } catch {
+            throw .unreadable
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+}
+
+/// A file that is there only when it is whole, and was not there before.
+struct NewFile: ~Copyable {
+    private let file: URL
+    private let unfinished: URL
+    private let descriptor: Int32
+
+    /// - Parameter mode: what others may do with it.
+    init(_ file: URL, mode: mode_t) throws(AttachmentError) {
+        self.file = file
+        unfinished = file.deletingLastPathComponent().appending(path: ".\(UUID().uuidString).unfinished")
+        var status = stat()
+        let isThere = lstat(file.path(percentEncoded: false), &status) == 0
+        descriptor =
+            isThere
+            ? -1 : open(unfinished.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard !isThere else { throw .exists }
+        guard descriptor >= 0 else { throw .notWritable }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(AttachmentError) {
+        do throws(DurableFiles.Failure) { try DurableFiles.writeAll(bytes, to: descriptor) } catch {
+            throw .notWritable
+        }
+    }
+
+    /// Puts it in place, also through a crash.
+    func finish() throws(AttachmentError) {
+        let isPlaced: Bool
+        do throws(DurableFiles.Failure) {
+            try DurableFiles.sync(descriptor)
+            isPlaced = try DurableFiles.place(unfinished, as: file)
+        } catch {
+            throw .notWritable
+        }
+        guard isPlaced else { throw .exists }
+    }
+
+    deinit {
+        if descriptor >= 0 {
+            close(descriptor)
+            unlink(unfinished.path(percentEncoded: false))
+        }
     }
 }

@@ -1,0 +1,129 @@
+/// Small hexadecimal digits, for public bytes.
+package enum Hex {
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        var text: [UInt8] = []
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Nil unless the text is an even number of hexadecimal digits.
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        let characters = Array(text.utf8)
+        guard characters.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: characters.count, by: 2) {
+            guard let high = value(characters[index]), let low = value(characters[index + 1]) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    /// The value of one digit, small or capital.
+    package static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    package static let digits = Array("0123456789abcdef".utf8)
+}
+
+extension String {
+    /// The text that these bytes are; nil where they are not UTF-8.
+    ///
+    /// `String(validating:as:)` does the same, from iOS 18 on.
+    package init?(strictUTF8 bytes: some Collection<UInt8>) {
+        let text = bytes.withContiguousStorageIfAvailable(String.init(strictUTF8:))
+        guard let text = text ?? Array(bytes).withUnsafeBufferPointer(String.init(strictUTF8:)) else { return nil }
+        self = text
+    }
+
+    /// The same, of bytes in memory.
+    package init?(strictUTF8 bytes: UnsafeBufferPointer<UInt8>) {
+        // What is not UTF-8 is replaced by U+FFFD, three bytes of its own, so that the bytes differ then.
+        var text = String(decoding: bytes, as: UTF8.self)
+        let isSame = text.withUTF8 { text in
+            guard text.count == bytes.count, let one = text.baseAddress, let other = bytes.baseAddress else {
+                return text.isEmpty && bytes.isEmpty
+            }
+            return memcmp(one, other, bytes.count) == 0
+        }
+        guard isSame else { return nil }
+        self = text
+    }
+}
+
+/// Classes of ASCII characters. No byte of 128 and above is in one.
+extension UInt8 {
+    package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    package var isCapital: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
+    package var isSmallLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
+    package var isLetter: Bool { isCapital || isSmallLetter }
+
+    /// Small letters, digits and hyphens: a part of a host's name in small letters.
+    package var isOfLabel: Bool { isSmallLetter || isDigit || self == UInt8(ascii: "-") }
+    /// Letters, digits, hyphens and dots: a host's name, a bundle ID.
+    package var isOfHostName: Bool { isLetter || isOfLabel || self == UInt8(ascii: ".") }
+    /// Those and the underscore: a name that is safe as one part of a path.
+    package var isOfFileName: Bool { isOfHostName || self == UInt8(ascii: "_") }
+}
+
+/// Text for a terminal and for tools that read lines: nothing in it moves a cursor, turns a line around or ends one.
+package enum TerminalText {
+    /// JSON whose strings hold such characters as `\\u` escapes: it means the same.
+    package static func json(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            if isUnsafe(scalar), scalar.value > 0x1f {
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            } else {
+                escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// Text that only prints: each such character becomes a space.
+    package static func printable(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { isUnsafe($0) ? " " : $0 }))
+    }
+
+    /// Control characters (C0, DEL, C1), line and paragraph separators, what sets, isolates or marks a direction (ALM, LRM and
+    /// RLM too), annotations, and tag characters, which can hide a whole text. Not the variants of ideographs: names have them.
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0...0x1f, 0x7f...0x9f, 0x61c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x206f, 0xfeff, 0xfff9...0xfffb,
+            0xe0000...0xe00ff, 0xe01f0...0xe0fff:
+            true
+        default: false
+        }
+    }
+}
+
+/// ISO/IEC 7816-4 padding: 0x80, then zeros.
+package enum Padding {
+    /// The number of bytes before the padding; nil where there is no 0x80, or nothing before it.
+    ///
+    /// Works on opened plaintext, whose tag has held: its time may depend on the padding.
+    package static func contentByteCount(of padded: UnsafeRawBufferPointer) -> Int? {
+        guard let mark = padded.lastIndex(where: { $0 != 0 }), padded[mark] == 0x80, mark > 0 else { return nil }
+        return mark
+    }
+
+    /// Fills everything behind the first `contentByteCount` bytes with padding; there must be room for one byte.
+    package static func pad(_ buffer: UnsafeMutableRawBufferPointer, contentByteCount: Int) {
+        precondition(contentByteCount < buffer.count, "padding has at least one byte")
+        buffer[contentByteCount] = 0x80
+        UnsafeMutableRawBufferPointer(rebasing: buffer[(contentByteCount + 1)...])
+            .initializeMemory(as: UInt8.self, repeating: 0)
+    }
+}

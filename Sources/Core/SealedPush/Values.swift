@@ -1,0 +1,170 @@
+internal import PushCore
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A message's ID: a UUID in small letters.
+public struct MessageID: Hashable, Sendable, CustomStringConvertible {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// A new random ID (UUID version 4, RFC 9562).
+    public static func random() -> MessageID {
+        withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 1) { bytes in
+            SecureRandom.fill(bytes)
+            return MessageID(bytes: UnsafeRawBufferPointer(bytes), version: 4)
+        }
+    }
+
+    /// Nil unless the text is 8-4-4-4-12 small hexadecimal digits.
+    public init?(parsing text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == Self.textByteCount else { return nil }
+        var value: (high: UInt64, low: UInt64) = (0, 0)
+        var digitCount = 0
+        for (index, byte) in bytes.enumerated() {
+            switch index {
+            case 8, 13, 18, 23:
+                guard byte == UInt8(ascii: "-") else { return nil }
+                continue
+            default: break
+            }
+            guard let digit = Hex.value(byte), !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte) else {
+                return nil
+            }
+            if digitCount < 16 { value.high = value.high << 4 | UInt64(digit) }
+            if digitCount >= 16 { value.low = value.low << 4 | UInt64(digit) }
+            digitCount += 1
+        }
+        (high, low) = value
+    }
+
+    /// 16 bytes shaped as a UUID of the given version: 4 for random ones, 8 for those of our own making.
+    package init(bytes: UnsafeRawBufferPointer, version: UInt8) {
+        precondition(bytes.count == Self.byteCount)
+        let high = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+        let low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        self.high = high & ~0xf000 | UInt64(version) << 12
+        self.low = low & (UInt64.max >> 2) | 1 << 63
+    }
+
+    public var description: String {
+        String(unsafeUninitializedCapacity: Self.textByteCount) { text in
+            write(to: UnsafeMutableRawBufferPointer(text))
+            return Self.textByteCount
+        }
+    }
+
+    /// Writes the 36 characters, as ASCII.
+    package func write(to text: UnsafeMutableRawBufferPointer) {
+        precondition(text.count == Self.textByteCount)
+        for place in [8, 13, 18, 23] { text[place] = UInt8(ascii: "-") }
+        func write(_ digits: UInt64, at place: Int) {
+            text.storeBytes(of: digits.bigEndian, toByteOffset: place, as: UInt64.self)
+        }
+        func write(_ digits: UInt64, at places: (Int, Int)) {
+            text.storeBytes(of: UInt32(digits >> 32).bigEndian, toByteOffset: places.0, as: UInt32.self)
+            text.storeBytes(
+                of: UInt32(truncatingIfNeeded: digits).bigEndian, toByteOffset: places.1, as: UInt32.self)
+        }
+        write(Self.digits(of: high >> 32), at: 0)
+        write(Self.digits(of: high & 0xffff_ffff), at: (9, 14))
+        write(Self.digits(of: low >> 32), at: (19, 24))
+        write(Self.digits(of: low & 0xffff_ffff), at: 28)
+    }
+
+    /// The eight hexadecimal digits of 32 bits, one in each byte.
+    private static func digits(of bits: UInt64) -> UInt64 {
+        var nibbles = (bits | bits << 16) & 0x0000_ffff_0000_ffff
+        nibbles = (nibbles | nibbles << 8) & 0x00ff_00ff_00ff_00ff
+        nibbles = (nibbles | nibbles << 4) & 0x0f0f_0f0f_0f0f_0f0f
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        // 1 in each byte that is ten or more.
+        let letters = (nibbles &+ 118 &* ones) >> 7 & ones
+        return nibbles &+ UInt64(UInt8(ascii: "0")) &* ones &+ 39 &* letters
+    }
+
+    private static let byteCount = 16
+    package static let textByteCount = 36
+}
+
+/// The app's bundle ID, without a suffix: 1 to 155 bytes of `[A-Za-z0-9.-]`, compared exactly.
+///
+/// It goes into every envelope's key schedule and into the content, so that what was sealed for one app does not open
+/// in another. Source: Specification 1.
+public struct Topic: Hashable, Sendable, CustomStringConvertible {
+    /// The text itself.
+    public let description: String
+
+    /// Nil unless the text is a topic.
+    public init?(parsing text: String) {
+        guard (1...Self.maximumByteCount).contains(text.utf8.count), text.utf8.allSatisfy(\.isOfHostName) else {
+            return nil
+        }
+        description = text
+    }
+
+    static let maximumByteCount = 155
+}
+
+extension Topic: ExpressibleByStringLiteral {
+    /// A topic that stands in the program's own source; an unusable one stops the program.
+    public init(stringLiteral text: String) {
+        guard let topic = Topic(parsing: text) else {
+            preconditionFailure("a topic is a bundle ID: 1 to 155 letters, digits, dots and hyphens")
+        }
+        self = topic
+    }
+}
+
+/// A moment in whole seconds since 1970-01-01T00:00:00Z, between that moment and the end of the year 9999.
+public struct Timestamp: Hashable, Comparable, Sendable {
+    /// 0 to 253,402,300,799.
+    public let secondsSince1970: Int64
+
+    /// Nil outside the range.
+    public init?(secondsSince1970 seconds: Int64) {
+        guard (0...Self.maximum).contains(seconds) else { return nil }
+        secondsSince1970 = seconds
+    }
+
+    /// The system's clock, cut to the second.
+    public static func now() -> Timestamp {
+        Timestamp(clamping: Int64(Date().timeIntervalSince1970.rounded(.down)))
+    }
+
+    /// The moment `seconds` later (earlier where negative), held within the range.
+    public func advanced(bySeconds seconds: Int64) -> Timestamp {
+        let (sum, overflow) = secondsSince1970.addingReportingOverflow(seconds)
+        return Timestamp(clamping: overflow ? (seconds < 0 ? 0 : Self.maximum) : sum)
+    }
+
+    /// How many seconds this moment is after another.
+    public func seconds(since other: Timestamp) -> Int64 { secondsSince1970 - other.secondsSince1970 }
+
+    public static func < (first: Timestamp, second: Timestamp) -> Bool {
+        first.secondsSince1970 < second.secondsSince1970
+    }
+
+    package init(clamping seconds: Int64) {
+        secondsSince1970 = min(max(seconds, 0), Self.maximum)
+    }
+
+    private static let maximum: Int64 = 253_402_300_799
+}
+
+/// Which of Apple's two services knows a token.
+public enum PushEnvironment: String, Hashable, Sendable, CaseIterable, Codable {
+    /// Apps from the App Store and TestFlight.
+    case production
+    /// Apps that Xcode has installed.
+    case sandbox
+}
+
+/// The most bytes that APNs takes, for every push type that wakes an extension. Source: Specification 5.
+package enum PayloadLimit {
+    package static let byteCount = 4_096
+}

@@ -1,0 +1,236 @@
+import Crypto
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PushCore
+
+@Suite("An HPKE context")
+struct HPKEContextTests {
+    private let info = HPKEInfo(Array("an app".utf8))
+    private let plaintext = Array("a message".utf8)
+    private let aad = Array("a header".utf8)
+
+    /// Both sides of one encapsulation, in a class so that threads can share them.
+    private final class Pair: Sendable {
+        let sender: HPKEContext
+        let receiver: HPKEContext
+
+        init(info: HPKEInfo, receiverInfo: HPKEInfo? = nil, otherSender: Bool = false, otherRecipient: Bool = false) {
+            let from = X25519PrivateKey.random()
+            let to = X25519PrivateKey.random()
+            let stranger = X25519PrivateKey.random()
+            sender = HPKEContext(sendingTo: to.publicKey, from: from, info: info)
+            let believed = otherSender ? stranger.publicKey : from.publicKey
+            if otherRecipient {
+                receiver = HPKEContext(
+                    receiving: try! X25519PublicKey(sender.enc), with: stranger, from: believed,
+                    info: receiverInfo ?? info)
+            } else {
+                receiver = HPKEContext(
+                    receiving: try! X25519PublicKey(sender.enc), with: to, from: believed, info: receiverInfo ?? info)
+            }
+        }
+    }
+
+    @Test("opens any 32-bit number", arguments: [0, 1, 255, 256, 1_023, 65_536, 1 << 24, .max] as [UInt32])
+    func anyNumber(number: UInt32) {
+        let pair = Pair(info: info)
+        let ciphertext = pair.sender.seal(plaintext, aad: aad, number)
+        #expect(pair.receiver.open(ciphertext, aad: aad, number) == plaintext)
+        for bit in 0..<32 {
+            #expect(pair.receiver.open(ciphertext, aad: aad, number ^ 1 << UInt32(bit)) == nil)
+        }
+    }
+
+    @Test("changes the last four bytes of the nonce only")
+    func nonce() {
+        let pair = Pair(info: info)
+        func nonce(_ number: UInt32) -> [UInt8] { pair.sender.withKeyAndNonce(number) { Array($1) } }
+        let change = zip(nonce(0), nonce(0x0102_0304)).map { $0 ^ $1 }
+        #expect(change == [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4])
+    }
+
+    @Test("does not open under another info, sender or recipient")
+    func otherParties() {
+        for pair in [
+            Pair(info: info, receiverInfo: HPKEInfo(Array("an apq".utf8))),
+            Pair(info: info, receiverInfo: HPKEInfo([])),
+            Pair(info: info, otherSender: true), Pair(info: info, otherRecipient: true),
+        ] {
+            #expect(pair.receiver.open(pair.sender.seal(plaintext, aad: aad, 0), aad: aad, 0) == nil)
+        }
+    }
+
+    @Test("does not open other additional data, nor anything altered or cut")
+    func altered() {
+        let pair = Pair(info: info)
+        let ciphertext = pair.sender.seal(plaintext, aad: aad, 7)
+        #expect(pair.receiver.open(ciphertext, aad: [], 7) == nil)
+        #expect(pair.receiver.open(ciphertext, aad: aad + [0], 7) == nil)
+        for bit in 0..<ciphertext.count * 8 {
+            var altered = ciphertext
+            altered[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(pair.receiver.open(altered, aad: aad, 7) == nil)
+        }
+        for count in 0..<ciphertext.count {
+            #expect(pair.receiver.open(Array(ciphertext[..<count]), aad: aad, 7) == nil)
+        }
+    }
+
+    @Test("is new each time, for the same parties")
+    func fresh() {
+        let from = X25519PrivateKey.random()
+        let to = X25519PrivateKey.random()
+        let first = HPKEContext(sendingTo: to.publicKey, from: from, info: info)
+        let second = HPKEContext(sendingTo: to.publicKey, from: from, info: info)
+        #expect(first.enc != second.enc)
+        #expect(first.seal(plaintext, aad: aad, 0) != second.seal(plaintext, aad: aad, 0))
+    }
+
+    @Test("serves many threads at once")
+    func threads() {
+        let pair = Pair(info: info)
+        let failures = Locked(0)
+        let (plaintext, aad) = (plaintext, aad)
+        onThreads(8) { thread in
+            for round in 0..<50 {
+                let number = UInt32(thread * 50 + round)
+                let opened = pair.receiver.open(pair.sender.seal(plaintext, aad: aad, number), aad: aad, number)
+                if opened != plaintext { failures.withLock { $0 += 1 } }
+            }
+        }
+        #expect(failures.withLock { $0 } == 0)
+    }
+}
+
+/// A second opinion: swift-crypto's HPKE, which knows nothing of this package.
+@Suite("swift-crypto's HPKE")
+struct SwiftCryptoHPKETests {
+    private let suite = Crypto.HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
+    private let recipient = Curve25519.KeyAgreement.PrivateKey()
+    private let sender = Curve25519.KeyAgreement.PrivateKey()
+    private let info = Array("sealedpush/v1\0com.example.app".utf8)
+
+    private func ours(_ key: Curve25519.KeyAgreement.PrivateKey) throws -> X25519PrivateKey {
+        X25519PrivateKey(Array(key.rawRepresentation))
+    }
+
+    @Test("opens what a context seals, message after message")
+    func theyOpen() throws {
+        var random = SeededGenerator()
+        let context = HPKEContext(
+            sendingTo: try ours(recipient).publicKey, from: try ours(sender), info: HPKEInfo(info))
+        var theirs = try Crypto.HPKE.Recipient(
+            privateKey: recipient, ciphersuite: suite, info: Data(info), encapsulatedKey: Data(context.enc),
+            authenticatedBy: sender.publicKey)
+        for number in 0..<300 as Range<UInt32> {
+            let plaintext = random.bytes(Int(number))
+            let aad = random.bytes(Int(number % 50))
+            let opened = try theirs.open(Data(context.seal(plaintext, aad: aad, number)), authenticating: Data(aad))
+            #expect(Array(opened) == plaintext)
+        }
+    }
+
+    @Test("seals what a context opens, in any order")
+    func theySeal() throws {
+        var random = SeededGenerator()
+        var theirs = try Crypto.HPKE.Sender(
+            recipientKey: recipient.publicKey, ciphersuite: suite, info: Data(info), authenticatedBy: sender)
+        let context = HPKEContext(
+            receiving: try X25519PublicKey(theirs.encapsulatedKey), with: try ours(recipient),
+            from: try ours(sender).publicKey, info: HPKEInfo(info))
+        var sealed: [(number: UInt32, plaintext: [UInt8], aad: [UInt8], ciphertext: [UInt8])] = []
+        for number in 0..<300 as Range<UInt32> {
+            let plaintext = random.bytes(Int(number))
+            let aad = random.bytes(Int(number % 50))
+            sealed.append((number, plaintext, aad, Array(try theirs.seal(Data(plaintext), authenticating: Data(aad)))))
+        }
+        for message in sealed.shuffled(using: &random) {
+            #expect(context.open(message.ciphertext, aad: message.aad, message.number) == message.plaintext)
+        }
+    }
+}
+
+/// RFC 9180, appendix A.2.3.
+@Suite("RFC 9180's vectors for mode_auth")
+struct RFC9180Tests {
+    private let vectors: VectorFile
+    private let info: HPKEInfo
+
+    init() throws {
+        vectors = try VectorFile(named: "rfc9180-a2-auth.txt")
+        info = HPKEInfo(vectors.bytes("info"))
+    }
+
+    private func sending() throws -> HPKEContext {
+        HPKEContext(
+            sendingTo: try X25519PublicKey(vectors.bytes("pkRm")), from: X25519PrivateKey(vectors.bytes("skSm")),
+            info: info, ephemeral: WipedBytes(vectors.bytes("skEm")))
+    }
+
+    private func receiving() throws -> HPKEContext {
+        HPKEContext(
+            receiving: try X25519PublicKey(vectors.bytes("enc")),
+            with: X25519PrivateKey(vectors.bytes("skRm")), from: try X25519PublicKey(vectors.bytes("pkSm")),
+            info: info)
+    }
+
+    @Test("the secret keys have the public keys that the RFC gives", arguments: ["E", "R", "S"])
+    func keyPairs(name: String) throws {
+        #expect(X25519PrivateKey(vectors.bytes("sk\(name)m")).publicKey.bytes == vectors.bytes("pk\(name)m"))
+    }
+
+    @Test("both sides come to the RFC's shared secret")
+    func sharedSecret() throws {
+        let enc = try X25519PublicKey(vectors.bytes("enc"))
+        let sent = AuthenticatedKEM.encapsulate(
+            to: try X25519PublicKey(vectors.bytes("pkRm")), from: X25519PrivateKey(vectors.bytes("skSm")),
+            ephemeral: WipedBytes(vectors.bytes("skEm")), enc: enc)
+        let received = AuthenticatedKEM.decapsulate(
+            enc, with: X25519PrivateKey(vectors.bytes("skRm")), from: try X25519PublicKey(vectors.bytes("pkSm")))
+        #expect(sent.array == vectors.bytes("shared_secret"))
+        #expect(received.array == vectors.bytes("shared_secret"))
+    }
+
+    @Test("the key schedule has the RFC's inner values, exporter secret included")
+    func keySchedule() throws {
+        #expect(info.keyScheduleContext == vectors.bytes("key_schedule_context"))
+        let secret = HPKEContext.secret(WipedBytes(vectors.bytes("shared_secret")))
+        #expect(secret.array == vectors.bytes("secret"))
+        let exporterSecret = secret.withBytes { secret in
+            info.keyScheduleContext.withUnsafeBytes { context in
+                output(32) { HPKE.labeledExpand(HPKE.suiteID, secret, label: "exp", context, into: $0) }
+            }
+        }
+        #expect(exporterSecret == vectors.bytes("exporter_secret"))
+    }
+
+    @Test("both sides hold the RFC's enc, key and base nonce")
+    func keyAndBaseNonce() throws {
+        func check(_ context: borrowing HPKEContext) {
+            #expect(context.enc == vectors.bytes("enc"))
+            let (key, nonce) = context.withKeyAndNonce(0) { (Array($0), Array($1)) }
+            #expect(key == vectors.bytes("key"))
+            #expect(nonce == vectors.bytes("base_nonce"))
+        }
+        check(try sending())
+        check(try receiving())
+    }
+
+    @Test("every message that the RFC gives is sealed and opened")
+    func messages() throws {
+        #expect(vectors.sequences.map { $0["sequence"] } == ["0", "1", "2", "4", "255", "256"])
+        let sender = try sending()
+        let receiver = try receiving()
+        for vector in vectors.sequences {
+            let number = try #require(vector["sequence"].flatMap(UInt32.init))
+            let (plaintext, aad) = (bytes(hex: vector["pt"]!), bytes(hex: vector["aad"]!))
+            let ciphertext = bytes(hex: vector["ct"]!)
+            #expect(sender.withKeyAndNonce(number) { Array($1) } == bytes(hex: vector["nonce"]!))
+            #expect(sender.seal(plaintext, aad: aad, number) == ciphertext)
+            #expect(receiver.open(ciphertext, aad: aad, number) == plaintext)
+            #expect(receiver.open(ciphertext, aad: aad, number + 1) == nil)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Crypto
+import TestSupport
+import Testing
+
+@testable import PushCore
+
+/// Specification 3.3.
+@Suite("An X25519 public key")
+struct X25519PublicKeyTests {
+    private static let lowOrder = [
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+        "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    ]
+
+    /// The number 2^255 − 19 + `offset`, little endian.
+    private static func prime(plus offset: Int) -> [UInt8] {
+        [UInt8(0xed + offset)] + [UInt8](repeating: 0xff, count: 30) + [0x7f]
+    }
+
+    private static func withTopBit(_ key: [UInt8]) -> [UInt8] { key[..<31] + [key[31] | 0x80] }
+
+    @Test("of low order is refused, with bit 255 and without", arguments: lowOrder)
+    func lowOrderPoint(hex: String) {
+        expectRefused(bytes(hex: hex))
+        expectRefused(Self.withTopBit(bytes(hex: hex)))
+    }
+
+    @Test("that is not below 2^255 − 19 is refused, up to 2^255 − 1", arguments: 0..<19)
+    func notReduced(offset: Int) {
+        expectRefused(Self.prime(plus: offset))
+        expectRefused(Self.withTopBit(Self.prime(plus: offset)))
+    }
+
+    @Test("just below 2^255 − 20 is taken, and so is one with a high byte less")
+    func largest() throws {
+        #expect(try X25519PublicKey(Self.prime(plus: -2)).bytes == Self.prime(plus: -2))
+        for index in 1..<32 {
+            var key = Self.prime(plus: 18)
+            key[index] -= 1
+            #expect(try X25519PublicKey(key).bytes == key)
+        }
+    }
+
+    @Test("with bit 255 set is refused, whatever the rest")
+    func topBit() throws {
+        for _ in 0..<100 {
+            let key = X25519PrivateKey.random().publicKey.bytes
+            #expect(try X25519PublicKey(key).bytes == key)
+            expectRefused(Self.withTopBit(key))
+        }
+    }
+
+    @Test("of another length than 32 bytes is refused", arguments: [0, 1, 31, 33, 64])
+    func wrongLength(count: Int) { expectRefused([UInt8](repeating: 9, count: count)) }
+
+    @Test("is read from memory at any address as from an array")
+    func unaligned() throws {
+        let key = X25519PrivateKey.random().publicKey
+        for shift in 0..<8 {
+            let padded = [UInt8](repeating: 0, count: shift) + key.bytes
+            let read = try padded.withUnsafeBytes {
+                try X25519PublicKey(UnsafeRawBufferPointer(rebasing: $0[shift...]))
+            }
+            #expect(read == key)
+            #expect(read.hashValue == key.hashValue)
+        }
+    }
+
+    private func expectRefused(_ key: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(throws: X25519Error.invalidPublicKey, sourceLocation: sourceLocation) { try X25519PublicKey(key) }
+        #expect(throws: X25519Error.invalidPublicKey, sourceLocation: sourceLocation) {
+            try key.withUnsafeBytes { try X25519PublicKey($0) }
+        }
+    }
+}
+
+@Suite("An X25519 secret key")
+struct X25519SecretKeyTests {
+    @Test("gives RFC 7748's answers, section 6.1")
+    func rfc7748() throws {
+        let alice = X25519PrivateKey(bytes(hex: "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"))
+        let bob = X25519PrivateKey(bytes(hex: "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"))
+        #expect(
+            alice.publicKey.bytes
+                == bytes(hex: "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a"))
+        #expect(
+            bob.publicKey.bytes
+                == bytes(hex: "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f"))
+        let shared = bytes(hex: "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742")
+        #expect(alice.agree(bob.publicKey) == shared)
+        #expect(bob.agree(alice.publicKey) == shared)
+    }
+
+    @Test("agrees with swift-crypto's, for random keys")
+    func swiftCrypto() throws {
+        for _ in 0..<20 {
+            let (theirs, peer) = (Curve25519.KeyAgreement.PrivateKey(), Curve25519.KeyAgreement.PrivateKey())
+            let ours = X25519PrivateKey(Array(theirs.rawRepresentation))
+            #expect(ours.publicKey.bytes == Array(theirs.publicKey.rawRepresentation))
+            let agreed = try theirs.sharedSecretFromKeyAgreement(with: peer.publicKey).withUnsafeBytes { Array($0) }
+            #expect(ours.agree(try X25519PublicKey(peer.publicKey.rawRepresentation)) == agreed)
+        }
+    }
+}
+
+@Suite("A sealed box")
+struct SealedBoxTests {
+    private let plaintext = Array("nobody says who wrote this".utf8)
+
+    @Test("opens under its key at every length up to 200 bytes", arguments: [0...100, 101...200])
+    func roundTrip(counts: ClosedRange<Int>) {
+        var random = SeededGenerator()
+        let key = X25519PrivateKey.random()
+        for count in counts {
+            let plaintext = random.bytes(count)
+            #expect(open(seal(plaintext, to: key.publicKey), with: key) == plaintext)
+        }
+    }
+
+    @Test("has 48 bytes more than its plaintext, and is new each time")
+    func fresh() {
+        let key = X25519PrivateKey.random()
+        let boxes = (0..<5).map { _ in seal(plaintext, to: key.publicKey) }
+        #expect(boxes.allSatisfy { $0.count == plaintext.count + 48 })
+        #expect(Set(boxes).count == 5)
+    }
+
+    @Test("does not open with one bit changed, the ephemeral key's top bit included")
+    func everyBit() {
+        let key = X25519PrivateKey.random()
+        let box = seal(plaintext, to: key.publicKey)
+        for bit in 0..<box.count * 8 {
+            var altered = box
+            altered[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(open(altered, with: key) == nil)
+        }
+    }
+
+    @Test("does not open when it is cut, or when anything is added")
+    func everyCut() {
+        let key = X25519PrivateKey.random()
+        let box = seal(plaintext, to: key.publicKey)
+        for count in 0..<box.count { #expect(open(Array(box[..<count]), with: key) == nil) }
+        #expect(open(box + [0], with: key) == nil)
+        #expect(open([0] + box, with: key) == nil)
+    }
+
+    @Test("opens into a buffer of the right length only")
+    func wrongBuffer() {
+        let key = X25519PrivateKey.random()
+        let box = seal(plaintext, to: key.publicKey)
+        for count in [0, plaintext.count - 1, plaintext.count + 1] {
+            var isOpen = true
+            box.withUnsafeBytes { box in _ = output(count) { isOpen = SealedBox.open(box, with: key, into: $0) } }
+            #expect(!isOpen)
+        }
+    }
+
+    private func seal(_ plaintext: [UInt8], to recipient: X25519PublicKey) -> [UInt8] {
+        output(plaintext.count + 48) { output in
+            plaintext.withUnsafeBytes { SealedBox.seal($0, to: recipient, into: output) }
+        }
+    }
+
+    private func open(_ box: [UInt8], with key: borrowing X25519PrivateKey) -> [UInt8]? {
+        var plaintext = [UInt8](repeating: 0xaa, count: max(0, box.count - 48))
+        let isOpen = plaintext.withUnsafeMutableBytes { plaintext in
+            box.withUnsafeBytes { SealedBox.open($0, with: key, into: plaintext) }
+        }
+        return isOpen ? plaintext : nil
+    }
+}
