@@ -26,7 +26,7 @@ struct KeyTextTests {
         kinds(of: DevicePrivateKey.self, "push", 63, "push-secret-key-", 75)
         + kinds(of: SenderPrivateKey.self, "pushsender", 69, "push-sender-secret-key-", 82)
         + kinds(of: AuthorityPrivateKey.self, "pushauthority", 72, "push-authority-secret-key-", 85)
-        + kinds(of: EnrollmentPrivateKey.self, "pushenrollment", 72, "push-enrollment-secret-key-", 85)
+        + kinds(of: EnrollmentPrivateKey.self, "pushenrollment", 73, "push-enrollment-secret-key-", 86)
 
     private static func kinds<Role>(
         of: PrivateKey<Role>.Type, _ prefix: String, _ count: Int, _ secretPrefix: String, _ secretCount: Int

@@ -16,7 +16,7 @@
                 #expect($0.count == 82)
             }
             try EnrollmentPrivateKey(parsing: EnrollmentPrivateKey().secretText).withSecretText {
-                #expect($0.count == 85)
+                #expect($0.count == 86)
             }
         }
 

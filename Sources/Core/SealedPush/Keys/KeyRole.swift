@@ -61,7 +61,7 @@ public typealias SenderPublicKey = PublicKey<SenderRole>
 public typealias AuthorityPublicKey = PublicKey<AuthorityRole>
 
 /// The public half of a device's enrollment key: whose ``DeviceRecord`` a server believes. Its text begins with
-/// `pushenrollment1` and has 72 characters.
+/// `pushenrollment1` and has 73 characters.
 ///
 /// A server pins it to an account and a device inside the app's own login.
 public typealias EnrollmentPublicKey = PublicKey<EnrollmentRole>
