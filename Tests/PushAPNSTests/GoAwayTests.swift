@@ -38,19 +38,6 @@ struct GoAwayTests {
         await rig.stop()
     }
 
-    @Test("GOAWAY's reason is in the error of what it cut off")
-    func goAwayReason() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { exchange in
-            exchange.connection.goAway(last: exchange.streamID, reason: "BadCertificateEnvironment")
-            exchange.connection.cut()
-        }
-        let rig = try await Rig(behavior)
-        #expect(
-            await rig.outcome().error == .connectionLost("APNs ended the connection: BadCertificateEnvironment"))
-        await rig.stop()
-    }
-
     @Test("a push that three connections refuse to take was not sent")
     func goAwayForEver() async throws {
         var behavior = ServerBehavior()

@@ -75,30 +75,6 @@ struct ReconnectionTests {
         await rig.stop()
     }
 
-    @Test("many refusals for too many tokens on one connection count once")
-    func tooManyAtOnce() async throws {
-        var behavior = ServerBehavior()
-        behavior.onConnect = { if $0.number == 2 { $0.cut() } }
-        behavior.onRequest = { exchange in
-            if exchange.connection.number == 1, exchange.request.body != Rig.request(0).body {
-                exchange.putAside()
-            } else {
-                exchange.accept()
-            }
-        }
-        let rig = try await Rig(behavior, configure: withoutDeadlines)
-        rig.trust(0..<30)
-        #expect(await rig.outcome(0).isAccepted)
-        async let outcomes = rig.deliver(1..<21)
-        try await eventually("they are sent") { rig.server.seen.waiting.count == 20 }
-        for exchange in rig.server.seen.takeWaiting() { exchange.refuse(429, "TooManyProviderTokenUpdates") }
-        #expect(await outcomes.allSatisfy { $0.refusal?.advice == .wait })
-        // The next connection fails, for the second time only.
-        #expect(await rig.jumping { await rig.outcome(0) }.isAccepted)
-        #expect(rig.server.seen.connectionCount == 3)
-        await rig.stop()
-    }
-
     @Test("two farewells, as Apple sends them: the second says what was processed, and why")
     func twoGoAways() async throws {
         var behavior = ServerBehavior()
@@ -147,36 +123,6 @@ struct ReconnectionTests {
         clock.advance(.seconds(30))
         _ = await refused
         await transport.shutDown()
-    }
-
-    @Test("what an old connection ended with is not the reason of a new one's trouble")
-    func oldReason() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { if $0.connection.number == 1 { $0.accept() } else { $0.putAside() } }
-        let rig = try await Rig(behavior) { $0.deadlines.pingWhileIdle = .seconds(1_000_000) }
-        #expect(await rig.outcome().isAccepted)
-        rig.clock.advance(.seconds(86_400))
-        try await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
-        async let outcomes = rig.deliver(1..<4)
-        try await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
-        rig.clock.advance(.seconds(30))
-        #expect(await outcomes.filter { $0.error == .unreachable("no free stream in time") }.count == 2)
-        await rig.stop()
-    }
-
-    @Test("a shutdown ends a connection that is still being made, once nothing waits for it")
-    func shutdownWhileConnecting() async throws {
-        let mute = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).get()
-        let transport = try Rig.transport(to: mute.localAddress?.port ?? 0, clock: ManualClock())
-        let task = Task { try? await transport.deliver(Rig.request()) }
-        try await eventually("it waits for the connection") { try await transport.waitingCount == 1 }
-        async let ended: Void = transport.shutDown()
-        try await eventually("the shutdown begins") { try await transport.isShuttingDown }
-        task.cancel()
-        #expect(await task.value == nil)
-        await ended
-        try await mute.close()
     }
 
     @Test("a shutdown while nothing can be reached ends with the deadline of what it has taken")

@@ -104,29 +104,6 @@ struct StalledTests {
         await second.stop()
     }
 
-    @Test("a second connection that fails does no harm to what waits for the first")
-    func failingSecond() async throws {
-        var behavior = ServerBehavior()
-        behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
-        behavior.onConnect = { if $0.number > 1 { $0.cut() } }
-        behavior.onRequest = { if $0.request.body == Rig.request(0).body { $0.accept() } else { $0.putAside() } }
-        let rig = try await Rig(behavior) {
-            withoutDeadlines(&$0)
-            $0.limits.connectionCount = 2
-        }
-        rig.trust(0..<20)
-        #expect(await rig.outcome(0).isAccepted)
-        async let outcomes = rig.deliver(1..<20)
-        try await eventually("five are sent") { rig.server.seen.waiting.count == 5 }
-        try await rig.jumping {
-            try await eventually("five attempts") { rig.server.seen.connectionCount >= 6 }
-        }
-        let answers = rig.answering()
-        #expect(await outcomes.allSatisfy { $0.isAccepted })
-        await answers.end()
-        await rig.stop()
-    }
-
     @Test(
         "after a stall nothing is sent that nobody waits for any more, or that has expired", arguments: [false, true])
     func stale(isDeadline: Bool) async throws {

@@ -33,17 +33,6 @@ struct StreamTests {
         await rig.stop()
     }
 
-    @Test("a refusal is no first success")
-    func refusalIsNoSuccess() async throws {
-        var behavior = ServerBehavior()
-        behavior.onRequest = { $0.refuse(400, "BadDeviceToken") }
-        let rig = try await Rig(behavior)
-        let outcomes = await rig.deliver(0..<10)
-        #expect(outcomes.allSatisfy { $0.refusal?.reason == "BadDeviceToken" })
-        #expect(rig.server.seen.mostOpen == 1)
-        await rig.stop()
-    }
-
     @Test("the stream limit is followed as it goes down to 1 and up again")
     func limitChanges() async throws {
         var behavior = ServerBehavior()

@@ -130,19 +130,6 @@ struct TokenSourceTests {
         }
         #expect(wait == .signing)
     }
-
-    @Test("a stop is new once")
-    func stop() {
-        sign()
-        var newCount = 0
-        for _ in 0..<50 { if case .wrongClock(isNew: true) = expired(generation: 1) { newCount += 1 } }
-        #expect(newCount == 1)
-        clock.advance(.seconds(20 * 60 - 1))
-        #expect(isStopped)
-        clock.advance(.seconds(1))
-        #expect(wait == .signing)
-        #expect(source.signed("second") == .renewed)
-    }
 }
 
 @Suite("The provider token")

@@ -91,18 +91,6 @@ struct ConfirmationTests {
         #expect(names.isEmpty)
     }
 
-    @Test("of many threads that mark one key the first one's time stays, and nothing unfinished is left")
-    func race() throws {
-        let markers = ConfirmationMarkers(in: fixture.folder.appending("SealedPush"))
-        let recipient = fixture.phone.recipient
-        DispatchQueue.concurrentPerform(iterations: 16) { thread in
-            markers.mark(recipient, at: Timestamp(clamping: 1_000 + Int64(thread)))
-        }
-        #expect(names == [name])
-        let time = try #require(markers.time(of: recipient, at: fixture.now))
-        #expect((1_000..<1_016).contains(time.secondsSince1970))
-    }
-
     @Test(
         "a marker from the future counts as of now, and one that is damaged too",
         arguments: ["9999999999\n", "x", "", "-5\n"])

@@ -187,18 +187,6 @@ struct OtherSuiteTests {
         }
     }
 
-    @Test("fills a push to its last byte, and not beyond")
-    func sizes() throws {
-        try whereKnown {
-            let recipient = DevicePrivateKey().recipient
-            let sealer = Sealer(
-                sender: phone.sender, topic: Phone.topic, safeDefault: "You have a new message!", padding: .full)
-            let payload = try sealer.seal(content(at: start), toUnverified: recipient)
-            #expect((4_094...4_096).contains(payload.json.count))
-            #expect(payload.envelope.plaintextByteCount == sealer.sizePlan.maximumPlaintextByteCount)
-        }
-    }
-
     @Test("has key text, records and envelopes that are refused where it is not known")
     func unknown() throws {
         let (identity, record, envelope) = try whereKnown {

@@ -121,28 +121,6 @@ struct TurnsTests {
         texts.release()
         for task in first + overflows + others { try await task.value }
     }
-
-    @Test("files of several notifications share the turns, and every one of them is shown")
-    func severalNotifications() async throws {
-        let scene = try MediaStageTests.Scene()
-        for number in 0..<6 {
-            try scene.attach("\(number)") { .drips($0, after: $0.count - 20, every: .milliseconds(2)) }
-        }
-        let (fixture, server) = (scene.fixture, scene.server)
-        let service = TestedService(fixture.configuration(stages: [MediaStage()]))
-        service.environment = fixture.environment
-        let shown = Collected<Int>()
-        for _ in 0..<5 {
-            let request = Fixture.request(field: try fixture.seal(scene.content))
-            service.didReceive(request) { shown.add($0.attachments.count) }
-        }
-        try await eventually("all are shown") { shown.all.count == 5 }
-        await service.tidied()
-        #expect(shown.all == [6, 6, 6, 6, 6])
-        // The server sees a connection end a moment after the next one has begun.
-        #expect(server.highestConnectionCount <= 12)
-        #expect(fixture.budget.files.waitingCount == 0)
-    }
 }
 
 @Suite("Names that are looked up")

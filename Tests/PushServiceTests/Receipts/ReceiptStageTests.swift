@@ -186,49 +186,6 @@ struct ReceiptStageTests {
         #expect(queue.waiting().count == 2)
     }
 
-    @Test("of two servers that hang, asks each in turn, also where the process always ends meanwhile")
-    func inTurn() async throws {
-        let other = try PostServer(.answers(500))
-        server.behave(.answers(500))
-        await show(try field())
-        await show(try field(other.url))
-        let servers = [server, other]
-        for server in servers { server.behave(.hangs) }
-        // Who comes first is not said: both may have been asked within one step of a file's time.
-        var turns: [[Int]] = []
-        for _ in 0..<4 {
-            try await waitForAnotherFileTime()
-            let before = servers.map(\.heads.count)
-            try await postUntil { servers.map(\.heads.count) != before }
-            turns.append(zip(servers, before).map { $0.heads.count - $1 })
-        }
-        #expect(turns == [[1, 0], [0, 1], [1, 0], [0, 1]] || turns == [[0, 1], [1, 0], [0, 1], [1, 0]])
-        #expect(queue.waiting().count == 2)
-    }
-
-    /// Who was asked when is in the time of a file, and that goes in steps of some milliseconds.
-    private func waitForAnotherFileTime() async throws {
-        let file = fixture.folder.appending("clock")
-        func time() throws -> Int64? {
-            try Data().write(to: file)
-            return DurableFiles.modified(file)
-        }
-        let start = try time()
-        try await eventually("files have another time") { try time() != start }
-    }
-
-    /// Posts what waits, and gives up as soon as this is true.
-    private func postUntil(_ isEnough: () -> Bool) async throws {
-        let (folder, environment) = (fixture.folder.url, fixture.environment)
-        let posting = Task {
-            await ReceiptStage(hosts: []).postWaiting(in: .folder(folder), environment: environment)
-        }
-        defer { posting.cancel() }
-        try await eventually("enough was posted") { isEnough() }
-        posting.cancel()
-        await posting.value
-    }
-
     @Test("delays nothing where the server hangs: the handler was called before")
     func hanging() async throws {
         server.behave(.hangs)
@@ -267,28 +224,5 @@ struct ReceiptStageTests {
         await ReceiptStage(hosts: []).postWaiting(in: .folder(container), environment: later)
         #expect(queue.waiting().isEmpty)
         #expect(server.heads.count == 1)
-    }
-
-    @Test("posts many at once from one process, each counted once")
-    func parallel() async throws {
-        let service = TestedService(fixture.configuration(stages: [ReceiptStage(hosts: [])]))
-        service.environment = fixture.environment
-        let fields = try (0..<12).map { _ in try field() }
-        for _ in 0..<12 { await show("garbage") }
-        nonisolated(unsafe) let shared = service
-        await withTaskGroup(of: Void.self) { group in
-            for field in fields {
-                group.addTask { #expect(await receive(Fixture.request(field: field), shared).body == "Hello") }
-            }
-        }
-        await service.tidied()
-        for _ in 0..<2 {
-            await ReceiptStage(hosts: []).postWaiting(in: .folder(fixture.folder.url), environment: fixture.environment)
-        }
-        #expect(queue.waiting().isEmpty)
-        let receipts = try receipts()
-        let first = Dictionary(receipts.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
-        #expect(first.count == 12)
-        #expect(first.values.reduce(0) { $0 + ($1.failures[.malformed] ?? 0) } == 12)
     }
 }
