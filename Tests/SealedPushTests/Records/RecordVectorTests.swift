@@ -8,14 +8,10 @@ import Testing
 
 @Suite("Tests/Vectors/Records")
 struct RecordVectorTests {
-    private static func vectors() throws -> [NamedLines] {
-        try Checkout.files(in: "Tests/Vectors/Records", ending: ".txt").map { try NamedLines($0) }
-    }
-
     @Test("each case ends as its file says")
     func outcomes() throws {
         var counts: [String: Int] = [:]
-        for vector in try Self.vectors() {
+        for vector in try NamedLines.all(in: "Records") {
             let outcome = try vector.required("outcome")
             counts[outcome, default: 0] += 1
             #expect(try found(vector) == outcome, "\(vector.testDescription)")
@@ -33,7 +29,7 @@ struct RecordVectorTests {
     @Test("an accepted record is made again from its parts, byte for byte")
     func signing() throws {
         var caseCount = 0
-        for vector in try Self.vectors() where vector["outcome"] == "accepted" {
+        for vector in try NamedLines.all(in: "Records") where vector["outcome"] == "accepted" {
             caseCount += 1
             let (secret, keys) = (try vector.required("signer-secret"), vector.numbered("key"))
             let topic = try #require(Topic(parsing: try vector.required("topic")))
@@ -64,7 +60,7 @@ struct RecordVectorTests {
     @Test("an answered challenge is made again from its random values, byte for byte")
     func asking() throws {
         var caseCount = 0
-        for vector in try Self.vectors() where vector["outcome"] == "answered" {
+        for vector in try NamedLines.all(in: "Records") where vector["outcome"] == "answered" {
             caseCount += 1
             let recipient = try DevicePublicKey(parsing: try vector.required("recipient"))
             let enrollment = try EnrollmentPublicKey(parsing: try vector.required("asked-enrollment"))

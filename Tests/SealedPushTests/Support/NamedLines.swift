@@ -25,6 +25,13 @@ struct NamedLines: Sendable, CustomTestStringConvertible {
 
     init(_ file: URL) throws { try self.init(Checkout.text(file), name: file.lastPathComponent) }
 
+    /// The files of one folder, without those of the folders in it.
+    static func all(in folder: String) throws -> [NamedLines] {
+        let path = folder == "Vectors" ? "Tests/Vectors" : "Tests/Vectors/\(folder)"
+        return try Checkout.files(in: path, ending: ".txt")
+            .filter { $0.deletingLastPathComponent().lastPathComponent == folder }.map { try NamedLines($0) }
+    }
+
     subscript(_ name: String) -> String? { values[name] }
 
     /// The value of a name that must be there.

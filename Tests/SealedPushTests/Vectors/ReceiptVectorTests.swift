@@ -12,44 +12,18 @@ import Testing
 
 @Suite("Tests/Vectors/Receipts")
 struct ReceiptVectorTests {
-    /// What a file says, by name.
-    private struct Values {
-        let all: [String: String]
-
-        subscript(_ name: String) -> String? { all[name] }
-
-        func text(_ name: String) throws -> String { try #require(all[name], "\(name)") }
-        func number(_ name: String) throws -> Int64 { try #require(Int64(try text(name))) }
-        func bytes(_ name: String) throws -> [UInt8] { try #require(Hex.decode(try text(name))) }
-
-        var secrets: [String] {
-            all.filter { $0.key.hasPrefix("sender-secret") }.sorted { $0.key < $1.key }.map { $0.value }
-        }
+    private static func bytes(_ name: String, in values: NamedLines) throws -> [UInt8] {
+        try #require(Hex.decode(try values.required(name)))
     }
 
-    /// `name: value` lines; `#` begins a comment.
-    private static func values(_ text: String) -> Values {
-        let pairs = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
-            let colon = line.firstRange(of: ": ") ?? line.firstRange(of: ":") ?? line.endIndex..<line.endIndex
-            return (String(line[..<colon.lowerBound]), String(line[colon.upperBound...]))
-        }
-        return Values(all: Dictionary(pairs, uniquingKeysWith: { first, _ in first }))
-    }
-
-    private static func vectors() throws -> [(name: String, values: Values)] {
-        try Checkout.files(in: "Tests/Vectors/Receipts", ending: ".txt").map {
-            ($0.lastPathComponent, values(try Checkout.text($0)))
-        }
-    }
-
-    private func outcome(_ values: Values) throws -> String {
+    private func outcome(_ values: NamedLines) throws -> String {
         if let request = values["receipt"] {
             let content = try Content(opening: Array(#"{"alert":{"body":"x"},"receipt":\#(request)}"#.utf8))
             #expect(content.alert.body == "x")
             return content.receipt == nil ? "unreadable" : "reads"
         }
-        let senders = try values.secrets.map { ReceiptKey(of: try SenderPrivateKey(parsing: Array($0.utf8))) }
-        let (body, now) = (try values.bytes("body"), Timestamp(clamping: try values.number("now")))
+        let senders = try values.numbered("sender-secret").map { ReceiptKey(of: try SenderPrivateKey(parsing: Array($0.utf8))) }
+        let (body, now) = (try Self.bytes("body", in: values), Timestamp(clamping: try values.number("now")))
         do throws(ReceiptError) {
             _ = try ReceiptReceiver(keys: senders).receive(body, at: now)
             return "taken"
@@ -59,10 +33,10 @@ struct ReceiptVectorTests {
     @Test("each case ends as its file says")
     func outcomes() throws {
         var counts: [String: Int] = [:]
-        for (name, values) in try Self.vectors() {
-            let expected = try values.text("outcome")
+        for values in try NamedLines.all(in: "Receipts") {
+            let expected = try values.required("outcome")
             counts[expected, default: 0] += 1
-            #expect(try outcome(values) == expected, "\(name)")
+            #expect(try outcome(values) == expected, "\(values.testDescription)")
         }
         #expect(Set(counts.keys) == Set(ReceiptError.allCases.map { $0.rawValue } + ["taken", "reads", "unreadable"]))
         #expect(counts.values.reduce(0, +) == 101)
@@ -71,20 +45,20 @@ struct ReceiptVectorTests {
     @Test("a receipt that is taken is made again from its parts, byte for byte, and so is each value on the way")
     func parts() throws {
         var caseCount = 0
-        for (name, values) in try Self.vectors() where values["outcome"] == "taken" {
+        for values in try NamedLines.all(in: "Receipts") where values["outcome"] == "taken" {
             caseCount += 1
-            let secret = try #require(values.secrets.last)
+            let secret = try #require(values.numbered("sender-secret").last)
             let key = ReceiptKey(of: try SenderPrivateKey(parsing: Array(secret.utf8)))
-            let recipient = try DevicePublicKey(parsing: try values.text("recipient"))
+            let recipient = try DevicePublicKey(parsing: try values.required("recipient"))
             let address = try #require(ReceiptAddress(parsing: "https://a"))
             let request = key.request(recipient, to: address)
-            #expect(request.id.description == values["id"], "\(name)")
-            #expect(Hex.encode(request.key) == values["key"], "\(name)")
-            let message = try #require(MessageID(parsing: try values.text("message")))
+            #expect(request.id.description == values["id"], "\(values.testDescription)")
+            #expect(Hex.encode(request.key) == values["key"], "\(values.testDescription)")
+            let message = try #require(MessageID(parsing: try values.required("message")))
             let number = ReceiptBody.number(of: message, key: request.key)
-            #expect(Hex.encode(number) == values["number"], "\(name)")
+            #expect(Hex.encode(number) == values["number"], "\(values.testDescription)")
             var counts = [UInt16](repeating: 0, count: ReceiptBody.reasonCount)
-            for pair in try values.text("counts").split(separator: " ") {
+            for pair in try values.required("counts").split(separator: " ") {
                 let parts = pair.split(separator: "=")
                 let index = try #require(Int(parts[0]))
                 counts[index - 1] = try #require(UInt16(parts[1]))
@@ -93,8 +67,8 @@ struct ReceiptVectorTests {
                 id: request.id, number: number,
                 created: Timestamp(clamping: try values.number("created")),
                 elapsedMilliseconds: UInt32(try values.number("elapsed")), counts: counts)
-            #expect(Hex.encode(body.bytes(key: request.key)) == values["body"], "\(name)")
-            #expect(try values.text("body").hasSuffix(values.text("mac")), "\(name)")
+            #expect(Hex.encode(body.bytes(key: request.key)) == values["body"], "\(values.testDescription)")
+            #expect(try values.required("body").hasSuffix(values.required("mac")), "\(values.testDescription)")
         }
         #expect(caseCount == 10)
     }
@@ -128,8 +102,8 @@ struct ReceiptVectorTests {
                 elapsed: 87
                 counts: 2=5 12=1
                 """
-            let made = Self.values(try python("make", try folder.write(asked, to: "asked")).output)
-            let body = try made.bytes("body")
+            let made = try NamedLines(try python("make", try folder.write(asked, to: "asked")).output)
+            let body = try Self.bytes("body", in: made)
             let receipt = try ReceiptReceiver(keys: [ReceiptKey(of: sender)]).receive(body, at: now)
             #expect(receipt.failures == [.unknownRecipient: 5, .tooOld: 1])
             #expect(receipt.elapsed == .milliseconds(87))
@@ -138,7 +112,7 @@ struct ReceiptVectorTests {
             let ours = ReceivedReceipts(sender).bytes(request, failures: [.replayed: 4], message: message, at: now)
             let secret = sender.withSecretText { String(decoding: $0, as: UTF8.self) }
             let posted = "sender-secret: \(secret)\nbody: \(Hex.encode(ours))\nnow: \(now.secondsSince1970)"
-            let read = Self.values(try python("read", try folder.write(posted, to: "posted")).output)
+            let read = try NamedLines(try python("read", try folder.write(posted, to: "posted")).output)
             #expect(read["id"] == request.id.description)
             #expect(read["counts"] == "14=4")
             #expect(read["elapsed"] == "200")

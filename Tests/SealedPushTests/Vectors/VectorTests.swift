@@ -9,18 +9,18 @@ import Testing
 @Suite("Tests/Vectors")
 struct VectorTests {
     /// The field of a case: given as it is, or within a whole payload. Nil where it is no string.
-    private func field(_ vector: VectorFile) throws -> String? {
+    private func field(_ vector: NamedLines) throws -> String? {
         if let field = vector["field"] { return field }
         let payload = try JSONSerialization.jsonObject(with: Data(try vector.required("payload").utf8))
         return (payload as? [String: Any])?["custom-encrypted-message"] as? String
     }
 
-    private func open(_ vector: VectorFile) throws -> Result<OpenedContent, OpenError> {
+    private func open(_ vector: NamedLines) throws -> Result<OpenedContent, OpenError> {
         let created = Timestamp(clamping: 1_700_000_000)
-        let keys = try vector.identities.map { DeviceKey(try DevicePrivateKey(parsing: $0), created: created) }
+        let keys = try vector.numbered("identity").map { DeviceKey(try DevicePrivateKey(parsing: $0), created: created) }
         let opener = Opener(
             topic: try #require(Topic(parsing: try vector.required("topic"))), keys: InMemoryKeyStore(keys),
-            trusting: try vector.senders.map { try SenderPublicKey(parsing: $0) },
+            trusting: try vector.numbered("sender").map { try SenderPublicKey(parsing: $0) },
             allowsAnonymous: vector["allow-anonymous"] == "yes")
         let now = Timestamp(clamping: try #require(Int64(try vector.required("now"))))
         guard let text = try field(vector), let envelope = try? Envelope(parsing: text) else {
@@ -31,25 +31,25 @@ struct VectorTests {
 
     @Test("each case ends as its file says")
     func outcomes() throws {
-        let vectors = try VectorFile.all()
+        let vectors = try NamedLines.all(in: "Vectors")
         var counts: [String: Int] = [:]
         for vector in vectors {
             let outcome = try vector.required("outcome")
             counts[outcome, default: 0] += 1
             switch try open(vector) {
             case .success(let opened):
-                #expect(outcome == "opened", "\(vector.name)")
+                #expect(outcome == "opened", "\(vector.testDescription)")
                 guard outcome == "opened" else { continue }
                 let content = try Content(opening: Array(try vector.required("content").utf8))
-                #expect(opened.content.alert == content.alert, "\(vector.name)")
-                #expect(opened.content.data == content.data, "\(vector.name)")
-                #expect(opened.content.other == content.other, "\(vector.name)")
-                #expect(opened.id == content.id, "\(vector.name)")
-                #expect(opened.sent == content.sent, "\(vector.name)")
-                if opened.sender != nil { #expect(opened.content == content, "\(vector.name)") }
-                #expect(Hex.encode(opened.ledgerKey) == vector["ledger-key"], "\(vector.name)")
+                #expect(opened.content.alert == content.alert, "\(vector.testDescription)")
+                #expect(opened.content.data == content.data, "\(vector.testDescription)")
+                #expect(opened.content.other == content.other, "\(vector.testDescription)")
+                #expect(opened.id == content.id, "\(vector.testDescription)")
+                #expect(opened.sent == content.sent, "\(vector.testDescription)")
+                if opened.sender != nil { #expect(opened.content == content, "\(vector.testDescription)") }
+                #expect(Hex.encode(opened.ledgerKey) == vector["ledger-key"], "\(vector.testDescription)")
             case .failure(let code):
-                #expect(outcome == code.rawValue, "\(vector.name)")
+                #expect(outcome == code.rawValue, "\(vector.testDescription)")
             }
         }
         // Every code that needs neither ledger nor a broken key store, and enough of each.
@@ -75,7 +75,7 @@ struct VectorTests {
     @Test("with a case's own ephemeral key, sealing gives its bytes and every value on the way")
     func innerValues() throws {
         var caseCount = 0
-        for vector in try VectorFile.all() {
+        for vector in try NamedLines.all(in: "Vectors") {
             guard vector["sender-secret"] != nil, let ephemeralText = vector["ephemeral-secret"] else { continue }
             caseCount += 1
             let secret = try #require(Hex.decode(ephemeralText))
@@ -83,7 +83,7 @@ struct VectorTests {
             let sender = try senderKey(hex: try vector.required("sender-secret"))
             let envelope = try Envelope(parsing: try #require(try field(vector)))
             guard let number = envelope.sequenceNumber else { continue }
-            let identities = try vector.identities.map { try DevicePrivateKey(parsing: $0) }
+            let identities = try vector.numbered("identity").map { try DevicePrivateKey(parsing: $0) }
             // Several may have the header's ID: the one that opens it is meant.
             let opened = try open(vector).get()
             let identity = try #require(identities.first { $0.recipient == opened.recipient })
@@ -91,27 +91,27 @@ struct VectorTests {
             let context = HPKEContext(
                 sendingTo: identity.recipient.x25519, from: sender.x25519,
                 info: HPKEInfo(Envelope.info(topic: topic)), ephemeral: ephemeral)
-            #expect(Hex.encode(context.enc) == vector["enc"], "\(vector.name)")
+            #expect(Hex.encode(context.enc) == vector["enc"], "\(vector.testDescription)")
             context.withKeyAndNonce(number) { key, nonce in
-                #expect(Hex.encode(key) == vector["key"], "\(vector.name)")
-                #expect(Hex.encode(nonce) == vector["nonce"], "\(vector.name)")
+                #expect(Hex.encode(key) == vector["key"], "\(vector.testDescription)")
+                #expect(Hex.encode(nonce) == vector["nonce"], "\(vector.testDescription)")
             }
-            context.withKeyAndNonce(0) { #expect(Hex.encode($1) == vector["base-nonce"], "\(vector.name)") }
+            context.withKeyAndNonce(0) { #expect(Hex.encode($1) == vector["base-nonce"], "\(vector.testDescription)") }
             let plaintext = try #require(Hex.decode(try vector.required("plaintext")))
             let sealed = Envelope.sealing(
                 plaintext, to: identity.recipient, from: sender.sender, in: context,
                 sequenceNumber: number)
-            #expect(sealed == envelope, "\(vector.name)")
-            #expect(Hex.encode(sealed.headerBytes) == vector["aad"], "\(vector.name)")
+            #expect(sealed == envelope, "\(vector.testDescription)")
+            #expect(Hex.encode(sealed.headerBytes) == vector["aad"], "\(vector.testDescription)")
             let ciphertext = try vector.required("ciphertext") + vector.required("tag")
-            #expect(Hex.encode(sealed.sealedBytes) == ciphertext, "\(vector.name)")
+            #expect(Hex.encode(sealed.sealedBytes) == ciphertext, "\(vector.testDescription)")
             let content = try Content(opening: Array(try vector.required("content").utf8))
             let message = try #require(content.id)
             let identifiers = ClearIdentifiers(sender: sender)
             let recipient = identity.recipient
             #expect(identifiers.apnsID(message: message, recipient: recipient) == vector["apns-id"])
             let collapseID = identifiers.collapseID(content.collapseID, message: message, recipient: recipient)
-            #expect(collapseID == vector["apns-collapse-id"], "\(vector.name)")
+            #expect(collapseID == vector["apns-collapse-id"], "\(vector.testDescription)")
         }
         #expect(caseCount > 20)
     }

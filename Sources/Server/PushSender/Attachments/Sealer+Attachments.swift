@@ -7,12 +7,6 @@ internal import SealedPush
     public import Foundation
 #endif
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension Sealer {
     /// Encrypts a picture, sound or movie into a new file, and returns the entry for ``Content/attachments``.
     ///
