@@ -1,5 +1,5 @@
 package import Foundation
-package import PushCore
+internal import PushCore
 
 /// Where an extension goes to fetch something: `https` on the open internet, unless the app allows more.
 ///

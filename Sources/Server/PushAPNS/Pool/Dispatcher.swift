@@ -18,12 +18,12 @@ final class Dispatcher: @unchecked Sendable {
     let metrics: TransportMetrics
     let limits: APNSConfiguration.Limits
     private let key: ProviderKey
-    private let submissions = SubmissionQueue()
+    private let submissions = Inbox<Submission>()
 
     var proven: ProvenTokens
     var tokens: TokenSource
     private(set) var lanes: [Lane] = []
-    private var spareEntries: [SubmissionQueue.Entry] = []
+    private var spareEntries: [Submission] = []
     private var ticker: RepeatedTask?
     private var connectionCount = 0
     private var outstandingCount = 0
@@ -58,7 +58,7 @@ final class Dispatcher: @unchecked Sendable {
 
     // MARK: From any thread
 
-    func submit(_ entry: SubmissionQueue.Entry) {
+    func submit(_ entry: Submission) {
         if submissions.append(entry) { eventLoop.execute { self.drainSubmissions() } }
     }
 
@@ -214,79 +214,67 @@ final class Dispatcher: @unchecked Sendable {
     }
 }
 
-/// Carries pushes from their callers' threads to the event loop, many in one turn of it.
-final class SubmissionQueue: Sendable {
-    enum Entry: Sendable {
-        case deliver(Delivery)
-        case cancel(Delivery)
-    }
+/// What callers hand to the event loop.
+enum Submission: Sendable {
+    case deliver(Delivery)
+    case cancel(Delivery)
+}
 
+/// Carries values from any thread to the event loop, many in one turn of it.
+final class Inbox<Element: Sendable>: Sendable {
     private struct State {
-        var entries: [Entry] = []
+        var elements: [Element] = []
         var isDraining = false
     }
 
     private let state = Locked(State())
 
-    /// Whether the caller must have the queue drained: true for the first entry since it was.
-    func append(_ entry: Entry) -> Bool {
+    /// Whether the caller must have it drained: true for the first value since it was.
+    func append(_ element: Element) -> Bool {
         state.withLock { state in
-            state.entries.append(entry)
+            state.elements.append(element)
             defer { state.isDraining = true }
             return !state.isDraining
         }
     }
 
-    /// Takes all entries; `spare` becomes the new, empty store, so that two arrays serve for ever.
-    func drain(into spare: inout [Entry]) {
+    /// Takes all values; `spare` becomes the new, empty store, so that two arrays serve for ever.
+    func drain(into spare: inout [Element]) {
         spare.removeAll(keepingCapacity: true)
         let empty = spare
         spare = []
         spare = state.withLock { state in
-            let entries = state.entries
-            state.entries = empty
+            let elements = state.elements
+            state.elements = empty
             state.isDraining = false
-            return entries
+            return elements
         }
     }
 }
 
 /// Runs tasks on the event loop's thread, many in one turn of it.
 final class EventLoopExecutor: TaskExecutor {
-    private struct State {
-        var jobs: [UnownedJob] = []
-        var isScheduled = false
-    }
-
     private let eventLoop: any EventLoop
-    private let state = Locked(State())
+    private let jobs = Inbox<UnownedJob>()
 
     init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        let mustSchedule = state.withLock { state in
-            state.jobs.append(job)
-            defer { state.isScheduled = true }
-            return !state.isScheduled
-        }
-        if mustSchedule { eventLoop.execute { self.run() } }
+        if jobs.append(UnownedJob(job)) { eventLoop.execute { self.run() } }
     }
 
     /// What these jobs bring about waits for the next turn, so that the network gets its own.
     private func run() {
-        let jobs = state.withLock { state in
-            defer { state = State() }
-            return state.jobs
-        }
-        for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        var due: [UnownedJob] = []
+        jobs.drain(into: &due)
+        for job in due { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }
 
 /// One push between its caller and its answer.
 ///
 /// Unchecked, because its state is confined to the event loop: the caller's task makes it, hands it over through the
-/// ``SubmissionQueue`` and never touches it again.
+/// ``Inbox`` and never touches it again.
 final class Delivery: @unchecked Sendable {
     typealias Outcome = Result<APNSAnswer, PushTransportError>
 
