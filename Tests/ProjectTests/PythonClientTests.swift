@@ -3,7 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// What it seals, opens and asks is held against Swift by InteropTests, RecordInteropTests, AttachTests and ReceiptVectorTests.
+/// What it seals, opens and asks is held against Swift by InteropTests, AttachTests and ReceiptVectorTests.
 @Suite("Clients/Python", .blocking)
 struct PythonClientTests {
     private let client = Checkout.folder.appending(path: "Clients/Python")

@@ -73,27 +73,6 @@ struct ChartPropertyTests {
         #expect(sign == 0 ? lines[0] < 60 : lines[0] > area.height - 60)
     }
 
-    @Test("is another one in dark, with the same ink")
-    func appearance() throws {
-        let points: [Double?] = [1, 2, 3]
-        let light = try picture(.line, points, hasAxes: true, ChartStyle(appearance: .light, scale: .two))
-        let dark = try picture(.line, points, hasAxes: true, ChartStyle(appearance: .dark, scale: .two))
-        #expect(light[0, 0] == Pixels.Color(red: 255, green: 255, blue: 255))
-        #expect(dark[0, 0].distance(to: Pixels.Color(red: 0, green: 0, blue: 0)) < 40)
-        #expect(light.rows(of: Self.ink) == dark.rows(of: Self.ink))
-    }
-
-    @Test("has one and a half times as many pixels each way at 3x as at 2x")
-    func scale() throws {
-        for kind in PushChart.Kind.allCases {
-            let two = try picture(kind, [1, 2, 3])
-            let three = try picture(kind, [1, 2, 3], ChartStyle(scale: .three))
-            #expect(three.width * 2 == two.width * 3)
-            #expect(three.height * 2 == two.height * 3)
-            #expect(two.width == 720)
-        }
-    }
-
     @Test("has the color of the trend, where asked")
     func trend() throws {
         let green = PushChart.RGB(red: 0, green: 255, blue: 0)
