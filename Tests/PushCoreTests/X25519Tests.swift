@@ -1,4 +1,3 @@
-import Crypto
 import TestSupport
 import Testing
 
@@ -92,17 +91,6 @@ struct X25519SecretKeyTests {
         let shared = bytes(hex: "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742")
         #expect(alice.agree(bob.publicKey) == shared)
         #expect(bob.agree(alice.publicKey) == shared)
-    }
-
-    @Test("agrees with swift-crypto's, for random keys")
-    func swiftCrypto() throws {
-        for _ in 0..<20 {
-            let (theirs, peer) = (Curve25519.KeyAgreement.PrivateKey(), Curve25519.KeyAgreement.PrivateKey())
-            let ours = X25519PrivateKey(Array(theirs.rawRepresentation))
-            #expect(ours.publicKey.bytes == Array(theirs.publicKey.rawRepresentation))
-            let agreed = try theirs.sharedSecretFromKeyAgreement(with: peer.publicKey).withUnsafeBytes { Array($0) }
-            #expect(ours.agree(try X25519PublicKey(peer.publicKey.rawRepresentation)) == agreed)
-        }
     }
 }
 

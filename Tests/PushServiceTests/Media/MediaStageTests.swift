@@ -205,20 +205,6 @@ struct MediaStageTests {
         }
     }
 
-    @Test("an anonymous message fetches nothing")
-    func anonymous() async throws {
-        let scene = try Scene()
-        try scene.attach("one")
-        let service = TestedService(scene.fixture.configuration(allowsAnonymous: true, stages: [MediaStage()]))
-        service.environment = scene.fixture.environment
-        let sealer = Sealer(anonymousFor: Fixture.topic, safeDefault: "wire default")
-        let payload = try sealer.seal(scene.content, toUnverified: scene.fixture.phone.recipient)
-        let shown = await receive(Fixture.request(field: payload.envelope.text), service)
-        #expect(shown.body == "Look!")
-        #expect(shown.attachments.isEmpty)
-        #expect(scene.server.requests.isEmpty)
-    }
-
     @Test("what comes again is fetched again for a day; after that only its text is shown, and no store is asked")
     func repeats() async throws {
         let scene = try Scene()
@@ -280,21 +266,5 @@ struct MediaStageTests {
         #expect(shown.title == "Nina")
         #expect(shown.body == moved.content.alert.body)
         try await scene.waitUntilQuiet(files: 0)
-    }
-
-    @Test("content in a file that is another message's is not shown")
-    func otherContent() async throws {
-        let scene = try Scene()
-        let long = Content(title: "Other", body: String(repeating: "x", count: 9_000))
-        let first = try #require(try scene.fixture.sealer.moveOverflow(of: long, at: scene.server.url("a", .hangs)))
-        let second = try #require(try scene.fixture.sealer.moveOverflow(of: long, at: scene.server.url("b", .hangs)))
-        _ = scene.server.url("b", .serves(second.file))
-        var mixed = first.content
-        mixed.overflow = second.content.overflow
-        let service = TestedService(scene.fixture.configuration(stages: [OverflowStage()]))
-        service.environment = scene.fixture.environment
-        let shown = await receive(Fixture.request(field: try scene.fixture.seal(mixed)), service)
-        #expect(shown.body == first.content.alert.body)
-        #expect(scene.failures == ["other-content"])
     }
 }

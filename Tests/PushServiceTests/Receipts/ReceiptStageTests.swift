@@ -108,21 +108,6 @@ struct ReceiptStageTests {
         #expect(try receipts().map { $0.failures } == [[.malformed: 1]])
     }
 
-    @Test("sends no receipt for what anybody may have sealed")
-    func anonymous() async throws {
-        var content = Content(body: "Hello")
-        content.receipt = ReceiptKey(of: fixture.sender).request(
-            fixture.phone.recipient, to: ReceiptAddress(parsing: server.url)!)
-        let sealer = Sealer(anonymousFor: Fixture.topic, safeDefault: "x")
-        let field = try sealer.seal(content, toUnverified: fixture.phone.recipient).envelope.text
-        let service = TestedService(
-            fixture.configuration(allowsAnonymous: true, stages: [ReceiptStage(hosts: [])]))
-        service.environment = fixture.environment
-        #expect(await receive(Fixture.request(field: field), service).body == "Hello")
-        await service.tidied()
-        #expect(server.heads.isEmpty)
-    }
-
     @Test("counts a message once, however often the extension is called for it")
     func repeated() async throws {
         let field = try field()

@@ -22,7 +22,9 @@ struct ReceiptVectorTests {
             #expect(content.alert.body == "x")
             return content.receipt == nil ? "unreadable" : "reads"
         }
-        let senders = try values.numbered("sender-secret").map { ReceiptKey(of: try SenderPrivateKey(parsing: Array($0.utf8))) }
+        let senders = try values.numbered("sender-secret").map {
+            ReceiptKey(of: try SenderPrivateKey(parsing: Array($0.utf8)))
+        }
         let (body, now) = (try Self.bytes("body", in: values), Timestamp(clamping: try values.number("now")))
         do throws(ReceiptError) {
             _ = try ReceiptReceiver(keys: senders).receive(body, at: now)

@@ -17,7 +17,9 @@ struct VectorTests {
 
     private func open(_ vector: NamedLines) throws -> Result<OpenedContent, OpenError> {
         let created = Timestamp(clamping: 1_700_000_000)
-        let keys = try vector.numbered("identity").map { DeviceKey(try DevicePrivateKey(parsing: $0), created: created) }
+        let keys = try vector.numbered("identity").map {
+            DeviceKey(try DevicePrivateKey(parsing: $0), created: created)
+        }
         let opener = Opener(
             topic: try #require(Topic(parsing: try vector.required("topic"))), keys: InMemoryKeyStore(keys),
             trusting: try vector.numbered("sender").map { try SenderPublicKey(parsing: $0) },
