@@ -56,7 +56,6 @@ struct HMACSHA256: ~Copyable {
         crypto_auth_hmacsha256_update(state, bytes.bound, UInt64(bytes.count))
     }
 
-    /// Writes the 32-byte tag.
     consuming func finish(into output: UnsafeMutableRawBufferPointer) {
         precondition(output.count == Self.byteCount)
         crypto_auth_hmacsha256_final(state, output.bound)

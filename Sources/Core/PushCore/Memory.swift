@@ -152,6 +152,5 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension StaticString {
-    /// The text's UTF-8 bytes.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
 }

@@ -49,9 +49,7 @@ public struct ChartStage: ServiceStage {
     }
 }
 
-/// A chart as a picture.
 struct ChartPicture {
-    /// A PNG file.
     let png: [UInt8]
     /// The part of it that says most when it is small.
     let thumbnail: AttachmentThumbnail.Clip
@@ -72,7 +70,6 @@ struct ChartPicture {
     }
 }
 
-/// Why there is no picture.
 enum ChartError: String, StageError {
     /// The chart has no value.
     case nothingToDraw = "chart-empty"

@@ -183,11 +183,11 @@ extension Content {
     func truncated(by excess: Int) -> Content? {
         guard let body = alert.body else { return nil }
         let ellipsis = "…"
-        let budget = Self.escapedByteCount(of: body) - excess - ellipsis.utf8.count
+        let budget = Self.escapedByteCount(of: body.utf8) - excess - ellipsis.utf8.count
         var end = body.startIndex
         var byteCount = 0
         while end < body.endIndex {
-            byteCount += Self.escapedByteCount(of: body[end])
+            byteCount += Self.escapedByteCount(of: body[end].utf8)
             guard byteCount <= budget else { break }
             body.formIndex(after: &end)
         }
@@ -198,11 +198,7 @@ extension Content {
         return shorter
     }
 
-    private static func escapedByteCount(of text: some StringProtocol) -> Int {
-        text.utf8.reduce(0) { $0 + JSONCharacters.escapedByteCount(of: $1) }
-    }
-
-    private static func escapedByteCount(of character: Character) -> Int {
-        character.utf8.reduce(0) { $0 + JSONCharacters.escapedByteCount(of: $1) }
+    private static func escapedByteCount(of text: some Sequence<UInt8>) -> Int {
+        text.reduce(0) { $0 + JSONCharacters.escapedByteCount(of: $1) }
     }
 }

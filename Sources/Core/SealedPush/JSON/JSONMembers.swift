@@ -54,7 +54,6 @@ package struct JSONMembers: Sendable {
 
     private static let listedNameCount = 16
 
-    /// - Parameter name: a new one.
     mutating func append(_ name: String, _ value: Value) {
         if members.isEmpty { members.reserveCapacity(4) }
         members.append((name, value))

@@ -105,7 +105,6 @@ public struct KeyID: Hashable, Sendable, CustomStringConvertible {
 
     package var bytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32($0))) } }
 
-    /// Writes the four bytes.
     func write(into bytes: UnsafeMutableRawBufferPointer, at place: Range<Int>) {
         bytes.storeBytes(of: value.bigEndian, toByteOffset: place.lowerBound, as: UInt32.self)
     }

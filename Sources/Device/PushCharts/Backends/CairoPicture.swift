@@ -1,7 +1,6 @@
 #if !canImport(CoreGraphics)
     internal import Ccairo
 
-    /// Drawings as PNG files, by Cairo.
     enum CairoPicture {
         static func png(_ drawing: Drawing, scale: Int) throws -> [UInt8] {
             let (width, height) = (drawing.width * Double(scale), drawing.height * Double(scale))

@@ -13,7 +13,6 @@ struct Drawing: Sendable {
         case text(Label)
     }
 
-    /// What a path is filled with.
     enum Paint: Sendable {
         case color(Color)
         /// From top to bottom: at least two stops, in ascending order.
@@ -64,7 +63,6 @@ extension Drawing.Color {
     }
 }
 
-/// Lines and curves, in points.
 struct Path: Sendable {
     private(set) var elements: [Element] = []
 

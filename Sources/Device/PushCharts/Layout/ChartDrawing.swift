@@ -1,6 +1,5 @@
 import SealedPush
 
-/// A chart, laid out.
 struct ChartDrawing {
     let drawing: Drawing
     /// The part of the picture that says most when it is small: where the newest points are.

@@ -44,7 +44,6 @@ struct KeyChange {
         }
     }
 
-    /// Destroys a key's secret.
     mutating func erase(_ recipient: DevicePublicKey) throws(KeyChangeError) {
         guard let key = stored.keys.first(where: { $0.recipient == recipient }) else { return }
         try remove(key.item)

@@ -20,7 +20,6 @@ package struct SessionFetching: Fetching {
     }
 }
 
-/// One request by a session of its own.
 private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable {
     private let request: FetchRequest
     private let cancelling = TaskCancelling()
@@ -156,7 +155,6 @@ private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable 
 }
 
 extension Data {
-    /// Lends the bytes to what throws a typed error.
     fileprivate func lend(_ body: (UnsafeRawBufferPointer) throws(MediaError) -> Void) throws(MediaError) {
         let result = withUnsafeBytes { bytes -> Result<Void, MediaError> in
             do throws(MediaError) { return .success(try body(bytes)) } catch { return .failure(error) }

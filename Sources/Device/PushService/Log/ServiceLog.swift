@@ -58,7 +58,6 @@ public struct ServiceLog: Sendable {
         return new.split(separator: UInt8(ascii: "\n")).compactMap { Entry(line: Array($0)) }
     }
 
-    /// Appends one line.
     func append(_ entry: Entry) {
         try? FileProtection.always.ensureFolder(folder)
         let file = folder.appending(path: Self.name)

@@ -25,7 +25,6 @@ public struct MediaStage: ServiceStage {
     }
 }
 
-/// One attachment.
 private struct MediaPart: QueuedStage {
     let attachment: Content.Attachment
     let position: Int
@@ -207,7 +206,6 @@ final class MediaFile: Sendable {
         }
     }
 
-    /// Puts the file in its place.
     func finish(as finished: URL) throws(MediaError) {
         do throws(AttachmentError) {
             try state.withLock { (state) throws(AttachmentError) in

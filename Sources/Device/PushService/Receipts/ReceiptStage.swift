@@ -99,7 +99,6 @@ struct ReceiptDraft: Sendable {
 
     var number: [UInt8] { ReceiptBody.number(of: message, key: request.key) }
 
-    /// The bytes to post.
     func bytes(counts: [UInt16]) -> [UInt8] {
         let milliseconds = max(.zero, elapsed) / .milliseconds(1)
         return ReceiptBody(

@@ -2,7 +2,6 @@ import Foundation
 internal import PushCore
 internal import SealedPush
 
-/// Handing over record and token, and proving keys.
 struct PushServerRegistration {
     let device: OwnDevice
     let exchange: PushServerExchange

@@ -147,7 +147,6 @@ final class StageAttempt: Sendable {
     }
 }
 
-/// A stage was not ready in time.
 struct StageLateness: StageError {
     let code = "late"
 }

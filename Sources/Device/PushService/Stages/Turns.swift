@@ -118,11 +118,9 @@ package final class Turns: Sendable {
 /// A transfer holds 0.25 MB on Linux, and 0.4 by estimate in Apple's loader. What gets no turn while there is time is late,
 /// like any other part of a notification; the text waits for none of it. Source: Specification 14.3.
 package final class WorkBudget: Sendable {
-    /// Files that are shown.
     let files: Turns
     /// Contents that did not fit into a push: apart, so that no slow picture keeps a text back.
     let overflows: Turns
-    /// Runs of posting receipts.
     let receipts: Turns
     /// What takes some megabytes for some milliseconds: drawing a chart, reading a long content.
     package let largeWork: Turns

@@ -99,7 +99,6 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         bodies.send(delivery, to: &writer)
     }
 
-    /// Sends what was written.
     func flush() {
         guard !writer.isEmpty, let context else { return }
         context.writeAndFlush(wrapOutboundOut(writer.bytes), promise: nil)
@@ -122,19 +121,16 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         return delivery
     }
 
-    /// Its caller waits no more.
     func cancel(_ delivery: Delivery) {
         _ = abandon(delivery.streamID)
         closeIfDrained()
         flush()
     }
 
-    /// The peer allows us another size of its header table.
     func limitHeaderTable(to byteCount: Int) { headerEncoder.limitTable(to: byteCount) }
 
     // MARK: Phases
 
-    /// The peer's first settings are here.
     func becomeReady() {
         guard phase == .connecting else { return }
         phase = .ready
@@ -182,7 +178,6 @@ final class APNSConnection: ChannelInboundHandler, @unchecked Sendable {
         end()
     }
 
-    /// The connection is over, whoever ended it.
     func end() {
         guard phase != .closed else { return }
         let wasConnecting = phase == .connecting
@@ -511,13 +506,11 @@ struct BodyWindows {
     private var initialWindow = HTTP2Size.initialWindow
     private var waiting = CircularBuffer<Delivery>()
 
-    /// Right after the push's headers.
     mutating func send(_ delivery: Delivery, to writer: inout FrameWriter) {
         delivery.window = initialWindow
         if !sendWhatFits(delivery, to: &writer) { waiting.append(delivery) }
     }
 
-    /// Whether all of it is sent.
     private mutating func sendWhatFits(_ delivery: Delivery, to writer: inout FrameWriter) -> Bool {
         let body = delivery.request.body
         while !delivery.isBodySent {
@@ -535,7 +528,6 @@ struct BodyWindows {
         return true
     }
 
-    /// Its stream is no longer open.
     mutating func forget(_ delivery: Delivery) {
         if !delivery.isBodySent { waiting.removeAll { $0 === delivery } }
     }

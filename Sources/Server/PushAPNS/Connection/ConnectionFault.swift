@@ -76,7 +76,6 @@ struct TLSClient: Sendable {
         host = endpoint.host
     }
 
-    /// For one connection.
     func makeHandler() throws -> NIOSSLClientHandler {
         // RFC 6066, 3: an address is no server name; the certificate is then checked for the address.
         let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil

@@ -69,7 +69,6 @@ struct PartialResponse {
         }
     }
 
-    /// Whether anything was kept.
     var isBegun: Bool { status != 0 }
 
     /// Whether it refuses, however much of its body is missing.

@@ -63,7 +63,6 @@ struct FrameReader {
         return header
     }
 
-    /// Nil for the beginning of a header block.
     private mutating func frame(_ header: Header, _ payload: ByteBuffer) throws(ProtocolViolation) -> IncomingFrame? {
         var payload = payload
         switch header.type {

@@ -20,7 +20,6 @@ struct HeaderEncoder {
         authority = endpoint.port == 443 ? host : "\(host):\(endpoint.port)"
     }
 
-    /// The peer allows another size.
     mutating func limitTable(to byteCount: Int) {
         let size = min(byteCount, HTTP2Size.headerTable)
         if sizeUpdates == nil, size == table.limit { return }
@@ -182,7 +181,6 @@ struct HeaderEncoder {
 
     private static let pathPrefix: StaticString = "/3/device/"
 
-    /// In small letters.
     private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 2 * bytes.count) { digits, count in
             for byte in bytes {
@@ -205,7 +203,6 @@ private enum HPACKName {
     static let authority: UInt8 = 1
     static let path: UInt8 = 4
     static let authorization: UInt8 = 23
-    /// Whole fields.
     static let methodPOST: UInt8 = 0x83
     static let schemeHTTPS: UInt8 = 0x87
 }

@@ -66,7 +66,6 @@ final class Dispatcher: @unchecked Sendable {
         eventLoop.execute { for fingerprint in fingerprints { self.proven.insert(fingerprint) } }
     }
 
-    /// Finishes what was taken and refuses what comes.
     func shutDown() async {
         await withCheckedContinuation { continuation in
             eventLoop.execute {
@@ -133,7 +132,6 @@ final class Dispatcher: @unchecked Sendable {
         for lane in lanes { lane.dropFinished() }
     }
 
-    /// Gives the caller its answer, once.
     func finish(_ delivery: Delivery, _ outcome: Delivery.Outcome) {
         guard !delivery.isFinished else { return }
         outstandingCount -= 1
@@ -181,7 +179,6 @@ final class Dispatcher: @unchecked Sendable {
         ticker = eventLoop.scheduleRepeatedTask(initialDelay: clock.tick, delay: clock.tick) { _ in self.tick() }
     }
 
-    /// A look at the clock.
     func tick() {
         let now = clock.now()
         dropFinished()
@@ -214,7 +211,6 @@ final class Dispatcher: @unchecked Sendable {
     }
 }
 
-/// What callers hand to the event loop.
 enum Submission: Sendable {
     case deliver(Delivery)
     case cancel(Delivery)
@@ -333,10 +329,8 @@ final class Delivery: @unchecked Sendable {
         return expiration <= now
     }
 
-    /// Whether its caller waits no more.
     var isFinished: Bool { continuation == nil }
 
-    /// Gives the caller its answer, once.
     func finish(_ outcome: Outcome) {
         guard let continuation else { return }
         self.continuation = nil

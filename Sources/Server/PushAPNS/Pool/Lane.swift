@@ -130,7 +130,6 @@ final class Lane {
         }
     }
 
-    /// Closes all connections; nothing waits any more.
     func close() {
         for connection in connections { connection.retire(because: "shutting down", isOurs: true) }
     }
@@ -329,7 +328,6 @@ struct ConnectionHealth {
     private var isSettled = false
     /// Whether its end has been reported to the lane.
     var isRetired = false
-    /// Whether it ends because we are done with it.
     var isEndedByUs = false
     /// Whether the peer's wish for fewer of us has been noted.
     var isSlowedDown = false
@@ -348,16 +346,12 @@ struct ConnectionHealth {
         hasAnswered = false
     }
 
-    /// How long it has owed answers without giving one.
     func silence(now: NIODeadline) -> TimeAmount { now - answeredAt }
 
-    /// How long it has allowed no streams.
     func refusal(now: NIODeadline) -> TimeAmount { now - allowedAt }
 
-    /// Whether it has worked for a while.
     func hasLasted(now: NIODeadline, hasSucceeded: Bool) -> Bool { hasSucceeded && now - readyAt >= Self.settlingTime }
 
-    /// True once, when it has worked for a while.
     mutating func settles(now: NIODeadline, hasSucceeded: Bool) -> Bool {
         guard !isSettled, hasLasted(now: now, hasSucceeded: hasSucceeded) else { return false }
         isSettled = true

@@ -10,7 +10,6 @@ internal import SealedPush
 /// one before: Apple refuses older and more frequent ones. Source: Apple, "Establishing a token-based connection to APNs".
 final class TokenSource {
     private let clock: TransportClock
-    /// Starts signing; the answer comes to `signed`.
     private let startSigning: (Timestamp) -> Void
     private var token: ProviderToken?
     private var signing: Moment?
@@ -77,7 +76,6 @@ final class TokenSource {
         isExpired = true
     }
 
-    /// Whether there is one to send with.
     func hasToken(now: NIODeadline) -> Bool {
         guard let token, !isExpired else { return false }
         return Moment(uptime: now, wall: clock.wall()).age(since: token.issued) < Self.usableSeconds
@@ -90,7 +88,6 @@ final class TokenSource {
         case early
     }
 
-    /// Takes the signed token; nil where signing failed.
     func signed(_ text: String?) -> Signed {
         guard let issued = signing else { return .failed }
         signing = nil
@@ -140,7 +137,6 @@ final class TokenSource {
 /// A signed token, ready for the header.
 struct ProviderToken {
     let authorization: String
-    /// Counts up with each renewal.
     let generation: Int
     let issued: Moment
 }

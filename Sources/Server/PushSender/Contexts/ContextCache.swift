@@ -26,7 +26,6 @@ final class ContextCache: Sendable {
         self.environment = environment
     }
 
-    /// Whose messages are sealed.
     var publicKey: SenderPublicKey { sender.sender }
 
     /// Seals padded plaintext under a number that was never used before.
@@ -37,13 +36,10 @@ final class ContextCache: Sendable {
             suite: context.suite)
     }
 
-    /// Drops the context to one recipient.
     func forget(_ recipient: DevicePublicKey) { state.withLock { $0.contexts[recipient] = nil } }
 
-    /// How many contexts are held, whether still usable or not.
     var heldCount: Int { state.withLock { $0.contexts.count } }
 
-    /// Drops every context that is too old.
     func sweep() {
         let now = environment.now()
         let next = state.withLock { state in
@@ -102,7 +98,6 @@ private final class SealingContext: Sendable {
     }
 }
 
-/// What the lock protects.
 private struct State {
     var contexts: [DevicePublicKey: Held] = [:]
     var isSweepDue = false
@@ -125,7 +120,6 @@ private struct State {
         let created: ContinuousClock.Instant
     }
 
-    /// When the oldest context was made.
     var oldest: ContinuousClock.Instant? {
         order[firstInOrder...].first { held($0) != nil }?.created
     }
