@@ -190,7 +190,7 @@ let simulator: [Target] = [
     program(
         "Commands/device-simulator",
         ["CommandSupport", "SimulatedAPNs", "PushSimulator", "PushService", "PushKeyring", "Cpangocairo"] + core
-            + [argumentParser, logging] + hummingbird + nioCore,
+            + [argumentParser, logging] + hummingbird + [nioCore[0]],
         resources: [.embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js")]),
     extensionExample("messages-example", "Messages"),
     extensionExample("dynamic-chart-example", "DynamicChart", "PushCharts"),
