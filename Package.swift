@@ -190,7 +190,8 @@ let simulator: [Target] = [
     program(
         "Commands/device-simulator",
         ["CommandSupport", "SimulatedAPNs", "PushSimulator", "PushService", "PushKeyring", "Cpangocairo"] + core
-            + [argumentParser] + hummingbird + nioCore),
+            + [argumentParser, logging] + hummingbird + [nioCore[0]],
+        resources: [.embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js")]),
     extensionExample("messages-example", "Messages"),
     extensionExample("dynamic-chart-example", "DynamicChart", "PushCharts"),
     extensionExample("daily-quote-example", "DailyQuote"),
@@ -257,10 +258,9 @@ let testedOnLinux: [Target] = [
         "xcode-template-extension", "Extensions/XcodeTemplate", ["PushSimulator", "UserNotifications"],
         settings: strict),
     tool("misbehaving-extension", "Extensions/Misbehaving", ["PushSimulator", "UserNotifications"], settings: strict),
-    tool("soak", "Soak", ["EndToEnd", "soak-sender", "device-simulator"]),
     tool(
-        "soak-sender", "SoakSender",
-        ["EndToEnd", "PushOutbox", "PushAPNS", "PushSender", logging, metrics, coreMetrics] + core),
+        "soak", "Soak",
+        ["EndToEnd", "PushOutbox", "PushAPNS", "PushSender", "device-simulator", logging, metrics, coreMetrics] + core),
     tool(
         "hostile-benchmark", "HostileBenchmark",
         ["HostilePeers", "PushAPNS", "PushSender", coreMetrics] + core + transport),
@@ -288,7 +288,7 @@ let testedOnLinux: [Target] = [
     tests(
         "EndToEndTests",
         [
-            "EndToEnd", "PushAPNS", "SimulatedAPNs", "PushSimulator", "PushService", "PushSender", "soak-sender",
+            "EndToEnd", "PushAPNS", "SimulatedAPNs", "PushSimulator", "PushService", "PushSender", "soak",
             "device-simulator",
         ] + core + tested + localAPNs),
     tests(

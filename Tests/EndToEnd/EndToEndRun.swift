@@ -166,7 +166,7 @@ package final class EndToEndRun {
         // The sender counts by itself where it is to die between an answer and its note in the outbox.
         let words = kill?.kind == .afterAnswer ? ["\(max(1, remaining))"] : []
         let process = try start(
-            "sender-\(outcome.killCount + 1)", "soak-sender", [folder.url.path(percentEncoded: false)] + words)
+            "sender-\(outcome.killCount + 1)", "soak", ["sender", folder.url.path(percentEncoded: false)] + words)
         // A thousand phones are not slower than one server: where they share its cores, they come first.
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(process.identifier), 10)
         sender = process

@@ -9,7 +9,9 @@ import Testing
 /// One ledger, several processes of one device at once.
 @Suite("A device that is told the same push in parallel", .serialized, .blocking)
 struct ParallelTests {
-    @Test("opens it each time, under the one identifier: nobody sees it twice, or the safe default in its place")
+    @Test(
+        "a push that comes again opens each time, under one identifier: nobody sees it twice, or the safe default in its place"
+    )
     func processes() throws {
         let device = try Device()
         for round in 0..<6 {
@@ -28,7 +30,7 @@ struct ParallelTests {
         }
     }
 
-    @Test("also where two of its processes take the connection from each other with everything on its way")
+    @Test("a push opens also if two processes of a phone take the connection from each other")
     func connections() async throws {
         let rig = try await Rig(processCount: 2)
         defer { for process in rig.processes { process.kill() } }

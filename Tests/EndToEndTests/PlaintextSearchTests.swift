@@ -7,7 +7,7 @@ import Testing
 struct PlaintextSearchTests {
     private static let word = "Zwölf süße Äpfel 🍐"
 
-    @Test("finds a planted word in each form, wherever it stands, also across two reads")
+    @Test("the search finds a planted word in each form, wherever it stands, also across two reads")
     func planted() throws {
         let folder = try TemporaryFolder()
         var generator = SeededGenerator()

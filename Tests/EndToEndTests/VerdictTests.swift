@@ -26,7 +26,7 @@ struct VerdictTests {
         return shown
     }
 
-    @Test("is good where each message came once, or again in its own place")
+    @Test("the verdict is good where each message came once, or again in its own place")
     func good() {
         let shown = shown(line(0), line(1), line(0, replaced: true), line(2), line(3), line(0, replaced: true))
         #expect(shown.faults.count == 0)
@@ -35,10 +35,10 @@ struct VerdictTests {
         #expect(shown.replacementCount == 2)
     }
 
-    @Test("names what is missing")
+    @Test("the verdict names what is missing")
     func missing() { #expect(shown(line(0), line(3)).missing == [1, 2]) }
 
-    @Test("finds a second showing, under the same identifier or another, and a safe default, even in its place")
+    @Test("the verdict finds a second showing, under any identifier, and a safe default, even in its place")
     func bad() {
         let cases: [(ShownMessages, String)] = [
             (shown(line(0), line(0)), "message 0 was shown twice"),
@@ -79,7 +79,7 @@ struct VerdictTests {
         return requests
     }
 
-    @Test("counts what was sent again, and what was accepted twice because the first answer was lost with the sender")
+    @Test("the verdict counts what was sent again, and what was accepted twice after a first answer was lost")
     func again() {
         let requests = requests(
             request(0), request(0), request(1, fault: "reset"), request(1), request(2, fault: "lost-response"),
@@ -92,7 +92,7 @@ struct VerdictTests {
         #expect(requests.lostCount == 1)
     }
 
-    @Test("finds a retry that is not the same to the byte, or under another collapse ID, and a push too many")
+    @Test("the verdict finds a retry with another byte or collapse ID, and a push too many")
     func changed() {
         #expect(requests(request(0), request(0, collapseID: "other")).faults.count == 1)
         #expect(requests(request(0), request(0, payload: "sealed anew")).faults.count == 1)
@@ -109,7 +109,7 @@ struct VerdictTests {
         #expect(unknown.faults.sentences == ["message 3 was shown under identifiers that never were on the wire"])
     }
 
-    @Test("sees memory that grows after the first tenth")
+    @Test("the verdict sees memory that grows after the first tenth")
     func memory() {
         var track = MemoryTrack()
         for step in 0...100 {

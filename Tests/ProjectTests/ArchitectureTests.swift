@@ -36,9 +36,7 @@ struct ArchitectureTests {
         ],
         "Commands/device-simulator": [
             "CommandSupport", "PushKeyring", "PushService", "PushSimulator", "SimulatedAPNs", "Cpangocairo",
-            "ArgumentParser", "Dispatch", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix",
-            "NIOHTTP1",
-            "Logging", "ServiceLifecycle",
+            "ArgumentParser", "Dispatch", "Hummingbird", "HTTPTypes", "NIOCore", "Logging",
         ],
     ]
     private static let core: [String: Set<String>] = ["Core/PushCore": [], "Core/SealedPush": ["PushCore"]]

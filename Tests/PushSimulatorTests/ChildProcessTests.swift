@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A child process", .blocking)
 struct ChildProcessTests {
-    @Test("has no signal blocked, whatever the thread that starts it has")
+    @Test("a child process has no signal blocked, whatever the thread that starts it has")
     func signals() throws {
         var (terminate, before) = (sigset_t(), sigset_t())
         sigemptyset(&terminate)
@@ -19,7 +19,7 @@ struct ChildProcessTests {
         #expect(child.wait() == .signaled(SIGTERM))
     }
 
-    @Test("that is killed leaves nothing behind, not even its number")
+    @Test("a child process that is killed leaves nothing behind, not even its number")
     func collected() throws {
         let child = try ChildProcess(URL(filePath: "/bin/sleep"), arguments: ["10"])
         child.kill()

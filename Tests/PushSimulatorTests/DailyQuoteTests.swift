@@ -15,7 +15,7 @@ struct DailyQuoteTests {
         {"alert":{"title":"{{name}}","subtitle":"For {{name|you}}","body":"{{quote}}"},"template":true}
         """
 
-    @Test("shows what the app has left for it, and its own text as long as there is nothing")
+    @Test("the example DailyQuote shows what the app has left for it, and its own text as long as there is nothing")
     func quote() throws {
         let first = try phone.show(content)
         #expect(first["outcome"] as? String == "opened")
@@ -34,7 +34,7 @@ struct DailyQuoteTests {
         #expect(memory < 8_000_000 || !ProcessMemory.isMeaningful)
     }
 
-    @Test("shows braces as they are in a message that is no template")
+    @Test("the example DailyQuote shows braces as they are in a message that is no template")
     func noTemplate() throws {
         #expect(try phone.show(#"{"alert":{"body":"{{quote}}"}}"#)["body"] as? String == "{{quote}}")
     }

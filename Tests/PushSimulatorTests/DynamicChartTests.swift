@@ -36,7 +36,7 @@ struct DynamicChartTests {
     private var state: URL { folder.appending("State") }
     private var scratch: URL { state.appending(path: "tmp/sealed-push") }
 
-    @Test("shows the text and, at 3x, with less than 8 MB of memory of its own, the chart, and leaves no other file")
+    @Test("the example DynamicChart shows the text and, within 8 MB, the chart, and leaves no other file")
     func chart() throws {
         let shown = try deliver()
         #expect(shown["outcome"] as? String == "opened")
@@ -55,7 +55,7 @@ struct DynamicChartTests {
         #expect(memory < 8_000_000 || !ProcessMemory.isMeaningful)
     }
 
-    @Test("shows the text where the chart can't be drawn")
+    @Test("the example DynamicChart shows the text if the chart can't be drawn")
     func textStands() throws {
         #expect(try deliver()["outcome"] as? String == "opened")
         // A file where the drawing's folder would have to be.

@@ -30,7 +30,7 @@ struct FileSecretItemsTests {
 
     private func text(_ secret: ItemSecret) -> String { secret.withBytes { String(decoding: $0, as: UTF8.self) } }
 
-    @Test("adds, reads, changes and removes items by their account, each once")
+    @Test("a simulated keychain adds, reads, changes, and removes items by their account, each once")
     func calls() throws {
         #expect(try items.list().isEmpty)
         #expect(throws: SecretItemError.notFound) { try items.secret(account: "a") }
@@ -79,7 +79,7 @@ struct FileSecretItemsTests {
         for file in try Checkout.allFiles(in: keychain) { #expect(try !Checkout.text(file).contains("very secret")) }
     }
 
-    @Test("before the first unlock nothing is told, and nothing changes")
+    @Test("before the first unlock a simulated keychain tells nothing, and nothing changes")
     func locked() throws {
         try items.add(item("a"))
         let listed = try #require(try items.list().first)
@@ -203,7 +203,7 @@ struct SimulatedDeviceTests {
         }
     }
 
-    @Test("enrolls, answers, rotates, confirms, revokes and takes sender sets by an app's own calls, over files")
+    @Test("a simulated phone enrolls, answers, rotates, confirms, revokes, and takes sender sets over files")
     func life() throws {
         let first = try app.enroll(at: start)
         #expect(try app.enroll(at: later(1)) == first)
@@ -264,7 +264,7 @@ struct SimulatedDeviceTests {
         #expect(try phone.rotation.members.map(\.key) == [own, old.recipient])
     }
 
-    @Test("takes over the enrollment key with its counter, so that the server believes what the phone signs")
+    @Test("a phone takes over the enrollment key with its counter, so that the server believes what the phone signs")
     func adoptedEnrollment() throws {
         try PushDelivery.prepareContainer(phone.container, keyCreated: start.secondsSince1970)
         let keyring = Keyring(folder: folder.appending("Keys"))

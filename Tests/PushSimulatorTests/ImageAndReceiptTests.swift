@@ -28,7 +28,7 @@ struct ImageAndReceiptTests {
         return content
     }
 
-    @Test("shows title, the app's body and the picture, and the server learns of it, and of what did not open before")
+    @Test("the example ImageAndReceipt shows title, body, and picture, and the server gets a receipt of each push")
     func wholeWay() throws {
         let push = try phone.folder.write(
             #"{"aps":{"alert":"x","mutable-content":1},"custom-encrypted-message":"AAAA"}"#, to: "bad.apns")
@@ -61,7 +61,7 @@ struct ImageAndReceiptTests {
         }
     }
 
-    @Test("shows the text where the picture's server is broken, and keeps the receipt that nobody takes")
+    @Test("the example ImageAndReceipt shows the text if the picture's server is broken, and keeps the receipt")
     func broken() throws {
         let shown = try phone.show(
             file: try content { .cuts($0, after: 100) }, sealedWith: ["--receipts", "http://127.0.0.1:1/"])

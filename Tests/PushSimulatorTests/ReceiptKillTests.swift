@@ -19,7 +19,7 @@ struct ReceiptKillTests {
         (try? FileManager.default.contentsOfDirectory(atPath: queue.path)) ?? []
     }
 
-    @Test("tell the server of each push that did not open, once, wherever in its work it was killed")
+    @Test("a killed extension tells the server of each push that did not open, once, wherever it was killed")
     func killed() throws {
         var random = SeededGenerator()
         var killCount = 0

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Receipts of many notifications in one process", .serialized, .blocking)
 struct ReceiptReuseTests {
-    @Test("are all counted, and leave neither memory nor descriptors behind")
+    @Test("receipts of many notifications are all counted, and leave neither memory nor descriptors behind")
     func many() throws {
         let device = try Device()
         let keyring = device.folder.appending("Keys")

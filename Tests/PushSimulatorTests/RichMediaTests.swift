@@ -41,7 +41,7 @@ struct RichMediaTests {
         (shown["attachments"] as? [[String: Any]] ?? []).compactMap { $0["identifier"] as? String }
     }
 
-    @Test("shows all four, in their order, where the servers are quick")
+    @Test("the example RichMedia shows all four media in their order if the servers are quick")
     func quick() throws {
         let shown = try phone.show(file: try content { .serves($0) })
         #expect(shown["outcome"] as? String == "opened")
@@ -51,7 +51,7 @@ struct RichMediaTests {
         #expect(memory < 24_000_000 || !ProcessMemory.isMeaningful)
     }
 
-    @Test("its content extension shows the story with its media, in a process of its own")
+    @Test("the content extension of RichMedia shows the story with its media, in a process of its own")
     func expanded() throws {
         let content = try content { .serves($0) }
         let text = try Checkout.text(URL(filePath: content))
@@ -83,7 +83,7 @@ struct RichMediaTests {
         }
     }
 
-    @Test("shows two of four when time is up, with the text, and leaves no file behind")
+    @Test("the example RichMedia shows two of four media when time is up, with the text, and leaves no file behind")
     func slow() throws {
         try lengthening(.seconds(5), "two of four") { limit in
             let shown = try phone.show(
@@ -98,7 +98,7 @@ struct RichMediaTests {
         #expect(left == [])
     }
 
-    @Test("shows the text without pictures where the disk is full, and all four in the 12 MB of an old device")
+    @Test("RichMedia shows the text without pictures on a full disk, and all four in the 12 MB of an old device")
     func limits() throws {
         // A sanitizer's own files may be no larger either then.
         guard ProcessMemory.isMeaningful else { return }

@@ -9,7 +9,7 @@ import Testing
 struct ControlTests {
     private static let bad = String(repeating: "0", count: 64)
 
-    @Test("it is a socket that its user alone may write, and no port")
+    @Test("the control endpoint is a socket that its user alone may write, and not a port")
     func socket() async throws {
         let apns = try await RunningAPNs { $0.host = "0.0.0.0" }
         let path = apns.address.control

@@ -183,7 +183,7 @@ struct HostileInputTests {
         let token = String(repeating: "ab", count: 32)
         let frames: [DeviceFrame] = [
             .register(request: 7, name: "phone", topic: "com.example.app"), .online(tokens: [token, token]),
-            .offline(tokens: []), .acknowledge(number: .max, token: token), .registered(request: 7, token: token),
+            .acknowledge(number: .max, token: token), .registered(request: 7, token: token),
             .notification(number: 1, token: token, notification: notification), .unknown(tokens: [token]), .watched,
         ]
         for frame in frames {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The log holds everything that a local APNs saw", .serialized)
 struct LogTests {
-    @Test("connections, by number, as they open and close")
+    @Test("the log has connections by number, as they open and close")
     func connections() async throws {
         let apns = try await RunningAPNs()
         let client = try await WireClient(apns.address)
@@ -56,7 +56,7 @@ struct LogTests {
         await apns.server.stop()
     }
 
-    @Test("requests that take too long, and what the client takes back")
+    @Test("the log has requests that take too long, and what the client takes back")
     func requests() async throws {
         let slowed = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
         let slowClient = try await WireClient(slowed.address)

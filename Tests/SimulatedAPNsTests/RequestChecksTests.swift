@@ -17,6 +17,10 @@ struct RequestChecksTests {
         var method = "POST"
         var path: String?
         var body = #"{"aps":{"alert":"x"}}"#
+
+        static func header(_ description: String, _ reason: String, _ name: String, _ value: String?) -> Breakage {
+            Breakage(testDescription: description, reason: reason, headers: ["apns-" + name: value])
+        }
     }
 
     private static let long = String(repeating: "x", count: 65)
@@ -29,13 +33,12 @@ struct RequestChecksTests {
             testDescription: "a repeated header", reason: "DuplicateHeaders",
             repeated: [("apns-priority", "10"), ("apns-priority", "10")]),
         Breakage(testDescription: "no provider token", reason: "MissingProviderToken", headers: ["authorization": nil]),
-        Breakage(testDescription: "no UUID", reason: "BadMessageId", headers: ["apns-id": "1"]),
-        Breakage(testDescription: "an unknown push type", reason: "InvalidPushType", headers: ["apns-push-type": "x"]),
-        Breakage(testDescription: "no topic", reason: "MissingTopic", headers: ["apns-topic": nil]),
-        Breakage(testDescription: "priority 7", reason: "BadPriority", headers: ["apns-priority": "7"]),
-        Breakage(
-            testDescription: "no expiration date", reason: "BadExpirationDate", headers: ["apns-expiration": "soon"]),
-        Breakage(testDescription: "65 bytes", reason: "BadCollapseId", headers: ["apns-collapse-id": long]),
+        .header("no UUID", "BadMessageId", "id", "1"),
+        .header("an unknown push type", "InvalidPushType", "push-type", "x"),
+        .header("no topic", "MissingTopic", "topic", nil),
+        .header("priority 7", "BadPriority", "priority", "7"),
+        .header("no expiration date", "BadExpirationDate", "expiration", "soon"),
+        .header("65 bytes", "BadCollapseId", "collapse-id", long),
         Breakage(testDescription: "no body", reason: "PayloadEmpty", body: ""),
         Breakage(testDescription: "another's token", reason: "BadDeviceToken", path: "/3/device/\(other)"),
     ]
@@ -46,22 +49,15 @@ struct RequestChecksTests {
             Breakage(testDescription: "no slash either", reason: "MissingDeviceToken", path: "/3/device"),
             Breakage(testDescription: "a longer word", reason: "BadPath", path: "/3/devices/00"),
             Breakage(testDescription: "no token at all", reason: "BadDeviceToken", path: "/3/device/zz"),
-            Breakage(testDescription: "an empty topic", reason: "MissingTopic", headers: ["apns-topic": ""]),
-            Breakage(
-                testDescription: "another app's topic", reason: "DeviceTokenNotForTopic",
-                headers: ["apns-topic": "com.example.other"]),
-            Breakage(
-                testDescription: "a UUID with a brace", reason: "BadMessageId",
-                headers: ["apns-id": "{2c4a3a56-0000-4000-8000-000000000000"]),
+            .header("an empty topic", "MissingTopic", "topic", ""),
+            .header("another app's topic", "DeviceTokenNotForTopic", "topic", "com.example.other"),
+            .header("a UUID with a brace", "BadMessageId", "id", "{2c4a3a56-0000-4000-8000-000000000000"),
             Breakage(
                 testDescription: "two topics", reason: "DuplicateHeaders", repeated: [("apns-topic", "com.example.app")]
             ),
-            Breakage(
-                testDescription: "a negative date", reason: "BadExpirationDate", headers: ["apns-expiration": "-1"]),
-            Breakage(testDescription: "an empty date", reason: "BadExpirationDate", headers: ["apns-expiration": ""]),
-            Breakage(
-                testDescription: "a date beyond Int64", reason: "BadExpirationDate",
-                headers: ["apns-expiration": "99999999999999999999"]),
+            .header("a negative date", "BadExpirationDate", "expiration", "-1"),
+            .header("an empty date", "BadExpirationDate", "expiration", ""),
+            .header("a date beyond Int64", "BadExpirationDate", "expiration", "99999999999999999999"),
             Breakage(
                 testDescription: "background at 10", reason: "BadPriority",
                 headers: ["apns-push-type": "background", "apns-priority": "10"],
@@ -69,10 +65,8 @@ struct RequestChecksTests {
             Breakage(
                 testDescription: "basic authorization", reason: "MissingProviderToken",
                 headers: ["authorization": "basic eA=="]),
-            Breakage(
-                testDescription: "an ID in capitals", reason: "BadMessageId",
-                headers: ["apns-id": "2C4A3A56-0000-4000-8000-00000000ABCD"]),
-            Breakage(testDescription: "no push type", reason: "InvalidPushType", headers: ["apns-push-type": nil]),
+            .header("an ID in capitals", "BadMessageId", "id", "2C4A3A56-0000-4000-8000-00000000ABCD"),
+            .header("no push type", "InvalidPushType", "push-type", nil),
             Breakage(
                 testDescription: "an alert without alert", reason: "InvalidPushType",
                 body: #"{"aps":{"content-available":1}}"#),
@@ -83,11 +77,8 @@ struct RequestChecksTests {
             Breakage(
                 testDescription: "background without a priority", reason: "BadPriority",
                 headers: ["apns-push-type": "background"], body: #"{"aps":{"content-available":1}}"#),
-            Breakage(
-                testDescription: "another type's suffix", reason: "BadTopic",
-                headers: ["apns-topic": "com.example.app.voip"]),
-            Breakage(
-                testDescription: "an empty collapse ID", reason: "BadCollapseId", headers: ["apns-collapse-id": ""]),
+            .header("another type's suffix", "BadTopic", "topic", "com.example.app.voip"),
+            .header("an empty collapse ID", "BadCollapseId", "collapse-id", ""),
         ]
         + [
             "hello", "{}", #"{"aps":1}"#, #"[{"aps":{"alert":"x"}}]"#, #"{"aps":{"alert":"x"}} x"#,

@@ -2,8 +2,13 @@ import EndToEnd
 import Foundation
 
 // Sends messages from end to end with everything going wrong that can, and counts what devices showed.
-// Usage: soak [MESSAGES [DEVICES]]   In the environment, SEED repeats a run's chances, KILLS is how often the sender is
+// Usage: soak [MESSAGES [DEVICES]]   It starts itself as the sender: soak sender FOLDER [ANSWERS]
+// In the environment, SEED repeats the chances of a run, KILLS is how often the sender is
 // killed, and KEEP=1 keeps what the run wrote.
+if CommandLine.arguments.count > 2, CommandLine.arguments[1] == "sender" {
+    try await runSender(Array(CommandLine.arguments.dropFirst(2)))
+    exit(0)
+}
 let numbers = CommandLine.arguments.dropFirst().map { Int($0) ?? 0 }
 let environment = ProcessInfo.processInfo.environment
 let seed = environment["SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64(UInt32.max))

@@ -51,9 +51,10 @@ struct APNsCommand: ParsableCommand {
     var log = APNsLogDetail.headers
 
     @Option(
-        help: "Show what happens on a page in a browser: HOST:PORT, or a socket's path.",
-        transform: PagePlace.init(parsing:))
-    var page: PagePlace?
+        help: ArgumentHelp(
+            "Show what happens on a page in a browser on this machine; port 0 for any free port.",
+            valueName: "host:port"))
+    var page: String?
 
     @Flag(help: "Print one JSON object a line.")
     var json = false
@@ -61,6 +62,7 @@ struct APNsCommand: ParsableCommand {
     func validate() throws {
         guard !folder.isEmpty else { throw ValidationError("--folder is empty: name the server's folder.") }
         guard (0...65_535).contains(port) else { throw ValidationError("A port is 0 to 65535.") }
+        do throws(PageError) { _ = try page.map(WatchPage.address) } catch { throw ValidationError(error.description) }
     }
 
     func run() throws {

@@ -11,18 +11,16 @@ internal import SealedPush
 struct DeliverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "deliver",
-        abstract: "Deliver pushes from files to a simulated phone, and show what a person would see.",
-        usage: "device-simulator deliver <file> ... --device <name> --topic <id> [<options>]",
+        abstract: "Deliver pushes to a simulated phone, and show what a person sees.",
+        usage: "device-simulator deliver <file> ... --device <name> --topic <id>",
         discussion: """
-            FILE is what Xcode and `xcrun simctl push` take: a payload, optionally with "Simulator Target Bundle". Several \
-            files go through one process of the extension, under iOS's rules.
+            A file is what `xcrun simctl push` takes. Several files share one process.
 
-            Example:
               device-simulator deliver push.apns --device alice-phone \\
                 --topic com.example.app --trust newsroom --state Phone
 
-            Exit status: 0 done (the safe default included), 64 wrong use, 65 unusable input, 74 files, 75 the keyring is \
-            busy, 77 it is sealed, and its key is missing or wrong.
+            Exit status: 0 done, also with the safe default; 64 wrong use; 65 unusable \
+            input; 74 files; 75 a busy keyring; 77 a keyring whose key is missing or wrong.
             """)
 
     @Argument(help: ArgumentHelp("Payload files; - for standard input.", valueName: "file"))
@@ -32,13 +30,15 @@ struct DeliverCommand: ParsableCommand {
     @OptionGroup(title: "Its extension") var extensionOptions: ExtensionOptions
     @OptionGroup(title: "Its system") var system: SystemOptions
 
-    @Option(parsing: .unconditional, help: "The request's identifier, as a collapse ID sets it.")
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The request's identifier, as a collapse ID sets it.", valueName: "id"))
     var identifier: String?
 
-    @Option(help: "Deliver this many files at once.")
+    @Option(help: ArgumentHelp("Deliver this many files at once.", valueName: "count"))
     var parallel = 1
 
-    @Flag(help: "Expand each notification: show what the app's content extension makes of it.")
+    @Flag(help: "Show each one expanded by the content extension.")
     var expanded = false
 
     @OptionGroup(title: "A picture") var picture: PictureOptions
@@ -184,10 +184,12 @@ extension DeliverCommand {
 
 /// The lock screen as a picture.
 struct PictureOptions: ParsableArguments {
-    @Option(name: .customLong("picture"), help: "Draw the lock screen into this new PNG file.")
+    @Option(
+        name: .customLong("picture"),
+        help: ArgumentHelp("Draw the lock screen into this new PNG file.", valueName: "file"))
     var file: String?
 
-    @Option(help: "The app's name on the lock screen; otherwise the last part of --topic.")
+    @Option(help: ArgumentHelp("The app's name there, if not the end of --topic.", valueName: "name"))
     var appName: String?
 
     func validate() throws {

@@ -6,25 +6,24 @@ internal import SealedPush
 
 /// Which device, whom it believes, and where its keys and its state are.
 struct DeviceOptions: ParsableArguments {
-    @Option(help: "The device: a name in the keyring, or any name if --state is a phone whose app has made its keys.")
+    @Option(help: ArgumentHelp("The device in the keyring, or any with keys of its own.", valueName: "name"))
     var device: KeyName
 
-    @Option(help: "The app's bundle ID, such as com.example.app.")
+    @Option(help: ArgumentHelp("The app's bundle ID, such as com.example.app.", valueName: "id"))
     var topic: Topic
 
     @Option(
         help: ArgumentHelp(
-            "Believe this sender or authority; repeat for several. Otherwise those of `sealedpush trust list`.",
-            valueName: "name or key"))
+            "Trust this sender or authority, not the trust list.", valueName: "name or key"))
     var trust: [TrustedArgument] = []
 
-    @Option(help: "The keyring's folder.")
+    @Option(help: ArgumentHelp("The keyring's folder.", valueName: "folder"))
     var keyring = "Keys"
 
-    @Option(help: "The file with a sealed keyring's key; otherwise SEALED_PUSH_KEY.")
+    @Option(help: ArgumentHelp("The sealed keyring's key, if not SEALED_PUSH_KEY.", valueName: "file"))
     var keyFile: String?
 
-    @Option(help: "The phone's folder. Without it, the phone is thrown away afterwards.")
+    @Option(help: ArgumentHelp("The phone's folder; without it, the phone is discarded.", valueName: "folder"))
     var state: String?
 
     func validate() throws {

@@ -9,17 +9,21 @@ struct ExtensionOptions: ParsableArguments {
     @Option(
         name: .customLong("extension"),
         help: ArgumentHelp(
-            "An app's own extension, with its own configuration. Otherwise the simulator's.", valueName: "program"))
+            "An app's extension, in place of the simulator's.", valueName: "program"))
     var program: String?
 
-    @Option(name: .customLong("default"), help: "The safe default that the simulator's extension shows.")
-    var safeDefault = "You have a new message!"
+    @Option(
+        name: .customLong("default"),
+        help: ArgumentHelp("What the simulator's extension shows if in doubt.", valueName: "text"))
+    var safeDefault: String?
 
-    @Flag(help: "The simulator's extension opens anonymous messages, too.")
+    @Flag(help: "The simulator's extension opens anonymous messages.")
     var allowAnonymous = false
 
     func validate() throws {
-        guard VisibleText.isVisible(safeDefault) else { throw ValidationError("--default has no visible text.") }
+        guard safeDefault.map(VisibleText.isVisible) ?? true else {
+            throw ValidationError("--default has no visible text.")
+        }
     }
 
     /// The deliveries of one device.
@@ -41,26 +45,27 @@ struct ExtensionOptions: ParsableArguments {
         }
         return StandardConfiguration(
             topic: topic.description, senders: device.trusted.senders.map(\.description),
-            authorities: device.trusted.authorities.map(\.description), safeDefault: safeDefault,
+            authorities: device.trusted.authorities.map(\.description),
+            safeDefault: safeDefault ?? "You have a new message!",
             allowsAnonymous: allowAnonymous)
     }
 }
 
 /// What iOS gives an extension, and what it does to one.
 struct SystemOptions: ParsableArguments {
-    @Option(help: "Seconds for each message; the first one pays for the start of the process.")
+    @Option(help: ArgumentHelp("The time for each message.", valueName: "seconds"))
     var timeLimit: Double = 30
 
-    @Option(help: "Megabytes of its own memory that the extension may use; old devices give 12.")
+    @Option(help: ArgumentHelp("Its own memory in MB; old devices give 12.", valueName: "mb"))
     var memoryLimit = 24
 
-    @Flag(help: "The app may filter: an empty content shows nothing.")
+    @Flag(help: "The app may filter: empty content shows nothing.")
     var filteringEntitlement = false
 
-    @Flag(help: "The device has not been unlocked since it started.")
+    @Flag(help: "Nobody has unlocked the device since it started.")
     var locked = false
 
-    @Flag(help: "iOS ends the extension while it starts, before it gets a message.")
+    @Flag(help: "iOS ends the extension before it gets a message.")
     var killAtStart = false
 
     func validate() throws {

@@ -12,8 +12,8 @@ internal import SimulatedAPNs
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Keep a simulated phone on: it registers with a local APNs, and shows what arrives.",
-        usage: "device-simulator run --device <name> --topic <id> --apns <folder> --state <folder>",
+        abstract: "Keep a simulated phone on, and show what arrives from a local APNs.",
+        usage: "device-simulator run --device <name> --topic <id> --apns <folder> ...",
         discussion: """
             SIGUSR1 takes the phone offline, SIGUSR2 brings it back, and Ctrl-C ends it. It reconnects when the server comes \
             back. What it had not acknowledged arrives again, and takes its own place.

@@ -40,7 +40,7 @@ private final class Chromium {
 }
 
 @Suite(
-    "The pages in a browser", .blocking, .serialized,
+    "The page in a browser", .blocking, .serialized,
     .enabled(if: Thoroughness.isThorough || ProcessInfo.processInfo.environment["CHROMIUM"] == "1"))
 struct ChromiumTests {
     private static let titles = [
@@ -49,9 +49,9 @@ struct ChromiumTests {
         "{{constructor.constructor('window.ran = true')()}}", "</p></li></ol><h1>Another page</h1>\u{0}",
     ]
 
-    @Test("a title that is a script, turns the line around or never ends stays a text in its own box")
+    @Test("on the page, a title that is a script, turns the line around, or never ends stays a text in its own box")
     func titles() async throws {
-        let page = try await WatchPage.start(at: PagePlace(parsing: "127.0.0.1:0"), title: "<b>A test</b>")
+        let page = try await WatchPage.start(at: "127.0.0.1:0", title: "<b>A test</b>")
         let browser = try await Chromium(at: page.address, until: "the last line")
         for (index, title) in Self.titles.enumerated() {
             page.show([.named(title)], onPhone: "phone-\(index) \(title.prefix(40))")
@@ -75,17 +75,5 @@ struct ChromiumTests {
         let complaints = (seen["complaints"] as? [String] ?? []).filter { $0.contains("Content Security Policy") }
         #expect(complaints.isEmpty, "\(complaints)")
         await page.stop()
-    }
-
-    @Test("a push is there when the phone has shown it")
-    func push() async throws {
-        let programs = try await WatchedPrograms()
-        let browser = try await Chromium(at: programs.page, until: "Lunch at one?")
-        try programs.send(["alert": ["title": "Nina", "body": "Lunch at one?"]])
-        let shown = try await programs.shown("Lunch at one?")
-        let seen = try await browser.seen()
-        #expect(seen["notes"] as? [String] == ["opened"])
-        let time = try #require(seen["time"] as? Double)
-        print("The page shows a push \(Int(time - shown.timeIntervalSince1970 * 1_000)) ms after the phone")
     }
 }

@@ -23,7 +23,7 @@ struct PainterTests {
         }
     }
 
-    @Test("has a text that is written from right to left at the right, and another at the left")
+    @Test("the picture has a text that is written from right to left at the right, and another at the left")
     func direction() throws {
         let rows = 236...254
         let left = inkedColumns(try picture("Hi", "x"), rows: rows)
@@ -33,7 +33,7 @@ struct PainterTests {
         #expect(right.allSatisfy { $0 > 320 })
     }
 
-    @Test("cuts long text: forty lines are as high as four, and four higher than three")
+    @Test("the picture cuts long text: forty lines are as high as four, and four higher than three")
     func cut() throws {
         func height(_ lineCount: Int) throws -> Int {
             let body = (0..<lineCount).map { "line \($0)" }.joined(separator: "\n")
@@ -49,7 +49,7 @@ struct PainterTests {
         #expect(try picture(deliveries).height == four)
     }
 
-    @Test("shows the outcome's color")
+    @Test("the picture shows the outcome's color")
     func colors() throws {
         let picture = try picture([Pushes.delivery(Pushes.shown("T", "b"), .original)])
         let isRed = (0..<picture.height).contains { y in
@@ -59,7 +59,7 @@ struct PainterTests {
         #expect(isRed)
     }
 
-    @Test("has the attachment's thumbnail at the right of the card")
+    @Test("the picture has the attachment's thumbnail at the right of the card")
     func thumbnail() throws {
         let folder = try TemporaryFolder()
         let file = folder.appending("a.png")
@@ -74,7 +74,7 @@ struct PainterTests {
         #expect((green.first ?? 0) > 700 && (green.last ?? 0) < 836)
     }
 
-    @Test("can be drawn with as many of the tallest cards and captions as there may be")
+    @Test("the picture can be drawn with as many of the tallest cards and captions as there may be")
     func largest() throws {
         // Tibetan stacks: as tall as letters get.
         let text = String(repeating: "བསྒྲུབས་", count: 400)
@@ -90,7 +90,7 @@ struct PainterTests {
         #expect((10_000...32_767).contains(height))
     }
 
-    @Test("never traps: random text of any script, accents without end, nothing at all")
+    @Test("the picture never traps: random text of any script, accents without end, nothing at all")
     func random() throws {
         var random = SeededGenerator()
         #expect(try picture([]).height > 1_000)

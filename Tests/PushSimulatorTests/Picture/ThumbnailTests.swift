@@ -24,7 +24,7 @@ struct ThumbnailTests {
         zip(color, other).allSatisfy { abs(Int($0) - Int($1)) < 40 }
     }
 
-    @Test("is the middle square of a picture")
+    @Test("a thumbnail is the middle square of a picture")
     func square() throws {
         // Red, blue, red, and wider than high.
         let picture = Raster(width: 800, height: 200, stripes: [Self.red, Self.blue, Self.blue, Self.red])
@@ -65,7 +65,7 @@ struct ThumbnailTests {
         return Data(length + Array(type.utf8) + bytes + [0, 0, 0, 0])
     }
 
-    @Test("is none for a file that is missing, empty, no picture, or says that it is huge")
+    @Test("a thumbnail is none for a file that is missing, empty, no picture, or says that it is huge")
     func none() throws {
         #expect(Thumbnail(of: Pushes.attachment(folder.appending("missing"))) == nil)
         #expect(try thumbnail(Data()) == nil)

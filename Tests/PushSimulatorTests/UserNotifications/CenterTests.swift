@@ -10,7 +10,7 @@ struct CenterTests {
         UNNotificationRequest(identifier: identifier, content: UNNotificationContent(), trigger: nil)
     }
 
-    @Test("of the process is one and the same, also on the main actor")
+    @Test("the center of the process is one and the same, also on the main actor")
     @MainActor
     func current() async throws {
         let center = UNUserNotificationCenter.current()
@@ -18,7 +18,7 @@ struct CenterTests {
         #expect(try await center.requestAuthorization(options: [.alert, .badge, .sound]))
     }
 
-    @Test("replaces a delivered notification by one with the same identifier")
+    @Test("the center replaces a delivered notification by one with the same identifier")
     func replacement() async throws {
         for identifier in ["a", "b", "a"] { try await center.add(request(identifier)) }
         #expect(await center.deliveredNotifications().map(\.request.identifier) == ["b", "a"])
@@ -26,7 +26,7 @@ struct CenterTests {
         #expect(await center.deliveredNotifications().map(\.request.identifier) == ["a"])
     }
 
-    @Test("has Apple's raw values in its options")
+    @Test("the center has Apple's raw values in its options")
     func rawValues() {
         let options: [UNAuthorizationOptions] = [.badge, .sound, .alert]
         #expect(options.map(\.rawValue) == [1, 2, 4])

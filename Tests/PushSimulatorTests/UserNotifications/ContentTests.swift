@@ -22,7 +22,7 @@ struct ContentTests {
         return content
     }
 
-    @Test("that is empty has Apple's values for what is absent")
+    @Test("content that is empty has Apple's values for what is absent")
     func defaults() {
         let content = UNNotificationContent()
         #expect(content.attachments.isEmpty)
@@ -40,12 +40,7 @@ struct ContentTests {
         #expect(content.filterCriteria == nil)
     }
 
-    @Test("keeps a body as it was set")
-    func body() {
-        #expect(filled().body == "100%% of %d")
-    }
-
-    @Test("copied from mutable content is an immutable snapshot")
+    @Test("content copied from mutable content is an immutable snapshot")
     func copy() throws {
         let content = filled()
         let copy = try #require(content.copy() as? UNNotificationContent)
@@ -56,7 +51,7 @@ struct ContentTests {
         #expect(copy != content)
     }
 
-    @Test("copied mutably can change without the original")
+    @Test("content copied mutably can change without the original")
     func mutableCopy() throws {
         let original = filled()
         for source in [original, try #require(original.copy() as? UNNotificationContent)] {
@@ -68,7 +63,7 @@ struct ContentTests {
         }
     }
 
-    @Test("is equal by value and hashes alike")
+    @Test("content is equal by value and hashes alike")
     func equality() {
         #expect(filled() == filled())
         #expect(filled().hash == filled().hash)
@@ -76,7 +71,7 @@ struct ContentTests {
         #expect(!UNNotificationContent().isEqual("content"))
     }
 
-    @Test("differs when any one value differs")
+    @Test("content differs when any one value differs")
     func everyValueCounts() {
         let changes: [(UNMutableNotificationContent) -> Void] = [
             { $0.badge = 4 }, { $0.body = "" }, { $0.categoryIdentifier = "" }, { $0.launchImageName = "" },
@@ -92,15 +87,7 @@ struct ContentTests {
         }
     }
 
-    @Test("of a payload from JSON equals the same payload written in Swift")
-    func payload() throws {
-        let json = Data(#"{"aps": {"alert": {"body": "b"}, "badge": 3}, "e": ["x", 1, null]}"#.utf8)
-        let content = filled()
-        content.userInfo = try #require(JSONSerialization.jsonObject(with: json) as? [AnyHashable: Any])
-        #expect(content == filled())
-    }
-
-    @Test("of a request is a snapshot")
+    @Test("content of a request is a snapshot")
     func requestSnapshot() {
         let content = filled()
         let request = UNNotificationRequest(identifier: "1", content: content, trigger: nil)
@@ -111,18 +98,12 @@ struct ContentTests {
         #expect(request != UNNotificationRequest(identifier: "2", content: filled(), trigger: nil))
     }
 
-    @Test("of a remote notification has a trigger that never repeats")
+    @Test("content of a remote notification has a trigger that never repeats")
     func trigger() {
         #expect(!UNPushNotificationTrigger().repeats)
         #expect(UNPushNotificationTrigger() == UNPushNotificationTrigger())
         let content = UNNotificationContent()
         let remote = UNNotificationRequest(identifier: "1", content: content, trigger: UNPushNotificationTrigger())
         #expect(remote != UNNotificationRequest(identifier: "1", content: content, trigger: nil))
-    }
-
-    @Test("has Apple's interruption levels")
-    func levels() {
-        let levels: [UNNotificationInterruptionLevel] = [.passive, .active, .timeSensitive, .critical]
-        #expect(levels.map(\.rawValue) == [0, 1, 2, 3])
     }
 }

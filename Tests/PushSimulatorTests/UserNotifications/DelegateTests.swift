@@ -28,18 +28,6 @@ private final class AsyncDelegate: NSObject, UNUserNotificationCenterDelegate {
     }
 }
 
-/// The usual delegate of an app: on the main actor, with calls that may come from anywhere.
-@MainActor
-private final class AppDelegate: NSObject, UNUserNotificationCenterDelegate {
-    var opened = 0
-
-    nonisolated func userNotificationCenter(
-        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
-    ) async {
-        await MainActor.run { opened += 1 }
-    }
-}
-
 private final class ShowingDelegate: NSObject, UNUserNotificationCenterDelegate {
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
@@ -64,13 +52,13 @@ struct DelegateTests {
             notification: notification(), actionIdentifier: UNNotificationDefaultActionIdentifier)
     }
 
-    @Test("that implements nothing may be asked all the same")
+    @Test("a delegate that implements nothing may be asked all the same")
     func silent() async {
         let delegate: any UNUserNotificationCenterDelegate = SilentDelegate()
         await delegate.userNotificationCenter(center, didReceive: response())
     }
 
-    @Test("with completion handlers is reached through the async calls")
+    @Test("a delegate with completion handlers is reached through the async calls")
     func handlers() async {
         let delegate = HandlerDelegate()
         let system: any UNUserNotificationCenterDelegate = delegate
@@ -78,7 +66,7 @@ struct DelegateTests {
         #expect(delegate.answered == [UNNotificationDefaultActionIdentifier])
     }
 
-    @Test("says how a notification is shown while the app is open; one that says nothing shows none")
+    @Test("a delegate says how a notification is shown while the app is open; one that says nothing shows none")
     func presentation() {
         var options: [UInt] = []
         let delegates: [any UNUserNotificationCenterDelegate] = [SilentDelegate(), ShowingDelegate()]
@@ -89,7 +77,7 @@ struct DelegateTests {
         #expect(options == [0, 27])
     }
 
-    @Test("that is async answers itself")
+    @Test("a delegate that is async answers itself")
     func async() async {
         await confirmation { answered in
             let delegate: any UNUserNotificationCenterDelegate = AsyncDelegate { _ in answered() }
@@ -97,15 +85,7 @@ struct DelegateTests {
         }
     }
 
-    @Test("on the main actor is reached from elsewhere")
-    func mainActor() async {
-        let delegate = await AppDelegate()
-        let system: any UNUserNotificationCenterDelegate = delegate
-        await system.userNotificationCenter(center, didReceive: response())
-        #expect(await delegate.opened == 1)
-    }
-
-    @Test("is held weakly by its center")
+    @Test("a delegate is held weakly by its center")
     func weakness() {
         var delegate: SilentDelegate? = SilentDelegate()
         center.delegate = delegate

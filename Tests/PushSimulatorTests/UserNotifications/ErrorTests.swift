@@ -4,7 +4,7 @@ import UserNotifications
 
 @Suite("An error")
 struct ErrorTests {
-    @Test("has Apple's raw values and domain")
+    @Test("an error has Apple's raw values and domain")
     func rawValues() {
         let codes: [UNError.Code] = [UNError.attachmentInvalidURL, UNError.attachmentUnrecognizedType]
         #expect(codes.map(\.rawValue) == [100, 101])
@@ -12,17 +12,7 @@ struct ErrorTests {
         #expect(UNError.errorDomain == UNErrorDomain)
     }
 
-    @Test("is an NSError of its domain and code")
-    func bridging() {
-        let error = UNError(.attachmentUnrecognizedType, userInfo: ["key": "value"]) as any Error as NSError
-        #expect(error.domain == UNErrorDomain)
-        #expect(error.code == 101)
-        #expect(UNError(.attachmentUnrecognizedType).errorCode == 101)
-        #expect(UNError(.attachmentUnrecognizedType) == UNError(.attachmentUnrecognizedType))
-        #expect(UNError(.attachmentUnrecognizedType) != UNError(.attachmentInvalidURL))
-    }
-
-    @Test("can be caught by its code")
+    @Test("an error can be caught by its code")
     func pattern() throws {
         do {
             _ = try UNNotificationAttachment(identifier: "", url: URL(fileURLWithPath: "/none.png"))

@@ -12,7 +12,7 @@ struct ServiceExtensionTests {
         return UNNotificationRequest(identifier: "1", content: content, trigger: UNPushNotificationTrigger())
     }
 
-    @Test("of the template's shape changes the title and leaves the request alone")
+    @Test("a service extension of the template's shape changes the title and leaves the request alone")
     func template() {
         let service: UNNotificationServiceExtension = NotificationService()
         let request = request()
@@ -22,7 +22,7 @@ struct ServiceExtensionTests {
         #expect(request.content.title == "New message")
     }
 
-    @Test("of the template's shape answers with its best attempt when time is over")
+    @Test("a service extension of the template's shape answers with its best attempt when time is over")
     func expiry() {
         let service = NotificationService()
         var answers: [UNNotificationContent] = []
@@ -32,7 +32,7 @@ struct ServiceExtensionTests {
         #expect(answers.map(\.title) == ["New message [modified]"])
     }
 
-    @Test("may answer from a task")
+    @Test("a service extension may answer from a task")
     func task() async {
         let body = await withCheckedContinuation { continuation in
             AsyncNotificationService().didReceive(request()) { continuation.resume(returning: $0.body) }
@@ -40,7 +40,7 @@ struct ServiceExtensionTests {
         #expect(body == "Hello")
     }
 
-    @Test("that overrides nothing answers with what came")
+    @Test("a service extension that overrides nothing answers with what came")
     func base() {
         var answer: UNNotificationContent?
         let service = UNNotificationServiceExtension()

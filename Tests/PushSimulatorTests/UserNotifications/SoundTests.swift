@@ -6,7 +6,7 @@ import UserNotifications
 struct SoundTests {
     private let bell = UNNotificationSoundName("bell.caf")
 
-    @Test("made by each factory carries its facts")
+    @Test("a sound made by each factory carries its facts")
     func factories() {
         expect(.default, nil)
         expect(.defaultCritical, nil, isCritical: true)
@@ -29,14 +29,16 @@ struct SoundTests {
         #expect(sound.volume == volume)
     }
 
-    @Test("has a volume from 0 to 1", arguments: [[-1, 0], [0, 0], [0.25, 0.25], [2, 1], [.nan, 0]] as [[Float]])
+    @Test(
+        "a sound has a volume from 0 to 1",
+        arguments: [[-1, 0], [0, 0], [0.25, 0.25], [2, 1], [.nan, 0]] as [[Float]])
     func volume(askedAndGiven: [Float]) {
         let (asked, given) = (askedAndGiven[0], askedAndGiven[1])
         #expect(UNNotificationSound.defaultCriticalSound(withAudioVolume: asked).volume == given)
         #expect(UNNotificationSound.criticalSoundNamed(bell, withAudioVolume: asked).volume == given)
     }
 
-    @Test("is equal by value, and copies to itself")
+    @Test("a sound is equal by value, and copies to itself")
     func value() {
         let sounds: [UNNotificationSound] = [
             .default, .defaultCritical, .defaultRingtone, .defaultCriticalSound(withAudioVolume: 0.5),
@@ -45,11 +47,5 @@ struct SoundTests {
         #expect(Set(sounds).count == sounds.count)
         for sound in sounds { #expect(sound.copy() as? UNNotificationSound == sound) }
         #expect(UNNotificationSound.default == .default)
-    }
-
-    @Test("name is its raw value")
-    func name() {
-        #expect(bell.rawValue == "bell.caf")
-        #expect(UNNotificationSoundName(rawValue: "bell.caf") == bell)
     }
 }

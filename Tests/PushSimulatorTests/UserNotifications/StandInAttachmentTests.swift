@@ -22,7 +22,7 @@ final class StandInAttachmentTests {
     }
 
     @Test(
-        "takes its type from the file's extension",
+        "an attachment takes its type from the file's extension",
         arguments: [
             ("a.aiff", "public.aiff-audio", 5), ("a.wav", "com.microsoft.waveform-audio", 5),
             ("a.mp3", "public.mp3", 5), ("a.m4a", "public.mpeg-4-audio", 5), ("a.JPG", "public.jpeg", 10),
@@ -38,7 +38,7 @@ final class StandInAttachmentTests {
         #expect(attachment.maximumByteCount == megabytes * 1_000_000)
     }
 
-    @Test("believes a type hint more than the extension")
+    @Test("an attachment believes a type hint more than the extension")
     func typeHint() throws {
         let options = [UNNotificationAttachmentOptionsTypeHintKey: "public.png"]
         #expect(try UNNotificationAttachment(identifier: "", url: file("a.mov"), options: options).type == "public.png")
@@ -46,16 +46,7 @@ final class StandInAttachmentTests {
         #expect(try refusal(file("a.png"), options: hint) == .attachmentUnrecognizedType)
     }
 
-    @Test("without an identifier gets one of its own")
-    func identifier() throws {
-        let url = try file("a.png")
-        let first = try UNNotificationAttachment(identifier: "", url: url)
-        let second = try UNNotificationAttachment(identifier: "", url: url)
-        #expect(UUID(uuidString: first.identifier) != nil)
-        #expect(first.identifier != second.identifier)
-    }
-
-    @Test("needs a file URL of a readable regular file")
+    @Test("an attachment needs a file URL of a readable regular file")
     func invalidURL() throws {
         let folderWithExtension = folder.appendingPathComponent("folder.png")
         try FileManager.default.createDirectory(at: folderWithExtension, withIntermediateDirectories: false)
@@ -65,12 +56,12 @@ final class StandInAttachmentTests {
         }
     }
 
-    @Test("needs an accepted type", arguments: ["a", "a.txt", "a.mov", "a.png.zip"])
+    @Test("an attachment needs an accepted type", arguments: ["a", "a.txt", "a.mov", "a.png.zip"])
     func unrecognizedType(name: String) throws {
         #expect(try refusal(file(name)) == .attachmentUnrecognizedType)
     }
 
-    @Test("tells what its options say about the thumbnail")
+    @Test("an attachment tells what its options say about the thumbnail")
     func thumbnail() throws {
         let options: [AnyHashable: Any] = [
             UNNotificationAttachmentOptionsThumbnailHiddenKey: NSNumber(value: true),
@@ -90,7 +81,7 @@ final class StandInAttachmentTests {
         #expect(plain.time == nil)
     }
 
-    @Test("is equal by value, also within content")
+    @Test("an attachment is equal by value, also within content")
     func value() throws {
         let options: [AnyHashable: Any] = [
             UNNotificationAttachmentOptionsThumbnailHiddenKey: true,

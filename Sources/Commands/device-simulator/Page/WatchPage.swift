@@ -1,174 +1,192 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
 internal import NIOCore
-internal import NIOHTTP1
-internal import NIOPosix
 internal import PushCore
-package import SealedPush
+internal import SealedPush
 
-/// Where a page is to be had: never beyond this machine.
-package enum PagePlace: Hashable, Sendable {
-    /// A socket that this user alone can open.
-    case socket(String)
-    /// `127.0.0.1`, `::1` or `localhost`, and a port; 0 for any that is free.
-    case loopback(host: String, port: Int)
-
-    /// Reads `HOST:PORT`, with a host of IPv6 in brackets, or a socket's path, which has a `/`.
-    package init(parsing text: String) throws(PageError) {
-        if text.contains("/") {
-            self = .socket(text)
-            return
-        }
-        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
-            (0...65_535).contains(port)
-        else { throw .malformedPlace }
-        guard let host = PageAccess.hosts.first(where: { $0 == text[..<colon] }) else { throw .notLocal }
-        self = .loopback(host: host.filter { $0 != "[" && $0 != "]" }, port: port)
-    }
-}
-
-package enum PageError: Error, Equatable, Sendable, CustomStringConvertible {
-    case malformedPlace
-    case notLocal
-    /// The system's words.
-    case notBound(String)
-
-    package var description: String {
-        switch self {
-        case .malformedPlace: "a page is at HOST:PORT, such as 127.0.0.1:0, or at a socket's path, such as ./page.sock"
-        case .notLocal: "a page is for this machine alone: 127.0.0.1, [::1] or localhost, or a socket's path"
-        case .notBound(let words): "the page can't be had: \(words)"
-        }
-    }
+/// The page can't be shown.
+struct PageError: Error, CustomStringConvertible {
+    let description: String
 }
 
 /// A page that shows in a browser what a program does, as it does it.
 ///
-/// Everything shown is text that the page sets as such. At a port the address holds a secret, since every user of a machine
-/// reaches its ports; nothing is answered to a page of anybody else's (Docs/Decisions/0041-a-page-to-watch.md). Keeps 4 MB
-/// at most. Safe from several threads.
-package final class WatchPage: Sendable {
-    /// What to type into a browser, or the socket's path.
-    package let address: String
-    private let hub: PageHub
-    private let listener: any Channel
-    private let group: MultiThreadedEventLoopGroup
+/// The page sets everything shown as text. It listens on this machine alone. Its address holds a secret, because every user of a
+/// machine reaches its ports, and other sites' pages get no answer: Docs/Decisions/0041-a-page-to-watch.md. It keeps at most
+/// 4 MB. Safe from several threads.
+final class WatchPage: Sendable {
+    /// What to type into a browser.
+    let address: String
+    private let events: PageEvents
+    private let running: Task<Void, Never>
 
-    /// - Parameter title: the page's heading.
-    package static func start(at place: PagePlace, title: String) async throws(PageError) -> WatchPage {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    /// - Parameters:
+    ///   - place: HOST:PORT, of this machine; port 0 is any that is free.
+    ///   - title: the page's heading.
+    static func start(at place: String, title: String) async throws(PageError) -> WatchPage {
+        let (host, port) = try address(parsing: place)
+        let access = PageAccess(secret: Hex.encode(SecureRandom.bytes(count: 16)))
+        let events = PageEvents(title: title)
+        var logger = Logger(label: "page")
+        logger.logLevel = .critical
+        let (ports, bound) = AsyncThrowingStream<Int, any Error>.makeStream()
+        let application = Application(
+            responder: CallbackResponder<BasicRequestContext> { request, _ in access.answer(request, events) },
+            server: .http1(configuration: .init(idleTimeout: .seconds(30))),
+            configuration: .init(address: .hostname(host.filter { $0 != "[" && $0 != "]" }, port: port)),
+            onServerRunning: { bound.yield($0.localAddress?.port ?? port) }, logger: logger)
+        let running = Task {
+            do { try await application.run() } catch { return bound.finish(throwing: error) }
+            bound.finish()
+        }
         do {
-            return try await WatchPage(place, title, group)
-        } catch {
-            try? await group.shutdownGracefully()
-            throw .notBound("\(error)")
-        }
-    }
-
-    private init(_ place: PagePlace, _ title: String, _ group: MultiThreadedEventLoopGroup) async throws {
-        let hub = PageHub(title: title)
-        let access: PageAccess
-        if case .socket = place {
-            access = PageAccess(secret: nil)
-        } else {
-            access = PageAccess(secret: Hex.encode(SecureRandom.bytes(count: 16)))
-        }
-        let bootstrap = ServerBootstrap(group: group)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
-                    try channel.pipeline.syncOperations.addHandler(PageConnection(hub, access))
-                }
+            for try await port in ports {
+                return WatchPage("http://\(host):\(port)/\(access.secret)/", events, running)
             }
-            .childChannelOption(
-                ChannelOptions.writeBufferWaterMark, value: .init(low: 1 << 20, high: PageHub.maximumByteCount * 2))
-        switch place {
-        case .socket(let path):
-            // From the beginning, the socket is this user's alone.
-            let mask = umask(0o077)
-            defer { umask(mask) }
-            listener = try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
-            address = path
-        case .loopback(let host, let port):
-            listener = try await bootstrap.bind(host: host, port: port).get()
-            let name = host.contains(":") ? "[\(host)]" : host
-            address = "http://\(name):\(listener.localAddress?.port ?? port)/\(access.secret ?? "")/"
+        } catch { throw PageError(description: "the page can't be shown at \(place): \(error)") }
+        throw PageError(description: "the page can't be shown at \(place)")
+    }
+
+    private init(_ address: String, _ events: PageEvents, _ running: Task<Void, Never>) {
+        (self.address, self.events, self.running) = (address, events, running)
+    }
+
+    /// The host and port of a place on this machine.
+    static func address(parsing place: String) throws(PageError) -> (host: String, port: Int) {
+        guard let colon = place.lastIndex(of: ":"), let port = UInt16(place[place.index(after: colon)...]) else {
+            throw PageError(description: "a page is at HOST:PORT, such as 127.0.0.1:0")
         }
-        self.hub = hub
-        self.group = group
+        guard let host = PageAccess.hosts.first(where: { $0 == place[..<colon] }) else {
+            throw PageError(description: "a page is for this machine alone: 127.0.0.1, [::1], or localhost")
+        }
+        return (host, Int(port))
     }
 
-    /// Whether somebody looks at it: where nobody does, nothing need be found out.
-    package var isWatched: Bool { hub.isWatched }
+    /// Whether somebody looks at it.
+    var isWatched: Bool { events.isWatched }
+    var keptByteCount: Int { events.keptByteCount }
 
-    /// Shows a table under a heading, in the place of what was there: names, and a number or a word for each.
-    package func show(_ rows: [(name: String, value: String)], under heading: String) {
+    /// Shows a table under a heading, in place of the earlier one: names, with a number or a word for each.
+    func show(_ rows: [(name: String, value: String)], under heading: String) {
         let rows: [JSONValue] = rows.map { [.string($0.name), .string($0.value)] }
-        hub.show("table \(heading)", ["kind": "table", "name": .string(heading), "rows": .array(rows)])
+        events.show("table \(heading)", ["kind": "table", "name": .string(heading), "rows": .array(rows)])
     }
 
-    /// Shows a phone's lock screen, in the place of what it was.
-    package func show(_ notifications: [PageNotification], onPhone phone: String) {
-        hub.show(
+    /// Shows a phone's lock screen, in place of the earlier one.
+    func show(_ notifications: [PageNotification], onPhone phone: String) {
+        events.show(
             "phone \(phone)",
             ["kind": "phone", "name": .string(phone), "notifications": .array(notifications.map(\.json))])
     }
 
     /// Adds a line to the newest 200.
-    package func tell(_ text: String, _ tone: PageTone = .plain, at time: Timestamp = .now()) {
-        hub.tell([
+    func tell(_ text: String, _ tone: PageTone = .plain) {
+        events.tell([
             "kind": "line", "text": .string(text), "tone": .string(tone.rawValue),
-            "time": .integer(time.secondsSince1970),
+            "time": .integer(Timestamp.now().secondsSince1970),
         ])
     }
 
-    package func stop() async {
-        try? await listener.close()
-        hub.end()
-        try? await group.shutdownGracefully()
+    /// Notices who has stopped looking: a connection that is gone shows it only when something is written.
+    func beat() { events.beat() }
+
+    func stop() async {
+        events.end()
+        running.cancel()
+        await running.value
     }
 }
 
-package enum PageTone: String, Sendable { case plain, good, bad }
+enum PageTone: String, Sendable { case plain, good, bad }
 
 /// One notification on a phone's lock screen, as a person sees it.
-package struct PageNotification: Sendable {
-    package var identifier: String
-    package var title: String
-    package var subtitle: String
-    package var body: String
+struct PageNotification: Sendable {
+    var identifier: String
+    var title: String
+    var subtitle: String
+    var body: String
     /// What became of it: `opened`, or the reason why not.
-    package var note: String
-    package var tone: PageTone
+    var note: String
+    var tone: PageTone
 
     /// Texts are cut at 20,000 bytes.
-    package init(
-        identifier: String, title: String, subtitle: String, body: String, note: String, tone: PageTone
-    ) {
-        self.identifier = identifier
-        self.title = Self.cut(title)
-        self.subtitle = Self.cut(subtitle)
-        self.body = Self.cut(body)
-        self.note = Self.cut(note)
-        self.tone = tone
-    }
-
-    private static func cut(_ text: String) -> String {
-        text.utf8.count <= 20_000 ? text : String(decoding: text.utf8.prefix(20_000), as: UTF8.self)
-    }
-
     var json: JSONValue {
-        [
-            "title": .string(title), "subtitle": .string(subtitle), "body": .string(body), "note": .string(note),
+        func cut(_ text: String) -> JSONValue { .string(String(decoding: text.utf8.prefix(20_000), as: UTF8.self)) }
+        return [
+            "title": cut(title), "subtitle": cut(subtitle), "body": cut(body), "note": cut(note),
             "tone": .string(tone.rawValue),
         ]
     }
 }
 
-/// What a page shows by now, and who looks at it. Safe from several threads.
-final class PageHub: Sendable {
-    /// Of all that is kept for who comes later.
-    static let maximumByteCount = 4 << 20
-    private static let maximumWatcherCount = 16
-    private static let lineCount = 200
+/// Who may have the page: a browser on this machine that was given its address, and no other site's page.
+private struct PageAccess: Sendable {
+    /// As a browser names this machine. A name that somebody else has pointed at it isn't one of them.
+    static let hosts = ["127.0.0.1", "[::1]", "localhost"]
+    /// The first part of each path.
+    let secret: String
+
+    /// Nothing may be run, loaded, or asked for except the page's own files.
+    private static let rules: HTTPFields = [
+        .contentSecurityPolicy:
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; "
+            + "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+        .cacheControl: "no-store", .xContentTypeOptions: "nosniff", field("Cross-Origin-Opener-Policy"): "same-origin",
+        .crossOriginResourcePolicy: "same-origin", field("Referrer-Policy"): "no-referrer",
+        field("X-Frame-Options"): "DENY",
+    ]
+
+    private static func field(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .cacheControl }
+
+    func answer(_ request: Request, _ events: PageEvents) -> Response {
+        func answer(_ type: String, _ body: ResponseBody, _ status: HTTPResponse.Status = .ok) -> Response {
+            var headers = Self.rules
+            headers[.contentType] = type
+            if status == .methodNotAllowed { headers[.allow] = "GET" }
+            return Response(status: status, headers: headers, body: body)
+        }
+        func file(_ type: String, _ bytes: [UInt8]) -> Response {
+            answer("text/\(type); charset=utf-8", ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        }
+        func refuse(_ status: HTTPResponse.Status) -> Response {
+            answer("text/plain", ResponseBody(byteBuffer: ByteBuffer(string: "\(status.reasonPhrase)\n")), status)
+        }
+
+        guard let host = request.head.authority, Self.hosts.contains(where: { $0 == Self.name(host) }) else {
+            return refuse(.misdirectedRequest)
+        }
+        let prefix = "/\(secret)/"
+        guard let uri = request.head.path,
+            ConstantTime.areEqual(Array(uri.utf8.prefix(prefix.utf8.count)), Array(prefix.utf8))
+        else { return refuse(.notFound) }
+        let path = uri.dropFirst(prefix.count)
+        // A link to the page may stand anywhere; the page's own requests come from the page alone.
+        let isOpened = path.isEmpty && request.headers[Self.field("Sec-Fetch-Dest")] == "document"
+        let site = request.headers[Self.field("Sec-Fetch-Site")]
+        guard isOpened || site == nil || site == "none" || site == "same-origin" else { return refuse(.forbidden) }
+        guard request.method == .get else { return refuse(.methodNotAllowed) }
+        switch path {
+        case "": return file("html", PackageResources.page_html)
+        case "page.css": return file("css", PackageResources.page_css)
+        case "page.js": return file("javascript", PackageResources.page_js)
+        case "events": return answer("text/event-stream", ResponseBody { try await events.write(to: &$0) })
+        default: return refuse(.notFound)
+        }
+    }
+
+    /// Without the port, because a tunnel has a different one.
+    private static func name(_ host: String) -> Substring {
+        guard let colon = host.lastIndex(of: ":"), host[host.index(after: colon)...].allSatisfy(\.isNumber) else {
+            return host[...]
+        }
+        return host[..<colon]
+    }
+}
+
+/// What a page shows by now, and who looks at it.
+private final class PageEvents: Sendable {
+    private static let (maximumByteCount, maximumWatcherCount, lineCount) = (4 << 20, 16, 200)
     private let beginning: ByteBuffer
     private let state = Locked(State())
 
@@ -176,13 +194,14 @@ final class PageHub: Sendable {
         var named: [(name: String, event: ByteBuffer)] = []
         var lines: [ByteBuffer] = []
         var byteCount = 0
-        var watchers: [ObjectIdentifier: any Channel] = [:]
+        var watchers: [Int: AsyncStream<ByteBuffer>.Continuation] = [:]
+        var nextWatcher = 0
     }
 
     init(title: String) { beginning = Self.event(["kind": "begin", "title": .string(title)]) }
 
     var isWatched: Bool { state.withLock { !$0.watchers.isEmpty } }
-    var keptByteCount: Int { state.withLock { $0.named.reduce(0) { $0 + $1.event.readableBytes } } }
+    var keptByteCount: Int { state.withLock { $0.byteCount } }
 
     func show(_ name: String, _ value: [String: JSONValue]) {
         let event = Self.event(value)
@@ -211,48 +230,37 @@ final class PageHub: Sendable {
         }
     }
 
-    /// Sends all that there is, and from then on what comes; false where too many look.
-    func join(_ channel: any Channel) -> Bool {
-        state.withLock { state in
-            guard state.watchers.count < Self.maximumWatcherCount else { return false }
-            state.watchers[ObjectIdentifier(channel)] = channel
-            for event in [beginning] + state.named.map(\.event) + state.lines { Self.write(event, to: channel) }
-            channel.flush()
-            return true
+    func beat() { state.withLock { Self.send(ByteBuffer(string: ":\n\n"), &$0) } }
+
+    func end() { state.withLock { state in for watcher in state.watchers.values { watcher.finish() } } }
+
+    /// Writes all that there is, and from then on what comes, for as long as somebody looks. Ends at once if too many look.
+    func write(to writer: inout any ResponseBodyWriter) async throws {
+        // Somebody who does not read is dropped, comes back, and begins anew.
+        let (events, watcher) = AsyncStream<ByteBuffer>.makeStream(bufferingPolicy: .bufferingOldest(1_000))
+        let number = state.withLock { state -> Int? in
+            guard state.watchers.count < Self.maximumWatcherCount else { return nil }
+            for event in [beginning] + state.named.map(\.event) + state.lines { watcher.yield(event) }
+            state.nextWatcher += 1
+            state.watchers[state.nextWatcher] = watcher
+            return state.nextWatcher
         }
-    }
-
-    func leave(_ channel: any Channel) {
-        state.withLock { _ = $0.watchers.removeValue(forKey: ObjectIdentifier(channel)) }
-    }
-
-    func end() {
-        for channel in state.withLock({ Array($0.watchers.values) }) { channel.close(promise: nil) }
+        guard let number else { return try await writer.finish(nil) }
+        defer { state.withLock { _ = $0.watchers.removeValue(forKey: number) } }
+        for await event in events { try await writer.write(event) }
+        try await writer.finish(nil)
     }
 
     private static func send(_ event: ByteBuffer, _ state: inout State) {
-        for channel in state.watchers.values {
-            // Who does not read comes back by itself, and begins anew.
-            guard channel.isWritable else {
-                channel.close(promise: nil)
-                continue
-            }
-            write(event, to: channel)
-            channel.flush()
+        for watcher in state.watchers.values {
+            if case .dropped = watcher.yield(event) { watcher.finish() }
         }
-    }
-
-    static func write(_ event: ByteBuffer, to channel: any Channel) {
-        channel.write(HTTPServerResponsePart.body(.byteBuffer(event)), promise: nil)
     }
 
     /// The writer escapes ends of lines, so an event is one line.
     private static func event(_ members: [String: JSONValue]) -> ByteBuffer {
         var writer = JSONWriter(reservingByteCount: 256)
         writer.value(.object(members))
-        var buffer = ByteBuffer(string: "data: ")
-        buffer.writeBytes(writer.bytes)
-        buffer.writeString("\n\n")
-        return buffer
+        return ByteBuffer(string: "data: \(String(decoding: writer.bytes, as: UTF8.self))\n\n")
     }
 }

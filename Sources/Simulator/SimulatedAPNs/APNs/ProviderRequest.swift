@@ -140,15 +140,9 @@ package enum APNsReason: String, Hashable, Sendable, CaseIterable {
     case missingDeviceToken = "MissingDeviceToken"
     case missingTopic = "MissingTopic"
     case payloadEmpty = "PayloadEmpty"
-    case topicDisallowed = "TopicDisallowed"
     case expiredProviderToken = "ExpiredProviderToken"
-    case forbidden = "Forbidden"
     case invalidProviderToken = "InvalidProviderToken"
     case missingProviderToken = "MissingProviderToken"
-    case unrelatedKeyIDInToken = "UnrelatedKeyIdInToken"
-    case badEnvironmentKeyIDInToken = "BadEnvironmentKeyIdInToken"
-    /// What Apple's servers have been seen to say instead.
-    case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
     case badPath = "BadPath"
     case methodNotAllowed = "MethodNotAllowed"
     case expiredToken = "ExpiredToken"
@@ -162,13 +156,7 @@ package enum APNsReason: String, Hashable, Sendable, CaseIterable {
 
     package var status: Int {
         switch self {
-        case .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority, .badRequestPayload,
-            .badTopic, .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
-            .missingTopic, .payloadEmpty, .topicDisallowed:
-            400
-        case .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken,
-            .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken:
-            403
+        case .expiredProviderToken, .invalidProviderToken, .missingProviderToken: 403
         case .badPath: 404
         case .methodNotAllowed: 405
         case .expiredToken, .unregistered: 410
@@ -176,6 +164,7 @@ package enum APNsReason: String, Hashable, Sendable, CaseIterable {
         case .tooManyProviderTokenUpdates, .tooManyRequests: 429
         case .internalServerError: 500
         case .serviceUnavailable, .shutdown: 503
+        default: 400
         }
     }
 

@@ -9,7 +9,6 @@ enum DeviceFrame: Codable, Equatable {
     /// Answered by `registered` with the same number.
     case register(request: Int, name: String, topic: String)
     case online(tokens: [String])
-    case offline(tokens: [String])
     /// Shown, and never to be sent again.
     case acknowledge(number: UInt64, token: String)
     /// What a person sees of it.
@@ -24,7 +23,7 @@ enum DeviceFrame: Codable, Equatable {
 
     /// No line is longer: a full list of tokens is shorter.
     static let maximumByteCount = 1 << 20
-    /// In one `online` or `offline`.
+    /// In one `online`.
     static let maximumTokenCount = 10_000
 
     func write(to buffer: inout ByteBuffer) {
@@ -53,7 +52,7 @@ enum DeviceFrame: Codable, Equatable {
 
     private var isInBounds: Bool {
         switch self {
-        case .online(let tokens), .offline(let tokens), .unknown(let tokens): tokens.count <= Self.maximumTokenCount
+        case .online(let tokens), .unknown(let tokens): tokens.count <= Self.maximumTokenCount
         case .register(_, let name, let topic): DeviceRecord.isName(name, topic: topic)
         case .acknowledge, .showed, .registered, .notification, .watched: true
         }

@@ -204,7 +204,7 @@ final class DeviceClient: ChannelInboundHandler, Sendable {
                     DeviceReceiver.Arrival(
                         device: place, notification: notification, number: number, token: token, client: self)))
         case .watched: state.withLock { $0.isWatched = true }
-        case .register, .online, .offline, .acknowledge, .showed: throw .malformed
+        case .register, .online, .acknowledge, .showed: throw .malformed
         }
     }
 

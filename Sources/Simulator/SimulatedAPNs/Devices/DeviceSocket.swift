@@ -131,9 +131,6 @@ final class DeviceConnection: ChannelInboundHandler {
             self.tokens.formUnion(tokens)
             let unknown = registry.connect(tokens, link: link)
             if !unknown.isEmpty { link.send(.unknown(tokens: unknown)) }
-        case .offline(let tokens):
-            self.tokens.subtract(tokens)
-            registry.disconnect(tokens, link: link)
         case .acknowledge(let number, let token): registry.acknowledge(number, token: token, link: link)
         case .showed(let token, let shown):
             // Only of its own devices.

@@ -59,7 +59,10 @@ final class APNsPage: Sendable {
 
     /// Looks at the devices twice a second, while somebody looks at the page.
     func follow(_ server: LocalAPNs) async {
+        var turn = 0
         while !Task.isCancelled {
+            turn += 1
+            if turn % 30 == 0 { page.beat() }
             if page.isWatched {
                 let counts = server.deviceCounts
                 page.show(

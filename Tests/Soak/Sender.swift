@@ -1,0 +1,151 @@
+import EndToEnd
+import Foundation
+import Glibc
+import Logging
+import Metrics
+import PushAPNS
+import PushCore
+import PushOutbox
+import PushSender
+import SealedPush
+
+/// A small server that is meant to be killed: enqueues messages that were not acknowledged yet, each under its own key, and
+/// delivers at the same time. Ends when nothing waits any more.
+///
+/// - Parameter arguments: FOLDER [ANSWERS]. Kills itself when APNs has accepted that many pushes, before the outbox learns of it.
+func runSender(_ arguments: [String]) async throws {
+    let folder = RunFolder(URL(filePath: arguments[0]))
+    let plan = try folder.readPlan()
+
+    // All there is to say is said, to files that are searched afterwards.
+    let log = Lines(folder.senderLog.path(percentEncoded: false))
+    LoggingSystem.bootstrap { label in LineLog(label: label, lines: log) }
+    MetricsSystem.bootstrap(LineMetrics(Lines(folder.senderMetrics.path(percentEncoded: false))))
+
+    let address = try ServerAddress(inFolder: folder.apns)
+    let apns = try address.transport(plan)
+    let transport = MortalTransport(apns, dyingAfter: arguments.count > 1 ? Int(arguments[1]) : nil)
+    let outbox = try Outbox(at: folder.outbox.path(percentEncoded: false))
+    let limits = CourierLimits(
+        inFlightCount: plan.patience.inFlightCount, lease: .milliseconds(plan.patience.lease),
+        pollInterval: .milliseconds(20), delays: RetryDelays().scaled(by: plan.patience.delayFactor))
+    let courier = Courier(for: outbox, through: transport, carrier: .apns(.sandbox), limits: limits)
+    let enqueuing = try Enqueuing(plan, folder, into: outbox)
+
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { _ = try await courier.run() }
+        group.addTask {
+            try await enqueuing.run()
+            while try await outbox.status().waitingCount > 0 { try await Task.sleep(for: .milliseconds(50)) }
+            await courier.stop()
+        }
+        while try await group.next() != nil {}
+    }
+    await apns.shutDown()
+    let report = await courier.report
+    print("accepted \(report.acceptedCount), retries \(report.retries), dropped \(report.dropped), dead \(report.dead)")
+}
+
+/// Puts what was not acknowledged yet into the outbox, from several tasks at once, and notes each number as it is stored.
+final class Enqueuing: Sendable {
+    private let plan: RunPlan
+    private let folder: RunFolder
+    private let outbox: Outbox
+    private let sealer: Sealer
+    private let acknowledged: Lines
+    private let remaining: Locked<ArraySlice<Int>>
+
+    init(_ plan: RunPlan, _ folder: RunFolder, into outbox: Outbox) throws {
+        self.plan = plan
+        self.folder = folder
+        self.outbox = outbox
+        let key = try Data(contentsOf: folder.senderKey).withUnsafeBytes { try SenderPrivateKey(parsing: $0) }
+        sealer = Sealer(sender: key, topic: SenderParts.topic, safeDefault: SenderParts.safeDefault)
+        let text = try String(contentsOf: folder.acknowledged, encoding: .utf8)
+        let done = Set(text.split(separator: "\n").compactMap { Int($0) })
+        remaining = Locked((0..<plan.messageCount).filter { !done.contains($0) }[...])
+        acknowledged = Lines(folder.acknowledged.path(percentEncoded: false))
+    }
+
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<plan.patience.enqueuerCount {
+                group.addTask {
+                    while let message = self.remaining.withLock({ $0.popFirst() }) {
+                        if self.mayBeSealed(message) {
+                            try await self.enqueue(message)
+                        } else {
+                            self.remaining.withLock { $0.append(message) }
+                            try await Task.sleep(for: .milliseconds(1))
+                        }
+                    }
+                }
+            }
+            while try await group.next() != nil {}
+        }
+    }
+
+    /// Not before its phone has a new key, where that is to revoke the one it has.
+    private func mayBeSealed(_ message: Int) -> Bool {
+        guard plan.isHeld(message) else { return true }
+        return access(folder.revoked(plan.device(of: message)).path(percentEncoded: false), F_OK) == 0
+    }
+
+    private func enqueue(_ message: Int) async throws {
+        guard let device = DeviceName(parsing: RunPlan.deviceName(plan.device(of: message))) else { return }
+        try await outbox.enqueue(
+            Content(
+                title: plan.marker.title, body: plan.body(of: message),
+                data: .object(["place": .string(plan.marker.data)])),
+            to: .device(device), from: sealer, includingUnverified: true,
+            key: IdempotencyKey("\(plan.marker.key) \(message)"))
+        acknowledged.append("\(message)")
+    }
+}
+
+/// Delivers through APNs, and kills its own process at the worst moment: an answer is there, and nobody has noted it.
+struct MortalTransport: PushTransport {
+    private let apns: APNSTransport
+    private let remaining: Locked<Int>?
+
+    /// - Parameter count: the accepted push that is the last one; nil to live.
+    init(_ apns: APNSTransport, dyingAfter count: Int?) {
+        self.apns = apns
+        remaining = count.map { Locked($0) }
+    }
+
+    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
+        let answer = try await apns.deliver(request)
+        guard let remaining, case .accepted = answer else { return answer }
+        let isLast = remaining.withLock { remaining in
+            remaining -= 1
+            return remaining == 0
+        }
+        if isLast { kill(getpid(), SIGKILL) }
+        return answer
+    }
+}
+
+/// Where the local APNs listens, as it says in its folder.
+struct ServerAddress: Decodable {
+    let host: String
+    let port: Int
+    let root: String
+    let key: String
+    let keyID: String
+    let teamID: String
+
+    init(inFolder folder: URL) throws {
+        self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: folder.appending(path: "address.json")))
+    }
+
+    func transport(_ plan: RunPlan) throws -> APNSTransport {
+        let pem = try Array(Data(contentsOf: URL(filePath: key)))
+        let roots = try Array(Data(contentsOf: URL(filePath: root)))
+        var configuration = APNSConfiguration(
+            endpoint: APNSEndpoint(host: host, port: port),
+            key: try ProviderKey(pem: pem, keyID: keyID, teamID: teamID), trustRoots: try TrustRoots(pem: roots))
+        configuration.deadlines.request = .milliseconds(plan.patience.request)
+        return try APNSTransport(configuration)
+    }
+}
