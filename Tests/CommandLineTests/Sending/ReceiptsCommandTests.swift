@@ -56,7 +56,7 @@ struct ReceiptsCommandTests {
         #expect((object["days"] as? [Any])?.count == 1)
 
         let listed = try fixture.run(
-            ["receipts", "--devices", "--from", "newsroom", "--keyring", "Keys"])
+            ["receipts", "--from", "newsroom", "--keyring", "Keys"])
         #expect(listed.output.contains("alice-phone  shown 1, did not open 12, last "))
         #expect(listed.output.contains("bob-phone  no receipt\n"))
         #expect(listed.output.contains("carol-phone  no receipt\n"))

@@ -9,7 +9,7 @@ struct SignCommand: ParsableCommand {
         commandName: "sign",
         abstract: "Sign the set of an app's senders, with an authority's key, and print it.",
         discussion: """
-            Devices that take it believe these senders and no others. A name stands for its active keys, also a new
+            Devices that take it believe these senders and no others. A name stands for its active keys, also a new \
             one that is not used yet.
 
             Example:
@@ -28,10 +28,7 @@ struct SignCommand: ParsableCommand {
     @Option(help: "How long devices believe it, such as 400d (\(TimeSpan.help)).")
     var lifetime = TimeSpan(days: 400)
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func run() throws {
         try Failure.reporting {
@@ -45,12 +42,7 @@ struct SignCommand: ParsableCommand {
             }
             let set = try keys.signSenderSet(
                 of: chosen, topic: topic, by: name, lifetime: lifetime.seconds)
-            guard json else { return try Output.line(set.description) }
-            try Output.json([
-                "record": .string(set.description), "counter": .integer(Int64(clamping: set.counter)),
-                "expires": .string(set.expires.iso8601),
-                "senders": .array(set.senders.map { .string($0.description) }),
-            ])
+            try Output.line(set.description)
         }
     }
 

@@ -7,7 +7,7 @@ internal import SealedPush
 struct TrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust",
-        abstract: "Says whom the devices of a keyring believe, app by app.",
+        abstract: "Say whom the devices of a keyring believe, app by app.",
         discussion: """
             Senders one by one, or an authority, whose signed sender sets then take their place.
 
@@ -20,7 +20,7 @@ struct TrustCommand: ParsableCommand {
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Believes a sender, pins an authority, or takes an authority's newer sender set.",
+            abstract: "Believe a sender, pin an authority, or take an authority's newer sender set.",
             discussion: """
                 Examples:
                   sealedpush trust add pushauthority1... --topic com.example.app --keyring Phone
@@ -44,7 +44,7 @@ struct TrustCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Believes a sender or an authority no more.",
+            abstract: "Believe a sender or an authority no more.",
             discussion: "Example:\n  sealedpush trust remove newsroom --topic com.example.app --keyring Phone")
 
         @OptionGroup var options: TrustOptions
@@ -61,7 +61,7 @@ struct TrustCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists whom the devices believe.",
+            abstract: "List whom the devices believe.",
             discussion: "Example:\n  sealedpush trust list --keyring Phone --json")
 
         @Option(help: "One app's bundle ID, such as com.example.app; all apps without it.")
@@ -70,7 +70,7 @@ struct TrustCommand: ParsableCommand {
         @Flag(help: "Print one JSON array.")
         var json = false
 
-        @OptionGroup var keyring: KeyringOptions
+        @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
         func run() throws {
             try Failure.reporting {
@@ -100,10 +100,7 @@ struct TrustOptions: ParsableArguments {
     @Option(help: "The app's bundle ID, such as com.example.app.")
     var topic: Topic
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func run(_ command: String, _ body: (Keyring, TrustList.Trusted, Topic) throws -> String) throws {
         try Failure.reporting {
@@ -115,7 +112,6 @@ struct TrustOptions: ParsableArguments {
                 )
             }
             let outcome = try body(keys, trusted, topic)
-            if json { return try Output.json(["kind": .string(trusted.kind), "outcome": .string(outcome)]) }
             try Output.line("\(trusted.kind) \(trusted.keyIDs.joined(separator: " ")): \(outcome)")
         }
     }
