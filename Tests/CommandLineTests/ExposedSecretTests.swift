@@ -29,17 +29,17 @@ struct ExposedSecretTests {
     @Test(
         "that others may read or change are refused, and not repeated", arguments: [0o640, 0o604, 0o620, 0o602, 0o666])
     func refused(_ mode: Int) throws {
-        let key = ["--key-file", fixture.folder.appending("key").path]
+        let key = ["--unlock", fixture.folder.appending("key").path]
         for (words, option, name) in [
-            ("trust list", "--key-file", "key"), ("trust list", "--passphrase-file", "passphrase"),
+            ("trust list", "--unlock", "key"), ("trust list", "--unlock", "passphrase"),
             ("keys passphrase", "--new-key-file", "new-key"),
             ("keys passphrase", "--new-passphrase-file", "passphrase"),
-            ("keys backup \(fixture.folder.appending("b").path)", "--backup-key-file", "new-key"),
+            ("keys backup \(fixture.folder.appending("b").path)", "--backup-secret", "new-key"),
             ("keys import radio", "--secret-file", "secret"),
         ] {
             let path = try file(name, mode: mode)
             let result = try run(
-                words, [option, path] + (option.hasSuffix("-file") && words == "trust list" ? [] : key))
+                words, [option, path] + (words == "trust list" ? [] : key))
             #expect(result.status == 77, "\(words) \(option): \(result.status) \(result.errors)")
             #expect(result.errors.contains("\(path) holds a secret") && result.errors.contains("chmod 600"))
             _ = try file(name, mode: 0o600)
@@ -70,12 +70,12 @@ struct ExposedSecretTests {
     @Test("are named by the doctor, which examines the keyring all the same")
     func doctor() throws {
         let path = try file("key", mode: 0o644)
-        let result = try run("doctor", ["--key-file", path])
+        let result = try run("doctor", ["--unlock", path])
         #expect(
             result.status == 1 && result.output.contains("(readable-by-others)"), "\(result.output)\(result.errors)")
         #expect(result.output.contains("\(path), which opens this keyring"))
         #expect(!result.output.contains("(not-checked)") && !result.output.contains("(wrong-secret)"))
-        let good = try run("doctor", ["--key-file", try file("key", mode: 0o400)])
+        let good = try run("doctor", ["--unlock", try file("key", mode: 0o400)])
         #expect(!good.output.contains("readable-by-others"), "\(good.output)")
     }
 
@@ -83,18 +83,18 @@ struct ExposedSecretTests {
     func pipes() throws {
         let key = fixture.folder.appending("key").path
         let piped = try Program(at: "/bin/bash").run(
-            "-c", "\"$0\" trust list --key-file <(cat \"$1\") --keyring \"$2\"", Program("sealedpush").executable.path,
+            "-c", "\"$0\" trust list --unlock <(cat \"$1\") --keyring \"$2\"", Program("sealedpush").executable.path,
             key, copy.keyring.path)
         #expect(piped.status == 0, "\(piped.errors)")
         let short = try fixture.folder.write("x\n", to: "short")
-        let sealed = try run("keys passphrase", ["--new-passphrase-file", short, "--key-file", key])
+        let sealed = try run("keys passphrase", ["--new-passphrase-file", short, "--unlock", key])
         #expect(sealed.status == 0 && sealed.errors.contains("a passphrase of 1 bytes can be guessed"))
         let backup = fixture.folder.appending("short.backup").path
-        let made = try run("keys backup \(backup)", ["--backup-passphrase-file", short, "--passphrase-file", short])
+        let made = try run("keys backup \(backup)", ["--backup-secret", short, "--unlock", short])
         #expect(made.status == 0 && made.errors.contains("can be guessed"), "\(made.errors)")
         let long = try run(
             "keys passphrase",
-            ["--new-passphrase-file", fixture.folder.appending("passphrase").path, "--passphrase-file", short])
+            ["--new-passphrase-file", fixture.folder.appending("passphrase").path, "--unlock", short])
         #expect(long.status == 0 && !long.errors.contains("can be guessed"), "\(long.errors)")
     }
 }

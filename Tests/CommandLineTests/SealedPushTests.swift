@@ -97,7 +97,7 @@ struct SealedPushCommandTests {
             "send - --from newsroom --user alice --topic com.example.app --queue-only",
             "device enroll alice-phone --user alice --token abcd",
             "device enroll alice-phone --user alice --token abcd --unverified --topic com.example.app",
-            "receipts --devices --from newsroom",
+            "receipts --from newsroom",
             "deliver - --device alice-phone --topic com.example.app",
         ])
     func missingKeyring(command: String) throws {

@@ -46,8 +46,8 @@ extension KeyringError {
         case .unverified: ", or say --unverified"
         case .enrolled(let name): "; `sealedpush keys erase \(name)` lets it enroll under another name"
         case .damaged, .altered: ": move the folder away and `sealedpush keys restore BACKUP`"
-        case .needsSecret(.passphrase): ": name a file that holds it with --passphrase-file"
-        case .needsSecret(.key): ": name its file with --key-file, or set SEALED_PUSH_KEY"
+        case .needsSecret(.passphrase): ": name a file that holds it with --unlock"
+        case .needsSecret(.key): ": name the file that holds it, or set SEALED_PUSH_KEY"
         case .notSealed: "; `sealedpush keys passphrase` seals a keyring"
         case .exists, .wrongKind, .noSecret, .nothingToConfirm, .record, .challenge, .wrongSecret, .sealChanged,
             .outOfMemory, .busy, .backup, .file:

@@ -27,9 +27,13 @@ package enum SecretFile {
     }
 
     /// A file with PUSH-KEYRING-KEY-1….
-    package static func keyringKey(_ file: String, isExposedAllowed: Bool = false) throws(Failure) -> KeyringKey {
-        var bytes = try read(file, limit: 4_096, isExposedAllowed: isExposedAllowed)
+    package static func keyringKey(_ file: String) throws(Failure) -> KeyringKey {
+        var bytes = try read(file, limit: 4_096)
         defer { wipe(&bytes) }
+        return try keyringKey(bytes, from: file)
+    }
+
+    package static func keyringKey(_ bytes: [UInt8], from file: String) throws(Failure) -> KeyringKey {
         do throws(KeyTextError) { return try KeyringKey(parsing: bytes) } catch {
             throw .input("\(file) holds no keyring key: \(Self.words(error))")
         }
@@ -49,7 +53,8 @@ package enum SecretFile {
             unsetenv(keyVariable)
         }
         do throws(KeyTextError) { return try KeyringKey(parsing: bytes) } catch {
-            throw .input("\(keyVariable) holds no keyring key (a file with one is for --key-file): \(words(error))")
+            throw .input(
+                "\(keyVariable) holds no keyring key (a file with one is named on the command line): \(words(error))")
         }
     }
 

@@ -9,7 +9,7 @@ public import SealedPush
 struct AttachCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attach",
-        abstract: "Encrypts a picture, sound or movie, and adds it to a message's content.",
+        abstract: "Encrypt a picture, sound or movie, and add it to a message's content.",
         usage: """
             sealedpush attach <file> --url <url> --output <output>
                      (--content <content> | --entry <entry>) [<options>]

@@ -8,7 +8,7 @@ internal import SealedPush
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Shows what anyone can see of a payload; needs no key.",
+        abstract: "Show what anyone can see of a payload; needs no key.",
         discussion: "Example:\n  sealedpush inspect push.apns --json")
 
     @Argument(help: "A payload file, or a file with an envelope's text alone; - for standard input.")

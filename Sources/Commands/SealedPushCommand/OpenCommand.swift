@@ -8,7 +8,7 @@ internal import SealedPush
 struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
-        abstract: "Opens a payload with a device's key and prints the content.",
+        abstract: "Open a payload with a device's key and print the content.",
         discussion: """
             It makes the checks that a device makes, but keeps no ledger: a replay opens again. If a payload does not \
             open, the exit status is 65, and the reason code is on standard error.
@@ -32,7 +32,7 @@ struct OpenCommand: ParsableCommand {
     @Flag(help: "Open anonymous messages, too.")
     var allowAnonymous = false
 
-    @OptionGroup(title: "Keyring options") var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func run() throws {
         try Failure.reporting {

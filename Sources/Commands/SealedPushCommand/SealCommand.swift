@@ -12,7 +12,7 @@ internal import SealedPush
 struct SealCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "seal",
-        abstract: "Seals content for one device and prints the payload.",
+        abstract: "Seal content for one device and print the payload.",
         discussion: """
             The content is JSON: {"alert":{"title":"Nina","body":"Lunch at one?"}}. With --batch, each line of it is one \
             message, and is answered by one line: Docs/openapi.yaml, Sealing.
@@ -46,7 +46,7 @@ struct SealCommand: ParsableCommand {
     @Flag(help: "With --batch: make a context for each message, for machines that may be cloned.")
     var contextPerMessage = false
 
-    @OptionGroup(title: "Sealing options") var sealing: SealingOptions
+    @OptionGroup(title: "Sealing") var sealing: SealingOptions
 
     @Option(help: "A new file for the payload.")
     var output: String?
@@ -69,7 +69,7 @@ struct SealCommand: ParsableCommand {
     @Option(help: "With --device: the file of the outbox's key, if any.")
     var outboxKey: String?
 
-    @OptionGroup(title: "Keyring options") var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
         guard anonymous != (from != nil) else { throw ValidationError("Give either --from NAME or --anonymous.") }

@@ -33,7 +33,7 @@ struct EditedKeyringTests {
     private func run(_ words: String, isOpen: Bool) throws -> Program.Result {
         try Program("sealedpush").run(
             words.split(separator: " ").map(String.init) + ["--keyring", copy.keyring.path]
-                + (isOpen ? ["--key-file", fixture.folder.appending("key").path] : []))
+                + (isOpen ? ["--unlock", fixture.folder.appending("key").path] : []))
     }
 
     @Test(
@@ -48,7 +48,8 @@ struct EditedKeyringTests {
             let result = try run(words, isOpen: isOpen)
             #expect(result.status == status, "\(result.output)\(result.errors)")
             #expect(result.output.isEmpty)
-            #expect(result.errors.contains(isOpen ? "was changed by something else than the keyring" : "--key-file"))
+            #expect(
+                result.errors.contains(isOpen ? "was changed by something else than the keyring" : "SEALED_PUSH_KEY"))
         }
     }
 

@@ -49,7 +49,7 @@ struct KeyringCommand: Sendable, CustomStringConvertible {
         KeyringCommand("keys export newsroom --secret --yes", "exported-secret"),
         KeyringCommand("keys backup", "backed-up") { fixture in
             let new = fixture.folder.appending("backup-\(UUID().uuidString)").path
-            return [new, "--backup-key-file", fixture.folder.appending("new-key").path]
+            return [new, "--backup-secret", fixture.folder.appending("new-key").path]
         },
         KeyringCommand("trust add authority --topic com.example.app", "trusted"),
         KeyringCommand("trust remove newsroom --topic com.example.app", "distrusted"),

@@ -127,7 +127,7 @@ private final class Readers: Sendable {
                 // Sealed anew meanwhile: then the new key opens it, from now on.
                 if result.status == 77 || result.errors.contains("keys-unavailable") {
                     let newKey = copy.fixture.folder.appending("new-key").path
-                    result = try Program("sealedpush").run(command + keyring + ["--key-file", newKey])
+                    result = try Program("sealedpush").run(command + keyring + ["--unlock", newKey])
                 }
                 #expect(result.status == 0, "\(command): \(result.errors)")
                 if command[1] == "list" {

@@ -86,8 +86,8 @@ final class KeyringFixture: Sendable {
     var unlocking: [String] {
         switch seal {
         case .clear: []
-        case .key: ["--key-file", folder.appending("key").path]
-        case .passphrase: ["--passphrase-file", folder.appending("passphrase").path]
+        case .key: ["--unlock", folder.appending("key").path]
+        case .passphrase: ["--unlock", folder.appending("passphrase").path]
         }
     }
 }

@@ -73,7 +73,7 @@ struct KeyringLimitTests {
         ] {
             let copy = try fixture.copy()
             let file = try copy.folder.write(text + "\n", to: "passphrase")
-            let words = ["keys", "rotate", "newsroom", "--keyring", copy.keyring.path, "--passphrase-file", file]
+            let words = ["keys", "rotate", "newsroom", "--keyring", copy.keyring.path, "--unlock", file]
             let result = try Program("sealedpush").run(words)
             answers.insert("\(result.status) \(result.output) \(result.errors)")
             if SystemCallTrace.isPossible {

@@ -115,8 +115,7 @@ struct KeyringSecretScanTests {
                 ["device", "enroll", "alice-phone", "--token", "ab"], ["device", "enroll", "--list", secret],
                 ["device", "enroll", "bob-phone", "--token", secret], ["device", "list"],
                 ["device", "remove", "bob-phone", "--yes"], ["outbox", "status", "--refused"], ["outbox", "retry"],
-                ["outbox", "purge"], ["outbox", "protect", "--yes", "--outbox-key", secret], ["receipts", "show"],
-                ["receipts", "show", "--devices", "--from", "newsroom"],
+                ["outbox", "purge"], ["receipts"], ["receipts", "--from", "newsroom"],
                 // Where nobody can listen: with the keys read, it ends.
                 ["serve", "--from", "newsroom", "--topic", "com.example.app", "--listen", "none/s"],
                 // Where nobody may listen without TLS.
@@ -125,8 +124,7 @@ struct KeyringSecretScanTests {
                 ["work", "--apns", secret],
                 ["work", "--provider-key", "ABCDE12345,FGHIJ67890,\(secret)"],
             ].map { $0 + outbox }
-            + [["outbox", "key", secret], ["outbox", "key", secret + "2", "--of", secret]]
-            + [["outbox", "move", "outbox.sqlite", "--outbox", "postgres://nobody@127.0.0.1:1/none", "--yes"]]
+            + [["outbox", "key", secret]]
             + [["send", secret, "--all"] + send, ["send", "/dev/null", "--user", "alice-phone"] + send]
         return sending + [
             ["attach", secret, "--url", "https://a/b", "--output", secret + ".sealed", "--entry", secret + ".entry"],
@@ -142,10 +140,10 @@ struct KeyringSecretScanTests {
             ["keys", "rotate", "--older-than", "1d", "--dry-run"], ["open", secret, "--device", "alice-phone"] + topic,
             ["seal", secret, "--from", "newsroom", "--to", "alice-phone"] + topic, ["trust", "add", secret] + topic,
             ["keys", "import", "y", try fixture.text("record") + "x"], ["keys", "show", sender],
-            ["keys", "list", "--passphrase-file", secret], ["keys", "list", "--key-file", secret],
+            ["keys", "list", "--unlock", secret], ["keys", "list", "--unlock", secret],
             ["keys", "show", "nobody"], ["keys", "show", "bob-phone"],
-            ["keys", "rotate", "newsroom", "--key-file", fixture.folder.appending("new-key").path],
-            ["keys", "rotate", "newsroom", "--passphrase-file", fixture.folder.appending("passphrase").path],
+            ["keys", "rotate", "newsroom", "--unlock", fixture.folder.appending("new-key").path],
+            ["keys", "rotate", "newsroom", "--unlock", fixture.folder.appending("passphrase").path],
             ["keys", "passphrase", "--new-key-file", secret], ["keys", "challenge", "alice-phone", "--reply", "x"],
             ["keys", "passphrase", "--new-passphrase-file", secret, "--new-key-file", secret],
         ]
@@ -196,7 +194,7 @@ private final class Runs {
         // What seals the keyring anew is done to one that is thrown away.
         let whole = words.starts(with: ["keys", "passphrase"]) ? try KeyringCopy(of: whole) : whole
         let keys: [[String]] =
-            seal == .clear || words.contains("--key-file") || words.contains("--passphrase-file")
+            seal == .clear || words.contains("--unlock")
             ? [[]] : [["key"], ["new-key"]]
         var outcomes: [(words: [String], outcome: Program.Result)] = []
         func run(_ words: [String], _ more: [String]) throws {
@@ -208,7 +206,7 @@ private final class Runs {
         func keyring(_ copy: KeyringCopy, _ key: [String]) -> [String] {
             guard hasKeyring else { return [] }
             return ["--keyring", copy.keyring.path]
-                + key.flatMap { ["--key-file", fixture.folder.appending($0).path] }
+                + key.flatMap { ["--unlock", fixture.folder.appending($0).path] }
         }
         try run(words, keyring(whole, keys[0]))
         var others = [(words + ["--json"], keyring(whole, keys[0]))]

@@ -54,7 +54,7 @@ struct StrippedSealTests {
         "keys export alice-phone --record",
         "keys export newsroom --secret --yes", "keys rotate --older-than 30d --dry-run",
         "keys rotate newsroom", "keys challenge alice-phone --from newsroom",
-        "keys revoke alice-phone --yes", "keys backup new.backup --backup-passphrase-file pass",
+        "keys revoke alice-phone --yes", "keys backup new.backup --backup-secret pass",
         "keys import bob pushsender1", "keys generate sender radio", "keys passphrase --new-passphrase-file pass",
         "keys passphrase --clear --yes",
         "keys generate authority authority", "trust sign authority newsroom --topic com.example.app",
@@ -69,7 +69,7 @@ struct StrippedSealTests {
         "device enroll alice-phone --token ab12",
         "device enroll alice-phone --token ab12 --unverified --topic com.example.app",
         "send content.json --all --queue-only --from newsroom --topic com.example.app --outbox made.sqlite",
-        "receipts --devices --from newsroom --outbox made.sqlite",
+        "receipts --from newsroom --outbox made.sqlite",
         "serve --from newsroom --topic com.example.app --listen own.sock --outbox made.sqlite",
         "outbox status --outbox made.sqlite", "keys erase alice-phone --yes",
     ]
@@ -83,9 +83,9 @@ struct StrippedSealTests {
         let state = ["XDG_STATE_HOME": folder.appending("state").path]
         let made = try run(
             "device enroll --list list.jsonl --unverified --topic com.example.app --outbox made.sqlite",
-            ["--passphrase-file", "pass"], environment: state)
+            ["--unlock", "pass"], environment: state)
         #expect(made.status == 0, "\(made.errors)")
-        #expect(try run("trust list", ["--passphrase-file", "pass"], environment: state).status == 0)
+        #expect(try run("trust list", ["--unlock", "pass"], environment: state).status == 0)
         try FileManager.default.removeItem(at: folder.appending("Server"))
         try FileManager.default.copyItem(at: folder.appending("Evil"), to: folder.appending("Server"))
         let sender = try Keyring(folder: folder.appending("Evil")).sender(named: "newsroom").description
@@ -118,7 +118,7 @@ struct StrippedSealTests {
         for place in ["state", ""] {
             let home = folder.appending("home-\(place)")
             let environment = ["XDG_STATE_HOME": place, "HOME": home.path]
-            #expect(try run("trust list", ["--passphrase-file", "pass"], environment: environment).status == 0)
+            #expect(try run("trust list", ["--unlock", "pass"], environment: environment).status == 0)
             let notes = home.appending(path: ".local/state/sealedpush")
             #expect(try files.contentsOfDirectory(atPath: notes.path).count == 1)
         }

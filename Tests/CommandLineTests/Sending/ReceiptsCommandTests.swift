@@ -44,7 +44,7 @@ struct ReceiptsCommandTests {
         #expect(text.output.contains("  shown 2; failed: 12 unknown-recipient\n"))
         #expect(text.output.contains("hint: unknown-recipient, of one device: "))
         #expect(
-            text.output.contains("hint: receipts are refused, rejected: they are forged, or `serve` lacks"))
+            text.output.contains("hint: receipts are refused, rejected: they are forged, or another sender"))
         #expect(text.output.contains("`sealedpush doctor`"))
 
         let object = try #require(try fixture.run(["receipts", "--days", "7", "--json"]).objects.first)
@@ -56,7 +56,7 @@ struct ReceiptsCommandTests {
         #expect((object["days"] as? [Any])?.count == 1)
 
         let listed = try fixture.run(
-            ["receipts", "--devices", "--from", "newsroom", "--keyring", "Keys"])
+            ["receipts", "--from", "newsroom", "--keyring", "Keys"])
         #expect(listed.output.contains("alice-phone  shown 1, did not open 12, last "))
         #expect(listed.output.contains("bob-phone  no receipt\n"))
         #expect(listed.output.contains("carol-phone  no receipt\n"))
@@ -128,7 +128,7 @@ struct ReceiptsCommandTests {
             input: payload.output)
         #expect(opened.output.contains(url), "\(opened.errors)")
         for (words, message) in [
-            (["http://push.example.com/"], "an https URL of at most 256 bytes"), ([url, "--anonymous"], "--anonymous"),
+            (["http://push.example.com/"], "https, or http on this machine"), ([url, "--anonymous"], "--anonymous"),
         ] {
             let refused = try fixture.run(arguments + words)
             #expect(refused.status == 64)

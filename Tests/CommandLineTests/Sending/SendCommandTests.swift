@@ -74,8 +74,8 @@ struct SendCommandTests {
         let listed = try fixture.run(["outbox", "status", "--refused", "--json"]).objects
         #expect(listed.last?["device"] as? String == "bad" && listed.last?["reason"] as? String == "BadDeviceToken")
         #expect(try fixture.run(["device", "list"]).output.contains("APNs refuses the token: BadDeviceToken"))
-        #expect(try fixture.run(["outbox", "retry", "--reason", "Other", "--json"]).objects[0]["retried"] as? Int == 0)
-        #expect(try fixture.run(["outbox", "retry", "--json"]).objects[0]["retried"] as? Int == 1)
+        #expect(try fixture.run(["outbox", "retry", "--reason", "Other"]).output.hasPrefix("Waiting again: 0."))
+        #expect(try fixture.run(["outbox", "retry"]).output.hasPrefix("Waiting again: 1."))
         #expect(try fixture.status()["waiting"] as? Int == 1)
         #expect(try fixture.run(["outbox", "purge", "--everything"]).status == 64, "nobody was there to ask")
         let purged = try fixture.run(["outbox", "purge", "--everything", "--yes"])

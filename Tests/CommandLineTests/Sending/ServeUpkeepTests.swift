@@ -85,7 +85,7 @@ struct ServeUpkeepTests {
         let fixture = try await SendingFixture()
         let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"])
         defer { served.process.kill() }
-        for (change, key) in [("--new-key-file clean.key", ""), ("revoke newsroom --yes", " --key-file clean.key")] {
+        for (change, key) in [("--new-key-file clean.key", ""), ("revoke newsroom --yes", " --unlock clean.key")] {
             let words = change.hasPrefix("--") ? "passphrase \(change)" : change
             let done = try fixture.run("keys \(words) --keyring Keys\(key)".split(separator: " ").map(String.init))
             #expect(done.status == 0, "\(done.errors)")

@@ -11,7 +11,7 @@ struct DoctorCommand: ParsableCommand {
         abstract: "Examine a keyring, or find out why a payload doesn't open.",
         discussion: """
             Without a file: damage, edits, modes, ages, records and the audit log. Status 1 if there is a problem.
-              sealedpush doctor --keyring Keys --key-file server.key
+              sealedpush doctor --keyring Keys --unlock server.key
 
             With a payload: a device's steps, and the one that fails; no content. Status 65 if it doesn't open.
               sealedpush doctor push.apns --device alice-phone --topic com.example.app --keyring Phone
@@ -35,7 +35,7 @@ struct DoctorCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
         guard (file != nil) == (device != nil), (file != nil) == (topic != nil), file != nil || trust.isEmpty else {
@@ -61,7 +61,7 @@ struct DoctorCommand: ParsableCommand {
 
     private func examine() throws {
         let keys = try keyring.keys("doctor", isExposedAllowed: true)
-        let exposed = [keyring.passphraseFile, keyring.keyFile].compactMap { $0 }.filter(Input.isExposed)
+        let exposed = [keyring.unlock].compactMap { $0 }.filter(Input.isExposed)
         let findings = try exposed.map(ShownFinding.init(exposedSecretFile:)) + keys.examine().map(ShownFinding.init)
         if json {
             try Output.json(.array(findings.map(\.json)))

@@ -9,11 +9,11 @@ internal import SealedPush
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Writes the keyring into one encrypted file, without retired keys.",
+        abstract: "Write the keyring into one encrypted file, without retired keys.",
         discussion: """
             Examples:
               sealedpush keys backup keys-2026-11.backup --keyring Keys
-              sealedpush keys backup keys.backup --backup-key-file backup.key --keyring Keys
+              sealedpush keys backup keys.backup --backup-secret backup.key --keyring Keys
 
             Without the passphrase or key that it is made with, a backup opens nothing.
             """)
@@ -21,11 +21,8 @@ struct BackupCommand: ParsableCommand {
     @Argument(help: "A new file; never overwritten.")
     var file: String
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var backup: BackupOptions
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Backup") var backup: BackupOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func run() throws {
         try Failure.reporting {
@@ -37,9 +34,6 @@ struct BackupCommand: ParsableCommand {
                 try DurableFiles.write(bytes, to: URL(filePath: file), mode: 0o600)
                 try DurableFiles.sync(folder: URL(filePath: file).deletingLastPathComponent())
             } catch { throw Failure.file("\(file): \(error.message)") }
-            if json {
-                return try Output.json(["file": .string(file), "bytes": .integer(Int64(bytes.count))])
-            }
             try Output.line("\(file): \(bytes.count) bytes; `keys restore` reads it")
         }
     }
@@ -60,18 +54,14 @@ struct RestoreCommand: ParsableCommand {
     @Argument(help: "The backup.")
     var file: String
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var backup: BackupOptions
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Backup") var backup: BackupOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func run() throws {
         try Failure.reporting {
             let bytes = try Input.read(file, limit: Keyring.maximumBackupByteCount)
             let secret = try backup.secret(for: Keyring.backupKind(bytes))
             let names = try keyring.newKeys("keys restore").restore(bytes, with: secret)
-            if json { return try Output.json(["names": .array(names.map { .string($0.description) })]) }
             for name in names { try Output.line("\(name) is back") }
             if names.isEmpty { try Output.line("There were no keys in the backup.") }
         }
@@ -80,43 +70,36 @@ struct RestoreCommand: ParsableCommand {
 
 /// What a backup is sealed with, which need not be what the keyring is.
 struct BackupOptions: ParsableArguments {
-    @Option(help: "A file with the backup's passphrase; - for standard input.")
-    var backupPassphraseFile: String?
-
-    @Option(help: "A file with the backup's key; made if it is missing where a backup is made.")
-    var backupKeyFile: String?
-
-    func validate() throws {
-        guard backupPassphraseFile == nil || backupKeyFile == nil else {
-            throw ValidationError("Give either --backup-passphrase-file or --backup-key-file.")
-        }
-    }
+    @Option(
+        help: ArgumentHelp(
+            "A file with the backup's passphrase or key; `keys backup` makes a key if it is missing.",
+            valueName: "file"))
+    var backupSecret: String?
 
     func newSecret() throws -> KeyringSecret {
-        if let backupPassphraseFile { return Secrets.new(try Secrets.passphrase(file: backupPassphraseFile)) }
-        if let backupKeyFile {
-            guard FileManager.default.fileExists(atPath: backupKeyFile) else {
-                let key = try Secrets.makeKey(file: backupKeyFile)
-                Failure.report("made \(backupKeyFile): without it the backup can't be opened")
+        if let backupSecret {
+            guard backupSecret == "-" || FileManager.default.fileExists(atPath: backupSecret) else {
+                let key = try Secrets.makeKey(file: backupSecret)
+                Failure.report("made \(backupSecret): without it the backup can't be opened")
                 return .key(key)
             }
-            return .key(try SecretFile.keyringKey(backupKeyFile))
+            return Secrets.new(try Secrets.secret(file: backupSecret))
         }
         guard let passphrase = try Prompt.newPassphrase("Passphrase for the backup: ") else {
-            throw Failure.usage("there is no terminal to ask at: name --backup-passphrase-file or --backup-key-file")
+            throw Failure.usage("there is no terminal to ask at: name a file with --backup-secret")
         }
-        return Secrets.new(passphrase)
+        return Secrets.new(.passphrase(passphrase))
     }
 
     func secret(for kind: KeyringSecret.Kind) throws -> KeyringSecret {
-        if let backupPassphraseFile { return .passphrase(try Secrets.passphrase(file: backupPassphraseFile)) }
-        if let backupKeyFile { return .key(try SecretFile.keyringKey(backupKeyFile)) }
+        if let backupSecret { return try Secrets.secret(file: backupSecret) }
         switch kind {
-        case .key: throw Failure(status: 77, message: "the backup is sealed with a key: name its --backup-key-file")
+        case .key:
+            throw Failure(status: 77, message: "the backup is sealed with a key: name its file with --backup-secret")
         case .passphrase:
             guard let passphrase = try Prompt.passphrase("Passphrase of the backup: ") else {
                 throw Failure(
-                    status: 77, message: "the backup is sealed with a passphrase: name its --backup-passphrase-file")
+                    status: 77, message: "the backup is sealed with a passphrase: name its file with --backup-secret")
             }
             return .passphrase(passphrase)
         }

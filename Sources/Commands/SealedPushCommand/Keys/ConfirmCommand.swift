@@ -19,16 +19,12 @@ struct ConfirmCommand: ParsableCommand {
     @Argument(help: "The key's name.")
     var name: KeyName
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func run() throws {
         try Failure.reporting {
             let keys = try keyring.keys("keys confirm")
             let key = try keys.confirm(name)
-            if json { return try Output.json(try keys.entry(named: name).json()) }
             try Output.line("\(name): \(key.keyID) is in use now")
         }
     }
@@ -61,10 +57,7 @@ struct ChallengeCommand: ParsableCommand {
     @Option(help: "With --reply: a sender that may ask; without it, the trust list decides.")
     var trust: [KeyReference] = []
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
         guard [from != nil, reply != nil, answer != nil].count(where: { $0 }) == 1 else {
@@ -78,15 +71,12 @@ struct ChallengeCommand: ParsableCommand {
             if let from {
                 try keyring.warnIfInTheClear(keys)
                 let challenge = try keys.challenge(name, from: from)
-                try show(
-                    challenge.text,
-                    ["challenge": .string(challenge.text), "expires": .string(challenge.expires.iso8601)])
+                try Output.line(challenge.text)
             } else if let reply {
-                let answer = try keys.answer(reply, for: name, trusting: senders(of: name, keys))
-                try show(answer, ["answer": .string(answer)])
+                try Output.line(try keys.answer(reply, for: name, trusting: senders(of: name, keys)))
             } else if let answer {
                 let recipient = try keys.acceptAnswer(answer, of: name)
-                try show("\(name): \(recipient.keyID) is in use now", try keys.entry(named: name).json())
+                try Output.line("\(name): \(recipient.keyID) is in use now")
             }
         }
     }
@@ -95,9 +85,5 @@ struct ChallengeCommand: ParsableCommand {
         guard trust.isEmpty else { return try trust.map { try keyring.sender($0, in: keys) } }
         guard let topic = try keys.authenticEntry(named: name).topic else { return [] }
         return try keys.trustList().senders(for: topic, at: .now())
-    }
-
-    private func show(_ text: String, _ value: JSONValue) throws {
-        if json { try Output.json(value) } else { try Output.line(text) }
     }
 }

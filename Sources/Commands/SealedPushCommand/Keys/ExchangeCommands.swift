@@ -8,13 +8,13 @@ internal import SealedPush
 struct GenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
-        abstract: "Makes a key and prints its public half.",
+        abstract: "Make a key and print its public half.",
         discussion: """
             Examples:
               sealedpush keys generate sender newsroom --keyring Keys
               sealedpush keys generate device alice-phone --topic com.example.app --keyring Phone
 
-            A device with a topic gets an enrollment key too, and a signed record: `keys export --record` prints it. Keep an
+            A device with a topic gets an enrollment key too, and a signed record: `keys export --record` prints it. Keep an \
             authority in a keyring of its own, sealed, on a machine that is not the server.
             """)
 
@@ -33,10 +33,7 @@ struct GenerateCommand: ParsableCommand {
     @Option(help: "The app's bundle ID, such as com.example.app, for a device that signs records.")
     var topic: Topic?
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
         guard topic == nil || kind == .device else { throw ValidationError("--topic is for devices.") }
@@ -51,7 +48,7 @@ struct GenerateCommand: ParsableCommand {
                 case .sender: try keys.generateSender(named: name).description
                 case .authority: try keys.generateAuthority(named: name).description
                 }
-            if json { try Output.json(keys.entry(named: name).json()) } else { try Output.line(key) }
+            try Output.line(key)
             try keyring.warnIfInTheClear(keys)
         }
     }
@@ -61,14 +58,14 @@ struct GenerateCommand: ParsableCommand {
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Adds somebody else's public key or device record, or a secret of your own from a file.",
+        abstract: "Add somebody else's public key or device record, or a secret of your own from a file.",
         discussion: """
             Examples:
               sealedpush keys import bob-phone pushrecord.AQE... --keyring Keys
               sealedpush keys import newsroom pushsender1... --keyring Keys
               sealedpush keys import newsroom --secret-file - --keyring Keys < secret.txt
 
-            The first record under a name pins the device's enrollment key: take it only from the app's own login, or
+            The first record under a name pins the device's enrollment key: take it only from the app's own login, or \
             compare fingerprints on both ends (`keys show`). Later records must be signed by that key, and be newer.
             """)
 
@@ -81,10 +78,7 @@ struct ImportCommand: ParsableCommand {
     @Option(help: "A file with a secret key's text; - for standard input.")
     var secretFile: String?
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
         guard (text == nil) != (secretFile == nil) else { throw ValidationError("Give either a key or --secret-file.") }
@@ -105,7 +99,6 @@ struct ImportCommand: ParsableCommand {
                 try keys.add(key, named: name)
             }
             let entry = try keys.entry(named: name)
-            if json { return try Output.json(entry.json()) }
             try Output.line("\(name): \(entry.kind.rawValue) \(entry.key.keyID)")
         }
     }
@@ -129,7 +122,7 @@ struct ImportCommand: ParsableCommand {
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Prints a key's public half, a device's signed record, or, asked for by name, a secret.",
+        abstract: "Print a key's public half, a device's signed record, or, asked for by name, a secret.",
         discussion: """
             Examples:
               sealedpush keys export newsroom --keyring Keys
@@ -151,7 +144,7 @@ struct ExportCommand: ParsableCommand {
     @Flag(help: "Do not ask.")
     var yes = false
 
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
         guard !(record && secret) else { throw ValidationError("Give either --record or --secret.") }

@@ -32,7 +32,7 @@ struct ListCommand: ParsableCommand {
         discussion: "Example:\n  sealedpush keys list --keyring Keys\n\n"
             + "Without the secret of a sealed keyring, the list is unverified.")
 
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     @Flag(help: "Print one JSON array.")
     var json = false
@@ -77,7 +77,7 @@ struct ShowCommand: ParsableCommand {
     @Argument(help: "A name in the keyring, or a public key's text; all keys without it.")
     var key: String?
 
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     @Flag(help: "Print JSON.")
     var json = false

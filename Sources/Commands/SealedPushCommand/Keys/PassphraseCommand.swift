@@ -7,7 +7,7 @@ internal import PushKeyring
 struct PassphraseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "passphrase",
-        abstract: "Seals the keyring's secrets: under a passphrase, or under a key in a file.",
+        abstract: "Seal the keyring's secrets: under a passphrase, or under a key in a file.",
         discussion: """
             Everything is sealed anew, in one change. The one it had before is asked for, or named as everywhere.
 
@@ -16,11 +16,11 @@ struct PassphraseCommand: ParsableCommand {
               sealedpush keys passphrase --new-key-file /etc/sealedpush.key --keyring Keys
               sealedpush keys passphrase --clear --keyring Keys
 
-            A key file is made if it is missing: keep it where backups of the keyring are not. A passphrase that is lost
+            A key file is made if it is missing: keep it where backups of the keyring are not. A passphrase that is lost \
             can't be replaced.
             """)
 
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     @Option(help: "A file with the new passphrase.")
     var newPassphraseFile: String?
@@ -65,6 +65,8 @@ struct PassphraseCommand: ParsableCommand {
         let same = Keyring(
             folder: URL(filePath: keyring.keyring), unlocking: .given(secret),
             expecting: SealExpectation(seen: .ofUser()), command: "keys passphrase")
+        // One that is not there yet is opened by anything.
+        guard try same.sealKind() != nil else { return }
         guard (try? same.trustList()) == nil else {
             throw Failure.input(
                 "\(keyring.keyring) is sealed with this \(secret.kind.rawValue) already: nothing was changed")
@@ -72,7 +74,7 @@ struct PassphraseCommand: ParsableCommand {
     }
 
     private func newSecret() throws -> KeyringSecret {
-        if let newPassphraseFile { return Secrets.new(try Secrets.passphrase(file: newPassphraseFile)) }
+        if let newPassphraseFile { return Secrets.new(.passphrase(try Secrets.passphrase(file: newPassphraseFile))) }
         if let newKeyFile {
             guard FileManager.default.fileExists(atPath: newKeyFile) else {
                 let key = try Secrets.makeKey(file: newKeyFile)
@@ -85,6 +87,6 @@ struct PassphraseCommand: ParsableCommand {
         guard let passphrase = try Prompt.newPassphrase("New passphrase: ") else {
             throw Failure.usage("there is no terminal to ask at: name --new-passphrase-file or --new-key-file")
         }
-        return Secrets.new(passphrase)
+        return Secrets.new(.passphrase(passphrase))
     }
 }

@@ -7,15 +7,15 @@ internal import SealedPush
 struct RotateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Makes new keys, erases retired ones that are due, renews records.",
+        abstract: "Make new keys, erase retired ones that are due, and renew records.",
         discussion: """
-            With a name and no --older-than, that key is rotated now. With --older-than only what is due is done, so
+            With a name and no --older-than, that key is rotated now. With --older-than only what is due is done, so \
             it may run every day:
               sealedpush keys rotate newsroom --keyring Keys
               sealedpush keys rotate --older-than 30d --keyring Keys
               sealedpush keys rotate --older-than 30d --dry-run --keyring Keys
 
-            A new key takes the old one's place once it is confirmed (`keys confirm`); until then the old one stays in
+            A new key takes the old one's place once it is confirmed (`keys confirm`); until then the old one stays in \
             use, and there is no further rotation. A retired key is erased 31 days later.
             """)
 
@@ -31,7 +31,7 @@ struct RotateCommand: ParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func validate() throws {
         guard name != nil || olderThan != nil else {

@@ -42,7 +42,7 @@ struct DeviceListCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object for each device.")
     var json = false
 
-    @OptionGroup var options: OutboxOptions
+    @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func validate() throws {
         guard !full || json else { throw ValidationError("--full goes with --json.") }
@@ -109,7 +109,7 @@ struct DeviceListCommand: AsyncParsableCommand {
 struct DeviceRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Forgets a device and what waits for it.",
+        abstract: "Forget a device and what waits for it.",
         discussion: "Example:\n  sealedpush device remove bob-phone --outbox outbox.sqlite")
 
     @Argument(help: "The device's name.")
@@ -118,10 +118,7 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
     @Flag(help: "Do not ask.")
     var yes = false
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var options: OutboxOptions
+    @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func run() async throws {
         try await Failure.reportingAsync {
@@ -135,9 +132,6 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
                 "\(TerminalText.printable(name.description)) is forgotten, with all that waits for it.",
                 isConfirmed: yes)
             let count = try await outbox.remove(name)
-            if json {
-                return try Output.json(["device": .string(name.description), "discarded": .integer(Int64(count))])
-            }
             try Output.line(
                 "Removed \(TerminalText.printable(name.description)), and what waited for it: \(Progress.number(count))."
             )

@@ -11,7 +11,7 @@ internal import SealedPush
 struct DeviceEnrollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll",
-        abstract: "Registers a device, or many, or brings what is known of them up to date.",
+        abstract: "Register a device, or many, or bring what is known of them up to date.",
         discussion: """
             What is sealed to comes from the keyring: the device's newest signed record, and what it has proven (`keys \
             import`, `keys challenge`). Enroll again whenever the app reports its token, and after each new record.
@@ -68,8 +68,8 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    @OptionGroup var keyring: KeyringOptions
-    @OptionGroup var options: OutboxOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
+    @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func validate() throws {
         guard list == nil ? name != nil && token != nil : name == nil && token == nil else {

@@ -23,7 +23,7 @@ struct OutboxCommand: AsyncParsableCommand {
 struct OutboxStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Counts devices, what waits, what was refused, and what became of the last 30 days' pushes.",
+        abstract: "Count devices, what waits, what was refused, and what became of the last 30 days' pushes.",
         discussion: """
             What waits is told by the sender key that sealed it: `outbox purge --sender` throws away what a stolen one has.
 
@@ -42,7 +42,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object; with --refused, one more for each refused push.")
     var json = false
 
-    @OptionGroup var options: OutboxOptions
+    @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func run() async throws {
         try await Failure.reportingAsync {
@@ -101,7 +101,7 @@ private struct KnownSender {
 struct OutboxRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Lets what was refused be sent again, byte for byte as it was, and what was put off at once.",
+        abstract: "Let what was refused be sent again, byte for byte as it was, and what was put off at once.",
         discussion: """
             For when the cause is gone. Tokens that were refused for the same reason are used again.
 
@@ -116,10 +116,7 @@ struct OutboxRetryCommand: AsyncParsableCommand {
     @Flag(help: "What was put off is sent now; refused pushes stay.")
     var putOff = false
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var options: OutboxOptions
+    @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func validate() throws {
         guard !putOff || reason == nil else { throw ValidationError("Give either --reason or --put-off.") }
@@ -130,11 +127,9 @@ struct OutboxRetryCommand: AsyncParsableCommand {
             let outbox = try await options.opened()
             if putOff {
                 try await outbox.retryNow()
-                if json { return try Output.json(["putOff": .integer(0)]) }
                 return try Output.line("What was put off is due now: `sealedpush work` sends it.")
             }
             let count = try await outbox.retry(reason: reason)
-            if json { return try Output.json(["retried": .integer(Int64(count))]) }
             try Output.line("Waiting again: \(Progress.number(count)). `sealedpush work` sends what waits.")
         }
     }
@@ -144,7 +139,7 @@ struct OutboxRetryCommand: AsyncParsableCommand {
 struct OutboxPurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
-        abstract: "Throws away what is past its time; asked for by name, what was refused, or everything.",
+        abstract: "Throw away what is past its time; asked for by name, what was refused, or everything.",
         discussion: """
             Examples:
               sealedpush outbox purge
@@ -168,10 +163,7 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
     @Flag(help: "Do not ask.")
     var yes = false
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var options: OutboxOptions
+    @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func validate() throws {
         guard [refused, everything, sender != nil].filter({ $0 }).count <= 1 else {
@@ -198,14 +190,41 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
             let other: PurgeScope = everything ? .everything : refused ? .deadLetters(reason: reason) : .stale
             let scope = sender.map { .sealed(by: $0) } ?? other
             let count = try await outbox.purge(scope)
-            if json {
-                try Output.json(["purged": .integer(Int64(count))])
-            } else {
-                try Output.line("Thrown away: \(Progress.number(count)).")
-            }
+            try Output.line("Thrown away: \(Progress.number(count)).")
             if count > 0, scope != .stale {
                 Failure.report("hint: enqueue what was meant of it under another --id: the old one counts as enqueued")
             }
+        }
+    }
+}
+
+/// `sealedpush outbox key`
+struct OutboxKeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "Make the key that vouches for an outbox's rows.",
+        discussion: """
+            Without this key, somebody who can write the database can have nothing sent that was not enqueued, and nothing sealed \
+            to a key that was not registered. An outbox has a key from its first row on, or never. Keep a copy apart from the \
+            database's.
+
+            Example:
+              sealedpush outbox key outbox.key
+            """)
+
+    @Argument(help: "The file to make, for its owner alone; never overwritten.")
+    var file: String
+
+    func run() throws {
+        try Failure.reporting {
+            try OutboxKey.text { text throws in
+                let url = URL(filePath: file)
+                do throws(DurableFiles.Failure) {
+                    try DurableFiles.write(text, to: url, mode: 0o600)
+                    try DurableFiles.sync(folder: url.deletingLastPathComponent())
+                } catch { throw Failure.file("\(file): \(error.message)") }
+            }
+            try Output.line("\(file): give it to all who register, enqueue or deliver, with --outbox-key.")
         }
     }
 }

@@ -11,17 +11,10 @@ public import PushSender
 
 /// `--outbox`, and names in it.
 struct OutboxOptions: ParsableArguments {
-    @Option(
-        help: """
-            The outbox: a file with the devices and what waits for them, or postgres://USER@HOST/DATABASE (the password in \
-            PGPASSWORD, or in a file that PGPASSFILE names).
-            """)
+    @Option(help: "The outbox: a file, or postgres://USER@HOST/DATABASE with PGPASSWORD or PGPASSFILE.")
     var outbox = "outbox.sqlite"
 
-    @Option(
-        help: """
-            A file with the key that vouches for the outbox's rows, if it has one: `sealedpush outbox key` makes it.
-            """)
+    @Option(help: "A file with the outbox's key, if it has one (`sealedpush outbox key`).")
     var outboxKey: String?
 
     func validate() throws {

@@ -10,17 +10,14 @@ struct KeyringOptions: ParsableArguments {
     @Option(help: "The keyring's folder.")
     var keyring = "Keys"
 
-    @Option(help: "A file with the keyring's passphrase, if it is sealed with one; - for standard input.")
-    var passphraseFile: String?
-
-    @Option(help: "A file with the keyring's key, if it is sealed with one; else SEALED_PUSH_KEY in the environment.")
-    var keyFile: String?
+    @Option(
+        help: ArgumentHelp(
+            "A file with the passphrase or the key of a sealed keyring; - for standard input. Else the key is in SEALED_PUSH_KEY.",
+            valueName: "file"))
+    var unlock: String?
 
     func validate() throws {
         guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }
-        guard passphraseFile == nil || keyFile == nil else {
-            throw ValidationError("Give either --passphrase-file or --key-file.")
-        }
     }
 
     /// The keyring, as a command uses it that the audit log calls by this name. It must be there.
@@ -52,17 +49,13 @@ struct KeyringOptions: ParsableArguments {
 
     /// The keyring for sealing it anew: what the environment holds may be meant for the time after.
     func keysToSeal(_ command: String) throws -> Keyring {
-        let isNamed = passphraseFile != nil || keyFile != nil
         let plain = Keyring(
             folder: URL(filePath: keyring), expecting: SealExpectation(seen: .ofUser()), command: command)
-        return try isNamed || plain.sealKind() != nil ? newKeys(command) : plain
+        return try unlock != nil || plain.sealKind() != nil ? newKeys(command) : plain
     }
 
     private func unlocking(isExposedAllowed: Bool) throws -> KeyringUnlocking {
-        if let file = passphraseFile {
-            return .given(.passphrase(try Secrets.passphrase(file: file, isExposedAllowed: isExposedAllowed)))
-        }
-        if let keyFile { return .given(.key(try SecretFile.keyringKey(keyFile, isExposedAllowed: isExposedAllowed))) }
+        if let unlock { return .given(try Secrets.secret(file: unlock, isExposedAllowed: isExposedAllowed)) }
         if let key = try SecretFile.keyringKeyFromEnvironment() { return .given(.key(key)) }
         return .asking { (kind) throws(KeyringError) in
             guard kind == .passphrase, let passphrase = try? Prompt.passphrase("Passphrase of the keyring: ") else {

@@ -41,3 +41,92 @@ enum Output {
         }
     }
 }
+
+/// Files that a person names; `-` is standard input.
+enum Input {
+    /// At most `limit` bytes; more is an error.
+    static func read(_ file: String, limit: Int) throws -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(DurableFiles.Failure) {
+            bytes = try DurableFiles.read(url(file), limit: limit + 1, anyKind: true)
+        } catch {
+            throw Failure.file("\(file): \(error.message)")
+        }
+        guard bytes.count <= limit else { throw Failure.input("\(file) has more than \(limit) bytes") }
+        return bytes
+    }
+
+    /// Whether others may read a file; false for what is no file, and where it can't be opened.
+    static func isExposed(_ file: String) -> Bool {
+        do throws(DurableFiles.Failure) {
+            _ = try DurableFiles.read(url(file), limit: 0, isSecret: true)
+            return false
+        } catch { return error.code == EPERM }
+    }
+
+    private static func url(_ file: String) -> URL { URL(filePath: file == "-" ? "/dev/stdin" : file) }
+
+    /// The envelope's text in a payload, or the text itself where that is all there is.
+    static func envelopeText(_ bytes: [UInt8], from file: String) throws -> (text: String, payloadByteCount: Int?) {
+        let trimmed = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: jsonWhiteSpace)
+        guard trimmed.hasPrefix("{") else { return (trimmed, nil) }
+        let members = JSONReader.object(
+            bytes, maximumByteCount: maximumPayloadFileByteCount, maximumDepth: JSONReader.maximumPayloadDepth)
+        guard let members else {
+            throw Failure.input("malformed: \(file) is not whole, no JSON in UTF-8, or nested too deep")
+        }
+        guard let text = members[Envelope.fieldName]?.string else {
+            throw Failure.input("malformed: \(file) has no text under \"\(Envelope.fieldName)\"")
+        }
+        return (text, trimmed.utf8.count)
+    }
+
+    private static let jsonWhiteSpace = CharacterSet(charactersIn: " \t\r\n")
+    /// No payload file is read further than this.
+    static let maximumPayloadFileByteCount = 65_536
+}
+
+/// What is being done, on standard error: from two seconds on, one line that changes at a terminal, else a line now and then.
+struct Progress {
+    private let start = ContinuousClock.now
+    private let isTerminal = isatty(2) == 1
+    private var last = ContinuousClock.now
+    private var isShown = false
+
+    mutating func show(_ text: @autoclosure () -> String) {
+        let now = ContinuousClock.now
+        guard now - start >= .seconds(2), now - last >= (isTerminal ? .milliseconds(500) : .seconds(10)) || !isShown
+        else { return }
+        last = now
+        isShown = true
+        write(isTerminal ? "\r\u{1b}[K\(text())" : "\(text())\n")
+    }
+
+    /// Takes the line away.
+    mutating func end() {
+        if isShown && isTerminal { write("\r\u{1b}[K") }
+        isShown = false
+    }
+
+    /// `12,345`
+    static func number(_ count: Int) -> String {
+        let digits = String(count)
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0 && (digits.count - index).isMultiple(of: 3) { text.append(",") }
+            text.append(digit)
+        }
+        return text
+    }
+
+    private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+}
+
+/// Progress that a callback shows.
+final class SharedProgress: Sendable {
+    private let progress = Locked(Progress())
+
+    func show(_ text: String) { progress.withLock { $0.show(text) } }
+
+    func end() { progress.withLock { $0.end() } }
+}

@@ -6,10 +6,24 @@ internal import SealedPush
 
 /// Passphrases and keys that commands are given: from files and the environment, never as arguments.
 enum Secrets {
-    /// The file's first line is the passphrase; `-` is standard input.
-    static func passphrase(file: String, isExposedAllowed: Bool = false) throws -> Passphrase {
+    /// A keyring key if the file begins like one, and otherwise a passphrase; `-` is standard input.
+    static func secret(file: String, isExposedAllowed: Bool = false) throws -> KeyringSecret {
         var bytes = try SecretFile.read(file, limit: 4_096, isExposedAllowed: isExposedAllowed)
         defer { wipeSecret(&bytes) }
+        guard bytes.starts(with: Array("PUSH-KEYRING-KEY-1".utf8)) else {
+            return .passphrase(try passphrase(bytes, from: file))
+        }
+        return .key(try SecretFile.keyringKey(bytes, from: file))
+    }
+
+    /// A file with one line, the passphrase; `-` is standard input.
+    static func passphrase(file: String) throws -> Passphrase {
+        var bytes = try SecretFile.read(file, limit: 4_096)
+        defer { wipeSecret(&bytes) }
+        return try passphrase(bytes, from: file)
+    }
+
+    private static func passphrase(_ bytes: [UInt8], from file: String) throws -> Passphrase {
         let line = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
         guard bytes[line...].count <= 1 else { throw Failure.input("\(file) has more than one line") }
         guard let passphrase = Passphrase(bytes) else {
@@ -19,14 +33,15 @@ enum Secrets {
     }
 
     /// What seals something from now on: tells of a passphrase that can be guessed.
-    static func new(_ passphrase: Passphrase) -> KeyringSecret {
+    static func new(_ secret: KeyringSecret) -> KeyringSecret {
+        guard case .passphrase(let passphrase) = secret else { return secret }
         // NIST SP 800-63B-4, 3.1.1.2: at least 15 characters, where nothing else is asked for.
         if passphrase.byteCount < 15 {
             Failure.report(
                 "warning: a passphrase of \(passphrase.byteCount) bytes can be guessed, however dear each guess is; four or five random words can't"
             )
         }
-        return .passphrase(passphrase)
+        return secret
     }
 
     /// Makes a key file, for its owner alone; never overwrites one.

@@ -7,7 +7,7 @@ internal import SealedPush
 struct TrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust",
-        abstract: "Says whom the devices of a keyring believe, app by app.",
+        abstract: "Say whom the devices of a keyring believe, app by app.",
         discussion: """
             Senders one by one, or an authority, whose signed sender sets then take their place.
 
@@ -20,7 +20,7 @@ struct TrustCommand: ParsableCommand {
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Believes a sender, pins an authority, or takes an authority's newer sender set.",
+            abstract: "Believe a sender, pin an authority, or take an authority's newer sender set.",
             discussion: """
                 Examples:
                   sealedpush trust add pushauthority1... --topic com.example.app --keyring Phone
@@ -44,7 +44,7 @@ struct TrustCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Believes a sender or an authority no more.",
+            abstract: "Believe a sender or an authority no more.",
             discussion: "Example:\n  sealedpush trust remove newsroom --topic com.example.app --keyring Phone")
 
         @OptionGroup var options: TrustOptions
@@ -61,7 +61,7 @@ struct TrustCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists whom the devices believe.",
+            abstract: "List whom the devices believe.",
             discussion: "Example:\n  sealedpush trust list --keyring Phone --json")
 
         @Option(help: "One app's bundle ID, such as com.example.app; all apps without it.")
@@ -70,7 +70,7 @@ struct TrustCommand: ParsableCommand {
         @Flag(help: "Print one JSON array.")
         var json = false
 
-        @OptionGroup var keyring: KeyringOptions
+        @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
         func run() throws {
             try Failure.reporting {
@@ -100,10 +100,7 @@ struct TrustOptions: ParsableArguments {
     @Option(help: "The app's bundle ID, such as com.example.app.")
     var topic: Topic
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func run(_ command: String, _ body: (Keyring, TrustList.Trusted, Topic) throws -> String) throws {
         try Failure.reporting {
@@ -115,7 +112,6 @@ struct TrustOptions: ParsableArguments {
                 )
             }
             let outcome = try body(keys, trusted, topic)
-            if json { return try Output.json(["kind": .string(trusted.kind), "outcome": .string(outcome)]) }
             try Output.line("\(trusted.kind) \(trusted.keyIDs.joined(separator: " ")): \(outcome)")
         }
     }
@@ -172,5 +168,58 @@ extension TrustList.Entry {
             members["expires"] = .string(set.expires.iso8601)
         }
         return .object(members)
+    }
+}
+
+/// `sealedpush trust sign`
+struct SignCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Sign the set of an app's senders, with an authority's key, and print it.",
+        discussion: """
+            Devices that take it believe these senders and no others. A name stands for its active keys, also a new \
+            one that is not used yet.
+
+            Example:
+              sealedpush trust sign example-authority newsroom --topic com.example.app --keyring Offline
+            """)
+
+    @Argument(help: "The authority's name.")
+    var name: KeyName
+
+    @Argument(help: "The senders, newest first: names in the keyring, or pushsender1…")
+    var senders: [KeyReference]
+
+    @Option(help: "The app's bundle ID, such as com.example.app.")
+    var topic: Topic
+
+    @Option(help: "How long devices believe it, such as 400d (\(TimeSpan.help)).")
+    var lifetime = TimeSpan(days: 400)
+
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
+
+    func run() throws {
+        try Failure.reporting {
+            let keys = try keyring.keys("trust sign")
+            var chosen: [SenderPublicKey] = []
+            for sender in try senders.flatMap({ try self.keys(of: $0, in: keys) }) where !chosen.contains(sender) {
+                chosen.append(sender)
+            }
+            guard (1...16).contains(chosen.count) else {
+                throw Failure.input("a sender set has 1 to 16 senders, and these names have \(chosen.count) in use")
+            }
+            let set = try keys.signSenderSet(
+                of: chosen, topic: topic, by: name, lifetime: lifetime.seconds)
+            try Output.line(set.description)
+        }
+    }
+
+    private func keys(of reference: KeyReference, in keys: Keyring) throws -> [SenderPublicKey] {
+        switch reference {
+        case .text(let text): return [try text.parsed(SenderPublicKey.init(parsing:))]
+        case .name(let name):
+            try keyring.warnIfInTheClear(keys)
+            return try keys.activeSenders(named: name)
+        }
     }
 }
