@@ -1,5 +1,4 @@
 import CoreFoundation
-import Dispatch
 import Foundation
 import Glibc
 import PushCore
@@ -120,13 +119,13 @@ struct FileSecretItemsTests {
             let accounts = try items.list().map(\.account)
             seen.withLock { $0 = accounts }
         }
-        var facts = stat()
-        fstat(lock, &facts)
+        let facts = try FileManager.default.attributesOfItem(atPath: keychain.appending(path: "lock").path)
+        let number = try #require(facts[.systemFileNumber] as? Int)
         try await eventually("it waits, as it should, or is over") {
             if seen.withLock({ $0 != nil }) { return true }
             // `2: -> FLOCK  ADVISORY  READ 6361 fe:00:16237227 0 EOF`
             return try Checkout.text(URL(filePath: "/proc/locks")).split(separator: "\n").contains {
-                $0.contains("-> FLOCK") && $0.contains(":\(facts.st_ino) ")
+                $0.contains("-> FLOCK") && $0.contains(":\(number) ")
             }
         }
         try FileManager.default.moveItem(at: folder.appending("away"), to: place)

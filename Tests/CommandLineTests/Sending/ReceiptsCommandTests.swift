@@ -77,7 +77,7 @@ struct ReceiptsCommandTests {
         let old = ReceivedReceipts(try fixture.keyring.senderKey(named: "newsroom"))
         #expect(try post(old.bytes("a", at: .now()), to: url, in: fixture.folder) == "204")
 
-        // A new key, which is in use once the old one is revoked.
+        // A new key, which is in use once it is confirmed.
         #expect(try fixture.run(["keys", "rotate", "newsroom", "--keyring", "Keys"]).status == 0)
         served.signal()
         let keys = try fixture.keyring.senderKeys(named: "newsroom", retiredWithin: 0)
@@ -89,6 +89,7 @@ struct ReceiptsCommandTests {
         }
         #expect(try post(old.bytes("a", at: .now()), to: url, in: fixture.folder) == "204")
         let oldKey = inUse.keyID.description
+        #expect(try fixture.run(["keys", "confirm", "newsroom", "--keyring", "Keys"]).status == 0)
         let revoked = try fixture.run(["keys", "revoke", "newsroom", "--key", oldKey, "--yes", "--keyring", "Keys"])
         #expect(revoked.status == 0, "\(revoked.errors)")
         served.signal()

@@ -169,7 +169,7 @@ struct ListeningOptions: ParsableArguments {
     @Option(help: ArgumentHelp("PEM files, for addresses beyond this machine.", valueName: "chain,key"))
     var tls: String?
 
-    @Option(help: "A file with the sender set for phones (`sealedpush authority sign`).")
+    @Option(help: "A file with the sender set for phones (`sealedpush trust sign`).")
     var senderSet: String?
 
     @Flag(help: "Make a context for each message, for machines that are cloned while this runs.")
