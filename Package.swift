@@ -27,11 +27,8 @@ import PackageDescription
 let strict: [SwiftSetting] =
     Context.environment["SEALED_PUSH_STRICT"] == nil ? [] : [.unsafeFlags(["-warnings-as-errors"])]
 let settings: [SwiftSetting] =
-    strict + [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-    ]
+    strict
+    + ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"].map { .enableUpcomingFeature($0) }
 /// Optimizes the core in our own builds: the tests spend a third of their time in it.
 let optimized = settings + (strict.isEmpty ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"])])
 
@@ -206,7 +203,7 @@ let simulator: [Target] = [
         sources: ["NotificationService", "Shared"]),
 ]
 
-// MARK: - A program for valgrind, for Scripts/constant-time alone: it needs valgrind's headers
+// MARK: - A program for valgrind, for Scripts/special/constant-time alone: it needs valgrind's headers
 
 let constantTime: [Target] =
     Context.environment["SEALED_PUSH_CONSTANT_TIME"] == nil
@@ -230,8 +227,7 @@ let testedEverywhere: [Target] = [
     tests("PushKeyringTests", ["PushKeyring", "PushSender", "TestSupport"] + core),
     tests(
         "PushServiceTests",
-        ["PushService", "PushKeyring", "PushSender", "TestSupport"] + core + userNotifications
-            + simulatedPhone),
+        ["PushService", "PushKeyring", "PushSender", "TestSupport"] + core + userNotifications + simulatedPhone),
     tests(
         "PushChartsTests",
         ["PushCharts", "PushService", "PushSender", "TestSupport"] + core + userNotifications + drawing,

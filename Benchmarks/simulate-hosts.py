@@ -1,5 +1,5 @@
 """Simulates many hosts at one outbox in PostgreSQL: where does the database become the limit? A simulation and no
-measurement: it takes what one push costs from Scripts/bench-outbox and Scripts/bench, and reckons what waits for what.
+measurement: it takes what one push costs from Scripts/special/bench-outbox and Scripts/bench, and reckons what waits for what.
 
 Usage: simulate-hosts.py [--db-cores N] [--db-enqueue MICROSECONDS] [--db-deliver MICROSECONDS] [--host-cores N]
     [--host MICROSECONDS] [--exchange MICROSECONDS] [--round-trip MILLISECONDS] [--seconds N]

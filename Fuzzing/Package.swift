@@ -34,7 +34,6 @@ let package = Package(
         target("fuzz-keyring", "PushKeyring", "PushSender", "SealedPush"),
         target("fuzz-outbox", "PushOutbox", "PushSender", with: "CRawSQLite"),
         target("fuzz-fetch", "PushSimulator", "PushService", "PushSender", "SealedPush"),
-        target("fuzz-simulator", "SimulatedAPNs", "PushSimulator", packages: ["swift-nio": ["NIOCore"]]),
         target(
             "fuzz-http2", "PushAPNS", "PushSender",
             packages: [

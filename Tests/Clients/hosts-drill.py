@@ -119,8 +119,7 @@ class Drill:
         return done.stdout.strip()
 
     def start_courier(self, number):
-        self.start(f"courier-{number}", [self.programs / "sealedpush", "work", "--outbox", self.address, "--apns", "APNs",
-                   "--lease", "5", "--delays", "0.001"])  # fmt: skip
+        self.start(f"courier-{number}", [self.programs / "sealedpush", "work", "--outbox", self.address, "--apns", "APNs"])
 
     def stop_all(self):
         for process in reversed(list(self.running.values())):

@@ -8,7 +8,6 @@ struct HelpTests {
     /// Still larger; each is to be cut.
     private static let larger: Set = [
         "sealedpush device enroll", "sealedpush seal", "sealedpush send", "sealedpush serve",
-        "device-simulator deliver",
     ]
 
     private struct Command: Decodable {

@@ -1,4 +1,4 @@
-"""Compares what memcheck has reported with allowed.txt. Called by Scripts/constant-time: compare.py LOG [--list].
+"""Compares what memcheck has reported with allowed.txt. Called by Scripts/special/constant-time: compare.py LOG [--list].
 
 Exit status 1: something that is not allowed, or that is allowed and was not reported.
 """

@@ -1,7 +1,7 @@
 import Foundation
 import HostilePeers
 
-// Sends pushes to a good server, by turns alone and beside hostile connections: Scripts/bench-hostile runs it, as three
+// Sends pushes to a good server, by turns alone and beside hostile connections: Scripts/special/bench-hostile runs it, as three
 // processes. FOLDER has certificates, and what the servers say of themselves.
 // Usage: hostile-benchmark good|hostile FOLDER   a server for each deed, or one that accepts; until SIGTERM
 //        hostile-benchmark client FOLDER SECONDS ROUNDS CONNECTIONS   at once, in each round

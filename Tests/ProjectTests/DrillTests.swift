@@ -8,7 +8,7 @@ import Testing
 struct DrillTests {
     private static func run(_ arguments: String..., in folder: TemporaryFolder) throws -> Program.Result {
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
-        let drill = Checkout.folder.appending(path: "Scripts/drill").path
+        let drill = Checkout.folder.appending(path: "Scripts/special/drill").path
         return try Program(at: "/usr/bin/env", in: folder.url).run(
             ["TMPDIR=.", "SEALED_PUSH_KEY=of another keyring", "SEALED_PUSH_PROGRAMS=\(programs)", "bash", drill]
                 + arguments)

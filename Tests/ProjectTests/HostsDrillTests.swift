@@ -3,7 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// Real programs, a real PostgreSQL with a standby: Tests/Clients/hosts-drill.py. `Scripts/soak-hosts` runs it with 100,000 messages.
+/// Real programs, a real PostgreSQL with a standby: Tests/Clients/hosts-drill.py. `Scripts/special/soak-hosts` runs it with 100,000 messages.
 @Suite("Several hosts at one outbox", .blocking)
 struct HostsDrillTests {
     @Test("couriers killed, connections cut, the server stopped, its standby promoted: each message is shown once")

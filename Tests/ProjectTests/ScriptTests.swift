@@ -15,11 +15,12 @@ struct ScriptTests {
             try folder.program("echo \"$PWD\" >>'\(folder.path)/calls'; exit 9", at: "bin/\(name)")
         }
         try folder.program("echo 0", at: "bin/id")
-        let scripts = Checkout.folder.appending(path: "Scripts")
         names =
-            try FileManager.default.contentsOfDirectory(atPath: scripts.path).filter {
-                try Checkout.text(scripts.appending(path: $0)).hasPrefix("#!")
-            }.map { "Scripts/\($0)" }.sorted() + ["Fuzzing/make-seeds"]
+            try ["Scripts", "Scripts/special"].flatMap { folder in
+                try FileManager.default.contentsOfDirectory(atPath: Checkout.folder.appending(path: folder).path)
+                    .map { "\(folder)/\($0)" }
+            }.filter { (try? Checkout.text(Checkout.folder.appending(path: $0)).hasPrefix("#!")) == true }
+            .sorted() + ["Fuzzing/make-seeds"]
     }
 
     private func run(_ script: String, _ arguments: [String], variables: [String] = []) throws -> Program.Result {

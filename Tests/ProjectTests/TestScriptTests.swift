@@ -19,7 +19,7 @@ struct TestScriptTests {
             ])
         let list = try #require(text.firstMatch(of: /networks='\^\(([A-Za-z|]+)\)Tests\\\.'/))
         let names = list.1.split(separator: "|")
-        #expect(names.count >= 6)
+        #expect(names.count >= 5)
         for name in names {
             let folder = Checkout.folder.appending(path: "Tests/\(name)Tests").path
             #expect(FileManager.default.fileExists(atPath: folder), "there is no \(name)Tests")

@@ -134,7 +134,8 @@ struct LimitTests {
     func batches() async throws {
         var limits = ServerLimits()
         limits.batchCount = 1
-        limits.requestTime = .seconds(600)
+        (limits.batchPatience, limits.admissionPatience) = (.seconds(600), .seconds(600))
+        (limits.firstHeadTime, limits.requestTime) = (.seconds(600), .seconds(600))
         limits.idleTime = .seconds(600)
         try await RunningServer.with(limits: limits) { server in
             let batches = try #require(server.server).batches

@@ -207,7 +207,7 @@ describe('Public keys', () => {
     for (const wrong of ['ee' + 'ff'.repeat(30) + '7f', '02' + '00'.repeat(31), '01' + '00'.repeat(30) + '80']) assert.ok(!isSigningKey(hex(wrong)), wrong)
     const good = new Phone().enrollment
     assert.ok(isSigningKey(good) && isSigningKey(good) && !isOfLowOrder(good))
-    assert.equal(encode(ENROLLMENT, good).length, 72)
+    assert.equal(encode(ENROLLMENT, good).length, 73)
     assert.equal(codeOf(() => encode(ENROLLMENT, hex(low[4]))), 'refused-key')
     assert.equal(codeOf(() => encode(RECIPIENT, hex('00'.repeat(32)))), 'refused-key')
   })

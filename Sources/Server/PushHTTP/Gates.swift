@@ -100,7 +100,7 @@ struct BackEndGate: RouterMiddleware {
             throw Problem(
                 .forbidden, "behind-a-proxy",
                 "a proxy passes requests on to this socket, which is for the back end alone",
-                hint: "Give phones a listener of their own (--phones), or the back end a token (--token-file).")
+                hint: "Give phones a listener of their own, or the back end a token.")
         }
         return try await next(request, context)
     }

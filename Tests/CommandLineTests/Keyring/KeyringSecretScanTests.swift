@@ -140,7 +140,7 @@ struct KeyringSecretScanTests {
             ["keys", "rotate", "--older-than", "1d", "--dry-run"], ["open", secret, "--device", "alice-phone"] + topic,
             ["seal", secret, "--from", "newsroom", "--to", "alice-phone"] + topic, ["trust", "add", secret] + topic,
             ["keys", "import", "y", try fixture.text("record") + "x"], ["keys", "show", sender],
-            ["keys", "list", "--unlock", secret], ["keys", "list", "--unlock", secret],
+            ["keys", "list", "--unlock", secret],
             ["keys", "show", "nobody"], ["keys", "show", "bob-phone"],
             ["keys", "rotate", "newsroom", "--unlock", fixture.folder.appending("new-key").path],
             ["keys", "rotate", "newsroom", "--unlock", fixture.folder.appending("passphrase").path],
@@ -150,7 +150,7 @@ struct KeyringSecretScanTests {
             + names.flatMap { name in
                 [
                     ["keys", "show", name], ["keys", "export", name], ["keys", "export", name, "--record"],
-                    ["keys", "rotate", name], ["keys", "confirm", name],
+                    ["keys", "confirm", name], ["keys", "rotate", name],
                     ["seal", "/dev/null", "--from", name, "--to", name] + topic,
                 ]
             }

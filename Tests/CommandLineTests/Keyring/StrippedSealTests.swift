@@ -97,7 +97,7 @@ struct StrippedSealTests {
             #expect(result.errors.contains("was sealed when it was last used"), "\(words): \(result.errors)")
             #expect(result.output.isEmpty, "\(words): \(result.output)")
             let demanded = try run(words, environment: ["SEALED_PUSH_SEALED": "1"])
-            #expect(demanded.status == 77 && demanded.errors.contains("is not sealed"), "\(demanded.errors)")
+            #expect(demanded.status == 77 && demanded.errors.contains("is not sealed"), "\(words): \(demanded.errors)")
         }
         let doctor = try run("doctor", environment: state)
         #expect(doctor.status == 1 && doctor.output.contains("(seal-changed)"), "\(doctor.output)")

@@ -53,7 +53,8 @@ struct PassphraseCommand: ParsableCommand {
                 // The old secret first: a key file that was made for nothing would be taken for the keyring's.
                 _ = try keys.trustList()
                 let secret = try newSecret()
-                try requireOther(secret)
+                // One that is not sealed, or does not exist yet, has no secret to differ from.
+                if try keys.sealKind() != nil { try requireOther(secret) }
                 try keys.seal(with: secret)
                 try Output.line("\(keyring.keyring) is sealed with a \(secret.kind.rawValue).")
             }
@@ -65,8 +66,6 @@ struct PassphraseCommand: ParsableCommand {
         let same = Keyring(
             folder: URL(filePath: keyring.keyring), unlocking: .given(secret),
             expecting: SealExpectation(seen: .ofUser()), command: "keys passphrase")
-        // One that is not there yet is opened by anything.
-        guard try same.sealKind() != nil else { return }
         guard (try? same.trustList()) == nil else {
             throw Failure.input(
                 "\(keyring.keyring) is sealed with this \(secret.kind.rawValue) already: nothing was changed")
