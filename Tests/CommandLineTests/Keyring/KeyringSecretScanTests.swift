@@ -29,7 +29,8 @@ struct KeyringSecretScanTests {
         for command in commands {
             for (words, outcome) in try run.outcomes(of: command) {
                 scannedCount += 2
-                let isShown = words.contains("--secret") && words.contains("--yes") && outcome.status == 0
+                let isExport = words.contains("--secret") && words.contains("--yes") && !words.contains("--help")
+                let isShown = isExport && outcome.status == 0
                 let found = scan.find(in: Data(outcome.output.utf8))
                 #expect((found != nil) == isShown, "\(words): \(found ?? "")")
                 let foundError = scan.find(in: Data(outcome.errors.utf8))

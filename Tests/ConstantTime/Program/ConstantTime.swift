@@ -12,7 +12,7 @@ import SealedPush
 @main
 enum Main {
     static func main() {
-        guard memcheck_is_running() != 0 else { fatalError("run it with Scripts/special/constant-time, under valgrind") }
+        guard memcheck_is_running() != 0 else { fatalError("Scripts/special/constant-time runs it under valgrind") }
         let checks =
             CommandLine.arguments.dropFirst() == ["leak"]
             ? [Check("a comparison that ends early", leak)] : CryptoChecks.all + KeyChecks.all + MessageChecks.all
