@@ -24,7 +24,7 @@ public struct Program: Sendable {
 
     /// Tests that wait for processes run on threads of their own: other tests need the ones that all tasks share.
     public struct BlocksSharedThread: Error, CustomStringConvertible {
-        public let description = "A test that waits for a process needs the trait .blocking (import TestThreads)."
+        public let description = "A test that waits for a process needs the trait .blocking."
     }
 
     /// A program that had not ended after half an hour, and was killed.

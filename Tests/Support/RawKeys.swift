@@ -1,6 +1,6 @@
 package import PushCore
 
-/// 32 secret bytes of X25519 by themselves, as the functions of PushCrypto take them.
+/// 32 secret bytes of X25519 by themselves, as the functions of PushCore take them.
 package struct X25519PrivateKey: ~Copyable, X25519Secret {
     package let publicKey: X25519PublicKey
     private let secret: GuardedSecret

@@ -9,6 +9,7 @@ struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
         abstract: "Open a payload with a device's key and print the content.",
+        usage: "sealedpush open [<options>] <file> --device <device> --topic <topic>",
         discussion: """
             It makes the checks that a device makes, but keeps no ledger: a replay opens again. If a payload does not \
             open, the exit status is 65, and the reason code is on standard error.

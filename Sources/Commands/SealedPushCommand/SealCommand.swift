@@ -28,22 +28,22 @@ struct SealCommand: ParsableCommand {
     @Option(help: "The device: a name, or push1… with --unverified.")
     var to: KeyReference?
 
-    @Flag(help: "Seal a message for each line; exits with 65 if one fails.")
+    @Flag(help: "Seal each line; exits with 65 if one fails.")
     var batch = false
 
-    @Option(help: "Bytes to leave free, 0 to 1024; 6 for aioapns.")
+    @Option(help: .value("count", "Bytes to leave free; 6 for aioapns."))
     var reserve = 0
 
     @Flag(help: "Seal to a key without a signed record.")
     var unverified = false
 
-    @Option(help: "The sender: a name in the keyring, with its secret key.")
+    @Option(help: "The sender: a name in the keyring.")
     var from: KeyName?
 
-    @Flag(help: "Seal without a sender: proves nothing about who sealed.")
+    @Flag(help: "Seal without a sender.")
     var anonymous = false
 
-    @Flag(help: "With --batch: make a context for each message, for machines that may be cloned.")
+    @Flag(help: "A context per message, for machines that are cloned.")
     var contextPerMessage = false
 
     @OptionGroup(title: "Sealing") var sealing: SealingOptions
@@ -51,22 +51,22 @@ struct SealCommand: ParsableCommand {
     @Option(help: "A new file for the payload.")
     var output: String?
 
-    @Option(help: "The https URL of a file for content that is too large.")
+    @Option(help: .value("url", "The https URL of a file for too large content."))
     var overflow: FileAddress?
 
-    @Option(help: "A new file, to be stored there if it is needed.")
+    @Option(help: .value("file", "A new file, to be stored there if it is needed."))
     var overflowOutput: String?
 
     @Flag(help: "Print one JSON object: the payload and its headers.")
     var json = false
 
-    @Option(help: "With --json: the device in the outbox, for sealed_push.enqueue.")
+    @Option(help: .value("name", "With --json: the device for sealed_push.enqueue."))
     var device: DeviceName?
 
-    @Option(help: "With --device: how soon it is to arrive.")
+    @Option
     var priority = PriorityName.immediate
 
-    @Option(help: "With --device: the file of the outbox's key, if any.")
+    @Option(help: .value("file", "With --device: the outbox's key, if it has one."))
     var outboxKey: String?
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions

@@ -93,5 +93,5 @@ extension Keyring {
     }
 }
 
-/// Overwrites an array that held a secret; for those who may not import PushCrypto.
+/// Overwrites an array that held a secret; for modules that do not import PushCore.
 package func wipeSecret(_ bytes: inout [UInt8]) { wipe(&bytes) }

@@ -9,6 +9,7 @@ struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Examine a keyring, or find out why a payload doesn't open.",
+        usage: "sealedpush doctor [<options>] [<file>]",
         discussion: """
             Without a file: damage, edits, modes, ages, records and the audit log. Status 1 if there is a problem.
               sealedpush doctor --keyring Keys --unlock server.key

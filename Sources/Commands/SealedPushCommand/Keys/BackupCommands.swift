@@ -10,6 +10,7 @@ struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
         abstract: "Write the keyring into one encrypted file, without retired keys.",
+        usage: "sealedpush keys backup [<options>] <file>",
         discussion: """
             Examples:
               sealedpush keys backup keys-2026-11.backup --keyring Keys
@@ -44,6 +45,7 @@ struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
         abstract: "Make a keyring from a backup; never overwrites one.",
+        usage: "sealedpush keys restore [<options>] <file>",
         discussion: """
             It is sealed with the backup's passphrase or key, unless it is given one of its own.
 

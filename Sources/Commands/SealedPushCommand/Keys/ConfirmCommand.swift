@@ -35,6 +35,7 @@ struct ChallengeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "challenge",
         abstract: "Let somebody else's device prove that it holds its key, within ten minutes.",
+        usage: "sealedpush keys challenge [<options>] <name>",
         discussion: """
             The server asks, the device replies, and the server takes the answer. From then on it seals to the device:
               sealedpush keys challenge bob-phone --from newsroom --keyring Keys

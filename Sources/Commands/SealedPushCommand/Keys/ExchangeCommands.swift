@@ -9,6 +9,7 @@ struct GenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
         abstract: "Make a key and print its public half.",
+        usage: "sealedpush keys generate [<options>] <kind> <name>",
         discussion: """
             Examples:
               sealedpush keys generate sender newsroom --keyring Keys
@@ -59,6 +60,7 @@ struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Add somebody else's public key or device record, or a secret of your own from a file.",
+        usage: "sealedpush keys import [<options>] <name> [<key>]",
         discussion: """
             Examples:
               sealedpush keys import bob-phone pushrecord.AQE... --keyring Keys
@@ -123,6 +125,7 @@ struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Print a key's public half, a device's signed record, or, asked for by name, a secret.",
+        usage: "sealedpush keys export [<options>] <name>",
         discussion: """
             Examples:
               sealedpush keys export newsroom --keyring Keys

@@ -68,6 +68,7 @@ struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show keys with their fingerprints: all of them, one name's, or a key's text; never a secret.",
+        usage: "sealedpush keys show [<options>] [<key>]",
         discussion: "Examples:\n  sealedpush keys show newsroom --keyring Keys --qr\n"
             + "  sealedpush keys show pushsender1...\n\n"
             + "Compare fingerprints, all digits or all words, over a channel that an attacker can't write to. Of a "

@@ -8,6 +8,7 @@ struct RevokeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "Declare keys stolen: from now on they neither open nor are sealed to, or with.",
+        usage: "sealedpush keys revoke [<options>] <name>",
         discussion: """
             All keys under the name, also one that waits to be used; --key revokes one alone. Somebody else's device then takes \
             no further record: erase the name, and let the device enroll anew.
@@ -62,6 +63,7 @@ struct EraseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase",
         abstract: "Destroy a key's secret for good; remove somebody else's key.",
+        usage: "sealedpush keys erase [<options>] <name>",
         discussion: """
             Erased means gone from the keyring's files; flash memory, snapshots and backups are not promised.
 

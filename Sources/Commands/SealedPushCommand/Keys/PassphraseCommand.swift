@@ -8,6 +8,7 @@ struct PassphraseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "passphrase",
         abstract: "Seal the keyring's secrets: under a passphrase, or under a key in a file.",
+        usage: "sealedpush keys passphrase [<options>]",
         discussion: """
             Everything is sealed anew, in one change. The one it had before is asked for, or named as everywhere.
 

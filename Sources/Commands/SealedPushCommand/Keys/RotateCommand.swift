@@ -8,6 +8,7 @@ struct RotateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
         abstract: "Make new keys, erase retired ones that are due, and renew records.",
+        usage: "sealedpush keys rotate [<options>] [<name>]",
         discussion: """
             With a name and no --older-than, that key is rotated now. With --older-than only what is due is done, so \
             it may run every day:

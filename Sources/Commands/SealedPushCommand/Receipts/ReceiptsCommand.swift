@@ -12,6 +12,7 @@ struct ReceiptsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "receipts",
         abstract: "Count what devices have shown and what did not open, by reason and day.",
+        usage: "sealedpush receipts [<options>]",
         discussion: """
             Devices post receipts to `sealedpush serve` for messages that ask for them: `send --receipts URL`. A device on which \
             nothing opens sends none, so compare the devices with those that are registered.

@@ -23,6 +23,7 @@ struct DeviceListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Lists the devices, and whether they can be sent to.",
+        usage: "sealedpush device list [<options>]",
         discussion: """
             Tokens are shortened: they identify people's devices. --full shows all that `device enroll --list` takes, such as for \
             another outbox; a file that it is written to becomes its owner's alone.
@@ -110,6 +111,7 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Forget a device and what waits for it.",
+        usage: "sealedpush device remove [<options>] <name>",
         discussion: "Example:\n  sealedpush device remove bob-phone --outbox outbox.sqlite")
 
     @Argument(help: "The device's name.")

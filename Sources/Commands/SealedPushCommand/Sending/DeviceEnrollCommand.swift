@@ -11,58 +11,55 @@ internal import SealedPush
 struct DeviceEnrollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll",
-        abstract: "Register a device, or many, or bring what is known of them up to date.",
+        abstract: "Register or update a device, or many.",
         discussion: """
-            What is sealed to comes from the keyring: the device's newest signed record, and what it has proven (`keys \
-            import`, `keys challenge`). Enroll again whenever the app reports its token, and after each new record.
+            The keyring has the device's newest signed record, and the keys that it has proven (`keys import`, `keys \
+            challenge`). Enroll again whenever the app reports its token, and after each new record.
 
-            With --list, a file of one JSON object a line, each with "device" and "token", and, where they differ from \
-            the options, "user", "key", "environment" and "movingFrom"; lines without "token" are left out. What `device list \
-            --full --json` prints needs no keyring: it has "enrollment", "record" and "proven", which nobody vouches for but the \
-            outbox they come from.
+            A --list has one JSON object a line, with "device" and "token", and, if they differ from the options, "user", \
+            "key", "environment" and "movingFrom". Lines without "token" are skipped. A list that `device list --full \
+            --json` printed needs no keyring; only the outbox it came from vouches for it.
 
-            A device of another user is refused unless --moving-from names that user; what waits for them is discarded. A \
-            device whose pinned enrollment key is another is refused: `device remove` it first, if the change is right.
+            Another user's device is refused without --moving-from, and its waiting messages are discarded with it. A device \
+            with another pinned enrollment key is refused: remove it first.
 
             Examples:
               sealedpush device enroll bob-phone --user bob --token 80fa... --keyring Keys
-              sealedpush device enroll guest --token 80fa... --key push1... --unverified --topic com.example.app
               sealedpush device enroll --list tokens.jsonl --keyring Keys
-              sealedpush device list --full --json | sealedpush device enroll --list - --outbox other.sqlite
 
-            Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files, 75 busy, 77 passphrase or key.
+            Exit status: 0 done, 64 usage, 65 input, 74 files, 75 busy, 77 keys.
             """)
 
-    @Argument(help: "The device's name, 1 to 128 bytes of visible text; in the keyring too, without --key.")
+    @Argument(help: "The device's name, as in the keyring.")
     var name: DeviceName?
 
-    @Option(help: "The token that the app got from iOS, in hexadecimal.")
+    @Option(help: .value("hex", "The token that the app got from iOS."))
     var token: String?
 
     @Option(
         parsing: .unconditional,
-        help: "Who is logged in there, in 1 to 128 bytes; otherwise who was before, or the device's name.")
+        help: .value("name", "The user. Default: as before, or the device's name."))
     var user: UserName?
 
     @Option(
         parsing: .unconditional,
-        help: "Who was logged in on this device before, where --user is another person.")
+        help: .value("name", "The user before, if it was another."))
     var movingFrom: UserName?
 
-    @Option(help: "The device's key: a name in the keyring, or with --unverified push1…")
+    @Option(help: .value("name", "Its name in the keyring, or push1… with --unverified."))
     var key: KeyReference?
 
-    @Flag(help: "Take a key that no signed record vouches for; `send` needs --unverified then, too.")
+    @Flag(help: "Take a key without a record; `send` needs this, too.")
     var unverified = false
 
-    @Option(help: "The app's bundle ID, such as com.example.app; needed with --unverified, else the record's.")
+    @Option(help: "The app's bundle ID, with --unverified.")
     var topic: Topic?
 
     @Option(
-        help: "Which of Apple's services knows the token: production or sandbox; otherwise as before, or production.")
+        help: .value("name", "Apple's service."))
     var environment: PushEnvironment?
 
-    @Option(help: "A file with many devices; - for standard input.")
+    @Option(help: .value("file", "Many devices; - for standard input."))
     var list: String?
 
     @Flag(help: "Print one JSON object.")

@@ -15,10 +15,10 @@ final class Observation: Sendable {
 
 /// `--metrics` and `--verbose`
 struct ObservationOptions: ParsableArguments {
-    @Option(help: "HOST:PORT of /metrics for Prometheus, /healthz and /readyz.")
+    @Option(help: .value("place", "HOST:PORT of /metrics, /healthz and /readyz."))
     var metrics: ListeningPlace?
 
-    @Flag(help: "Log refusals and connections to standard error; public IDs only.")
+    @Flag(help: "Log refusals and connections, public IDs only.")
     var verbose = false
 
     func validate() throws {

@@ -24,6 +24,7 @@ struct OutboxStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Count devices, what waits, what was refused, and what became of the last 30 days' pushes.",
+        usage: "sealedpush outbox status [<options>]",
         discussion: """
             What waits is told by the sender key that sealed it: `outbox purge --sender` throws away what a stolen one has.
 
@@ -102,6 +103,7 @@ struct OutboxRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
         abstract: "Let what was refused be sent again, byte for byte as it was, and what was put off at once.",
+        usage: "sealedpush outbox retry [<options>]",
         discussion: """
             For when the cause is gone. Tokens that were refused for the same reason are used again.
 
@@ -140,6 +142,7 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
         abstract: "Throw away what is past its time; asked for by name, what was refused, or everything.",
+        usage: "sealedpush outbox purge [<options>]",
         discussion: """
             Examples:
               sealedpush outbox purge

@@ -11,10 +11,10 @@ public import PushSender
 
 /// `--outbox`, and names in it.
 struct OutboxOptions: ParsableArguments {
-    @Option(help: "The outbox: a file, or postgres://USER@HOST/DATABASE with PGPASSWORD or PGPASSFILE.")
+    @Option(help: .value("place", "A file, or postgres://…"))
     var outbox = "outbox.sqlite"
 
-    @Option(help: "A file with the outbox's key, if it has one (`sealedpush outbox key`).")
+    @Option(help: .value("file", "The outbox's key, if it has one."))
     var outboxKey: String?
 
     func validate() throws {

@@ -13,16 +13,13 @@ internal import SealedPush
 
 /// How APNs is reached, and as whom: Apple's with a key from the developer account, or a local one by its folder.
 struct ProviderOptions: ParsableArguments {
-    @Option(help: "Apple's key: its ID, the team's ID, and the .p8 file.")
+    @Option(help: .value("key", "KEYID,TEAMID,FILE.p8 of Apple's provider key."))
     var providerKey: ProviderKeyName?
 
-    @Option(help: "production or sandbox.")
+    @Option(help: .value("name", "Apple's service."))
     var environment: PushEnvironment?
 
-    @Option(
-        help:
-            "The folder of a local APNs (device-simulator apns), which needs no key; retries are a thousand times faster."
-    )
+    @Option(help: .value("folder", "A local APNs (device-simulator apns)."))
     var apns: String?
 
     var isGiven: Bool { apns != nil || providerKey != nil }

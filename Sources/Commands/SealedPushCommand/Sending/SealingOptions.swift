@@ -9,16 +9,16 @@ struct SealingOptions: ParsableArguments {
     @Option(help: "The app's bundle ID, such as com.example.app.")
     var topic: Topic
 
-    @Option(name: .customLong("default"), help: "The text that travels in the clear.")
+    @Option(name: .customLong("default"), help: .value("text", "The alert in clear."))
     var safeDefault = "You have a new message!"
 
-    @Option(help: "How much of the length to hide: buckets, full or none.")
+    @Option(help: "How much of the length to hide.")
     var padding = PaddingPolicy.buckets
 
-    @Option(help: "If the content is too large: error, or truncate its body.")
+    @Option(help: "Too large:")
     var fit = FitPolicy.error
 
-    @Option(help: "Ask devices for receipts at this URL: https, or http on this machine.")
+    @Option(help: .value("url", "Ask for receipts here: https, or http on this machine"))
     var receipts: ReceiptAddress?
 
     /// - Parameter name: the sender's; nil for an anonymous one.

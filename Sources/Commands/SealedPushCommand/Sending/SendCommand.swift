@@ -13,31 +13,25 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send",
         abstract: "Seal content for devices, enqueue it, and deliver what is due.",
         discussion: """
-            Each device shows the message once, even if this command is killed: `sealedpush work` then delivers the rest. \
-            With --id, the same command enqueues nothing twice for 30 days.
+            Each device shows it once, even if this command is killed: `sealedpush work` delivers the rest. With --id, nothing \
+            is enqueued twice for 30 days.
 
-            Examples:
-              sealedpush send content.json --user bob --from newsroom --topic com.example.app --keyring Keys \
-            --provider-key ABCDE12345,FGHIJ67890,AuthKey.p8
-              sealedpush send content.json --all --id autumn-offer --from newsroom --topic com.example.app --apns APNs
-              sealedpush send content.json --all --queue-only --from newsroom --topic com.example.app
-
-            Exit status: 0 all taken by APNs (or enqueued), 64 usage, 65 input, no device, or something was refused, 69 wrong \
-            clock, 74 files, 75 something still waits, 77 keys. Gives up after a minute in which APNs took nothing.
+            Example: sealedpush send a.json --all --from news --topic app.id --apns APNs
+            Exit status: 0 taken or enqueued, 64 usage, 65 input or refused, 69 clock, 74 files, 75 still waiting, 77 keys.
             """)
 
     @Argument(help: ContentFile.help)
     var file: String
 
-    @Option(help: "The sender: a name in the keyring, with its secret key.")
+    @Option(help: "The sender: a name in the keyring.")
     var from: KeyName
 
     @OptionGroup(title: "Recipients") var recipients: RecipientOptions
 
-    @Option(help: "Your own name for this message, of 1 to 256 bytes.")
+    @Option(help: .value("text", "Your own name for this message, of 1 to 256 bytes."))
     var id: IdempotencyKey?
 
-    @Option(help: "immediate, or considerate: when it suits the battery.")
+    @Option
     var priority = PriorityName.immediate
 
     @Flag(help: "Seal and enqueue only; `sealedpush work` delivers.")

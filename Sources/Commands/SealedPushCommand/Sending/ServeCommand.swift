@@ -14,20 +14,12 @@ internal import SealedPush
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serve a back end in any language, and phones, over HTTP until stopped.",
+        abstract: "Serve a back end and phones over HTTP until stopped.",
         discussion: """
-            A back end asks at --listen: it sends, seals, and makes logins for its users (Docs/openapi.yaml). Phones ask at \
-            --phones: they enroll and post receipts. With APNs' options it delivers, too; else run `sealedpush work`.
+            A place is a socket's path, or HOST:PORT. Docs/openapi.yaml has all paths. With APNs' options it delivers, too. \
+            SIGHUP rereads keys, tokens, sender set and certificate.
 
-            SIGHUP rereads keys, tokens, sender set and certificate. SIGTERM and Ctrl-C stop it.
-
-            Examples:
-              sealedpush serve --from newsroom --topic com.example.app --apns APNs
-              sealedpush serve --from newsroom --topic com.example.app --listen push.sock \
-            --phones 0.0.0.0:443 --tls chain.pem,key.pem
-              curl --unix-socket sealedpush.sock http://localhost/v1/messages \
-            --json '{"user":"alice","content":{"alert":{"body":"Lunch at one?"}}}'
-
+            Example: sealedpush serve --from newsroom --topic app.id --apns APNs
             Exit status: 0 stopped, 64 usage, 65 input, 74 file or port, 75 busy, 77 keys.
             """)
 
@@ -157,22 +149,22 @@ struct ServeCommand: AsyncParsableCommand {
 
 /// Where `serve` listens, and with what it proves who it is.
 struct ListeningOptions: ParsableArguments {
-    @Option(help: "For the back end: a socket's path (with a / or .sock), or HOST:PORT with --token-file.")
+    @Option(help: .value("place", "For the back end."))
     var listen = ListeningPlace(socket: "sealedpush.sock")
 
-    @Option(help: "For phones: HOST:PORT, or a socket's path.")
+    @Option(help: .value("place", "For phones."))
     var phones: ListeningPlace?
 
-    @Option(help: "A file with the back end's token, or with two while it changes.")
+    @Option(help: .value("file", "The back end's token, or two while it changes."))
     var tokenFile: String?
 
     @Option(help: ArgumentHelp("PEM files, for addresses beyond this machine.", valueName: "chain,key"))
     var tls: String?
 
-    @Option(help: "A file with the sender set for phones (`sealedpush trust sign`).")
+    @Option(help: .value("file", "The sender set for phones (`sealedpush trust sign`)."))
     var senderSet: String?
 
-    @Flag(help: "Make a context for each message, for machines that are cloned while this runs.")
+    @Flag(help: "A context per message, for machines that are cloned.")
     var contextPerMessage = false
 
     @Flag(help: "Print one JSON object when it listens.")

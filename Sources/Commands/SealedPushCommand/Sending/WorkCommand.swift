@@ -8,6 +8,7 @@ struct WorkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "work",
         abstract: "Deliver what waits in the outbox until stopped.",
+        usage: "sealedpush work [<options>]",
         discussion: """
             Several may work on one outbox at once. If one is killed, nothing is lost, and no device shows a message twice. \
             Ctrl-C and SIGTERM wait for what is in transit.

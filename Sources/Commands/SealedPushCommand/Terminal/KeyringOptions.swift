@@ -5,15 +5,17 @@ internal import PushCore
 internal import PushKeyring
 internal import SealedPush
 
+extension ArgumentHelp {
+    /// The help of an option, and the name of its value, short enough that both fit one line.
+    static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
+}
+
 /// `--keyring` and what unlocks it, and names in it.
 struct KeyringOptions: ParsableArguments {
-    @Option(help: "The keyring's folder.")
+    @Option(help: .value("folder", "The keyring's folder."))
     var keyring = "Keys"
 
-    @Option(
-        help: ArgumentHelp(
-            "A file with the passphrase or the key of a sealed keyring; - for standard input. Else the key is in SEALED_PUSH_KEY.",
-            valueName: "file"))
+    @Option(help: .value("file", "Its key or passphrase; - reads it. Or SEALED_PUSH_KEY."))
     var unlock: String?
 
     func validate() throws {

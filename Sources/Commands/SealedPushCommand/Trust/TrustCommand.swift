@@ -21,6 +21,7 @@ struct TrustCommand: ParsableCommand {
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Believe a sender, pin an authority, or take an authority's newer sender set.",
+            usage: "sealedpush trust add [<options>] <whom> --topic <topic>",
             discussion: """
                 Examples:
                   sealedpush trust add pushauthority1... --topic com.example.app --keyring Phone
@@ -45,6 +46,7 @@ struct TrustCommand: ParsableCommand {
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Believe a sender or an authority no more.",
+            usage: "sealedpush trust remove [<options>] <whom> --topic <topic>",
             discussion: "Example:\n  sealedpush trust remove newsroom --topic com.example.app --keyring Phone")
 
         @OptionGroup var options: TrustOptions
@@ -62,6 +64,7 @@ struct TrustCommand: ParsableCommand {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List whom the devices believe.",
+            usage: "sealedpush trust list [<options>]",
             discussion: "Example:\n  sealedpush trust list --keyring Phone --json")
 
         @Option(help: "One app's bundle ID, such as com.example.app; all apps without it.")
@@ -176,6 +179,7 @@ struct SignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
         abstract: "Sign the set of an app's senders, with an authority's key, and print it.",
+        usage: "sealedpush trust sign [<options>] <name> <senders> ... --topic <topic>",
         discussion: """
             Devices that take it believe these senders and no others. A name stands for its active keys, also a new \
             one that is not used yet.
