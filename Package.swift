@@ -1,9 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Three audiences share this manifest. An app takes the modules that open pushes, and resolves libsodium alone. A server
-// names the trait `Server`, and gets the outbox, the connection to Apple, and the command. The simulator is for Linux.
-// Docs/Decisions/0029-one-package-and-a-trait.md
+// An app takes the modules that open pushes, and resolves libsodium alone. A server names the trait `Server`, and gets
+// the outbox, the connection to Apple, and the command. The simulator is for Linux. Docs/Decisions/0029 says why.
 
 #if os(Linux)
     // libsodium is Debian's package. UserNotifications is a stand-in for Apple's, with the simulator on top of it.
@@ -115,7 +114,6 @@ let logging = server("Logging", "swift-log")
 let metrics = server("Metrics", "swift-metrics")
 let coreMetrics = server("CoreMetrics", "swift-metrics")
 let lifecycle = server("ServiceLifecycle", "swift-service-lifecycle")
-/// HTTP/1.1 for the service and for the simulator's page.
 let hummingbird = [
     server("Hummingbird", "hummingbird"), server("HummingbirdCore", "hummingbird"),
     server("HummingbirdTLS", "hummingbird"), server("HTTPTypes", "swift-http-types"),
@@ -124,7 +122,6 @@ let hummingbird = [
 let nioCore = [server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio")]
 let tls = [server("NIOTLS", "swift-nio"), server("NIOSSL", "swift-nio-ssl")]
 let http1 = server("NIOHTTP1", "swift-nio")
-/// For servers: the transport has its own framing.
 let http2 = server("NIOHTTP2", "swift-nio-http2")
 let transport =
     nioCore + tls + [
@@ -215,19 +212,17 @@ let constantTime: [Target] =
 
 // MARK: - Tests of the modules that run on every system
 
-let programs: Dependencies = onLinux ? ["TestPrograms"] : []
-let simulatedPhone: Dependencies = onLinux ? ["PushSimulator"] : []
-
 let testedEverywhere: [Target] = [
     shared("TestSupport", "Support", ["PushSender"] + core),
     shared("HostilePeers", "HostilePeers", ["PushCore"] + tls + nioCore),
     tests("PushCoreTests", ["PushCore", "TestSupport", crypto], resources: [.copy("Vectors")]),
-    tests("SealedPushTests", ["PushSender", "TestSupport", crypto] + core + programs),
+    tests("SealedPushTests", ["PushSender", "TestSupport", crypto] + core + (onLinux ? ["TestPrograms"] : [])),
     tests("PushSenderTests", ["PushSender", "TestSupport"] + core),
     tests("PushKeyringTests", ["PushKeyring", "PushSender", "TestSupport"] + core),
     tests(
         "PushServiceTests",
-        ["PushService", "PushKeyring", "PushSender", "TestSupport"] + core + userNotifications + simulatedPhone),
+        ["PushService", "PushKeyring", "PushSender", "TestSupport"] + core + userNotifications
+            + (onLinux ? ["PushSimulator"] : [])),
     tests(
         "PushChartsTests",
         ["PushCharts", "PushService", "PushSender", "TestSupport"] + core + userNotifications + drawing,
