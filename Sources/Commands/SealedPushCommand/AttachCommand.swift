@@ -27,7 +27,7 @@ struct AttachCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The picture, sound or movie.", valueName: "file"))
     var file: String
 
-    @Option(help: "The https URL at which devices will find the file.")
+    @Option(help: "Where devices find it: https, or http on localhost.")
     var url: FileAddress
 
     @Option(help: "A new file, to be stored there.")
