@@ -3,8 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("sealedpush attach", .serialized, .blocking)
-struct AttachTests {
+@Suite("sealedpush attach", .serialized, .blocking) struct AttachTests {
     private let folder: TemporaryFolder
     private let program: Program
     private let picture: [UInt8] =
@@ -31,8 +30,7 @@ struct AttachTests {
         return try #require(json as? [String: Any])
     }
 
-    @Test("adds to the content, which keeps what it had, and prints no key")
-    func content() throws {
+    @Test("adds to the content, which keeps what it had, and prints no key") func content() throws {
         let first = try attach("--output", "one", "--content", "content.json")
         #expect(first.status == 0, "\(first.errors)")
         let second = try attach("--output", "two", "--content", "content.json", "--id", "second", "--plain", "--json")
@@ -77,8 +75,7 @@ struct AttachTests {
 
     @Test(
         "a file that is stored as it is is for its owner alone, like the one that it comes from; an encrypted one may be read"
-    )
-    func modes() throws {
+    ) func modes() throws {
         for (more, mode) in [(["--plain"], 0o600), ([], 0o644)] {
             let output = "stored-\(mode)"
             let result = try Program(at: "/bin/bash", in: folder.url).run(
@@ -90,8 +87,7 @@ struct AttachTests {
         }
     }
 
-    @Test("what it encrypts another implementation opens, and the other way round")
-    func interop() throws {
+    @Test("what it encrypts another implementation opens, and the other way round") func interop() throws {
         #expect(try attach("--output", "stored", "--entry", "entry.json").status == 0)
         let mode = try FileManager.default.attributesOfItem(atPath: folder.appending("entry.json").path)
         #expect(mode[.posixPermissions] as? Int == 0o600)
@@ -126,8 +122,7 @@ struct AttachTests {
         #expect(try Data(contentsOf: URL(filePath: file)) == Data(picture))
     }
 
-    @Test("leaves alone what exists, what is wrong, and what iOS would not show")
-    func refusals() throws {
+    @Test("leaves alone what exists, what is wrong, and what iOS would not show") func refusals() throws {
         func expect(_ result: Program.Result, _ status: Int32, _ text: String) {
             #expect(result.status == status, "\(result.errors)")
             #expect(result.errors.contains(text), "\(result.errors)")
@@ -159,8 +154,7 @@ struct AttachTests {
         #expect(names == ["content.json", "large.png", "photo.png", "text.txt"])
     }
 
-    @Test("a story too long for one push goes into a file, which is fetched first")
-    func overflow() throws {
+    @Test("a story too long for one push goes into a file, which is fetched first") func overflow() throws {
         let files = try MisbehavingServer()
         let url = files.url("story", .hangs).absoluteString
         let body = String(repeating: "long story ", count: 2_000)

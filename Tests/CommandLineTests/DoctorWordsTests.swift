@@ -8,8 +8,7 @@ import Testing
 @testable import PushKeyring
 @testable import SealedPushCommand
 
-@Suite("The words of the commands")
-struct DoctorWordsTests {
+@Suite("The words of the commands") struct DoctorWordsTests {
     private static let day = Timestamp(secondsSince1970: 1_760_000_000)!
     private static let id = DevicePrivateKey().recipient.keyID
     private static let name: KeyName = "bob-phone"
@@ -100,8 +99,7 @@ struct DoctorWordsTests {
         ]
     }()
 
-    @Test("say of each cause why a payload does not open, and what to do")
-    func ofCauses() {
+    @Test("say of each cause why a payload does not open, and what to do") func ofCauses() {
         var seen: Set<String> = []
         for (cause, refusal) in Self.causes {
             let (words, advice) = failing(cause, refusal)
@@ -122,8 +120,7 @@ struct DoctorWordsTests {
                 == "it expired on 2025-10-08 06:53:20 UTC, 1 day 2 hours ago, and it is 2025-10-09 08:53:20 UTC here")
     }
 
-    @Test("say of each step that holds what it has shown")
-    func ofSteps() {
+    @Test("say of each step that holds what it has shown") func ofSteps() {
         let opened = words(diagnosis(nil, nil))
         let sentences = OpenError.Step.allCases.map { step in
             opened.words(.init(name: step, outcome: step == .ledger ? .notReached : .passed))
@@ -148,8 +145,7 @@ struct DoctorWordsTests {
         #expect(Set(reasons.map(\.facts.fault)) == Set(OpenError.Fault.allCases))
     }
 
-    @Test("name no command that there is not")
-    func commands() throws {
+    @Test("name no command that there is not") func commands() throws {
         func exists(_ words: ArraySlice<Substring>, in commands: [any ParsableCommand.Type]) -> Bool {
             guard let first = words.first,
                 let command = commands.first(where: { ($0.configuration.commandName ?? "\($0)".lowercased()) == first })
@@ -161,8 +157,7 @@ struct DoctorWordsTests {
         let errors: [KeyringError] =
             [
                 .notFound(Self.name), .unconfirmed(Self.name), .unverified(Self.name), .enrolled(Self.name),
-                .damaged(url),
-                .altered(url), .needsSecret(.key), .needsSecret(.passphrase), .notSealed(url),
+                .damaged(url), .altered(url), .needsSecret(.key), .needsSecret(.passphrase), .notSealed(url),
             ] + [KeyLife.State.active, .retired, .revoked, .erased].map { .notUsable(Self.name, $0) }
         let texts =
             Self.findings.map { ShownFinding($0).advice } + Self.causes.map { failing($0.0, $0.1).advice }

@@ -5,8 +5,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("Files with secrets", .blocking)
-struct ExposedSecretTests {
+@Suite("Files with secrets", .blocking) struct ExposedSecretTests {
     private let fixture: KeyringFixture
     private let copy: KeyringCopy
 
@@ -38,16 +37,14 @@ struct ExposedSecretTests {
             ("keys import radio", "--secret-file", "secret"),
         ] {
             let path = try file(name, mode: mode)
-            let result = try run(
-                words, [option, path] + (words == "trust list" ? [] : key))
+            let result = try run(words, [option, path] + (words == "trust list" ? [] : key))
             #expect(result.status == 77, "\(words) \(option): \(result.status) \(result.errors)")
             #expect(result.errors.contains("\(path) holds a secret") && result.errors.contains("chmod 600"))
             _ = try file(name, mode: 0o600)
         }
     }
 
-    @Test("that a server has are refused likewise: APNs' key, tokens, TLS' key, the outbox's")
-    func ofServer() throws {
+    @Test("that a server has are refused likewise: APNs' key, tokens, TLS' key, the outbox's") func ofServer() throws {
         let folder = try TemporaryFolder()
         try Keyring(folder: folder.appending("Keys")).generateSender(named: "newsroom")
         let path = try folder.write("x\n", to: "secret")
@@ -67,8 +64,7 @@ struct ExposedSecretTests {
         }
     }
 
-    @Test("are named by the doctor, which examines the keyring all the same")
-    func doctor() throws {
+    @Test("are named by the doctor, which examines the keyring all the same") func doctor() throws {
         let path = try file("key", mode: 0o644)
         let result = try run("doctor", ["--unlock", path])
         #expect(

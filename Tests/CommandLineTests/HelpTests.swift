@@ -3,8 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("The help of every command", .blocking)
-struct HelpTests {
+@Suite("The help of every command", .blocking) struct HelpTests {
     private struct Command: Decodable {
         struct Tool: Decodable { let command: Command }
         let commandName: String
@@ -17,8 +16,7 @@ struct HelpTests {
         }
     }
 
-    @Test("fits 50 lines of 80 columns", arguments: ["sealedpush", "device-simulator"])
-    func size(name: String) throws {
+    @Test("fits 50 lines of 80 columns", arguments: ["sealedpush", "device-simulator"]) func size(name: String) throws {
         let program = Program(name)
         let dump = try program.run("--experimental-dump-help")
         let commands = try JSONDecoder().decode(Command.Tool.self, from: Data(dump.output.utf8)).command.all()
@@ -30,8 +28,7 @@ struct HelpTests {
             let command = ([name] + words).joined(separator: " ")
             let fits = lines.count <= 51 && lines.allSatisfy { $0.count <= 80 }
             #expect(
-                fits,
-                "\(command): \(lines.count - 1) lines, the widest of \(lines.map(\.count).max() ?? 0) columns")
+                fits, "\(command): \(lines.count - 1) lines, the widest of \(lines.map(\.count).max() ?? 0) columns")
         }
     }
 }

@@ -5,8 +5,7 @@ import Testing
 
 /// Implementations in other languages, made from the specification alone: Clients/Python and Clients/Node, by the tools of
 /// Tests/Interop.
-@Suite("Another implementation", .serialized, .blocking)
-struct InteropTests {
+@Suite("Another implementation", .serialized, .blocking) struct InteropTests {
     private let folder: TemporaryFolder
     private let recipient: String
     private let sender: String
@@ -40,14 +39,12 @@ struct InteropTests {
         return try Program("device-simulator", in: folder.url).run(arguments + more).objects.first ?? [:]
     }
 
-    @Test("what it seals in one context, in any order, opens here")
-    func authenticated() throws {
+    @Test("what it seals in one context, in any order, opens here") func authenticated() throws {
         let content = try folder.write(
             #"{"alert":{"title":"Nina","body":"שלום 👋🏽 100%"},"data":[1,null]}"#, to: "c.json")
         let sealed = try python(
             "seal-authenticated", "--sender-secret-file", try secretFile(of: "newsroom"), "--recipient", recipient,
-            "--topic",
-            "com.example.app", "--content", content, "--count", "6")
+            "--topic", "com.example.app", "--content", content, "--count", "6")
         #expect(sealed.status == 0, "\(sealed.errors)")
         let payloads = sealed.output.split(separator: "\n").map(String.init)
         #expect(payloads.count == 6)
@@ -58,8 +55,7 @@ struct InteropTests {
         }
     }
 
-    @Test("a sealed box of a NaCl library opens here, where the app allows it")
-    func anonymous() throws {
+    @Test("a sealed box of a NaCl library opens here, where the app allows it") func anonymous() throws {
         let content = try folder.write(#"{"alert":{"body":"from a stranger"}}"#, to: "c.json")
         let sealed = try python(
             "seal-anonymous", "--recipient", recipient, "--topic", "com.example.app", "--content", content)
@@ -70,8 +66,7 @@ struct InteropTests {
         #expect(shown["body"] as? String == "from a stranger")
     }
 
-    @Test("what is sealed here opens there")
-    func theirs() throws {
+    @Test("what is sealed here opens there") func theirs() throws {
         let content = try folder.write(#"{"alert":{"body":"to another language"}}"#, to: "c.json")
         for padding in ["buckets", "full", "none"] {
             let payload = try Program("sealedpush", in: folder.url).run(
@@ -80,8 +75,7 @@ struct InteropTests {
             let file = try folder.write(payload.output, to: "p.apns")
             let opened = try python(
                 "open", "--identity-file", try secretFile(of: "phone"), "--sender", sender, "--topic",
-                "com.example.app", file
-            )
+                "com.example.app", file)
             #expect(opened.status == 0, "\(opened.errors)")
             #expect(opened.output.contains("to another language"))
         }
@@ -139,8 +133,7 @@ struct InteropTests {
         #expect(older.status == 65 && older.errors == "rolled-back\n")
     }
 
-    @Test("each server in another language goes on with what the other has stored of a device")
-    func stored() throws {
+    @Test("each server in another language goes on with what the other has stored of a device") func stored() throws {
         let keys = Program("sealedpush", in: folder.url)
         func server(_ language: String, _ script: String, _ words: String...) throws -> Program.Result {
             let path = Checkout.folder.appending(path: "Tests/Interop/\(script)").path

@@ -3,8 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("libsodium, as a program meets it", .blocking)
-struct LibsodiumTests {
+@Suite("libsodium, as a program meets it", .blocking) struct LibsodiumTests {
     /// A library that is loaded before libsodium, and says that it is 1.0.17.
     private static let old = """
         int sodium_library_version_major(void) { return 10; }

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// The codes are read back by zbar, a reader that has nothing in common with the library that makes them.
-@Suite("keys show --qr", .blocking)
-struct QRCodeTests {
+@Suite("keys show --qr", .blocking) struct QRCodeTests {
     private let folder: TemporaryFolder
     private static let kinds = ["device", "sender"]
     private static let colors = "\u{1b}[38;5;16;48;5;231m"
@@ -30,9 +29,7 @@ struct QRCodeTests {
         return result.output.split(separator: "\r\n").map(String.init)
     }
 
-    private func key(_ name: String) throws -> String {
-        try run("keys", "export", name, "--keyring", "K").trimmed
-    }
+    private func key(_ name: String) throws -> String { try run("keys", "export", name, "--keyring", "K").trimmed }
 
     /// The code's part of what was printed.
     private func code(in lines: [String]) -> [String] {
@@ -99,8 +96,7 @@ struct QRCodeTests {
         #expect(code(in: try runOnTerminal(["NO_COLOR=", "TERM=xterm"], "device")) != plain)
     }
 
-    @Test("makes what was read from a code a key again")
-    func scanned() throws {
+    @Test("makes what was read from a code a key again") func scanned() throws {
         for kind in Self.kinds {
             let lines = code(
                 in: try run("keys", "show", kind, "--qr", "--keyring", "K").output.split(separator: "\n")
@@ -111,8 +107,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("reads as the key for many keys, whatever mask the code gets")
-    func manyKeys() throws {
+    @Test("reads as the key for many keys, whatever mask the code gets") func manyKeys() throws {
         for number in 0..<16 {
             let key = try run("keys", "generate", "sender", "k\(number)", "--keyring", "K").trimmed
             let shown = try run("keys", "show", "k\(number)", "--qr", "--keyring", "K")
@@ -121,11 +116,9 @@ struct QRCodeTests {
         }
     }
 
-    @Test("is wrong use without a name, and with --json")
-    func wrongUse() throws {
+    @Test("is wrong use without a name, and with --json") func wrongUse() throws {
         for arguments in [["--qr"], ["device", "--qr", "--json"]] {
-            let result = try Program("sealedpush", in: folder.url).run(
-                ["keys", "show", "--keyring", "K"] + arguments)
+            let result = try Program("sealedpush", in: folder.url).run(["keys", "show", "--keyring", "K"] + arguments)
             #expect(result.status == 64)
             #expect(result.output.isEmpty)
             #expect(result.errors.contains("--qr"))
@@ -133,8 +126,7 @@ struct QRCodeTests {
         #expect(try run("keys", "show", "nobody", "--qr", "--keyring", "K").status == 65)
     }
 
-    @Test("says in its help which form goes where")
-    func help() throws {
+    @Test("says in its help which form goes where") func help() throws {
         let help = try run("keys", "show", "--help").output.split { $0.isWhitespace }.joined(separator: " ")
         #expect(help.contains("black on white"))
         #expect(help.contains("NO_COLOR"))

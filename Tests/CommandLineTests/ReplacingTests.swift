@@ -3,8 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("keys rotate, where no key is in use", .blocking)
-struct ReplacingTests {
+@Suite("keys rotate, where no key is in use", .blocking) struct ReplacingTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -22,8 +21,7 @@ struct ReplacingTests {
         return (shown?["keys"] as? [[String: Any]] ?? []).compactMap { $0["state"] as? String }
     }
 
-    @Test("one new key is made, which waits for nothing")
-    func replacing() throws {
+    @Test("one new key is made, which waits for nothing") func replacing() throws {
         let said = try run("rotate", "newsroom")
         #expect(said.status == 0 && said.output.contains("in use at once"))
         #expect(try states() == ["active", "revoked"])
@@ -33,8 +31,7 @@ struct ReplacingTests {
         #expect(try run("rotate", "newsroom").status == 65)
     }
 
-    @Test("a dry run makes none, and says that there would be one")
-    func dryRun() throws {
+    @Test("a dry run makes none, and says that there would be one") func dryRun() throws {
         #expect(try run("rotate", "newsroom", "--dry-run").output.contains("would get a new key, in use at once"))
         let json = try run("rotate", "newsroom", "--dry-run", "--json").objects.first
         #expect(json?["done"] as? Bool == false)
@@ -42,8 +39,7 @@ struct ReplacingTests {
         #expect(try states() == ["revoked"])
     }
 
-    @Test("JSON names the key that is gone and the new one")
-    func json() throws {
+    @Test("JSON names the key that is gone and the new one") func json() throws {
         let step = try #require(
             (try run("rotate", "newsroom", "--json").objects.first?["steps"] as? [[String: Any]])?.first)
         let keys = try #require(try run("show", "newsroom", "--json").objects.first?["keys"] as? [[String: Any]])

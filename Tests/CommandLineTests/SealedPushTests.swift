@@ -4,8 +4,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("sealedpush", .blocking)
-struct SealedPushCommandTests {
+@Suite("sealedpush", .blocking) struct SealedPushCommandTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -31,13 +30,11 @@ struct SealedPushCommandTests {
         try Program("sealedpush", in: folder.url).run(
             [
                 "open", "-", "--device", "alice-phone", "--trust", "newsroom", "--topic", "com.example.app",
-                "--keyring",
-                "K",
+                "--keyring", "K",
             ] + more, input: payload)
     }
 
-    @Test("keys are generated, listed, shown, exported and imported")
-    func keys() throws {
+    @Test("keys are generated, listed, shown, exported and imported") func keys() throws {
         let device = try run("keys", "export", "alice-phone", "--keyring", "K")
         #expect(device.trimmed.hasPrefix("push1"))
         let sender = try run("keys", "export", "newsroom", "--keyring", "K")
@@ -54,14 +51,10 @@ struct SealedPushCommandTests {
         #expect(json?.compactMap { $0["name"] as? String } == ["alice-phone", "newsroom"])
     }
 
-    @Test(
-        "with --device, `seal --json` gives the arguments of sealed_push.enqueue, and a code where there is a key"
-    )
+    @Test("with --device, `seal --json` gives the arguments of sealed_push.enqueue, and a code where there is a key")
     func enqueueArguments() throws {
         let content = #"{"alert":{"body":"Hello"},"expires":1900000000}"#
-        let sealed = try seal(
-            content, "--json", "--device", "phone-8812", "--priority", "considerate"
-        ).objects.first
+        let sealed = try seal(content, "--json", "--device", "phone-8812", "--priority", "considerate").objects.first
         let arguments = try #require(sealed?["enqueue"] as? [String: Any])
         for (name, from) in [
             ("payload", "payload"), ("recipient", "recipient"), ("apns_id", "apnsID"), ("collapse_id", "collapseID"),
@@ -113,8 +106,7 @@ struct SealedPushCommandTests {
         #expect(result.status == 74 && result.output.isEmpty)
     }
 
-    @Test("seal and open give the content back, also through files and in the open")
-    func roundTrip() throws {
+    @Test("seal and open give the content back, also through files and in the open") func roundTrip() throws {
         let sealed = try seal(#"{"alert":{"title":"Nina","body":"Lunch?"},"data":{"a":[1,2.5,"x",null]}}"#)
         #expect(sealed.status == 0)
         let opened = try open(sealed.output)
@@ -140,8 +132,7 @@ struct SealedPushCommandTests {
         #expect(try open(anonymous.output, "--allow-anonymous").status == 0)
     }
 
-    @Test("inspect needs no key and tells suite, key IDs, number, sizes, bucket and bytes left")
-    func inspect() throws {
+    @Test("inspect needs no key and tells suite, key IDs, number, sizes, bucket and bytes left") func inspect() throws {
         let sealed = try seal(#"{"alert":{"body":"b"}}"#)
         let facts = try #require(try run("inspect", "-", "--json", input: sealed.output).objects.first)
         #expect(facts["suite"] as? String == "authenticated")
@@ -157,8 +148,7 @@ struct SealedPushCommandTests {
         #expect(try run("inspect", "-", input: sealed.output).output.contains("suite:"))
     }
 
-    @Test("errors have a status, one sentence, and nothing on standard output")
-    func statuses() throws {
+    @Test("errors have a status, one sentence, and nothing on standard output") func statuses() throws {
         func expect(_ result: Program.Result, _ status: Int32, _ text: String, line: Int = #line) {
             #expect(result.status == status, "line \(line): \(result.errors)")
             #expect(result.errors.contains(text), "line \(line): \(result.errors)")
@@ -193,8 +183,7 @@ struct SealedPushCommandTests {
         expect(try run("inspect", "-", input: "{}"), 65, "malformed")
     }
 
-    @Test("where standard output can't be written, no command claims success")
-    func fullOutput() throws {
+    @Test("where standard output can't be written, no command claims success") func fullOutput() throws {
         let payload = try folder.write(try seal(#"{"alert":{"body":"b"}}"#).output, to: "p")
         for arguments in [
             ["keys", "list", "--keyring", "K"], ["keys", "list", "--keyring", "K", "--json"], ["inspect", payload],
@@ -206,8 +195,7 @@ struct SealedPushCommandTests {
         }
     }
 
-    @Test("what is printed moves no cursor and ends no line, and means the same")
-    func terminal() throws {
+    @Test("what is printed moves no cursor and ends no line, and means the same") func terminal() throws {
         let sealed = try seal("{\"alert\":{\"body\":\"a\u{9b}2J\u{2028}b\u{85}\u{202e}c\u{7f}\"}}")
         let opened = try open(sealed.output)
         #expect(
@@ -216,8 +204,7 @@ struct SealedPushCommandTests {
         #expect(alert?["body"] as? String == "a\u{9b}2J\u{2028}b\u{85}\u{202e}c\u{7f}")
     }
 
-    @Test("no command ever prints a secret")
-    func noSecrets() throws {
+    @Test("no command ever prints a secret") func noSecrets() throws {
         var secrets: [String] = []
         for name in ["alice-phone", "newsroom"] {
             let secret = try run("keys", "export", name, "--secret", "--yes", "--keyring", "K").output
@@ -252,8 +239,7 @@ struct SealedPushCommandTests {
             (
                 "seal x --from a --to b --topic com.example.app --overflow http://example.com --overflow-output y",
                 "https"
-            ),
-            ("outbox purge --sender nobody", "pushsender1…"), ("keys rotate --older-than 1m", "w for weeks"),
+            ), ("outbox purge --sender nobody", "pushsender1…"), ("keys rotate --older-than 1m", "w for weeks"),
         ] {
             let result = try Program("sealedpush", in: folder.url).run(arguments.split(separator: " ").map(String.init))
             #expect(result.status == 64 && result.errors.contains("is invalid for"), "\(arguments)")

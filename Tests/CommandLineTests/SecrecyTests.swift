@@ -6,8 +6,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("A program that knows secrets", .blocking)
-struct SecrecyTests {
+@Suite("A program that knows secrets", .blocking) struct SecrecyTests {
     private let folder: TemporaryFolder
     private let key: String
 
@@ -36,8 +35,7 @@ struct SecrecyTests {
 
     @Test(
         "takes the keyring's key out of its environment, where others of the same user could read it for as long as it runs"
-    )
-    func environment() async throws {
+    ) func environment() async throws {
         let (process, _) = try await listening()
         defer { process.kill() }
         // Not to be read at all is better still.
@@ -46,8 +44,7 @@ struct SecrecyTests {
         #expect(text.range(of: Data(key.utf8.dropFirst(20))) == nil)
     }
 
-    @Test("writes no registers and no memory where it crashes, and leaves no core")
-    func crash() async throws {
+    @Test("writes no registers and no memory where it crashes, and leaves no core") func crash() async throws {
         let (process, errors) = try await listening()
         defer { process.kill() }
         let limits = try String(contentsOfFile: "/proc/\(process.identifier)/limits", encoding: .utf8)
@@ -65,9 +62,7 @@ struct SecrecyTests {
         let file = folder.appending("output")
         try Data().write(to: file)
         for path in [folder.url.path]
-            + (try FileManager.default.subpathsOfDirectory(atPath: folder.url.path)).map({
-                folder.appending($0).path
-            })
+            + (try FileManager.default.subpathsOfDirectory(atPath: folder.url.path)).map({ folder.appending($0).path })
         { chown(path, 1_500, 1_500) }
         let user = ["--reuid", "1500", "--regid", "1500", "--clear-groups"]
         let words = "serve --from newsroom --topic com.example.app --listen ./own.sock --json --keyring Keys"

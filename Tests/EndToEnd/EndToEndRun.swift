@@ -39,9 +39,7 @@ package final class EndToEndRun {
     }
 
     /// What went wrong with the run itself.
-    package struct Failed: Error, CustomStringConvertible {
-        package let description: String
-    }
+    package struct Failed: Error, CustomStringConvertible { package let description: String }
 
     /// Makes the folder's contents.
     ///

@@ -16,8 +16,7 @@ package struct PhoneApp: Sendable {
         phone = SimulatedDevice(container: folder)
         let standard = StandardConfiguration(
             topic: newsroom.topic.description, senders: [], authorities: [newsroom.trusted],
-            safeDefault: "safe default",
-            allowsAnonymous: false)
+            safeDefault: "safe default", allowsAnonymous: false)
         guard let device = phone.app(standard) else { throw CocoaError(.featureUnsupported) }
         self.device = device
     }

@@ -29,8 +29,7 @@ package struct PlaintextSearch: Sendable {
     package static func forms(of word: String) -> [String: [UInt8]] {
         let utf8 = Array(word.utf8)
         var forms = [
-            "as it is": utf8,
-            "UTF-16, little endian": word.utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] },
+            "as it is": utf8, "UTF-16, little endian": word.utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] },
             "UTF-16, big endian": word.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] },
             "hexadecimal": Array(Hex.encode(utf8).utf8),
             "hexadecimal in capitals": Array(Hex.encode(utf8).uppercased().utf8),
@@ -85,8 +84,7 @@ package struct PlaintextSearch: Sendable {
             while index < bytes.count - 1 {
                 if beginnings[Int(bytes[index]) << 8 | Int(bytes[index + 1])] {
                     for needle in needles where Self.stands(needle.bytes, at: index, in: bytes) {
-                        findings.insert(
-                            Finding(word: needle.word, form: needle.form, file: file.lastPathComponent))
+                        findings.insert(Finding(word: needle.word, form: needle.form, file: file.lastPathComponent))
                     }
                 }
                 index += 1
@@ -117,6 +115,4 @@ package struct PlaintextSearch: Sendable {
     private static let chunkByteCount = 1 << 20
 }
 
-extension Data {
-    fileprivate func appending(_ bytes: [UInt8]) -> Data { self + bytes }
-}
+extension Data { fileprivate func appending(_ bytes: [UInt8]) -> Data { self + bytes } }

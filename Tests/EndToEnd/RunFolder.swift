@@ -56,7 +56,5 @@ package struct RunFolder: Sendable {
 
     package func write(_ plan: RunPlan) throws { try JSONEncoder().encode(plan).write(to: self.plan) }
 
-    package func readPlan() throws -> RunPlan {
-        try JSONDecoder().decode(RunPlan.self, from: Data(contentsOf: plan))
-    }
+    package func readPlan() throws -> RunPlan { try JSONDecoder().decode(RunPlan.self, from: Data(contentsOf: plan)) }
 }

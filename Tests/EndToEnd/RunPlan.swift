@@ -84,9 +84,7 @@ package struct RunPlan: Codable, Sendable {
     package var revokingCount: Int { (0..<deviceCount).count { revokesHalfway($0) } }
 
     /// Whether a message is sealed only after that.
-    package func isHeld(_ message: Int) -> Bool {
-        message >= messageCount / 2 && revokesHalfway(device(of: message))
-    }
+    package func isHeld(_ message: Int) -> Bool { message >= messageCount / 2 && revokesHalfway(device(of: message)) }
 
     /// A phone's messages of the first half.
     package func firstHalf(of device: Int) -> StrideTo<Int> {

@@ -54,8 +54,7 @@ package struct ShownMessages: Sendable {
             let event = object["event"] as? String
         else { return faults.add("a device printed what is no event") }
         switch event {
-        case "online":
-            if let device = object["device"] as? String { tokens[device] = object["token"] as? String }
+        case "online": if let device = object["device"] as? String { tokens[device] = object["token"] as? String }
         case "notification": addNotification(object)
         case "offline" where mayGoOffline: break
         default: faults.add("a device had the event \(event)")
@@ -86,9 +85,7 @@ package struct ShownMessages: Sendable {
         add(message, Notification(identifier: identifier, apnsID: apnsID), on: device, isReplacement)
     }
 
-    private mutating func add(
-        _ message: Int, _ notification: Notification, on device: String, _ isReplacement: Bool
-    ) {
+    private mutating func add(_ message: Int, _ notification: Notification, on device: String, _ isReplacement: Bool) {
         let place = Place(device: device, identifier: notification.identifier)
         if let earlier = screens.updateValue(message, forKey: place), earlier != message {
             faults.add("message \(message) took the place of message \(earlier)")

@@ -4,12 +4,10 @@ import TestSupport
 import Testing
 
 /// Scripts/soak in small.
-@Suite("From end to end", .serialized, .blocking)
-struct EndToEndTests {
+@Suite("From end to end", .serialized, .blocking) struct EndToEndTests {
     @Test(
         "everything goes wrong, the sender is killed: all messages are shown, none twice, and none can be read on the way"
-    )
-    func everything() throws {
+    ) func everything() throws {
         let seed = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? .random(in: 0...0xffff_ffff)
         print("SEED=\(seed)")
         // Half of a thorough run, with half of its misfortunes.

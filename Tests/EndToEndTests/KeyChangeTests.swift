@@ -9,17 +9,13 @@ import TestSupport
 import Testing
 
 /// Apps that use their phones' keychains while other processes open messages with them.
-@Suite("Phones that change their keys while messages flow", .serialized, .blocking)
-struct KeyChangeTests {
+@Suite("Phones that change their keys while messages flow", .serialized, .blocking) struct KeyChangeTests {
     /// What a phone's app does, or what is sent to it.
-    private enum Act: CaseIterable {
-        case send, sendMore, rotate, maintain, acceptSet, revoke
-    }
+    private enum Act: CaseIterable { case send, sendMore, rotate, maintain, acceptSet, revoke }
 
     @Test(
         "make, confirm, retire and revoke them: no message is lost, none shown twice, and the server knows what is in use"
-    )
-    func flow() async throws {
+    ) func flow() async throws {
         var random = SeededGenerator()
         let rig = try await Rig(processCount: 1)
         defer { for process in rig.processes { process.kill() } }
@@ -79,9 +75,7 @@ struct KeyChangeTests {
     }
 
     /// A notification without its message.
-    private struct Lost: Error, CustomStringConvertible {
-        let description: String
-    }
+    private struct Lost: Error, CustomStringConvertible { let description: String }
 
     private func perform(_ act: Act, _ phone: Int, _ run: inout Run) async throws {
         let rig = run.rig

@@ -7,12 +7,10 @@ import TestSupport
 import Testing
 
 /// One ledger, several processes of one device at once.
-@Suite("A device that is told the same push in parallel", .serialized, .blocking)
-struct ParallelTests {
+@Suite("A device that is told the same push in parallel", .serialized, .blocking) struct ParallelTests {
     @Test(
         "a push that comes again opens each time, under one identifier: nobody sees it twice, or the safe default in its place"
-    )
-    func processes() throws {
+    ) func processes() throws {
         let device = try Device()
         for round in 0..<6 {
             let file = try device.file(try device.seal(Content(body: "round \(round)")))

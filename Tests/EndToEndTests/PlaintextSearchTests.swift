@@ -3,8 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The search for plaintext")
-struct PlaintextSearchTests {
+@Suite("The search for plaintext") struct PlaintextSearchTests {
     private static let word = "Zwölf süße Äpfel 🍐"
 
     @Test("the search finds a planted word in each form, wherever it stands, also across two reads")

@@ -54,8 +54,7 @@ final class Rig {
         let arguments = [
             "run", "--device", "phone", "--count", "\(Self.deviceCount)", "--apns", folder.appending("APNs").path,
             "--topic", newsroom.topic.description, "--keyring", folder.appending("None").path, "--trust",
-            newsroom.trusted,
-            "--state", folder.appending("States").path, "--json",
+            newsroom.trusted, "--state", folder.appending("States").path, "--json",
         ]
         processes.append(
             try Program("device-simulator").start(arguments, output: FileHandle(forWritingTo: URL(filePath: output))))

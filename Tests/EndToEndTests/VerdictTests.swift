@@ -3,8 +3,7 @@ import Foundation
 import Testing
 
 /// A verdict that can't be bad would say nothing: each fault is put in once.
-@Suite("The verdict on what was shown")
-struct VerdictTests {
+@Suite("The verdict on what was shown") struct VerdictTests {
     private let plan = RunPlan(messageCount: 4, deviceCount: 2, killCount: 0, seed: 1)
 
     private func line(
@@ -26,8 +25,7 @@ struct VerdictTests {
         return shown
     }
 
-    @Test("the verdict is good where each message came once, or again in its own place")
-    func good() {
+    @Test("the verdict is good where each message came once, or again in its own place") func good() {
         let shown = shown(line(0), line(1), line(0, replaced: true), line(2), line(3), line(0, replaced: true))
         #expect(shown.faults.count == 0)
         #expect(shown.count == 4)
@@ -35,23 +33,18 @@ struct VerdictTests {
         #expect(shown.replacementCount == 2)
     }
 
-    @Test("the verdict names what is missing")
-    func missing() { #expect(shown(line(0), line(3)).missing == [1, 2]) }
+    @Test("the verdict names what is missing") func missing() { #expect(shown(line(0), line(3)).missing == [1, 2]) }
 
     @Test("the verdict finds a second showing, under any identifier, and a safe default, even in its place")
     func bad() {
         let cases: [(ShownMessages, String)] = [
             (shown(line(0), line(0)), "message 0 was shown twice"),
-            (
-                shown(line(0), line(0, identifier: "other", replaced: true)),
-                "message 0 was shown under two identifiers"
-            ),
+            (shown(line(0), line(0, identifier: "other", replaced: true)), "message 0 was shown under two identifiers"),
             (shown(line(0), line(0, apnsID: "other", replaced: true)), "message 0 was shown under two identifiers"),
             (
                 shown(line(0), line(0, replaced: true, outcome: "safe-default", body: "You have a new message!")),
                 "phone-1 showed no message: safe-default, replayed"
-            ),
-            (shown(line(0, body: "\(plan.body(of: 0))0")), "phone-1 showed no message: opened, replayed"),
+            ), (shown(line(0, body: "\(plan.body(of: 0))0")), "phone-1 showed no message: opened, replayed"),
             (shown(line(0, device: 1)), "message 0 was shown on phone-2"),
             (shown(line(0), line(2, identifier: "collapse-0")), "message 2 took the place of message 0"),
             (shown(line(0, replaced: true)), "message 0 took the place of what was never there"),
@@ -92,8 +85,7 @@ struct VerdictTests {
         #expect(requests.lostCount == 1)
     }
 
-    @Test("the verdict finds a retry with another byte or collapse ID, and a push too many")
-    func changed() {
+    @Test("the verdict finds a retry with another byte or collapse ID, and a push too many") func changed() {
         #expect(requests(request(0), request(0, collapseID: "other")).faults.count == 1)
         #expect(requests(request(0), request(0, payload: "sealed anew")).faults.count == 1)
         #expect(requests(request(0), request(0, path: "/3/device/0b")).faults.count == 1)
@@ -109,8 +101,7 @@ struct VerdictTests {
         #expect(unknown.faults.sentences == ["message 3 was shown under identifiers that never were on the wire"])
     }
 
-    @Test("the verdict sees memory that grows after the first tenth")
-    func memory() {
+    @Test("the verdict sees memory that grows after the first tenth") func memory() {
         var track = MemoryTrack()
         for step in 0...100 {
             let byteCount = 40_000_000 + 1_000_000 * step

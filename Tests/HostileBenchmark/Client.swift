@@ -105,8 +105,7 @@ struct Client {
         print(
             String(
                 format: "pushes in a second beside them / alone: %.2f; of a core they leave to the pushes: %.2f"
-                    + "   floor for the rate: 0.90",
-                rate, room))
+                    + "   floor for the rate: 0.90", rate, room))
         print(
             "the client's memory: \(quietMemory / 1_000_000) MB alone, \(besideMemory / 1_000_000) MB at most beside "
                 + "them   floor: at most 100 MB more")
@@ -141,9 +140,7 @@ struct Client {
         /// CPU time for each push, in microseconds.
         var cost: Double { cpuMicroseconds / Double(max(1, count)) }
         /// What is left of a core for pushes that cost so much each, in whose place something else was done, too.
-        func room(at cost: Double) -> Double {
-            1 - max(0, cpuMicroseconds - Double(count) * cost) / (seconds * 1e6)
-        }
+        func room(at cost: Double) -> Double { 1 - max(0, cpuMicroseconds - Double(count) * cost) / (seconds * 1e6) }
         var text: String { String(format: "%.0f/s, %.2f µs CPU each", rate, cost) }
     }
 

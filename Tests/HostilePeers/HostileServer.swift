@@ -232,9 +232,7 @@ extension HostileDeed {
 
     /// Windows and table sizes, by turns.
     private static func settings(count: Int) -> [UInt8] {
-        (0..<count).flatMap { number in
-            [0, number.isMultiple(of: 2) ? 4 : 1] + bytes(UInt32(1_000 + number % 7))
-        }
+        (0..<count).flatMap { number in [0, number.isMultiple(of: 2) ? 4 : 1] + bytes(UInt32(1_000 + number % 7)) }
     }
 
     private static func goAway(last stream: UInt32) -> [UInt8] {

@@ -80,6 +80,5 @@ case "register":
         RegisteredDevice(
             name: name, user: "anna", topic: "com.example.app", keys: .unverified(DevicePrivateKey().recipient),
             address: .active(.apns(token), registered: .now())))
-default:
-    exit(64)
+default: exit(64)
 }

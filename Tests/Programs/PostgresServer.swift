@@ -92,9 +92,7 @@ package final class PostgresServer: Sendable {
     }
 
     /// The address of a database.
-    package func address(of database: String) -> String {
-        "postgres://postgres@/\(database)?host=\(folder.path)"
-    }
+    package func address(of database: String) -> String { "postgres://postgres@/\(database)?host=\(folder.path)" }
 
     /// A database with the tables of an outbox, and nothing in them.
     package func database() async throws -> Database {
@@ -181,8 +179,7 @@ package final class PostgresServer: Sendable {
         package var address: String { server.address(of: name) }
 
         /// Statements as an operator would type them, or an attacker: tables are found without their schema.
-        @discardableResult
-        package func run(_ script: String) async throws -> [[String?]] {
+        @discardableResult package func run(_ script: String) async throws -> [[String?]] {
             try await pool.connected { connection throws(OutboxError) in
                 try connection.script("RESET ROLE; SET search_path = sealed_push, pg_catalog; \(script)")
             }

@@ -46,14 +46,10 @@ public struct Program: Sendable {
     }
 
     /// Runs to the end. Standard input is `input`.
-    public func run(_ arguments: String..., input: String = "") throws -> Result {
-        try run(arguments, input: input)
-    }
+    public func run(_ arguments: String..., input: String = "") throws -> Result { try run(arguments, input: input) }
 
     /// - Parameter environment: added to the tests' own, in which there is no place for notes about keyrings.
-    public func run(
-        _ arguments: [String], input: String = "", environment: [String: String] = [:]
-    ) throws -> Result {
+    public func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> Result {
         let scratch = try TemporaryFolder()
         let inputPath = try scratch.write(input, to: "input")
         let outputPath = try scratch.write("", to: "output")
@@ -113,14 +109,11 @@ extension TemporaryFolder {
     ///
     /// Another process writes it: a child that a test starts at that moment would hold this one's descriptor, and a file that
     /// is open for writing can't be run (execve(2), `ETXTBSY`).
-    @discardableResult
-    public func program(_ script: String, at path: String) throws -> String {
+    @discardableResult public func program(_ script: String, at path: String) throws -> String {
         let file = appending(path)
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         let script = script.hasPrefix("#!") ? script : "#!/bin/sh\n\(script)\n"
-        let written = try Program(at: "/bin/sh").run(
-            "-c", "cat >\"$0\" && chmod 755 \"$0\"", file.path, input: script)
+        let written = try Program(at: "/bin/sh").run("-c", "cat >\"$0\" && chmod 755 \"$0\"", file.path, input: script)
         guard written.status == 0 else { throw CocoaError(.fileWriteUnknown) }
         return file.path
     }

@@ -8,10 +8,8 @@ private let isThere = FileManager.default.isExecutableFile(atPath: promtool)
 
 /// With Debian's promtool, of the package prometheus, which `Scripts/test --thorough` installs. That each figure in them is served is
 /// ServeCommandTests'.
-@Suite("Docs/alerts.yml", .blocking, .enabled(if: isThere, "promtool is not installed"))
-struct AlertTests {
-    @Test("each rule fires on what it is for, and on nothing on a good day")
-    func rules() throws {
+@Suite("Docs/alerts.yml", .blocking, .enabled(if: isThere, "promtool is not installed")) struct AlertTests {
+    @Test("each rule fires on what it is for, and on nothing on a good day") func rules() throws {
         let program = Program(at: promtool, in: Checkout.folder)
         for words in [["check", "rules", "Docs/alerts.yml"], ["test", "rules", "Tests/Alerts/alerts-test.yml"]] {
             let result = try program.run(words)

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// Xcode is not on Linux: what it and GitHub would read is read here by others, as far as its form goes.
-@Suite("The project for Xcode, and the workflows", .blocking)
-struct AppleProjectTests {
+@Suite("The project for Xcode, and the workflows", .blocking) struct AppleProjectTests {
     private static let folder = Checkout.folder.appending(path: "Examples/App")
 
     /// A property list in any of Apple's three forms.
@@ -31,8 +30,7 @@ struct AppleProjectTests {
         }
     }
 
-    @Test("each object that the project names is there, and none is there in vain")
-    func references() throws {
+    @Test("each object that the project names is there, and none is there in vain") func references() throws {
         let (root, objects) = try Self.project()
         #expect(objects.count > 20)
         var reached: Set<String> = [root]
@@ -97,8 +95,7 @@ struct AppleProjectTests {
         #expect(try Self.objects("PBXCopyFilesBuildPhase").first?["dstSubfolderSpec"] as? String == "13")
     }
 
-    @Test("iOS finds the extension's class, and lets both share what the code names")
-    func sharing() throws {
+    @Test("iOS finds the extension's class, and lets both share what the code names") func sharing() throws {
         let information = try Self.propertyList("NotificationService/Info.plist")
         let ours = try #require(information["NSExtension"] as? [String: String])
         #expect(ours["NSExtensionPointIdentifier"] == "com.apple.usernotifications.service")
@@ -139,8 +136,7 @@ struct AppleProjectTests {
         #expect(bundles == ["$(BUNDLE_ID)", "$(BUNDLE_ID).NotificationService"])
     }
 
-    @Test("it is built for the systems that the manifest names, from the same versions on")
-    func versions() throws {
+    @Test("it is built for the systems that the manifest names, from the same versions on") func versions() throws {
         let manifest = try Checkout.text(Checkout.folder.appending(path: "Package.swift"))
         let (_, objects) = try Self.project()
         let settings = objects.values.compactMap { $0["buildSettings"] as? [String: Any] }
@@ -157,8 +153,7 @@ struct AppleProjectTests {
         }
     }
 
-    @Test("the workflows have the form that GitHub wants, and name files that are there")
-    func workflows() throws {
+    @Test("the workflows have the form that GitHub wants, and name files that are there") func workflows() throws {
         let workflows = try FileManager.default.contentsOfDirectory(
             at: Checkout.folder.appending(path: ".github/workflows"), includingPropertiesForKeys: nil)
         #expect(workflows.count >= 2)

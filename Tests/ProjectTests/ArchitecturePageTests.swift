@@ -2,14 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Docs/Architecture.md")
-struct ArchitecturePageTests {
+@Suite("Docs/Architecture.md") struct ArchitecturePageTests {
     private let page: String
 
     init() throws { page = try Checkout.text(Checkout.folder.appending(path: "Docs/Architecture.md")) }
 
-    @Test("The page's table of a message's way names functions that exist")
-    func way() throws {
+    @Test("The page's table of a message's way names functions that exist") func way() throws {
         var count = 0
         for match in page.matches(of: #/\| `([A-Za-z]+/[^`]+\.swift)` \| `([^`]+)` \|/#) {
             let file = try Checkout.text(#require(Self.file(String(match.1))))
@@ -19,8 +17,7 @@ struct ArchitecturePageTests {
         #expect(count > 20)
     }
 
-    @Test("The page names every module, and only files that exist")
-    func files() throws {
+    @Test("The page names every module, and only files that exist") func files() throws {
         for match in page.matches(of: #/`([A-Za-z_]+/[A-Za-z+/.]+\.(?:swift|py))`/#) {
             #expect(Self.file(String(match.1)) != nil, "\(match.1)")
         }
@@ -40,8 +37,7 @@ struct ArchitecturePageTests {
             .first { FileManager.default.fileExists(atPath: $0.path) }
     }
 
-    @Test("Each decision has a date and a status, and the list has its title")
-    func decisions() throws {
+    @Test("Each decision has a date and a status, and the list has its title") func decisions() throws {
         let folder = Checkout.folder.appending(path: "Docs/Decisions")
         let list = try Checkout.text(folder.appending(path: "README.md"))
         let pages = try Checkout.files(in: "Docs/Decisions", ending: ".md").filter {

@@ -3,17 +3,13 @@ import PushCore
 import TestSupport
 import Testing
 
-@Suite("The architecture")
-struct ArchitectureTests {
+@Suite("The architecture") struct ArchitectureTests {
     /// The modules of this project and of others that each of ours may import, besides PushCore and SealedPush.
     private static let allowed: [String: Set<String>] = [
-        "Core/PushCore": ["Clibsodium", "Darwin", "Glibc"],
-        "Core/SealedPush": [],
+        "Core/PushCore": ["Clibsodium", "Darwin", "Glibc"], "Core/SealedPush": [],
         "Device/PushService": ["UserNotifications", "Security", "Dispatch", "FoundationNetworking"],
-        "Device/PushCharts": ["PushService", "Ccairo", "CoreGraphics", "CoreText", "ImageIO"],
-        "Server/PushSender": [],
-        "Server/PushKeyring": ["PushSender"],
-        "Server/PushOutbox": ["PushSender", "GRDB"],
+        "Device/PushCharts": ["PushService", "Ccairo", "CoreGraphics", "CoreText", "ImageIO"], "Server/PushSender": [],
+        "Server/PushKeyring": ["PushSender"], "Server/PushOutbox": ["PushSender", "GRDB"],
         "Server/PushPostgres": ["PushSender", "PushOutbox", "Clibpq", "Dispatch"],
         "Server/PushAPNS": [
             "PushSender", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "NIOHTTP2", "NIOHPACK", "JWTKit", "Crypto",
@@ -22,14 +18,12 @@ struct ArchitectureTests {
         "Server/PushHTTP": [
             "PushSender", "PushOutbox", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "HTTPTypes", "NIOCore",
             "NIOPosix", "NIOTLS", "NIOHTTP1", "NIOHTTPTypes", "NIOSSL", "Logging", "CoreMetrics", "ServiceLifecycle",
-        ],
-        "Simulator/UserNotifications": [],
+        ], "Simulator/UserNotifications": [],
         "Simulator/PushSimulator": ["PushService", "UserNotifications", "Dispatch", "Ccurl"],
         "Simulator/SimulatedAPNs": [
             "PushService", "PushSimulator", "UserNotifications", "Dispatch", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL",
             "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "X509", "SwiftASN1", "Crypto",
-        ],
-        "Commands/CommandSupport": ["PushKeyring", "ArgumentParser"],
+        ], "Commands/CommandSupport": ["PushKeyring", "ArgumentParser"],
         "Commands/SealedPushCommand": [
             "CommandSupport", "PushSender", "PushKeyring", "PushOutbox", "PushPostgres", "PushAPNS", "PushHTTP",
             "ArgumentParser", "Clibqrencode", "Logging", "Metrics", "Dispatch",
@@ -51,8 +45,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("every file imports what its target may, and nothing else")
-    func arrows() throws {
+    @Test("every file imports what its target may, and nothing else") func arrows() throws {
         var fileCount = 0
         for (target, allowed) in Self.allowed {
             for file in try Checkout.files(in: "Sources/\(target)", ending: ".swift") {
@@ -69,8 +62,7 @@ struct ArchitectureTests {
         #expect(fileCount > 100)
     }
 
-    @Test("only PushCore imports libsodium, and no file with libsodium imports Foundation")
-    func core() throws {
+    @Test("only PushCore imports libsodium, and no file with libsodium imports Foundation") func core() throws {
         for file in try Checkout.files(in: "Sources", ending: ".swift") {
             let imports = try Self.imports(of: file)
             guard imports.contains("Clibsodium") else { continue }
@@ -109,8 +101,7 @@ struct ArchitectureTests {
 
     @Test(
         "Apple's reasons for a refusal are known to the transport that speaks to Apple, and to no other part of sending"
-    )
-    func reasons() throws {
+    ) func reasons() throws {
         let transport = try Checkout.text(Checkout.folder.appending(path: "Sources/Server/PushAPNS/APNSAnswer.swift"))
         let reasons = Set(transport.matches(of: /"([A-Z][a-z]+[A-Z][A-Za-z]+)"/).map { String($0.1) })
         #expect(reasons.count > 30 && reasons.contains("BadDeviceToken"))
@@ -122,8 +113,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("no library names a command or an option: only the programs do")
-    func words() throws {
+    @Test("no library names a command or an option: only the programs do") func words() throws {
         // `sealedpush keys …`, a command's part by itself, and an option.
         let typed = /sealedpush |`(keys|trust|device|outbox|receipts) |(^|[ "`(])--[a-z]/
         var literalCount = 0
@@ -178,8 +168,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("only DurableFiles syncs files, because Apple's systems need more than fsync(2)")
-    func syncing() throws {
+    @Test("only DurableFiles syncs files, because Apple's systems need more than fsync(2)") func syncing() throws {
         var callers: [String] = []
         for file in try Checkout.files(in: "Sources", ending: ".swift") {
             if try Checkout.text(file).contains(/\bf(data)?sync\(|F_(FULL|BARRIER)FSYNC/) {
@@ -201,16 +190,14 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("no source file has more than 600 lines")
-    func sizes() throws {
+    @Test("no source file has more than 600 lines") func sizes() throws {
         for file in try Checkout.files(in: "Sources", ending: ".swift") {
             let count = try Checkout.text(file).split(separator: "\n", omittingEmptySubsequences: false).count
             #expect(count <= 600, "\(file.lastPathComponent) has \(count) lines")
         }
     }
 
-    @Test("each trap in Sources has a message, and no to-do is left")
-    func leftovers() throws {
+    @Test("each trap in Sources has a message, and no to-do is left") func leftovers() throws {
         let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X:", "try" + "!", "as" + "! ", "fatal" + "Error("]
         for file in try Checkout.files(in: "Sources", ending: ".swift") {
             let text = try Checkout.text(file)

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// Reads what a newcomer reads.
-@Suite("The demo", .blocking)
-struct DemoTests {
+@Suite("The demo", .blocking) struct DemoTests {
     /// Runs it with the programs beside the tests: building them again would wait for this very test. What a person's
     /// shell may have set besides must not matter.
     private static func run(
@@ -20,8 +19,7 @@ struct DemoTests {
             ] + (path.map { ["PATH=\($0)"] } ?? []) + ["bash", demo] + arguments)
     }
 
-    @Test("every column is filled, and every step ends as it says")
-    func wholeDemo() throws {
+    @Test("every column is filled, and every step ends as it says") func wholeDemo() throws {
         let folder = try TemporaryFolder()
         let result = try Self.run(in: folder)
         #expect(result.status == 0, "\(result.output)\n\(result.errors)")
@@ -87,8 +85,7 @@ struct DemoTests {
         #expect(try String(contentsOfFile: page, encoding: .utf8).contains(#"src="page.js""#))
     }
 
-    @Test("a picture that is there is not overwritten, and nothing is sent")
-    func existingPicture() throws {
+    @Test("a picture that is there is not overwritten, and nothing is sent") func existingPicture() throws {
         let folder = try TemporaryFolder()
         let picture = try folder.write("a photo", to: "photo.png")
         let result = try Self.run(picture, in: folder)
@@ -98,8 +95,7 @@ struct DemoTests {
         #expect(try String(contentsOfFile: picture, encoding: .utf8) == "a photo")
     }
 
-    @Test("the picture of the lock screen in the documents is one that fits a page")
-    func committedPicture() throws {
+    @Test("the picture of the lock screen in the documents is one that fits a page") func committedPicture() throws {
         let picture = Checkout.folder.appending(path: "Docs/lock-screen.png").path
         try Self.expectPNG(picture)
         #expect(try Data(contentsOf: URL(filePath: picture)).count < 200_000)

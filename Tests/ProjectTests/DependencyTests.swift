@@ -3,8 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("Docs/Dependencies.md", .blocking)
-struct DependencyTests {
+@Suite("Docs/Dependencies.md", .blocking) struct DependencyTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -22,8 +21,7 @@ struct DependencyTests {
         try Program(at: "/usr/bin/env").run("bash", folder.appending("Scripts/dependencies").path)
     }
 
-    @Test("has what this checkout resolved, in the same versions")
-    func same() throws {
+    @Test("has what this checkout resolved, in the same versions") func same() throws {
         let result = try compare()
         #expect(result.status == 0 && result.output.isEmpty, "\(result.output)")
     }
@@ -65,8 +63,7 @@ struct DependencyTests {
         #expect(result.status == 1 && result.output.contains("Fuzzing/Package.resolved: swift-nio: here is \(here)0, "))
     }
 
-    @Test("names a license for each package")
-    func licenses() throws {
+    @Test("names a license for each package") func licenses() throws {
         let rows = try Checkout.text(folder.appending("Docs/Dependencies.md")).split(separator: "\n").filter {
             $0.hasPrefix("| ") && !$0.hasPrefix("| package")
         }

@@ -3,8 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("The documents", .blocking)
-struct DocumentTests {
+@Suite("The documents", .blocking) struct DocumentTests {
     /// Those with commands to run.
     private static let documents = [
         "Docs/AppGuide.md", "Docs/KeyManagement.md", "Docs/Operations.md", "Docs/OtherLanguages.md",
@@ -34,8 +33,7 @@ struct DocumentTests {
         let script = try folder.write(
             "set -euo pipefail\nexport PATH=\"\(programs):$PATH\"\nexport TMPDIR=\"\(folder.url.path)\"\n"
                 + "export OUTBOX='\(database?.address ?? "")'\n"
-                + "export XDG_STATE_HOME=\"\(folder.url.path)/state\"\n"
-                + lines.joined(separator: "\n") + "\n",
+                + "export XDG_STATE_HOME=\"\(folder.url.path)/state\"\n" + lines.joined(separator: "\n") + "\n",
             to: "script")
         let result = try Program(at: "/bin/bash", in: folder.url).run(script)
         #expect(result.status == 0, "\(document): \(result.errors)\n\(result.output)")
@@ -75,21 +73,18 @@ struct DocumentTests {
         }
     }
 
-    @Test("no document with commands is left out")
-    func completeness() throws {
+    @Test("no document with commands is left out") func completeness() throws {
         let withCommands = try Checkout.files(in: "", ending: ".md").filter {
             !Self.blocks("sh", in: try Checkout.text($0)).isEmpty
         }
         #expect(withCommands.map(\.path) == Self.documents.map { Checkout.folder.appending(path: $0).path })
     }
 
-    @Test("the README fits on a screen and a half")
-    func firstScreen() throws {
+    @Test("the README fits on a screen and a half") func firstScreen() throws {
         #expect(try Self.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 121)
     }
 
-    @Test("the README's two ends are the examples, word for word")
-    func examples() throws {
+    @Test("the README's two ends are the examples, word for word") func examples() throws {
         let readme = Self.blocks("swift", in: try Self.text("README.md"))
         #expect(readme.count == 2)
         let server = try Self.text("Examples/Server/Server.swift")
@@ -108,8 +103,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("the Swift of both guides compiles, but for what Linux lacks")
-    func guides() throws {
+    @Test("the Swift of both guides compiles, but for what Linux lacks") func guides() throws {
         let folder = try TemporaryFolder()
         let block = /(?:<!-- ([^\n]*) -->\n)?```swift\n(.*?)\n```/.dotMatchesNewlines()
         var files: [String] = []
@@ -129,16 +123,14 @@ struct DocumentTests {
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    @Test("the README's server compiles as it stands there: a file of its own")
-    func pasted() throws {
+    @Test("the README's server compiles as it stands there: a file of its own") func pasted() throws {
         let server = try #require(Self.blocks("swift", in: try Self.text("README.md")).first)
         let folder = try TemporaryFolder()
         let result = try Self.typecheck([try folder.write("\(server)\n", to: "main.swift")])
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    @Test("the server's example names the variable that is missing")
-    func missingVariable() throws {
+    @Test("the server's example names the variable that is missing") func missingVariable() throws {
         let names = ["SENDER_SECRET", "DEVICE_ENROLLMENT", "DEVICE_RECORD", "DEVICE_PROVEN"]
         for (index, name) in names.enumerated() {
             let variables = names.prefix(index).map { "\($0)=something" }
@@ -181,15 +173,13 @@ struct DocumentTests {
         return (own + theirs).map(\.path).filter { FileManager.default.fileExists(atPath: $0) }
     }
 
-    @Test("no link leads nowhere, and every file they name is there")
-    func links() throws {
+    @Test("no link leads nowhere, and every file they name is there") func links() throws {
         var linkCount = 0
         var nameCount = 0
         for file in try Checkout.files(in: "", ending: ".md") {
             let text = try Checkout.text(file)
             let pictures = text.matches(of: /\ssrc="([^"]+)"/).map(\.1)
-            for link in text.matches(of: /\]\(([^)#]+)(#[^)]*)?\)/).map(\.1) + pictures
-            where !link.hasPrefix("http") {
+            for link in text.matches(of: /\]\(([^)#]+)(#[^)]*)?\)/).map(\.1) + pictures where !link.hasPrefix("http") {
                 linkCount += 1
                 let target = file.deletingLastPathComponent().appending(path: String(link))
                 let exists = FileManager.default.fileExists(atPath: target.path(percentEncoded: false))
@@ -206,8 +196,7 @@ struct DocumentTests {
         #expect(nameCount > 10)
     }
 
-    @Test("the specification's worked examples are the vectors they name")
-    func workedExamples() throws {
+    @Test("the specification's worked examples are the vectors they name") func workedExamples() throws {
         let specification = try Self.text("Docs/Specification.md")
         let appendix = try #require(specification.components(separatedBy: "## Appendix A").last)
         let names = appendix.matches(of: /Tests\/Vectors\/([a-z0-9-]+\.txt)/).map { String($0.1) }

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// The steps after a break-in, as Docs/KeyManagement.md has them, from end to end.
-@Suite("The drill of a stolen sender key", .blocking)
-struct DrillTests {
+@Suite("The drill of a stolen sender key", .blocking) struct DrillTests {
     private static func run(_ arguments: String..., in folder: TemporaryFolder) throws -> Program.Result {
         let programs = Program("sealedpush").executable.deletingLastPathComponent().path
         let drill = Checkout.folder.appending(path: "Scripts/special/drill").path

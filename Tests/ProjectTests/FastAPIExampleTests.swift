@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// A real PostgreSQL, a local APNs, simulated phones: Tests/Clients/fastapi-drill.py. Half a minute, and packages of its own.
-@Suite("Examples/FastAPI", .blocking, .enabled(if: Thoroughness.isThorough))
-struct FastAPIExampleTests {
+@Suite("Examples/FastAPI", .blocking, .enabled(if: Thoroughness.isThorough)) struct FastAPIExampleTests {
     @Test("loses no message and shows none twice, with the service and the database killed while people write")
     func killed() throws {
         let setUp = try Program(at: Checkout.folder.appending(path: "Scripts/setup-python").path).run()

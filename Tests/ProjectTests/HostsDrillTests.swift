@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// Real programs, a real PostgreSQL with a standby: Tests/Clients/hosts-drill.py. `Scripts/special/soak-hosts` runs it with 100,000 messages.
-@Suite("Several hosts at one outbox", .blocking)
-struct HostsDrillTests {
+@Suite("Several hosts at one outbox", .blocking) struct HostsDrillTests {
     @Test("couriers killed, connections cut, the server stopped, its standby promoted: each message is shown once")
     func drill() throws {
         let setUp = try Program(at: Checkout.folder.appending(path: "Scripts/setup-python").path).run()

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// With a stand-in for the build, which takes minutes: it says that the programs beside the tests were built.
-@Suite("Installing the programs", .blocking)
-struct InstallTests {
+@Suite("Installing the programs", .blocking) struct InstallTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -30,8 +29,7 @@ struct InstallTests {
         try String(contentsOf: folder.appending(path), encoding: .utf8)
     }
 
-    @Test("both are optimized, stripped, and work")
-    func installs() throws {
+    @Test("both are optimized, stripped, and work") func installs() throws {
         let result = try install("out")
         #expect(result.status == 0, "\(result.errors)")
         #expect(try text("calls").contains("build -c release --product sealedpush\n"))
@@ -44,8 +42,7 @@ struct InstallTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.appending("out/bin").path).count == 2)
     }
 
-    @Test("what is there is not replaced unasked, and nothing is built")
-    func refuses() throws {
+    @Test("what is there is not replaced unasked, and nothing is built") func refuses() throws {
         try FileManager.default.createDirectory(at: folder.appending("out/bin"), withIntermediateDirectories: true)
         _ = try folder.write("mine", to: "out/bin/device-simulator")
         let result = try install("out")

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// What it seals, asks and enrolls is held against Swift by InteropTests.
-@Suite("Clients/Node", .blocking)
-struct NodeClientTests {
+@Suite("Clients/Node", .blocking) struct NodeClientTests {
     private let client = Checkout.folder.appending(path: "Clients/Node")
 
     @Test("its own tests pass: vectors, every bit of a record and a push, a device's life, its README, hostile input")
@@ -15,8 +14,7 @@ struct NodeClientTests {
         #expect(result.output.contains("pass 32\n") && result.output.contains("fail 0\n"), "\(result.output)")
     }
 
-    @Test("what a package of it holds is enough, and it depends on nothing")
-    func package() throws {
+    @Test("what a package of it holds is enough, and it depends on nothing") func package() throws {
         let text = try Data(contentsOf: client.appending(path: "package.json"))
         let manifest = try #require(try JSONSerialization.jsonObject(with: text) as? [String: Any])
         #expect(!manifest.keys.contains { $0.lowercased().hasSuffix("dependencies") })

@@ -4,12 +4,10 @@ import TestSupport
 import Testing
 
 /// What it seals, opens and asks is held against Swift by InteropTests, AttachTests and ReceiptVectorTests.
-@Suite("Clients/Python", .blocking)
-struct PythonClientTests {
+@Suite("Clients/Python", .blocking) struct PythonClientTests {
     private let client = Checkout.folder.appending(path: "Clients/Python")
 
-    @Test("its own tests pass: all vectors, a device's life, its README, hostile input")
-    func tests() throws {
+    @Test("its own tests pass: all vectors, a device's life, its README, hostile input") func tests() throws {
         // Debian's own Python, for which the packages are installed.
         let result = try Program(at: "/usr/bin/python3", in: client).run("-B", "-m", "unittest")
         #expect(result.status == 0, "\(result.errors)")
@@ -37,8 +35,7 @@ struct PythonClientTests {
         // A copy: the build writes beside the sources.
         let folder = try TemporaryFolder()
         let copy = folder.appending("Clients/Python")
-        try FileManager.default.createDirectory(
-            at: copy.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(at: copy.deletingLastPathComponent(), withIntermediateDirectories: true)
         try FileManager.default.copyItem(at: client, to: copy)
         let script = try folder.write("set -eu\npython3() { /usr/bin/python3 \"$@\"; }\n\(lines)\n", to: "script")
         let installed = try Program(at: "/bin/bash", in: folder.url).run(script)

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// With stand-ins for what they would call: nothing is built, and nothing installed.
-@Suite("The scripts", .blocking)
-struct ScriptTests {
+@Suite("The scripts", .blocking) struct ScriptTests {
     private let folder: TemporaryFolder
     private let names: [String]
 
@@ -34,15 +33,13 @@ struct ScriptTests {
         ((try? String(contentsOf: folder.appending("calls"), encoding: .utf8)) ?? "").split(separator: "\n")
     }
 
-    @Test("each fault that Scripts/mutate knows stands where it can be put in")
-    func mutations() throws {
+    @Test("each fault that Scripts/mutate knows stands where it can be put in") func mutations() throws {
         let result = try Program(at: Checkout.folder.appending(path: "Scripts/mutate").path).run("--check")
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
     @Test(
-        "each says what it does when asked, and does nothing else",
-        arguments: [["--help"], ["-h"], ["1", "--help"]])
+        "each says what it does when asked, and does nothing else", arguments: [["--help"], ["-h"], ["1", "--help"]])
     func help(arguments: [String]) throws {
         try FileManager.default.createDirectory(at: folder.appending("work"), withIntermediateDirectories: true)
         #expect(names.count >= 13)
@@ -58,8 +55,7 @@ struct ScriptTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.appending("work").path).isEmpty)
     }
 
-    @Test("each refuses a flag that it does not know; one hands its flags on")
-    func unknownFlags() throws {
+    @Test("each refuses a flag that it does not know; one hands its flags on") func unknownFlags() throws {
         try FileManager.default.createDirectory(at: folder.appending("work"), withIntermediateDirectories: true)
         for name in names where name != "Scripts/build" {
             let result = try run(Checkout.folder.appending(path: name).path, ["--no-such-flag"])
@@ -69,8 +65,7 @@ struct ScriptTests {
         #expect(calls.isEmpty)
     }
 
-    @Test("Scripts/size adds up: the modules' lines are the lines in Sources")
-    func size() throws {
+    @Test("Scripts/size adds up: the modules' lines are the lines in Sources") func size() throws {
         let result = try Program(at: Checkout.folder.appending(path: "Scripts/size").path).run()
         #expect([0, 1].contains(result.status) && result.errors.isEmpty, "\(result.output)\(result.errors)")
         let budgets = result.output.matches(of: /(?m)^(.+?) +(\d+) +(\d+)(  over)?$/).prefix { $0.1 != "module" }
@@ -83,8 +78,7 @@ struct ScriptTests {
         #expect(parts[2].contains("\nsealedpush seal "))
     }
 
-    @Test("a CDPATH that the shell exports leads none of them into another project")
-    func searchPath() throws {
+    @Test("a CDPATH that the shell exports leads none of them into another project") func searchPath() throws {
         let own = folder.appending("work")
         try FileManager.default.createDirectory(
             at: own.appending(path: "Fuzzing/Sources/fuzz-one"), withIntermediateDirectories: true)
@@ -104,8 +98,7 @@ struct ScriptTests {
         let arguments = ["Scripts/fuzz": ["--minutes", "0", "fuzz-one"], "Scripts/install": ["out"]]
         let called = names.filter { $0.hasPrefix("Scripts/") && $0 != "Scripts/setup" }
         for name in called {
-            let result = try run(
-                name, arguments[name] ?? [], variables: ["CDPATH=\(folder.appending("other").path)"])
+            let result = try run(name, arguments[name] ?? [], variables: ["CDPATH=\(folder.appending("other").path)"])
             #expect(result.status == (name == "Scripts/setup-python" ? 69 : 9), "\(name): \(result.errors)")
         }
         #expect(calls.count == called.count)

@@ -3,8 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("Scripts/test", .blocking)
-struct TestScriptTests {
+@Suite("Scripts/test", .blocking) struct TestScriptTests {
     private let script = Checkout.folder.appending(path: "Scripts/test")
 
     @Test("runs each test in one of its two parts: what the first one is made of is left out of the second")

@@ -3,8 +3,7 @@ import TestSupport
 import Testing
 
 /// What a reviewer looks up: each row names the tests that show it, and each of those is there.
-@Suite("Docs/ThreatModel.md")
-struct ThreatModelTests {
+@Suite("Docs/ThreatModel.md") struct ThreatModelTests {
     private let page: String
     private let tests: [Substring: Set<Substring>]
 
@@ -35,8 +34,7 @@ struct ThreatModelTests {
         }
     }
 
-    @Test("numbers its tests without a gap, and uses each")
-    func numbers() {
+    @Test("numbers its tests without a gap, and uses each") func numbers() {
         #expect(tests.keys.sorted { $0.count == $1.count ? $0 < $1 : $0.count < $1.count } == (1...26).map { "T\($0)" })
         let used = Set(page.matches(of: #/\bT[0-9]+\b/#).map(\.0))
         #expect(used == Set(tests.keys))
@@ -45,15 +43,13 @@ struct ThreatModelTests {
         }
     }
 
-    @Test("names a test in every row of an attack, or says by a dash that there can be none")
-    func rows() {
+    @Test("names a test in every row of an attack, or says by a dash that there can be none") func rows() {
         #expect(attacks.count > 100)
         for row in attacks {
             let cell = row.last.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
             #expect(
                 cell.wholeMatch(of: #/-|T[0-9]+( to T[0-9]+)?( \([A-Za-z, ]+\))?(, T[0-9]+( \([A-Za-z, ]+\))?)*/#)
-                    != nil,
-                "\(row)")
+                    != nil, "\(row)")
             // In brackets stands one of the suites that the number stands for.
             for match in cell.matches(of: #/(T[0-9]+) \(([A-Za-z, ]+)\)/#) {
                 let suites = match.2.split(separator: ", ")
@@ -63,8 +59,7 @@ struct ThreatModelTests {
         #expect(attacks.count { $0.last == " - " } < attacks.count / 4)
     }
 
-    @Test("names targets and suites that are there")
-    func suites() throws {
+    @Test("names targets and suites that are there") func suites() throws {
         let folder = Checkout.folder.appending(path: "Tests")
         let names = try #require(FileManager.default.enumerator(atPath: folder.path)).compactMap { $0 as? String }
         for row in page.split(separator: "\n") {

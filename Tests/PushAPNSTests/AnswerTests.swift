@@ -109,8 +109,7 @@ struct AnswerTests {
         #expect(reason.utf8.count <= 256)
     }
 
-    @Test("an error body that is cut at any length is read or ignored, and never traps")
-    func cutBodies() {
+    @Test("an error body that is cut at any length is read or ignored, and never traps") func cutBodies() {
         let whole = Array("{\"reason\":\"Unregistered\",\"timestamp\":1700000000000}".utf8)
         for length in 0..<whole.count { #expect(ErrorBody(Array(whole.prefix(length))).reason == nil) }
         #expect(ErrorBody(whole).reason == "Unregistered")
@@ -144,8 +143,7 @@ struct AnswerTests {
     }
 }
 
-@Suite("What to do about a refusal")
-struct AdviceTests {
+@Suite("What to do about a refusal") struct AdviceTests {
     private static let since = Timestamp(secondsSince1970: 1_700_000_000)
 
     @Test(
@@ -179,8 +177,7 @@ struct AdviceTests {
         #expect(APNSRefusal(status: status, reason: "SomethingNew").advice == advice)
     }
 
-    @Test("a 410 drops a token only with a reason that says so and a timestamp")
-    func gone() {
+    @Test("a 410 drops a token only with a reason that says so and a timestamp") func gone() {
         for reason in ["Unregistered", "ExpiredToken"] {
             #expect(APNSRefusal(status: 410, reason: reason, timestamp: Self.since).advice == .drop)
             #expect(APNSRefusal(status: 410, reason: reason).advice == .unknown)
@@ -191,8 +188,7 @@ struct AdviceTests {
         }
     }
 
-    @Test("each refusal has the outcome that a sender of any service understands")
-    func outcomes() throws {
+    @Test("each refusal has the outcome that a sender of any service understands") func outcomes() throws {
         func outcome(_ status: Int, _ reason: String?, _ timestamp: Timestamp? = nil) -> PushOutcome {
             APNSRefusal(status: status, reason: reason, timestamp: timestamp).outcome
         }

@@ -8,8 +8,7 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Peers that do not behave")
-struct BadPeerTests {
+@Suite("Peers that do not behave") struct BadPeerTests {
     enum Misdeed: String, CaseIterable, Sendable {
         case noHTTP2, unknownStream, dataBeforeHeaders, hugeHeaders, badHPACK, zeroIncrement, statusMissing, cut,
             windowOverflow, badContentLength
@@ -112,8 +111,7 @@ struct BadPeerTests {
         await rig.stop()
     }
 
-    @Test("a server without HTTP/2 is named as such")
-    func alpn() async throws {
+    @Test("a server without HTTP/2 is named as such") func alpn() async throws {
         var behavior = ServerBehavior()
         behavior.protocols = ["http/1.1"]
         try await Self.expectUnreachable(behavior, "the server does not offer HTTP/2 (ALPN h2)")
@@ -124,16 +122,14 @@ struct BadPeerTests {
         let untrusted = "the server's certificate is not trusted or has expired"
         let expired = TestCertificate(validFrom: .now - 7_200, validUntil: .now - 3_600)
         try await Self.expectUnreachable(ServerBehavior(), untrusted, certificate: expired, trusting: expired)
-        try await Self.expectUnreachable(
-            ServerBehavior(), untrusted, certificate: TestCertificate(), trusting: .shared)
+        try await Self.expectUnreachable(ServerBehavior(), untrusted, certificate: TestCertificate(), trusting: .shared)
         let otherName = TestCertificate(host: "example.com")
         try await Self.expectUnreachable(
             ServerBehavior(), "the server's certificate is for another name", certificate: otherName,
             trusting: otherName)
     }
 
-    @Test("a server that speaks something else after TLS is not waited for")
-    func otherProtocol() async throws {
+    @Test("a server that speaks something else after TLS is not waited for") func otherProtocol() async throws {
         var behavior = ServerBehavior()
         behavior.insteadOfHTTP2 = Array("220 mail.example.com ESMTP\r\n".utf8)
         try await Self.expectUnreachable(behavior, nil)
@@ -143,8 +139,7 @@ struct BadPeerTests {
         _ behavior: ServerBehavior, _ reason: String?, certificate: TestCertificate = .shared,
         trusting: TestCertificate = .shared
     ) async throws {
-        let rig = try await Rig(
-            behavior, certificate: certificate, trusting: trusting, configure: withoutDeadlines)
+        let rig = try await Rig(behavior, certificate: certificate, trusting: trusting, configure: withoutDeadlines)
         let outcome = await rig.jumping { await rig.outcome() }
         guard case .unreachable(let text)? = outcome.error else {
             Issue.record("\(outcome)")
@@ -155,8 +150,7 @@ struct BadPeerTests {
         await rig.stop()
     }
 
-    @Test("trust roots that are none are refused")
-    func badRoots() {
+    @Test("trust roots that are none are refused") func badRoots() {
         for text in ["", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
             #expect(throws: APNSConfigurationError.malformedTrustRoots) { try TrustRoots(pem: Array(text.utf8)) }
         }

@@ -26,8 +26,7 @@ struct DeadlineTests {
         await rig.stop()
     }
 
-    @Test("a refusal whose body never ends keeps its status at the deadline")
-    func slowBody() async throws {
+    @Test("a refusal whose body never ends keeps its status at the deadline") func slowBody() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { exchange in
             if exchange.request.body == Rig.request(1).body { return exchange.accept() }
@@ -87,8 +86,7 @@ struct DeadlineTests {
         await rig.stop()
     }
 
-    @Test("an idle connection is pinged each hour, and kept while it answers")
-    func idlePing() async throws {
+    @Test("an idle connection is pinged each hour, and kept while it answers") func idlePing() async throws {
         let rig = try await Rig {
             $0.deadlines.ping = .seconds(1_000_000)
             $0.deadlines.idle = .seconds(100_000_000)
@@ -114,8 +112,7 @@ struct DeadlineTests {
         await rig.stop()
     }
 
-    @Test("a connection that nothing is sent on is closed after a day")
-    func idle() async throws {
+    @Test("a connection that nothing is sent on is closed after a day") func idle() async throws {
         let rig = try await Rig { $0.deadlines.pingWhileIdle = .seconds(1_000_000) }
         #expect(await rig.outcome().isAccepted)
         #expect(rig.server.seen.liveConnectionCount == 1)
@@ -125,8 +122,7 @@ struct DeadlineTests {
         await rig.stop()
     }
 
-    @Test("a push that waits for a stream until its deadline was not sent")
-    func waiting() async throws {
+    @Test("a push that waits for a stream until its deadline was not sent") func waiting() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { $0.putAside() }
         let rig = try await Rig(behavior)
@@ -141,16 +137,13 @@ struct DeadlineTests {
         await rig.stop()
     }
 
-    @Test("more pushes than may wait are turned away at once")
-    func overloaded() async throws {
+    @Test("more pushes than may wait are turned away at once") func overloaded() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { $0.putAside() }
         let rig = try await Rig(behavior) { $0.limits.waitingCount = 10 }
         async let outcomes = rig.deliver(0..<100)
         try await eventually("one is sent") { rig.server.seen.waiting.count == 1 }
-        try await eventually("the others are turned away") {
-            rig.metrics.counter("push_requests", "overloaded") >= 89
-        }
+        try await eventually("the others are turned away") { rig.metrics.counter("push_requests", "overloaded") >= 89 }
         rig.clock.advance(.seconds(30))
         let errors = await outcomes.compactMap { $0.error }
         #expect(errors.count == 100)

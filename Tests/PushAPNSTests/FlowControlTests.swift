@@ -7,8 +7,7 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Windows: never more bytes than the peer takes")
-struct FlowControlTests {
+@Suite("Windows: never more bytes than the peer takes") struct FlowControlTests {
     @Test("bodies arrive whole through windows that are smaller than they are, and that shrink while they are open")
     func smallWindows() async throws {
         var behavior = ServerBehavior()
@@ -58,8 +57,7 @@ struct FlowControlTests {
         await rig.stop()
     }
 
-    @Test("late answers to pushes that were given up disturb nobody")
-    func lateAnswers() async throws {
+    @Test("late answers to pushes that were given up disturb nobody") func lateAnswers() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { exchange in
             if exchange.request.body == Rig.request(0).body { exchange.putAside() } else { exchange.accept() }

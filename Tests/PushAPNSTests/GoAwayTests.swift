@@ -6,8 +6,7 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Connections that end")
-struct GoAwayTests {
+@Suite("Connections that end") struct GoAwayTests {
     @Test("after GOAWAY what is in flight is finished, what was not processed is sent again, and the reason is logged")
     func goAway() async throws {
         var behavior = ServerBehavior()
@@ -26,9 +25,7 @@ struct GoAwayTests {
         try await eventually("ten in flight") { rig.server.seen.waiting.count == 10 }
         let held = rig.server.seen.takeWaiting().sorted { $0.streamID < $1.streamID }
         held[0].connection.goAway(last: held[3].streamID, reason: "Shutdown")
-        try await rig.jumping {
-            try await eventually("six again") { rig.server.seen.requests.count == 1 + 10 + 6 }
-        }
+        try await rig.jumping { try await eventually("six again") { rig.server.seen.requests.count == 1 + 10 + 6 } }
         for exchange in held[0...3] { exchange.accept() }
 
         #expect(await outcomes.allSatisfy { $0.isAccepted })
@@ -38,8 +35,7 @@ struct GoAwayTests {
         await rig.stop()
     }
 
-    @Test("a push that three connections refuse to take was not sent")
-    func goAwayForEver() async throws {
+    @Test("a push that three connections refuse to take was not sent") func goAwayForEver() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { $0.connection.goAway(last: 0, reason: nil) }
         let rig = try await Rig(behavior, configure: withoutDeadlines)
@@ -50,8 +46,7 @@ struct GoAwayTests {
         await rig.stop()
     }
 
-    @Test("REFUSED_STREAM is sent again, any other reset is lost")
-    func resets() async throws {
+    @Test("REFUSED_STREAM is sent again, any other reset is lost") func resets() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { exchange in
             switch exchange.number {
@@ -73,11 +68,7 @@ struct GoAwayTests {
     func endingReasons(status: Int, reason: String) async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { exchange in
-            if exchange.number == 2 {
-                exchange.refuse(status, reason)
-            } else {
-                exchange.accept()
-            }
+            if exchange.number == 2 { exchange.refuse(status, reason) } else { exchange.accept() }
         }
         let rig = try await Rig(behavior, configure: withoutDeadlines)
         rig.trust([0])
@@ -88,8 +79,7 @@ struct GoAwayTests {
         await rig.stop()
     }
 
-    @Test("a cut connection fails what was on it as lost, and the next push gets a new one")
-    func cut() async throws {
+    @Test("a cut connection fails what was on it as lost, and the next push gets a new one") func cut() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { exchange in
             if exchange.connection.number == 1 { exchange.connection.cut() } else { exchange.accept() }

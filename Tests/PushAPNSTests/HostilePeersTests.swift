@@ -9,8 +9,7 @@ import Testing
 @testable import PushAPNS
 
 /// Many at once, where ``BadPeerTests`` takes each by itself. What they cost: Scripts/special/bench-hostile.
-@Suite("Hostile servers beside a good one")
-struct HostilePeersTests {
+@Suite("Hostile servers beside a good one") struct HostilePeersTests {
     /// A client of a hostile server, with a clock of its own.
     private struct Victim: Sendable {
         let deed: HostileDeed

@@ -5,8 +5,7 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Tokens that are proven, and others")
-struct LaneTests {
+@Suite("Tokens that are proven, and others") struct LaneTests {
     @Test("a token that was not accepted before goes over a connection of its own, then over the others'")
     func ownConnection() async throws {
         let rig = try await Rig()
@@ -19,8 +18,7 @@ struct LaneTests {
         await rig.stop()
     }
 
-    @Test("a push that its sender calls proven goes over the others' connection at once")
-    func hint() async throws {
+    @Test("a push that its sender calls proven goes over the others' connection at once") func hint() async throws {
         let rig = try await Rig()
         rig.trust([1])
         #expect(await rig.outcome(1).isAccepted)
@@ -32,8 +30,7 @@ struct LaneTests {
         await rig.stop()
     }
 
-    @Test("a token that is refused for good must prove itself again")
-    func refusedToken() async throws {
+    @Test("a token that is refused for good must prove itself again") func refusedToken() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { exchange in
             if exchange.number == 2 {
@@ -51,8 +48,7 @@ struct LaneTests {
         await rig.stop()
     }
 
-    @Test("bad tokens throttle only their own connection")
-    func throttling() async throws {
+    @Test("bad tokens throttle only their own connection") func throttling() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { exchange in
             let number = Int(exchange.request.header("apns-collapse-id")?.dropFirst(9) ?? "") ?? 0
@@ -77,8 +73,7 @@ struct LaneTests {
         await rig.stop()
     }
 
-    @Test("no more tokens are remembered than was asked for, and those in use stay")
-    func bounded() {
+    @Test("no more tokens are remembered than was asked for, and those in use stay") func bounded() {
         var proven = ProvenTokens(limit: 1_000)
         var forgottenCount = 0
         proven.insert(-7)

@@ -7,10 +7,8 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Cancelling, shutting down, watching")
-struct LifecycleTests {
-    @Test("a cancelled push returns at once and resets its stream; others go on")
-    func cancelled() async throws {
+@Suite("Cancelling, shutting down, watching") struct LifecycleTests {
+    @Test("a cancelled push returns at once and resets its stream; others go on") func cancelled() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { if $0.request.body == Rig.request(0).body { $0.putAside() } else { $0.accept() } }
         let rig = try await Rig(behavior)
@@ -27,8 +25,7 @@ struct LifecycleTests {
         await rig.stop()
     }
 
-    @Test("a push of a cancelled task is not sent")
-    func cancelledBefore() async throws {
+    @Test("a push of a cancelled task is not sent") func cancelledBefore() async throws {
         let rig = try await Rig()
         let task = Task {
             try? await Task.sleep(for: .seconds(60))
@@ -61,8 +58,7 @@ struct LifecycleTests {
         await rig.stop()
     }
 
-    @Test("a service group runs it and shuts it down gracefully")
-    func service() async throws {
+    @Test("a service group runs it and shuts it down gracefully") func service() async throws {
         let rig = try await Rig()
         let group = ServiceGroup(
             services: [rig.transport], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -74,8 +70,7 @@ struct LifecycleTests {
         await rig.stop()
     }
 
-    @Test("a transport that is let go of closes its connections")
-    func letGo() async throws {
+    @Test("a transport that is let go of closes its connections") func letGo() async throws {
         let server = try await TestServer()
         do {
             let transport = try Rig.transport(to: server.port, clock: ManualClock())
@@ -103,8 +98,7 @@ struct LifecycleTests {
         await rig.stop()
     }
 
-    @Test("the metrics count pushes by outcome, times, connections and token renewals")
-    func metrics() async throws {
+    @Test("the metrics count pushes by outcome, times, connections and token renewals") func metrics() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { exchange in
             if exchange.request.body == Rig.request(1).body {

@@ -8,8 +8,7 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("How soon the next connection is made")
-struct ReconnectionTests {
+@Suite("How soon the next connection is made") struct ReconnectionTests {
     @Test("a server that takes one push and then ends the connection is not called on ever again at once")
     func oneAtATime() async throws {
         var behavior = ServerBehavior()
@@ -56,14 +55,12 @@ struct ReconnectionTests {
         await rig.stop()
     }
 
-    @Test("a server that asks for calm gets some, however long the connection has lasted")
-    func calm() async throws {
+    @Test("a server that asks for calm gets some, however long the connection has lasted") func calm() async throws {
         let rig = try await Rig(configure: withoutDeadlines)
         rig.trust([1])
         #expect(await rig.outcome(1).isAccepted)
         try await rig.pass(.seconds(3_600))
-        rig.server.seen.lastConnection?.send(
-            .goAway(lastStreamID: 1, errorCode: .enhanceYourCalm, opaqueData: nil))
+        rig.server.seen.lastConnection?.send(.goAway(lastStreamID: 1, errorCode: .enhanceYourCalm, opaqueData: nil))
         try await eventually("it is closed") { rig.server.seen.liveConnectionCount == 0 }
         async let next = rig.outcome(1)
         try await eventually("it waits") { try await rig.transport.waitsForClock }

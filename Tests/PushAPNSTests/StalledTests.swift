@@ -33,8 +33,7 @@ struct StalledTests {
         await rig.stop()
     }
 
-    @Test("a full connection that answers nothing any more is replaced")
-    func fullAndSilent() async throws {
+    @Test("a full connection that answers nothing any more is replaced") func fullAndSilent() async throws {
         var behavior = ServerBehavior()
         behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 5)]
         behavior.onRequest = { exchange in
@@ -129,8 +128,7 @@ struct StalledTests {
         await rig.stop()
     }
 
-    @Test("cancelled pushes make room in the queue, wherever they stand")
-    func cancelledInTheMiddle() async throws {
+    @Test("cancelled pushes make room in the queue, wherever they stand") func cancelledInTheMiddle() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { $0.putAside() }
         let rig = try await Rig(behavior) { $0.limits.waitingCount = 10 }

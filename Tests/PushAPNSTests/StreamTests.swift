@@ -6,10 +6,8 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Streams: never more than the peer allows")
-struct StreamTests {
-    @Test("one stream until the first success, then as many as the settings say")
-    func firstSuccess() async throws {
+@Suite("Streams: never more than the peer allows") struct StreamTests {
+    @Test("one stream until the first success, then as many as the settings say") func firstSuccess() async throws {
         var behavior = ServerBehavior()
         behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 20)]
         behavior.onRequest = { $0.putAside() }
@@ -33,8 +31,7 @@ struct StreamTests {
         await rig.stop()
     }
 
-    @Test("the stream limit is followed as it goes down to 1 and up again")
-    func limitChanges() async throws {
+    @Test("the stream limit is followed as it goes down to 1 and up again") func limitChanges() async throws {
         var behavior = ServerBehavior()
         behavior.settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 10)]
         behavior.onRequest = { $0.putAside() }
@@ -121,8 +118,7 @@ struct StreamTests {
         await rig.stop()
     }
 
-    @Test("a thousand pushes at once are all answered, each with its own answer")
-    func many() async throws {
+    @Test("a thousand pushes at once are all answered, each with its own answer") func many() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { exchange in
             let number = Int(exchange.request.header("apns-collapse-id")?.dropFirst(9) ?? "") ?? 0

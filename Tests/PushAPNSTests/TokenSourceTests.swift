@@ -10,8 +10,7 @@ import Testing
 @testable import PushAPNS
 
 /// The rules of renewal, without a network.
-@Suite("When a provider token is renewed")
-struct TokenSourceTests {
+@Suite("When a provider token is renewed") struct TokenSourceTests {
     private let clock = ManualClock()
     private let asked = Collected<Timestamp>()
     private let source: TokenSource
@@ -37,8 +36,7 @@ struct TokenSourceTests {
         #expect(ready == 1)
     }
 
-    @Test("at 50 minutes it is renewed and still used, at 58 it is not used any more")
-    func ages() {
+    @Test("at 50 minutes it is renewed and still used, at 58 it is not used any more") func ages() {
         sign()
         clock.advance(.seconds(50 * 60 - 1))
         #expect(ready == 1)
@@ -120,8 +118,7 @@ struct TokenSourceTests {
         #expect(asked.all.count == 2)
     }
 
-    @Test("a clock that was set before the refusal came stops nothing")
-    func setBeforeRefusal() {
+    @Test("a clock that was set before the refusal came stops nothing") func setBeforeRefusal() {
         sign()
         clock.setWall(bySeconds: -7_200)
         guard case .renewed = expired(generation: 1) else {
@@ -132,8 +129,7 @@ struct TokenSourceTests {
     }
 }
 
-@Suite("The provider token")
-struct ProviderTokenTests {
+@Suite("The provider token") struct ProviderTokenTests {
     private struct Claims: JWTPayload {
         let iss: String
         let iat: Int
@@ -147,8 +143,7 @@ struct ProviderTokenTests {
         return try await keys.verify(Array(token.utf8), as: Claims.self)
     }
 
-    @Test("it is signed with ES256 and names key, team and whole seconds")
-    func claims() async throws {
+    @Test("it is signed with ES256 and names key, team and whole seconds") func claims() async throws {
         let rig = try await Rig()
         #expect(await rig.outcome().isAccepted)
         let authorization = rig.server.seen.requests[0].header("authorization")
@@ -181,11 +176,7 @@ struct ProviderTokenTests {
     func expired() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { exchange in
-            if exchange.number == 2 {
-                exchange.refuse(403, "ExpiredProviderToken")
-            } else {
-                exchange.accept()
-            }
+            if exchange.number == 2 { exchange.refuse(403, "ExpiredProviderToken") } else { exchange.accept() }
         }
         let rig = try await Rig(behavior)
         rig.trust([1])
@@ -203,11 +194,7 @@ struct ProviderTokenTests {
     func wrongClock() async throws {
         var behavior = ServerBehavior()
         behavior.onRequest = { exchange in
-            if exchange.number == 1 {
-                exchange.refuse(403, "ExpiredProviderToken")
-            } else {
-                exchange.accept()
-            }
+            if exchange.number == 1 { exchange.refuse(403, "ExpiredProviderToken") } else { exchange.accept() }
         }
         let rig = try await Rig(behavior)
         #expect(await rig.outcome().error == .wrongClock)
@@ -271,8 +258,7 @@ struct ProviderTokenTests {
         "what is no .p8 key, key ID or team ID is refused",
         arguments: [
             (nil, "ABCDE1234", "FGHIJ67890", .malformedIdentifier),
-            (nil, "ABCDE12345", "FGHIJ6789ü", .malformedIdentifier),
-            ("", "ABCDE12345", "FGHIJ67890", .malformedKey),
+            (nil, "ABCDE12345", "FGHIJ6789ü", .malformedIdentifier), ("", "ABCDE12345", "FGHIJ67890", .malformedKey),
             ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "ABCDE12345", "FGHIJ67890", .malformedKey),
         ] as [(String?, String, String, APNSConfigurationError)])
     func badKeys(pem: String?, keyID: String, teamID: String, error: APNSConfigurationError) throws {
@@ -281,8 +267,7 @@ struct ProviderTokenTests {
     }
 
     #if os(Linux)
-        @Test("of a .p8's text nothing is left in memory but what the caller has")
-        func text() throws {
+        @Test("of a .p8's text nothing is left in memory but what the caller has") func text() throws {
             let pem = Array(P256.Signing.PrivateKey().pemRepresentation.utf8)
             let scan = MemoryScan()
             // From the middle of the text, where the secret is.
@@ -295,8 +280,7 @@ struct ProviderTokenTests {
         }
     #endif
 
-    @Test("a .p8 is read with other text around it, and with line ends of another system")
-    func forms() throws {
+    @Test("a .p8 is read with other text around it, and with line ends of another system") func forms() throws {
         let pem = Rig.signingKey.pemRepresentation
         let der = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
         for text in [pem + "\n", "Key of Example\n" + pem, der + pem, pem.replacing("\n", with: "\r\n") + "\r\n"] {
@@ -309,8 +293,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("a key prints its public names only")
-    func description() throws {
+    @Test("a key prints its public names only") func description() throws {
         let key = try ProviderKey(
             pem: Array(Rig.signingKey.pemRepresentation.utf8), keyID: "ABCDE12345", teamID: "FGHIJ67890")
         #expect("\(key)" == "provider key ABCDE12345 of team FGHIJ67890")

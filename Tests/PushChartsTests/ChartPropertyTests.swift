@@ -4,8 +4,7 @@ import Testing
 
 @testable import PushCharts
 
-@Suite("Whatever the points, a chart's picture")
-struct ChartPropertyTests {
+@Suite("Whatever the points, a chart's picture") struct ChartPropertyTests {
     /// Pure, so that no other color in the picture is near it.
     private static let ink = Pixels.Color(red: 255, green: 0, blue: 255)
 
@@ -45,8 +44,7 @@ struct ChartPropertyTests {
         }
     }
 
-    @Test("has no ink in a gap", arguments: PushChart.Kind.allCases)
-    func gap(kind: PushChart.Kind) throws {
+    @Test("has no ink in a gap", arguments: PushChart.Kind.allCases) func gap(kind: PushChart.Kind) throws {
         let picture = try picture(kind, [1, 3, 2, nil, nil, nil, 3, 1, 2])
         let inked = Set(picture.columns(of: Self.ink))
         let edges = (columns(2, of: 9, kind, in: picture), columns(6, of: 9, kind, in: picture))
@@ -73,8 +71,7 @@ struct ChartPropertyTests {
         #expect(sign == 0 ? lines[0] < 60 : lines[0] > area.height - 60)
     }
 
-    @Test("has the color of the trend, where asked")
-    func trend() throws {
+    @Test("has the color of the trend, where asked") func trend() throws {
         let green = PushChart.RGB(red: 0, green: 255, blue: 0)
         let red = PushChart.RGB(red: 255, green: 0, blue: 0)
         let style = ChartStyle(
@@ -90,13 +87,11 @@ struct ChartPropertyTests {
         }
     }
 
-    @Test("never traps: random points, labels and numbers at the edge of what a Double holds")
-    func random() throws {
+    @Test("never traps: random points, labels and numbers at the edge of what a Double holds") func random() throws {
         var random = SeededGenerator()
         let edges: [Double?] = [
             nil, 0, -0.0, 1e308, -1e308, 1.7e308, -1.7e308, Double.leastNonzeroMagnitude, -Double.leastNonzeroMagnitude,
-            1e-300, 1, 1 + 1e-15, 1e16, 1e16 + 2, -1,
-            0.1, 123_456_789.123, 1e15, 9.99e14,
+            1e-300, 1, 1 + 1e-15, 1e16, 1e16 + 2, -1, 0.1, 123_456_789.123, 1e15, 9.99e14,
         ]
         for round in 0..<160 {
             let kind = PushChart.Kind.allCases[round % 4]
@@ -120,8 +115,7 @@ struct ChartPropertyTests {
         }
     }
 
-    @Test("text that is wider than its place ends with an ellipsis there, and no other is cut")
-    func wideText() throws {
+    @Test("text that is wider than its place ends with an ellipsis there, and no other is cut") func wideText() throws {
         for letter in ["W", "i", "\u{4e2d}", "e\u{301}"] {
             for count in [1, 2, 12, 16, 48, 1_000] {
                 let text = String(repeating: letter, count: count)
@@ -140,8 +134,7 @@ struct ChartPropertyTests {
         }
     }
 
-    @Test("of no value is none")
-    func nothing() {
+    @Test("of no value is none") func nothing() {
         for points in [[], [nil], [nil, nil], [.nan], [.infinity]] as [[Double?]] {
             #expect(throws: ChartError.nothingToDraw) { try picture(.line, points) }
         }
@@ -156,8 +149,7 @@ struct ChartPropertyTests {
         }
     }
 
-    @Test("of one value, or of equal ones, has them in the middle")
-    func equal() throws {
+    @Test("of one value, or of equal ones, has them in the middle") func equal() throws {
         for points in [[7], [7, 7, 7], [-1e300], [0, 0]] as [[Double?]] {
             let rows = try picture(.line, points).rows(of: Self.ink)
             let middle = (try #require(rows.first) + (try #require(rows.last))) / 2

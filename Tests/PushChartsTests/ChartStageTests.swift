@@ -9,8 +9,7 @@ import UserNotifications
 @testable import PushService
 @testable import SealedPush
 
-@Suite("The chart stage")
-struct ChartStageTests {
+@Suite("The chart stage") struct ChartStageTests {
     private static let topic: Topic = "com.example.app"
     private let sender = SenderPrivateKey()
     private let phone = DevicePrivateKey()
@@ -65,8 +64,7 @@ struct ChartStageTests {
         #expect(try files().isEmpty)
     }
 
-    @Test("heeds its cancellation, and writes no file")
-    func cancelled() async throws {
+    @Test("heeds its cancellation, and writes no file") func cancelled() async throws {
         let draft = try draft { $0.chart = PushChart(.bar, points: Array(repeating: 1, count: 1_024)) }
         let context = context()
         let task = Task {

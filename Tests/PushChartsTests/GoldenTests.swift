@@ -6,15 +6,13 @@ import Testing
 @testable import PushCharts
 
 /// The pictures in Golden were looked at by people. `WRITE_GOLDEN=1` in the environment writes them anew: look again.
-@Suite("A chart's picture")
-struct GoldenTests {
+@Suite("A chart's picture") struct GoldenTests {
     static let charts: [(name: String, chart: PushChart, style: ChartStyle)] = [
         (
             "line-dark",
             PushChart(
                 .line, points: [182, 184.5, 183, 179.25, 186, nil, nil, 188, 191.5, 187, 193],
-                labels: ["Mon", "Tue", "Wed", "Thu", "Fri"], prefix: "$", color: .trend),
-            ChartStyle(scale: .two)
+                labels: ["Mon", "Tue", "Wed", "Thu", "Fri"], prefix: "$", color: .trend), ChartStyle(scale: .two)
         ),
         (
             "area-light",
@@ -60,8 +58,7 @@ struct GoldenTests {
         return Double(count) / Double(picture.width * picture.height)
     }
 
-    @Test("differs from another chart's by more than that: a point moved is noticed")
-    func sensitivity() throws {
+    @Test("differs from another chart's by more than that: a point moved is noticed") func sensitivity() throws {
         let (_, chart, style) = Self.charts[0]
         var moved = chart
         moved.points[3] = 192

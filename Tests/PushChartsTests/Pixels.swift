@@ -14,8 +14,7 @@ struct Pixels {
 
         /// The greatest difference of the three.
         func distance(to other: Color) -> Int {
-            max(
-                abs(Int(red) - Int(other.red)), abs(Int(green) - Int(other.green)), abs(Int(blue) - Int(other.blue)))
+            max(abs(Int(red) - Int(other.red)), abs(Int(green) - Int(other.green)), abs(Int(blue) - Int(other.blue)))
         }
     }
 

@@ -2,8 +2,7 @@ import Testing
 
 @testable import PushCore
 
-@Suite("ChaCha20-Poly1305")
-struct ChaCha20Poly1305Tests {
+@Suite("ChaCha20-Poly1305") struct ChaCha20Poly1305Tests {
     /// RFC 8439 section 2.8.2.
     private let key: [UInt8] = Array(0x80...0x9f)
     private let nonce = bytes(hex: "070000004041424344454647")
@@ -20,20 +19,17 @@ struct ChaCha20Poly1305Tests {
             1ae10b594f09e26a7e902ecbd0600691
             """)
 
-    @Test("gives RFC 8439's answer in both directions")
-    func rfc8439() {
+    @Test("gives RFC 8439's answer in both directions") func rfc8439() {
         #expect(seal(plaintext) == sealed)
         #expect(open(sealed) == plaintext)
     }
 
-    @Test("seals and opens nothing at all")
-    func empty() {
+    @Test("seals and opens nothing at all") func empty() {
         #expect(seal([]).count == 16)
         #expect(open(seal([])) == [])
     }
 
-    @Test("opens into a buffer of the right length only")
-    func wrongBuffer() {
+    @Test("opens into a buffer of the right length only") func wrongBuffer() {
         for count in [0, plaintext.count - 1, plaintext.count + 1] {
             var isOpen = true
             _ = output(count) { isOpen = open(sealed, into: $0) }

@@ -4,8 +4,7 @@ import Testing
 
 @testable import PushCore
 
-@Suite("An Ed25519 public key")
-struct Ed25519PublicKeyTests {
+@Suite("An Ed25519 public key") struct Ed25519PublicKeyTests {
     /// One in the main subgroup; below it, the same point plus one of order 8, 4 and 2.
     private static let good = "7767a3242dc9b58bbc68488c1265cc6cc5f26c6f3c88a5d55e901b0734dca572"
     private static let mixed = [
@@ -21,8 +20,7 @@ struct Ed25519PublicKeyTests {
         "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
     ]
 
-    @Test("in the main subgroup is taken, and keeps its bytes")
-    func good() throws {
+    @Test("in the main subgroup is taken, and keeps its bytes") func good() throws {
         #expect(try Ed25519PublicKey(bytes(hex: Self.good)).bytes == bytes(hex: Self.good))
         for _ in 0..<20 {
             let theirs = Array(Curve25519.Signing.PrivateKey().publicKey.rawRepresentation)
@@ -30,8 +28,7 @@ struct Ed25519PublicKeyTests {
         }
     }
 
-    @Test("of low order is refused, with either sign", arguments: lowOrder)
-    func lowOrderPoint(hex: String) {
+    @Test("of low order is refused, with either sign", arguments: lowOrder) func lowOrderPoint(hex: String) {
         var key = bytes(hex: hex)
         expectRefused(key)
         key[31] ^= 0x80
@@ -41,8 +38,7 @@ struct Ed25519PublicKeyTests {
     @Test("that is mixed with a point of low order is refused", arguments: mixed)
     func mixedOrder(hex: String) { expectRefused(bytes(hex: hex)) }
 
-    @Test("that is not below 2^255 − 19 is refused", arguments: 0..<19)
-    func notReduced(offset: Int) {
+    @Test("that is not below 2^255 − 19 is refused", arguments: 0..<19) func notReduced(offset: Int) {
         for top in [0x7f, 0xff] as [UInt8] {
             expectRefused([UInt8(0xed + offset)] + [UInt8](repeating: 0xff, count: 30) + [top])
         }
@@ -54,8 +50,7 @@ struct Ed25519PublicKeyTests {
     @Test("of another length than 32 bytes is refused", arguments: [0, 1, 31, 33, 64])
     func wrongLength(count: Int) { expectRefused([UInt8](bytes(hex: Self.good) + bytes(hex: Self.good))[..<count]) }
 
-    @Test("verifies what swift-crypto has signed")
-    func swiftCrypto() throws {
+    @Test("verifies what swift-crypto has signed") func swiftCrypto() throws {
         var random = SeededGenerator()
         for count in [0, 1, 63, 64, 200, 5_000] {
             let message = random.bytes(count)
@@ -97,8 +92,7 @@ struct Ed25519PublicKeyTests {
     }
 }
 
-@Suite("An Ed25519 secret key")
-struct Ed25519SecretKeyTests {
+@Suite("An Ed25519 secret key") struct Ed25519SecretKeyTests {
     /// RFC 8032 section 7.1: secret key, public key, message, signature.
     private static let vectors = [
         (
@@ -129,8 +123,7 @@ struct Ed25519SecretKeyTests {
         ),
     ]
 
-    @Test("gives RFC 8032's answers, section 7.1", arguments: vectors.indices)
-    func rfc8032(index: Int) throws {
+    @Test("gives RFC 8032's answers, section 7.1", arguments: vectors.indices) func rfc8032(index: Int) throws {
         let (secret, publicKey, message, signature) = Self.vectors[index]
         let key = Ed25519PrivateKey(bytes(hex: secret))
         #expect(key.publicKey.bytes == bytes(hex: publicKey))
@@ -157,8 +150,7 @@ struct Ed25519SecretKeyTests {
 
     @testable import PushCore
 
-    @Suite("After an Ed25519 key has gone, the process's memory", .serialized)
-    struct Ed25519WipingTests {
+    @Suite("After an Ed25519 key has gone, the process's memory", .serialized) struct Ed25519WipingTests {
         /// The first 32 bytes of SHA-256 of a sentence, and both halves of its SHA-512, from which the signing scalar and
         /// the nonces come.
         private static let seed: StaticString = "0a1f3bb7a11448da5aade7e9c940fb68d161a54ce719e97dfc503aabd5cbbeba"
@@ -175,8 +167,7 @@ struct Ed25519SecretKeyTests {
             #expect(!key.publicKey.verify(signature, of: [1, 2, 4]))
         }
 
-        @Test("holds none of it, and one copy while it lives and signs")
-        func secretKey() throws {
+        @Test("holds none of it, and one copy while it lives and signs") func secretKey() throws {
             let scan = MemoryScan()
             do {
                 let key = Ed25519PrivateKey(copying: UnsafeRawBufferPointer(scan.secret))
@@ -190,8 +181,7 @@ struct Ed25519SecretKeyTests {
             #expect(left == 0)
         }
 
-        @Test("holds neither the scalar nor the prefix that it signs with, also while it lives")
-        func derived() throws {
+        @Test("holds neither the scalar nor the prefix that it signs with, also while it lives") func derived() throws {
             let (seed, scalar, prefix) = (MemoryScan(), MemoryScan(), MemoryScan())
             fill(seed.secret, Self.seed)
             fill(scalar.secret, Self.scalar)

@@ -3,10 +3,8 @@ import Testing
 
 @testable import PushCore
 
-@Suite("HKDF with SHA-256")
-struct HKDFTests {
-    @Test("takes its inputs in parts as if they were one")
-    func parts() {
+@Suite("HKDF with SHA-256") struct HKDFTests {
+    @Test("takes its inputs in parts as if they were one") func parts() {
         let whole = Array("abcdefgh".utf8)
         let parts = whole.withUnsafeBytes { whole in
             let front = UnsafeRawBufferPointer(rebasing: whole[..<3])
@@ -21,8 +19,7 @@ struct HKDFTests {
         #expect(parts.expanded == expand(extract(salt: [], whole), info: whole, 50))
     }
 
-    @Test("stops a program that asks for no bytes, or for more than 8,160")
-    func lengths() async {
+    @Test("stops a program that asks for no bytes, or for more than 8,160") func lengths() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = output(0) { PushCore.HKDF.expand(.empty, info: .empty, into: $0) }
@@ -43,9 +40,7 @@ struct HKDFTests {
 
     private func expand(_ prk: [UInt8], info: [UInt8], _ count: Int) -> [UInt8] {
         output(count) { output in
-            prk.withUnsafeBytes { prk in
-                info.withUnsafeBytes { PushCore.HKDF.expand(prk, info: $0, into: output) }
-            }
+            prk.withUnsafeBytes { prk in info.withUnsafeBytes { PushCore.HKDF.expand(prk, info: $0, into: output) } }
         }
     }
 }

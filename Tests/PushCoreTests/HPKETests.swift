@@ -5,8 +5,7 @@ import Testing
 
 @testable import PushCore
 
-@Suite("An HPKE context")
-struct HPKEContextTests {
+@Suite("An HPKE context") struct HPKEContextTests {
     private let info = HPKEInfo(Array("an app".utf8))
     private let plaintext = Array("a message".utf8)
     private let aad = Array("a header".utf8)
@@ -43,16 +42,14 @@ struct HPKEContextTests {
         }
     }
 
-    @Test("changes the last four bytes of the nonce only")
-    func nonce() {
+    @Test("changes the last four bytes of the nonce only") func nonce() {
         let pair = Pair(info: info)
         func nonce(_ number: UInt32) -> [UInt8] { pair.sender.withKeyAndNonce(number) { Array($1) } }
         let change = zip(nonce(0), nonce(0x0102_0304)).map { $0 ^ $1 }
         #expect(change == [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4])
     }
 
-    @Test("does not open under another info, sender or recipient")
-    func otherParties() {
+    @Test("does not open under another info, sender or recipient") func otherParties() {
         for pair in [
             Pair(info: info, receiverInfo: HPKEInfo(Array("an apq".utf8))),
             Pair(info: info, receiverInfo: HPKEInfo([])),
@@ -62,8 +59,7 @@ struct HPKEContextTests {
         }
     }
 
-    @Test("does not open other additional data, nor anything altered or cut")
-    func altered() {
+    @Test("does not open other additional data, nor anything altered or cut") func altered() {
         let pair = Pair(info: info)
         let ciphertext = pair.sender.seal(plaintext, aad: aad, 7)
         #expect(pair.receiver.open(ciphertext, aad: [], 7) == nil)
@@ -78,8 +74,7 @@ struct HPKEContextTests {
         }
     }
 
-    @Test("is new each time, for the same parties")
-    func fresh() {
+    @Test("is new each time, for the same parties") func fresh() {
         let from = X25519PrivateKey.random()
         let to = X25519PrivateKey.random()
         let first = HPKEContext(sendingTo: to.publicKey, from: from, info: info)
@@ -88,8 +83,7 @@ struct HPKEContextTests {
         #expect(first.seal(plaintext, aad: aad, 0) != second.seal(plaintext, aad: aad, 0))
     }
 
-    @Test("serves many threads at once")
-    func threads() {
+    @Test("serves many threads at once") func threads() {
         let pair = Pair(info: info)
         let failures = Locked(0)
         let (plaintext, aad) = (plaintext, aad)
@@ -105,8 +99,7 @@ struct HPKEContextTests {
 }
 
 /// A second opinion: swift-crypto's HPKE, which knows nothing of this package.
-@Suite("swift-crypto's HPKE")
-struct SwiftCryptoHPKETests {
+@Suite("swift-crypto's HPKE") struct SwiftCryptoHPKETests {
     private let suite = Crypto.HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
     private let recipient = Curve25519.KeyAgreement.PrivateKey()
     private let sender = Curve25519.KeyAgreement.PrivateKey()
@@ -116,8 +109,7 @@ struct SwiftCryptoHPKETests {
         X25519PrivateKey(Array(key.rawRepresentation))
     }
 
-    @Test("opens what a context seals, message after message")
-    func theyOpen() throws {
+    @Test("opens what a context seals, message after message") func theyOpen() throws {
         var random = SeededGenerator()
         let context = HPKEContext(
             sendingTo: try ours(recipient).publicKey, from: try ours(sender), info: HPKEInfo(info))
@@ -132,8 +124,7 @@ struct SwiftCryptoHPKETests {
         }
     }
 
-    @Test("seals what a context opens, in any order")
-    func theySeal() throws {
+    @Test("seals what a context opens, in any order") func theySeal() throws {
         var random = SeededGenerator()
         var theirs = try Crypto.HPKE.Sender(
             recipientKey: recipient.publicKey, ciphersuite: suite, info: Data(info), authenticatedBy: sender)
@@ -153,8 +144,7 @@ struct SwiftCryptoHPKETests {
 }
 
 /// RFC 9180, appendix A.2.3.
-@Suite("RFC 9180's vectors for mode_auth")
-struct RFC9180Tests {
+@Suite("RFC 9180's vectors for mode_auth") struct RFC9180Tests {
     private let vectors: VectorFile
     private let info: HPKEInfo
 
@@ -181,8 +171,7 @@ struct RFC9180Tests {
         #expect(X25519PrivateKey(vectors.bytes("sk\(name)m")).publicKey.bytes == vectors.bytes("pk\(name)m"))
     }
 
-    @Test("both sides come to the RFC's shared secret")
-    func sharedSecret() throws {
+    @Test("both sides come to the RFC's shared secret") func sharedSecret() throws {
         let enc = try X25519PublicKey(vectors.bytes("enc"))
         let sent = AuthenticatedKEM.encapsulate(
             to: try X25519PublicKey(vectors.bytes("pkRm")), from: X25519PrivateKey(vectors.bytes("skSm")),
@@ -193,8 +182,7 @@ struct RFC9180Tests {
         #expect(received.array == vectors.bytes("shared_secret"))
     }
 
-    @Test("the key schedule has the RFC's inner values, exporter secret included")
-    func keySchedule() throws {
+    @Test("the key schedule has the RFC's inner values, exporter secret included") func keySchedule() throws {
         #expect(info.keyScheduleContext == vectors.bytes("key_schedule_context"))
         let secret = HPKEContext.secret(WipedBytes(vectors.bytes("shared_secret")))
         #expect(secret.array == vectors.bytes("secret"))
@@ -206,8 +194,7 @@ struct RFC9180Tests {
         #expect(exporterSecret == vectors.bytes("exporter_secret"))
     }
 
-    @Test("both sides hold the RFC's enc, key and base nonce")
-    func keyAndBaseNonce() throws {
+    @Test("both sides hold the RFC's enc, key and base nonce") func keyAndBaseNonce() throws {
         func check(_ context: borrowing HPKEContext) {
             #expect(context.enc == vectors.bytes("enc"))
             let (key, nonce) = context.withKeyAndNonce(0) { (Array($0), Array($1)) }
@@ -218,8 +205,7 @@ struct RFC9180Tests {
         check(try receiving())
     }
 
-    @Test("every message that the RFC gives is sealed and opened")
-    func messages() throws {
+    @Test("every message that the RFC gives is sealed and opened") func messages() throws {
         #expect(vectors.sequences.map { $0["sequence"] } == ["0", "1", "2", "4", "255", "256"])
         let sender = try sending()
         let receiver = try receiving()

@@ -4,18 +4,14 @@ import Testing
 
 @testable import PushCore
 
-@Suite("The hashes")
-struct HashesTests {
-    @Test("SHA-256 has FIPS 180-4's answers for abc and for nothing")
-    func sha256() {
+@Suite("The hashes") struct HashesTests {
+    @Test("SHA-256 has FIPS 180-4's answers for abc and for nothing") func sha256() {
         #expect(
-            sha256(Array("abc".utf8))
-                == bytes(hex: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
+            sha256(Array("abc".utf8)) == bytes(hex: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
         #expect(sha256([]) == bytes(hex: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"))
     }
 
-    @Test("SHA-256 agrees with swift-crypto at every length up to 300 bytes")
-    func sha256OfEveryLength() {
+    @Test("SHA-256 agrees with swift-crypto at every length up to 300 bytes") func sha256OfEveryLength() {
         var random = SeededGenerator()
         for count in 0...300 {
             let message = random.bytes(count)
@@ -25,8 +21,7 @@ struct HashesTests {
 
     private func sha256(_ message: [UInt8]) -> [UInt8] { message.withUnsafeBytes { PushCore.SHA256.hash($0) } }
 
-    @Test("BLAKE2b has RFC 7693's answer for abc")
-    func blake2b() {
+    @Test("BLAKE2b has RFC 7693's answer for abc") func blake2b() {
         let expected = """
             ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1
             7d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923
@@ -34,8 +29,7 @@ struct HashesTests {
         #expect(BLAKE2b.hash(Array("abc".utf8), byteCount: 64) == bytes(hex: expected))
     }
 
-    @Test("keyed BLAKE2b has the answers of the algorithm's own blake2b-kat.txt")
-    func keyedBLAKE2b() {
+    @Test("keyed BLAKE2b has the answers of the algorithm's own blake2b-kat.txt") func keyedBLAKE2b() {
         let key: [UInt8] = Array(0..<64)
         let empty = """
             10ebb67700b1868efb4417987acf4690ae9d972fb7a590c2f02871799aaa4786
@@ -49,8 +43,7 @@ struct HashesTests {
         #expect(keyed([0], key, 64) == bytes(hex: oneByte))
     }
 
-    @Test("BLAKE2b's length is a parameter, not a cut")
-    func length() {
+    @Test("BLAKE2b's length is a parameter, not a cut") func length() {
         let message = Array("abc".utf8)
         for count in 16..<64 {
             #expect(BLAKE2b.hash(message, byteCount: count) != Array(BLAKE2b.hash(message, byteCount: 64)[..<count]))
@@ -60,8 +53,7 @@ struct HashesTests {
                 == bytes(hex: "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319"))
     }
 
-    @Test("BLAKE2b stops a program that asks for too short a hash or gives too short a key")
-    func wrongCalls() async {
+    @Test("BLAKE2b stops a program that asks for too short a hash or gives too short a key") func wrongCalls() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = BLAKE2b.hash([], byteCount: 15)
@@ -77,10 +69,8 @@ struct HashesTests {
     }
 }
 
-@Suite("The comparison in constant time")
-struct ConstantTimeTests {
-    @Test("finds equal bytes equal, at every length up to 100")
-    func equal() {
+@Suite("The comparison in constant time") struct ConstantTimeTests {
+    @Test("finds equal bytes equal, at every length up to 100") func equal() {
         var random = SeededGenerator()
         for count in 0...100 {
             let bytes = random.bytes(count)
@@ -88,8 +78,7 @@ struct ConstantTimeTests {
         }
     }
 
-    @Test("finds a difference in any single bit")
-    func everyBit() {
+    @Test("finds a difference in any single bit") func everyBit() {
         var random = SeededGenerator()
         let bytes = random.bytes(40)
         for bit in 0..<bytes.count * 8 {
@@ -99,31 +88,26 @@ struct ConstantTimeTests {
         }
     }
 
-    @Test("finds different lengths different, also where one begins with the other")
-    func lengths() {
+    @Test("finds different lengths different, also where one begins with the other") func lengths() {
         #expect(!ConstantTime.areEqual([], [0]))
         #expect(!ConstantTime.areEqual([1, 2], [1, 2, 0]))
         #expect(!ConstantTime.areEqual([1, 2, 3], [1, 2]))
     }
 
-    @Test("takes buffers without an address")
-    func noAddress() {
+    @Test("takes buffers without an address") func noAddress() {
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
         #expect(ConstantTime.areEqual(nothing, nothing))
         [1, 2].withUnsafeBytes { #expect(!ConstantTime.areEqual(nothing, $0)) }
     }
 }
 
-@Suite("Random bytes")
-struct SecureRandomTests {
-    @Test("differ each time")
-    func different() {
+@Suite("Random bytes") struct SecureRandomTests {
+    @Test("differ each time") func different() {
         let draws = (0..<1_000).map { _ in SecureRandom.bytes(count: 16) }
         #expect(Set(draws).count == 1_000)
     }
 
-    @Test("fill the whole buffer and nothing beside it")
-    func fill() {
+    @Test("fill the whole buffer and nothing beside it") func fill() {
         var seen = [Set<UInt8>](repeating: [], count: 34)
         for _ in 0..<20 {
             let buffer = output(34) { SecureRandom.fill(UnsafeMutableRawBufferPointer(rebasing: $0[1..<33])) }
@@ -133,17 +117,14 @@ struct SecureRandomTests {
         #expect(seen[1..<33].allSatisfy { $0.count > 5 })
     }
 
-    @Test("may be none")
-    func none() {
+    @Test("may be none") func none() {
         #expect(SecureRandom.bytes(count: 0) == [])
         SecureRandom.fill(UnsafeMutableRawBufferPointer(start: nil, count: 0))
     }
 }
 
-@Suite("libsodium")
-struct SodiumTests {
-    @Test("has no problem here")
-    func ready() { #expect(Sodium.problem == nil) }
+@Suite("libsodium") struct SodiumTests {
+    @Test("has no problem here") func ready() { #expect(Sodium.problem == nil) }
 
     @Test(
         "is taken from 1.0.18 on",
@@ -154,10 +135,8 @@ struct SodiumTests {
 }
 
 /// Specification 4.1 and 4.3.
-@Suite("Padding")
-struct PaddingTests {
-    @Test("comes off again, for every content length from 1 to 600 bytes")
-    func everyLength() {
+@Suite("Padding") struct PaddingTests {
+    @Test("comes off again, for every content length from 1 to 600 bytes") func everyLength() {
         var random = SeededGenerator()
         for count in 1...600 {
             let content = random.bytes(count)
@@ -171,33 +150,28 @@ struct PaddingTests {
         }
     }
 
-    @Test("comes off content that itself ends like padding")
-    func deceptive() {
+    @Test("comes off content that itself ends like padding") func deceptive() {
         for content in [[0x80], [0x80, 0], [0, 0], [0], [1, 0x80, 0, 0]] as [[UInt8]] {
             #expect(contentByteCount(pad(content, to: 16)) == content.count)
         }
     }
 
-    @Test("around no content is refused, at every length up to 600 bytes")
-    func empty() {
+    @Test("around no content is refused, at every length up to 600 bytes") func empty() {
         for count in 1...600 { #expect(contentByteCount(pad([], to: count)) == nil) }
     }
 
-    @Test("of zeros only is refused, and so is nothing at all")
-    func zeros() {
+    @Test("of zeros only is refused, and so is nothing at all") func zeros() {
         for count in 0...600 { #expect(contentByteCount([UInt8](repeating: 0, count: count)) == nil) }
     }
 
-    @Test("that does not begin with 0x80 is refused, for every other byte")
-    func otherMarks() {
+    @Test("that does not begin with 0x80 is refused, for every other byte") func otherMarks() {
         for mark in 1...255 as ClosedRange<UInt8> where mark != 0x80 {
             #expect(contentByteCount([7, mark]) == nil)
             #expect(contentByteCount([7, 0x80, mark, 0, 0]) == nil)
         }
     }
 
-    @Test("needs room for one byte: a full buffer stops the program")
-    func noRoom() async {
+    @Test("needs room for one byte: a full buffer stops the program") func noRoom() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = output(4) { Padding.pad($0, contentByteCount: 4) }

@@ -9,8 +9,7 @@ import Testing
     import Glibc
 #endif
 
-@Suite("A guarded secret")
-struct GuardedSecretTests {
+@Suite("A guarded secret") struct GuardedSecretTests {
     struct Failure: Error {}
 
     @Test("lends what was filled in, and zeros where nothing was", arguments: [1, 31, 32, 4_096, 4_097, 65_536])
@@ -35,8 +34,7 @@ struct GuardedSecretTests {
     }
 
     #if os(Linux)
-        @Test("is read-only: writing to it crashes")
-        func readOnly() async {
+        @Test("is read-only: writing to it crashes") func readOnly() async {
             await #expect(processExitsWith: .signal(SIGSEGV)) {
                 dieQuietly()
                 let secret = GuardedSecret(count: 32) { SecureRandom.fill($0) }
@@ -44,8 +42,7 @@ struct GuardedSecretTests {
             }
         }
 
-        @Test("has a guard page behind its last byte: reading on crashes")
-        func guardPage() async {
+        @Test("has a guard page behind its last byte: reading on crashes") func guardPage() async {
             await #expect(processExitsWith: .signal(SIGSEGV)) {
                 dieQuietly()
                 let secret = GuardedSecret(count: 32) { SecureRandom.fill($0) }
@@ -54,8 +51,7 @@ struct GuardedSecretTests {
             }
         }
 
-        @Test("can't be read once it is gone")
-        func gone() async {
+        @Test("can't be read once it is gone") func gone() async {
             await #expect(processExitsWith: .signal(SIGSEGV)) {
                 dieQuietly()
                 var start: UnsafeRawPointer?
@@ -68,8 +64,7 @@ struct GuardedSecretTests {
         }
     #endif
 
-    @Test("of no bytes, or of more than 65,536, stops the program")
-    func wrongCount() async {
+    @Test("of no bytes, or of more than 65,536, stops the program") func wrongCount() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = GuardedSecret(count: 0) { _ in }
@@ -81,10 +76,8 @@ struct GuardedSecretTests {
     }
 }
 
-@Suite("Locked state")
-struct LockedTests {
-    @Test("counts right while eight threads want it")
-    func contention() {
+@Suite("Locked state") struct LockedTests {
+    @Test("counts right while eight threads want it") func contention() {
         let counter = Locked(0)
         onThreads(8) { _ in
             for _ in 0..<1_000 {
@@ -99,8 +92,7 @@ struct LockedTests {
         #expect(counter.withLock { $0 } == 8_000)
     }
 
-    @Test("is free again after an error")
-    func errors() {
+    @Test("is free again after an error") func errors() {
         struct Failure: Error {}
         let value = Locked(1)
         #expect(throws: Failure.self) {
@@ -112,16 +104,14 @@ struct LockedTests {
         #expect(value.withLock { $0 } == 2)
     }
 
-    @Test("may hold what can't be copied")
-    func noncopyable() {
+    @Test("may hold what can't be copied") func noncopyable() {
         let scratch = Locked(WipedBytes(count: 4))
         scratch.withLock { $0.withMutableBytes { $0[2] = 9 } }
         #expect(scratch.withLock { $0.array } == [0, 0, 9, 0])
     }
 }
 
-@Suite("Wiped bytes")
-struct WipedBytesTests {
+@Suite("Wiped bytes") struct WipedBytesTests {
     struct Failure: Error {}
 
     @Test("are zero at first, also in memory that was used before", arguments: [1, 32, 1_000, 10_000])
@@ -136,8 +126,7 @@ struct WipedBytesTests {
         #expect(scratch.array == [UInt8](repeating: 0, count: count))
     }
 
-    @Test("lend what was written, and take what is written later")
-    func write() {
+    @Test("lend what was written, and take what is written later") func write() {
         var scratch = WipedBytes(count: 3) { $0[0] = 1 }
         scratch.withMutableBytes { $0[2] = 3 }
         #expect(scratch.array == [1, 0, 3])
@@ -154,8 +143,7 @@ struct WipedBytesTests {
         }
     }
 
-    @Test("of no length stop the program")
-    func wrongCount() async {
+    @Test("of no length stop the program") func wrongCount() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = WipedBytes(count: 0)

@@ -1,8 +1,7 @@
 import PushCore
 import Testing
 
-@Suite("A key of files")
-struct StorageKeyTests {
+@Suite("A key of files") struct StorageKeyTests {
     private let plaintext = Array("a secret of some length".utf8)
 
     private func key(_ byte: UInt8 = 1, salt: [UInt8] = [9]) -> StorageKey {
@@ -46,15 +45,13 @@ struct StorageKeyTests {
         #expect(texts.allSatisfy { $0 == nil })
     }
 
-    @Test("what holds no byte does not open, though its tag may hold")
-    func nothing() {
+    @Test("what holds no byte does not open, though its tag may hold") func nothing() {
         let sealed = [UInt8]().withUnsafeBytes { key().seal($0, additionalData: [1]) }
         let text = opened(sealed, with: key(), [1])
         #expect(text == nil)
     }
 
-    @Test("a MAC holds for its bytes under its key alone, and is made with a key of its own")
-    func macs() {
+    @Test("a MAC holds for its bytes under its key alone, and is made with a key of its own") func macs() {
         let mac = key().mac([1, 2, 3])
         // HKDF-SHA256 with both labels, and BLAKE2b, as Python's hmac and hashlib have them.
         #expect(mac == bytes(hex: "863ac71a1770c53dbb5f71ae70a005fa7fa08b5745a5968a2c5263cedb3d3edd"))
@@ -68,16 +65,12 @@ struct StorageKeyTests {
     }
 }
 
-@Suite("Argon2id")
-struct Argon2idTests {
+@Suite("Argon2id") struct Argon2idTests {
     /// Made with OpenSSL's (by way of Python's cryptography): one lane, 64 MiB.
     @Test(
         "has the answers of another implementation",
         arguments: [
-            (
-                "correct horse battery staple", 3,
-                "0d1a3c6523c8f06e4e0af9c515aa5b5448cfebd6838f2d52c3d8b6ef8ddc3c2e"
-            ),
+            ("correct horse battery staple", 3, "0d1a3c6523c8f06e4e0af9c515aa5b5448cfebd6838f2d52c3d8b6ef8ddc3c2e"),
             ("", 2, "bed4350c496024724d50592eb2cd4f61b3333ea871c495f63a4f687aed67f82c"),
         ])
     func answers(passphrase: String, operations: UInt64, key: String) throws {
@@ -100,8 +93,7 @@ struct Argon2idTests {
         #expect((Argon2id.Cost(operations: operations, memoryByteCount: memory) != nil) == isTaken)
     }
 
-    @Test("costs by default what its second recommended option says")
-    func standard() {
+    @Test("costs by default what its second recommended option says") func standard() {
         #expect(Argon2id.Cost.standard == Argon2id.Cost(operations: 3, memoryByteCount: 64 << 20))
     }
 }

@@ -4,15 +4,12 @@ import Testing
 @testable import PushCore
 
 /// Cases that were made to break libraries, by people who have broken many. Source: the head of each file.
-@Suite("Wycheproof's cases")
-struct WycheproofTests {
+@Suite("Wycheproof's cases") struct WycheproofTests {
     /// One case: its values by name.
     private struct Case {
         let values: [String: String]
 
-        func bytes(_ name: String) throws -> [UInt8] {
-            PushCoreTests.bytes(hex: try #require(values[name], "\(name)"))
-        }
+        func bytes(_ name: String) throws -> [UInt8] { PushCoreTests.bytes(hex: try #require(values[name], "\(name)")) }
 
         var number: String { values["sequence"] ?? "?" }
         var isValid: Bool { values["result"] == "valid" }
@@ -41,8 +38,7 @@ struct WycheproofTests {
         #expect(refusedCount > 30)
     }
 
-    @Test("Ed25519: no false signature is taken, and no good one refused")
-    func ed25519() throws {
+    @Test("Ed25519: no false signature is taken, and no good one refused") func ed25519() throws {
         for example in try cases("ed25519", count: 151) {
             let key = try? Ed25519PublicKey(example.bytes("pk"))
             let isTaken = try key?.verify(example.bytes("sig"), of: example.bytes("msg")) ?? false
@@ -50,8 +46,7 @@ struct WycheproofTests {
         }
     }
 
-    @Test("ChaCha20-Poly1305: the same bytes are sealed, and nothing else opens")
-    func chaCha20Poly1305() throws {
+    @Test("ChaCha20-Poly1305: the same bytes are sealed, and nothing else opens") func chaCha20Poly1305() throws {
         var wrongNonceCount = 0
         for example in try cases("chacha20-poly1305", count: 325) {
             let (key, nonce) = (try example.bytes("key"), try example.bytes("iv"))
@@ -71,8 +66,7 @@ struct WycheproofTests {
         #expect(wrongNonceCount < 15)
     }
 
-    @Test("HKDF with SHA-256: every output is right")
-    func hkdf() throws {
+    @Test("HKDF with SHA-256: every output is right") func hkdf() throws {
         for example in try cases("hkdf-sha256", count: 86) {
             let count = try #require(example.values["size"].flatMap { Int($0) })
             // More than RFC 5869 allows: the program stops, which HKDFTests shows.
@@ -94,8 +88,7 @@ struct WycheproofTests {
         }
     }
 
-    @Test("HMAC with SHA-256: every tag is right, and none of the altered ones")
-    func hmac() throws {
+    @Test("HMAC with SHA-256: every tag is right, and none of the altered ones") func hmac() throws {
         for example in try cases("hmac-sha256", count: 174) {
             let (key, message) = (try example.bytes("key"), try example.bytes("msg"))
             let wanted = try example.bytes("tag")

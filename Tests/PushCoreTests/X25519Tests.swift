@@ -4,8 +4,7 @@ import Testing
 @testable import PushCore
 
 /// Specification 3.3.
-@Suite("An X25519 public key")
-struct X25519PublicKeyTests {
+@Suite("An X25519 public key") struct X25519PublicKeyTests {
     private static let lowOrder = [
         "0000000000000000000000000000000000000000000000000000000000000000",
         "0100000000000000000000000000000000000000000000000000000000000000",
@@ -21,20 +20,17 @@ struct X25519PublicKeyTests {
 
     private static func withTopBit(_ key: [UInt8]) -> [UInt8] { key[..<31] + [key[31] | 0x80] }
 
-    @Test("of low order is refused, with bit 255 and without", arguments: lowOrder)
-    func lowOrderPoint(hex: String) {
+    @Test("of low order is refused, with bit 255 and without", arguments: lowOrder) func lowOrderPoint(hex: String) {
         expectRefused(bytes(hex: hex))
         expectRefused(Self.withTopBit(bytes(hex: hex)))
     }
 
-    @Test("that is not below 2^255 − 19 is refused, up to 2^255 − 1", arguments: 0..<19)
-    func notReduced(offset: Int) {
+    @Test("that is not below 2^255 − 19 is refused, up to 2^255 − 1", arguments: 0..<19) func notReduced(offset: Int) {
         expectRefused(Self.prime(plus: offset))
         expectRefused(Self.withTopBit(Self.prime(plus: offset)))
     }
 
-    @Test("just below 2^255 − 20 is taken, and so is one with a high byte less")
-    func largest() throws {
+    @Test("just below 2^255 − 20 is taken, and so is one with a high byte less") func largest() throws {
         #expect(try X25519PublicKey(Self.prime(plus: -2)).bytes == Self.prime(plus: -2))
         for index in 1..<32 {
             var key = Self.prime(plus: 18)
@@ -43,8 +39,7 @@ struct X25519PublicKeyTests {
         }
     }
 
-    @Test("with bit 255 set is refused, whatever the rest")
-    func topBit() throws {
+    @Test("with bit 255 set is refused, whatever the rest") func topBit() throws {
         for _ in 0..<100 {
             let key = X25519PrivateKey.random().publicKey.bytes
             #expect(try X25519PublicKey(key).bytes == key)
@@ -55,8 +50,7 @@ struct X25519PublicKeyTests {
     @Test("of another length than 32 bytes is refused", arguments: [0, 1, 31, 33, 64])
     func wrongLength(count: Int) { expectRefused([UInt8](repeating: 9, count: count)) }
 
-    @Test("is read from memory at any address as from an array")
-    func unaligned() throws {
+    @Test("is read from memory at any address as from an array") func unaligned() throws {
         let key = X25519PrivateKey.random().publicKey
         for shift in 0..<8 {
             let padded = [UInt8](repeating: 0, count: shift) + key.bytes
@@ -76,10 +70,8 @@ struct X25519PublicKeyTests {
     }
 }
 
-@Suite("An X25519 secret key")
-struct X25519SecretKeyTests {
-    @Test("gives RFC 7748's answers, section 6.1")
-    func rfc7748() throws {
+@Suite("An X25519 secret key") struct X25519SecretKeyTests {
+    @Test("gives RFC 7748's answers, section 6.1") func rfc7748() throws {
         let alice = X25519PrivateKey(bytes(hex: "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"))
         let bob = X25519PrivateKey(bytes(hex: "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"))
         #expect(
@@ -94,8 +86,7 @@ struct X25519SecretKeyTests {
     }
 }
 
-@Suite("A sealed box")
-struct SealedBoxTests {
+@Suite("A sealed box") struct SealedBoxTests {
     private let plaintext = Array("nobody says who wrote this".utf8)
 
     @Test("opens under its key at every length up to 200 bytes", arguments: [0...100, 101...200])
@@ -108,16 +99,14 @@ struct SealedBoxTests {
         }
     }
 
-    @Test("has 48 bytes more than its plaintext, and is new each time")
-    func fresh() {
+    @Test("has 48 bytes more than its plaintext, and is new each time") func fresh() {
         let key = X25519PrivateKey.random()
         let boxes = (0..<5).map { _ in seal(plaintext, to: key.publicKey) }
         #expect(boxes.allSatisfy { $0.count == plaintext.count + 48 })
         #expect(Set(boxes).count == 5)
     }
 
-    @Test("does not open with one bit changed, the ephemeral key's top bit included")
-    func everyBit() {
+    @Test("does not open with one bit changed, the ephemeral key's top bit included") func everyBit() {
         let key = X25519PrivateKey.random()
         let box = seal(plaintext, to: key.publicKey)
         for bit in 0..<box.count * 8 {
@@ -127,8 +116,7 @@ struct SealedBoxTests {
         }
     }
 
-    @Test("does not open when it is cut, or when anything is added")
-    func everyCut() {
+    @Test("does not open when it is cut, or when anything is added") func everyCut() {
         let key = X25519PrivateKey.random()
         let box = seal(plaintext, to: key.publicKey)
         for count in 0..<box.count { #expect(open(Array(box[..<count]), with: key) == nil) }
@@ -136,8 +124,7 @@ struct SealedBoxTests {
         #expect(open([0] + box, with: key) == nil)
     }
 
-    @Test("opens into a buffer of the right length only")
-    func wrongBuffer() {
+    @Test("opens into a buffer of the right length only") func wrongBuffer() {
         let key = X25519PrivateKey.random()
         let box = seal(plaintext, to: key.publicKey)
         for count in [0, plaintext.count - 1, plaintext.count + 1] {

@@ -9,12 +9,10 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("A back end and the server", .blocking)
-struct BackEndTests {
+@Suite("A back end and the server", .blocking) struct BackEndTests {
     private static let content: [String: [String: String]] = ["alert": ["title": "Nina", "body": "Lunch at one?"]]
 
-    @Test("shows its own token: none other opens its paths, and it opens no phone's")
-    func tokens() async throws {
+    @Test("shows its own token: none other opens its paths, and it opens no phone's") func tokens() async throws {
         let old = String(repeating: "o", count: 40)
         try await RunningServer.with(tokens: "\(RunningServer.token)\n\(old)\n") { server in
             let login = try #require(try server.post("/v1/logins", ["user": "alice"]).json["token"] as? String)
@@ -64,8 +62,7 @@ struct BackEndTests {
         }
     }
 
-    @Test("at a socket without tokens, whatever a proxy passes on is refused")
-    func proxied() async throws {
+    @Test("at a socket without tokens, whatever a proxy passes on is refused") func proxied() async throws {
         let folder = try TemporaryFolder()
         let sender = SenderPrivateKey()
         let path = folder.appending("back-end.sock").path
@@ -73,8 +70,7 @@ struct BackEndTests {
             at: .socket(path), outbox: Outbox(at: folder.appending("outbox.db").path),
             state: ServerState(
                 sender: sender, sealer: RunningServer.sealer(sender), receipts: RunningServer.receipts(sender),
-                senderSet: nil, tokens: nil),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                senderSet: nil, tokens: nil), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let running = Task { do { try await server.run() } catch { throw error } }
         try await eventually("the socket") { FileManager.default.fileExists(atPath: path) }
         let ask = { (header: String) in
@@ -100,8 +96,7 @@ struct BackEndTests {
         return "pushlogin." + altered.replacing("=", with: "")
     }
 
-    @Test("a login ends when it should, and tokens are replaced without a restart")
-    func ends() async throws {
+    @Test("a login ends when it should, and tokens are replaced without a restart") func ends() async throws {
         try await RunningServer.with { server in
             let short = try #require(
                 try server.post("/v1/logins", ["user": "alice", "seconds": 1]).json["token"] as? String)
@@ -118,8 +113,7 @@ struct BackEndTests {
         }
     }
 
-    @Test("an account that asks too often waits, and others don't")
-    func rates() async throws {
+    @Test("an account that asks too often waits, and others don't") func rates() async throws {
         var limits = ServerLimits()
         limits.accountBurst = 3
         let start = ContinuousClock.now
@@ -135,16 +129,14 @@ struct BackEndTests {
         }
     }
 
-    @Test("messages: each wrong one is told from the others, and none is half done")
-    func messages() async throws {
+    @Test("messages: each wrong one is told from the others, and none is half done") func messages() async throws {
         try await RunningServer.with { server in
             #expect(try await server.update(server.phone("phone"), as: "alice").isRegistered)
             let wrong: [([String: Any], Int, String)] = [
                 (["user": "bob", "content": Self.content], 404, "unknown-user"),
                 (["device": "phone", "content": Self.content], 404, "unknown-device"),
                 (["user": "alice", "all": true, "content": Self.content], 400, "malformed"),
-                (["content": Self.content], 400, "malformed"),
-                (["user": "alice"], 400, "malformed"),
+                (["content": Self.content], 400, "malformed"), (["user": "alice"], 400, "malformed"),
                 (["user": "alice", "content": "text"], 400, "malformed"),
                 (["user": "alice", "content": ["alert": "text"]], 422, "invalid-content"),
                 (["user": "alice", "content": Self.content, "priorty": "immediate"], 400, "malformed"),
@@ -201,8 +193,7 @@ struct BackEndTests {
         }
     }
 
-    @Test("what only looks like a key that was read before is none")
-    func lookalike() async throws {
+    @Test("what only looks like a key that was read before is none") func lookalike() async throws {
         try await RunningServer.with { server in
             var key = ""
             repeat { key = DevicePrivateKey().recipient.description.uppercased() } while !key.contains("K")
@@ -254,8 +245,7 @@ struct BackEndTests {
         }
     }
 
-    @Test("lists devices page by page, removes one, and shows the outbox and the receipts")
-    func lists() async throws {
+    @Test("lists devices page by page, removes one, and shows the outbox and the receipts") func lists() async throws {
         try await RunningServer.with { server in
             for index in 0..<5 {
                 let phone = try server.phone("phone \(index)")
@@ -278,8 +268,7 @@ struct BackEndTests {
         }
     }
 
-    @Test("Docs/openapi.yaml has each path and method that there is, and no other")
-    func described() async throws {
+    @Test("Docs/openapi.yaml has each path and method that there is, and no other") func described() async throws {
         let text = try Checkout.text(Checkout.folder.appending(path: "Docs/openapi.yaml"))
         let paths = try #require(text.split(separator: "\ncomponents:").first).split(separator: "\n  /").dropFirst()
         #expect(paths.count == 12)

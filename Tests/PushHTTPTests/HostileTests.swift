@@ -4,17 +4,14 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("Hostile callers", .blocking)
-struct HostileTests {
+@Suite("Hostile callers", .blocking) struct HostileTests {
     private static let authorized = "authorization: Bearer \(RunningServer.token)\r\n"
 
-    @Test("whatever is wrong with a request, it is refused, and others are answered")
-    func malformed() async throws {
+    @Test("whatever is wrong with a request, it is refused, and others are answered") func malformed() async throws {
         try await RunningServer.with { server in
             let huge = String(repeating: "x", count: 40_000)
             let requests: [(String, ClosedRange<Int>)] = [
-                ("GARBAGE\r\n\r\n", 400...400),
-                ("GET / HTTP/1.1\r\nhost: a\r\nx: \(huge)\r\n\r\n", 400...431),
+                ("GARBAGE\r\n\r\n", 400...400), ("GET / HTTP/1.1\r\nhost: a\r\nx: \(huge)\r\n\r\n", 400...431),
                 ("GET /\(huge) HTTP/1.1\r\nhost: a\r\n\r\n", 400...431),
                 ("POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-length: -1\r\n\r\n", 400...400),
                 ("POST /v1/messages HTTP/1.1\r\nhost: a\r\n\(Self.authorized)content-length: 2\r\n\r\n{}", 415...415),
@@ -91,8 +88,7 @@ struct HostileTests {
         }
     }
 
-    @Test("a request that never ends is cut off by its time or its size")
-    func endless() async throws {
+    @Test("a request that never ends is cut off by its time or its size") func endless() async throws {
         var limits = ServerLimits()
         limits.requestTime = .seconds(1)
         limits.idleTime = .seconds(600)
@@ -126,8 +122,7 @@ struct HostileTests {
         #expect(figures["wrong"] as? Int == 0)
     }
 
-    @Test("what is no token, or no longer one of two, is none")
-    func tokens() throws {
+    @Test("what is no token, or no longer one of two, is none") func tokens() throws {
         for text in ["", "short", String(repeating: "t", count: 31), String(repeating: "t ", count: 20), "\n\n"] {
             #expect(throws: TokenError.self) { try BearerTokens(parsing: Array(text.utf8)) }
         }

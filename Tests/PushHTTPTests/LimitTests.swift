@@ -11,8 +11,7 @@ import Testing
 
 @testable import PushHTTP
 
-@Suite("The server's limits", .blocking)
-struct LimitTests {
+@Suite("The server's limits", .blocking) struct LimitTests {
     @Test("accounts for which the rate limiter has no room share one bucket, until others are as good as new")
     func strangers() {
         let now = Locked(ContinuousClock.now)
@@ -25,8 +24,7 @@ struct LimitTests {
         #expect((1...2).map { _ in rates.take("a") } == [true, false])
     }
 
-    @Test("a semaphore lets the task in that has waited longest")
-    func places() async throws {
+    @Test("a semaphore lets the task in that has waited longest") func places() async throws {
         let places = Semaphore(2)
         for _ in 1...2 { await places.enter() }
         let order = Locked<[Int]>([])
@@ -94,8 +92,7 @@ struct LimitTests {
         #expect(try await failing.value(true))
     }
 
-    @Test("figures are counted once a second at most, whoever asks")
-    func figures() async throws {
+    @Test("figures are counted once a second at most, whoever asks") func figures() async throws {
         let folder = try TemporaryFolder()
         let outbox = try Outbox(at: folder.appending("outbox.db").path)
         let now = Locked(ContinuousClock.now)
@@ -103,8 +100,7 @@ struct LimitTests {
         limits.clock = { now.withLock { $0 } }
         let server = try MetricsServer(
             host: "127.0.0.1", port: 0, metrics: PrometheusMetrics(), outbox: outbox, deliveries: { nil },
-            limits: limits,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let (ports, listening) = AsyncStream<Int>.makeStream()
         let running = Task {
             defer { listening.finish() }

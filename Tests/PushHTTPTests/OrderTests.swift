@@ -8,8 +8,7 @@ import Testing
 
 @testable import PushHTTP
 
-@Suite("Orders")
-struct OrderTests {
+@Suite("Orders") struct OrderTests {
     private let topic: Topic = "com.example.app"
     private let sender = SenderPrivateKey()
     private let phone = DevicePrivateKey()
@@ -35,8 +34,7 @@ struct OrderTests {
             [
                 "record": record.description, "enrollment": enrollmentKey.enrollment.description, "proven": [key],
                 "content": whole, "expiration": now.secondsSince1970 + 60,
-            ],
-            ["device": "phone", "content": whole],
+            ], ["device": "phone", "content": whole],
         ]
         return try orders.map { Array(try JSONSerialization.data(withJSONObject: $0)) }
     }

@@ -36,8 +36,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("a new key is proven beside the old one, and a token that has changed is taken")
-    func rotates() async throws {
+    @Test("a new key is proven beside the old one, and a token that has changed is taken") func rotates() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")
             let first = try await server.update(phone, as: "alice")
@@ -128,9 +127,7 @@ struct PhoneTests {
                 "record": record.description, "token": String(repeating: "ee", count: 32), "environment": "production",
             ]
             let path = "/v1/phones/\(record.enrollment)"
-            let login = { (user: String) in
-                try server.post("/v1/logins", ["user": user]).json["token"] as? String
-            }
+            let login = { (user: String) in try server.post("/v1/logins", ["user": user]).json["token"] as? String }
             let mallory = try server.send("PUT", path, Self.json(body), token: login("mallory"))
             #expect(mallory.status == 200)
             let challenge = try #require((mallory.json["challenges"] as? [[String: String]])?.first)
@@ -148,8 +145,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("no step that fails keeps another from being taken")
-    func independent() async throws {
+    @Test("no step that fails keeps another from being taken") func independent() async throws {
         let stranger = AuthorityPrivateKey()
         let set = { (now: Timestamp) in try RunningServer.set(SenderPrivateKey(), stranger, 5, at: now) }
         try await RunningServer.with(senderSet: set) { server in

@@ -9,15 +9,13 @@ import Testing
 
 @testable import PushHTTP
 
-@Suite("Receipts at the phones' door", .blocking)
-struct ReceiptTests {
+@Suite("Receipts at the phones' door", .blocking) struct ReceiptTests {
     private func post(_ client: RawClient, _ body: [UInt8], more: String = "") async -> Int? {
         client.write("POST /v1/receipts HTTP/1.1\r\nhost: a\r\ncontent-length: \(body.count)\r\n\(more)\r\n", body)
         return await client.status()
     }
 
-    @Test("a receipt is counted once, and durable once the response arrives")
-    func counted() async throws {
+    @Test("a receipt is counted once, and durable once the response arrives") func counted() async throws {
         try await RunningServer.with { server in
             let devices = ReceivedReceipts(server.sender)
             let client = try RawClient(port: server.phonesPort)
@@ -61,8 +59,7 @@ struct ReceiptTests {
         }
     }
 
-    @Test("a device may send only so many receipts a day, and others go on")
-    func tooMany() async throws {
+    @Test("a device may send only so many receipts a day, and others go on") func tooMany() async throws {
         try await RunningServer.with { server in
             let devices = ReceivedReceipts(server.sender)
             let many = try (0..<ReceiptDevice.maximumPerDay).map { _ in try devices.receipt("a", at: .now()) }
@@ -76,8 +73,7 @@ struct ReceiptTests {
         }
     }
 
-    @Test("when the outbox can't be written, phones are told to come again")
-    func unavailable() async throws {
+    @Test("when the outbox can't be written, phones are told to come again") func unavailable() async throws {
         let folder = try TemporaryFolder()
         let outbox = try Outbox(at: folder.appending("held.db").path, clock: .system, busyLimit: 0.05)
         let sender = SenderPrivateKey()

@@ -34,8 +34,7 @@ struct RunningServer: Sendable {
 
     static func with(
         limits: ServerLimits = ServerLimits(), tokens: String = token, over store: Store = .sqlite,
-        senderSet: ((Timestamp) throws -> SenderSet)? = nil,
-        _ body: (RunningServer) async throws -> Void
+        senderSet: ((Timestamp) throws -> SenderSet)? = nil, _ body: (RunningServer) async throws -> Void
     ) async throws {
         let (sender, authority) = (SenderPrivateKey(), AuthorityPrivateKey())
         let folder = try TemporaryFolder()
@@ -99,8 +98,7 @@ struct RunningServer: Sendable {
                 "serve", "--from", "newsroom", "--topic", topic.description, "--keyring", keyring, "--outbox", place,
                 "--listen", "127.0.0.1:0", "--phones", "127.0.0.1:0", "--token-file", tokenFile, "--sender-set",
                 folder.write(set.description, to: "senders.txt"), "--json",
-            ],
-            output: FileHandle(forWritingTo: URL(filePath: output)),
+            ], output: FileHandle(forWritingTo: URL(filePath: output)),
             errors: FileHandle(forWritingTo: URL(filePath: errors)))
         defer {
             process.kill()

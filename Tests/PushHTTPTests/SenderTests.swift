@@ -9,8 +9,7 @@ import Testing
 
 @testable import PushHTTP
 
-@Suite("The server's sender", .blocking)
-struct SenderTests {
+@Suite("The server's sender", .blocking) struct SenderTests {
     private static let content: [String: [String: String]] = ["alert": ["title": "Nina"]]
 
     private static func sealing() -> [String: Any] {
@@ -55,8 +54,7 @@ struct SenderTests {
             #expect(try server.send("GET", "/readyz", token: nil).code == "no-sender")
 
             let new = SenderPrivateKey()
-            running.use(
-                sender: new, sealer: RunningServer.sealer(new), receipts: RunningServer.receipts(new))
+            running.use(sender: new, sealer: RunningServer.sealer(new), receipts: RunningServer.receipts(new))
             let sealed = try server.post("/v1/seal", Self.sealing())
             #expect(sealed.status == 200 && sealed.json["sender"] as? String == new.sender.description)
             #expect(try server.send("GET", "/readyz", token: nil).status == 200)

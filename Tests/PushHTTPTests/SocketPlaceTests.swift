@@ -5,8 +5,7 @@ import Testing
 
 @testable import PushHTTP
 
-@Suite("A socket's place", .blocking)
-struct SocketPlaceTests {
+@Suite("A socket's place", .blocking) struct SocketPlaceTests {
     private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
     @Test("is one service's at a time, and what is taken away at the end is what it has put there")
@@ -36,8 +35,7 @@ struct SocketPlaceTests {
         third.release()
     }
 
-    @Test("what it has put there is its own, also where its operator has opened it to others")
-    func opened() throws {
+    @Test("what it has put there is its own, also where its operator has opened it to others") func opened() throws {
         let folder = try TemporaryFolder()
         let path = folder.appending("s").path
         let place = try SocketPlace(path)
@@ -53,8 +51,7 @@ struct SocketPlaceTests {
         #expect(!isThere(path) && !isThere(path + ".lock"))
     }
 
-    @Test("is free again where its service is gone without a word")
-    func dropped() throws {
+    @Test("is free again where its service is gone without a word") func dropped() throws {
         let folder = try TemporaryFolder()
         let path = folder.appending("s").path
         do { _ = try SocketPlace(path) }

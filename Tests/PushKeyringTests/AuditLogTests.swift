@@ -5,8 +5,7 @@ import Testing
 
 @testable import PushKeyring
 
-@Suite("The audit log")
-struct AuditLogTests {
+@Suite("The audit log") struct AuditLogTests {
     private let folder: TemporaryFolder
     private let start = KeptKeys.start
 
@@ -56,8 +55,7 @@ struct AuditLogTests {
         #expect(try findings == [])
     }
 
-    @Test("A log that is longer by whole lines is taken over, and half a line is cut off")
-    func longer() throws {
+    @Test("A log that is longer by whole lines is taken over, and half a line is cut off") func longer() throws {
         let good = try Checkout.text(log)
         let line = "\(good.split(separator: "\n")[0])\n"
         for more in [line, line + line, String(line.dropLast(5)), line + "{"] {

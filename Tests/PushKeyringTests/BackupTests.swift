@@ -7,8 +7,7 @@ import Testing
 
 @testable import PushKeyring
 
-@Suite("A backup")
-struct BackupTests {
+@Suite("A backup") struct BackupTests {
     private let kept: KeptKeys
     private let secret = KeyringSecret.key(KeyringKey())
     private let day = KeptKeys.day
@@ -59,8 +58,7 @@ struct BackupTests {
         #expect(try copy.examine(at: day(20)).filter { $0.severity == .problem } == [])
     }
 
-    @Test("leaves retired, revoked and erased keys out, with their secrets")
-    func leftOut() throws {
+    @Test("leaves retired, revoked and erased keys out, with their secrets") func leftOut() throws {
         let open = try KeptKeys(sealed: false)
         try open.addEverything()
         let before = try Keyring.secretTexts(in: open.root)
@@ -89,8 +87,7 @@ struct BackupTests {
         #expect(record.enrollment == enrollment && record.recipients.map { .device($0) } == [key])
     }
 
-    @Test("A backup never overwrites a keyring")
-    func noOverwriting() throws {
+    @Test("A backup never overwrites a keyring") func noOverwriting() throws {
         let backup = try kept.keyring.backup(under: secret, at: day(1))
         let copy = new("New")
         try copy.add(.sender(SenderPrivateKey().sender), named: "other", at: day(1))
@@ -168,8 +165,7 @@ struct BackupTests {
         try set.check(pinned: newest.authority, topic: KeptKeys.topic, replacing: newest, at: day(30))
     }
 
-    @Test("A backup is noted in the audit log, and of no keyring there is none")
-    func noted() throws {
+    @Test("A backup is noted in the audit log, and of no keyring there is none") func noted() throws {
         _ = try kept.keyring.backup(under: secret, at: day(1))
         #expect(try Checkout.text(kept.file("audit.jsonl")).contains("\"event\":\"backed-up\""))
         let nothing = kept.folder.appending("Nothing")

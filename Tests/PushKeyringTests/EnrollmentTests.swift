@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 /// A server's keyring and a phone's, as they meet inside an app's login.
-@Suite("Enrolling devices")
-struct EnrollmentTests {
+@Suite("Enrolling devices") struct EnrollmentTests {
     private let folder: TemporaryFolder
     private let start = Timestamp(secondsSince1970: 1_760_000_000)!
     private let phone: KeyName = "alice-phone"
@@ -69,8 +68,7 @@ struct EnrollmentTests {
         try server.add(record, named: "alice-old-phone", at: day(1))
     }
 
-    @Test("no record that is foreign, older, expired or for another app gets a key used")
-    func refused() throws {
+    @Test("no record that is foreign, older, expired or for another app gets a key used") func refused() throws {
         let old = try record
         try server.add(old, named: phone, at: start)
         try prove(at: start)
@@ -104,8 +102,7 @@ struct EnrollmentTests {
         #expect(throws: KeyringError.unverified("bare")) { try server.add(new, named: "bare", at: day(1)) }
     }
 
-    @Test("a revoked key stays revoked, whatever later records say")
-    func revoked() throws {
+    @Test("a revoked key stays revoked, whatever later records say") func revoked() throws {
         try server.add(record, named: phone, at: start)
         try prove(at: start)
         let stolen = try server.recipient(named: phone, at: start).recipient
@@ -120,8 +117,7 @@ struct EnrollmentTests {
         #expect(try server.entry(named: phone).keys.map(\.life.state) == [.active, .revoked])
     }
 
-    @Test("a stolen device takes no record any more: its thief may have the enrollment key")
-    func stolen() throws {
+    @Test("a stolen device takes no record any more: its thief may have the enrollment key") func stolen() throws {
         try server.add(record, named: phone, at: start)
         try device.rotate(phone, at: day(1))
         try server.add(record, named: phone, at: day(1))
@@ -138,8 +134,7 @@ struct EnrollmentTests {
         try server.add(record, named: phone, at: day(3))
     }
 
-    @Test("an answer that comes after the key was revoked proves nothing")
-    func revokedMeanwhile() throws {
+    @Test("an answer that comes after the key was revoked proves nothing") func revokedMeanwhile() throws {
         try server.add(record, named: phone, at: start)
         let challenge = try server.challenge(phone, from: newsroom, at: start)
         let senders = try device.trustList().senders(for: topic, at: start)

@@ -5,8 +5,7 @@ import Testing
 
 @testable import PushKeyring
 
-@Suite("The doctor of a keyring")
-struct ExamineTests {
+@Suite("The doctor of a keyring") struct ExamineTests {
     private let day = KeptKeys.day
 
     private func found(_ kept: KeptKeys, at now: Timestamp? = nil) throws -> Set<String> {
@@ -18,8 +17,7 @@ struct ExamineTests {
         Set(try keyring.examine(at: now ?? day(1)).map { "\($0.code) \($0.subject)" })
     }
 
-    @Test("The doctor finds nothing in a healthy keyring, and changes nothing")
-    func healthy() throws {
+    @Test("The doctor finds nothing in a healthy keyring, and changes nothing") func healthy() throws {
         let kept = try KeptKeys()
         try FileManager.default.removeItem(at: kept.file("lock"))
         let before = try kept.snapshot()
@@ -34,8 +32,7 @@ struct ExamineTests {
         }
     }
 
-    @Test("The doctor says why a keyring is refused")
-    func refused() throws {
+    @Test("The doctor says why a keyring is refused") func refused() throws {
         let kept = try KeptKeys()
         let file = kept.file("keyring.txt")
         let good = try Data(contentsOf: file)
@@ -60,8 +57,7 @@ struct ExamineTests {
         #expect(try found(kept) == [])
     }
 
-    @Test("The doctor finds what others may read or write, and what a killed process left")
-    func modes() throws {
+    @Test("The doctor finds what others may read or write, and what a killed process left") func modes() throws {
         let kept = try KeptKeys()
         for (path, mode, codes) in [
             ("keyring.txt", 0o644, ["readable-by-others keyring.txt"]),
@@ -81,16 +77,14 @@ struct ExamineTests {
         #expect(try found(kept) == [])
     }
 
-    @Test("The doctor finds one key under two names")
-    func doubleKey() throws {
+    @Test("The doctor finds one key under two names") func doubleKey() throws {
         let kept = try KeptKeys()
         let sender = try kept.keyring.sender(named: "newsroom")
         try kept.keyring.add(.sender(sender), named: "copy", at: day(1))
         #expect(try found(kept) == ["double-key copy"])
     }
 
-    @Test("tells what is due in the life of keys, at the day it is due")
-    func life() throws {
+    @Test("tells what is due in the life of keys, at the day it is due") func life() throws {
         let kept = try KeptKeys()
         let keyring = kept.keyring
         #expect(try found(kept, at: day(90)) == [])
@@ -117,9 +111,7 @@ struct ExamineTests {
         let kept = try KeptKeys()
         let keyring = kept.keyring
         let records = { (now: Timestamp) in
-            try keyring.examine(at: now).filter { $0.code.hasPrefix("record-") }.map {
-                "\($0.code) \($0.subject)"
-            }
+            try keyring.examine(at: now).filter { $0.code.hasPrefix("record-") }.map { "\($0.code) \($0.subject)" }
         }
         #expect(try records(day(340)) == [])
         #expect(
@@ -150,8 +142,7 @@ struct ExamineTests {
         #expect(try found(kept, at: day(81)) == online)
     }
 
-    @Test("The doctor lists problems first, then warnings, then notes")
-    func order() throws {
+    @Test("The doctor lists problems first, then warnings, then notes") func order() throws {
         let kept = try KeptKeys(sealed: false)
         try kept.addEverything()
         let findings = try kept.keyring.examine(at: day(800))

@@ -5,14 +5,12 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("A new keyring")
-struct FirstSealTests {
+@Suite("A new keyring") struct FirstSealTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("is sealed from its first file on, where a key or passphrase is given")
-    func sealedAtOnce() throws {
+    @Test("is sealed from its first file on, where a key or passphrase is given") func sealedAtOnce() throws {
         let key = KeyringKey()
         let passphrase = try #require(Passphrase(Array("correct horse".utf8)))
         for (name, secret) in [("K", KeyringSecret.key(key)), ("P", .passphrase(passphrase))] {
@@ -28,8 +26,7 @@ struct FirstSealTests {
         }
     }
 
-    @Test("is not sealed by what fails, and one that has keys never without being told")
-    func notByTheWay() throws {
+    @Test("is not sealed by what fails, and one that has keys never without being told") func notByTheWay() throws {
         let given = Keyring(folder: folder.appending("K"), unlocking: .given(.key(KeyringKey())))
         #expect(throws: KeyringError.notFound("nobody")) { try given.rotate("nobody") }
         #expect(try given.sealKind() == nil)
@@ -39,8 +36,7 @@ struct FirstSealTests {
         #expect(try Keyring(folder: folder.appending("K")).entries().keys.map(\.name) == ["newsroom"])
     }
 
-    @Test("made by several at once with different keys belongs to the first")
-    func race() throws {
+    @Test("made by several at once with different keys belongs to the first") func race() throws {
         for round in 0..<10 {
             let place = folder.appending("R\(round)")
             let sealed = Collected<KeyringKey>()

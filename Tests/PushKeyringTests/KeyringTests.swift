@@ -6,8 +6,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("The keyring")
-struct KeyringTests {
+@Suite("The keyring") struct KeyringTests {
     private let folder: TemporaryFolder
     private let phone: KeyName = "alice-phone"
     private let newsroom: KeyName = "newsroom"
@@ -22,8 +21,7 @@ struct KeyringTests {
         return try #require(attributes[.posixPermissions] as? Int)
     }
 
-    @Test("what is generated comes back, with its secret")
-    func roundTrip() throws {
+    @Test("what is generated comes back, with its secret") func roundTrip() throws {
         let recipient = try keyring.generateDevice(named: phone)
         let sender = try keyring.generateSender(named: newsroom)
         let authority = try keyring.generateAuthority(named: "offline")
@@ -36,8 +34,7 @@ struct KeyringTests {
         #expect(entries.allSatisfy { abs($0.created.seconds(since: .now())) < 60 })
     }
 
-    @Test("A keyring is four files for their owner alone, and git ignores its secrets")
-    func modes() throws {
+    @Test("A keyring is four files for their owner alone, and git ignores its secrets") func modes() throws {
         try keyring.generateDevice(named: phone)
         let names = try FileManager.default.contentsOfDirectory(atPath: keyring.folder.path).sorted()
         #expect(names == [".gitignore", "audit.jsonl", "keyring.txt", "lock"])
@@ -46,8 +43,7 @@ struct KeyringTests {
         #expect(["keyring.txt", "audit.jsonl", "lock", "tmp.*"].allSatisfy { ignored.contains(Substring($0)) })
     }
 
-    @Test("nothing is ever overwritten, whatever kind is asked for")
-    func noOverwriting() throws {
+    @Test("nothing is ever overwritten, whatever kind is asked for") func noOverwriting() throws {
         let recipient = try keyring.generateDevice(named: phone)
         #expect(throws: KeyringError.exists(phone)) { try keyring.generateDevice(named: phone) }
         #expect(throws: KeyringError.exists(phone)) { try keyring.generateSender(named: phone) }
@@ -56,8 +52,7 @@ struct KeyringTests {
         #expect(try keyring.deviceKeys(named: phone).map(\.identity.recipient) == [recipient])
     }
 
-    @Test("of many threads that generate one name, one succeeds and its key is whole")
-    func race() throws {
+    @Test("of many threads that generate one name, one succeeds and its key is whole") func race() throws {
         let made = Collected<DevicePublicKey>()
         DispatchQueue.concurrentPerform(iterations: 12) { _ in
             if let recipient = try? keyring.generateDevice(named: phone) { made.add(recipient) }
@@ -66,8 +61,7 @@ struct KeyringTests {
         #expect(try keyring.deviceKeys(named: phone).map(\.identity.recipient) == made.all)
     }
 
-    @Test("generating and adding one name at once never mixes two keys")
-    func mixedRace() throws {
+    @Test("generating and adding one name at once never mixes two keys") func mixedRace() throws {
         for round in 0..<40 {
             let name = try #require(KeyName(parsing: "n\(round)"))
             let other = DevicePrivateKey().recipient
@@ -81,8 +75,7 @@ struct KeyringTests {
         }
     }
 
-    @Test("What a killed process has left is removed by the next change")
-    func leftovers() throws {
+    @Test("What a killed process has left is removed by the next change") func leftovers() throws {
         try keyring.generateDevice(named: phone)
         try Data("PUSH-SECRET-KEY-1".utf8).write(to: folder.appending("Keys/tmp.old"))
         #expect(try keyring.entries().keys.map(\.name) == [phone])
@@ -90,8 +83,7 @@ struct KeyringTests {
         #expect(!FileManager.default.fileExists(atPath: folder.appending("Keys/tmp.old").path))
     }
 
-    @Test("Links in place of the keyring's files are refused")
-    func links() throws {
+    @Test("Links in place of the keyring's files are refused") func links() throws {
         try keyring.generateDevice(named: phone)
         for name in ["keyring.txt", "lock", "audit.jsonl"] {
             let file = folder.appending("Keys").appending(path: name)
@@ -105,8 +97,7 @@ struct KeyringTests {
         #expect(try keyring.entries().keys.map(\.name) == [phone])
     }
 
-    @Test("Readers need no lock, and no right to write")
-    func readers() throws {
+    @Test("Readers need no lock, and no right to write") func readers() throws {
         let sender = try keyring.generateSender(named: newsroom)
         let lock = open(folder.appending("Keys/lock").path, O_RDWR)
         defer { close(lock) }
@@ -135,8 +126,7 @@ struct KeyringTests {
 
     @Test(
         "A keyring in the clear is refused with every changed bit and every other length, and no error repeats a secret"
-    )
-    func damaged() throws {
+    ) func damaged() throws {
         try keyring.generateDevice(named: phone)
         let file = folder.appending("Keys/keyring.txt")
         let good = try [UInt8](Data(contentsOf: file))
@@ -173,8 +163,7 @@ struct KeyringTests {
         #expect(try keyring.examine().contains { $0.code == "inconsistent" })
     }
 
-    @Test("A file of more than 16 MiB is refused without being read")
-    func huge() throws {
+    @Test("A file of more than 16 MiB is refused without being read") func huge() throws {
         try keyring.generateDevice(named: phone)
         let file = folder.appending("Keys/keyring.txt")
         let handle = try FileHandle(forWritingTo: file)
@@ -188,8 +177,7 @@ struct KeyringTests {
         #expect(KeyName(parsing: text) == nil)
     }
 
-    @Test("the store of a device knows its own key IDs and no other")
-    func store() throws {
+    @Test("the store of a device knows its own key IDs and no other") func store() throws {
         let recipient = try keyring.generateDevice(named: phone)
         let store = KeyringStore(keyring, device: phone)
         #expect(try store.keys(for: recipient.keyID).count == 1)

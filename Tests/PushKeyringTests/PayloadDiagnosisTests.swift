@@ -6,8 +6,7 @@ import Testing
 
 @testable import PushKeyring
 
-@Suite("The doctor of a payload")
-struct PayloadDiagnosisTests {
+@Suite("The doctor of a payload") struct PayloadDiagnosisTests {
     private let kept: KeptKeys
     private let now = KeptKeys.day(1)
     private let topic = KeptKeys.topic
@@ -33,8 +32,7 @@ struct PayloadDiagnosisTests {
         let recipient = try recipient ?? #require(try keyring.deviceKeys(named: "alice-phone").first).identity.recipient
         let sender = try sender ?? keyring.senderKey(named: "newsroom")
         let context = HPKEContext(
-            sendingTo: recipient.x25519, from: sender.x25519,
-            info: HPKEInfo(Envelope.info(topic: topic ?? self.topic)))
+            sendingTo: recipient.x25519, from: sender.x25519, info: HPKEInfo(Envelope.info(topic: topic ?? self.topic)))
         return Envelope.sealing(
             plaintext ?? content(), to: recipient, from: sender.sender, in: context, sequenceNumber: 0)
     }
@@ -74,8 +72,7 @@ struct PayloadDiagnosisTests {
         #expect(!"\(diagnosis)".contains("must-see") && !"\(diagnosis)".contains("nor this"))
     }
 
-    @Test("says that it opens, by ID and time alone")
-    func opens() throws {
+    @Test("says that it opens, by ID and time alone") func opens() throws {
         let diagnosis = try diagnose(seal())
         #expect(diagnosis.code == "opened" && diagnosis.refusal == nil)
         let message = try #require(diagnosis.message)
@@ -117,8 +114,7 @@ struct PayloadDiagnosisTests {
         check(diagnosis)
     }
 
-    @Test("is bounded: a huge payload, deep nesting, no UTF-8")
-    func hostile() throws {
+    @Test("is bounded: a huge payload, deep nesting, no UTF-8") func hostile() throws {
         let field = try seal().text
         let deep = { (depth: Int) in
             Array(
@@ -141,8 +137,7 @@ struct PayloadDiagnosisTests {
         #expect(try keyring.diagnose(deep(60), for: "alice-phone", topic: topic, at: now).code == "opened")
     }
 
-    @Test("knows whose key it was sealed for, and what became of it")
-    func unknownRecipient() throws {
+    @Test("knows whose key it was sealed for, and what became of it") func unknownRecipient() throws {
         try kept.addEverything()
         let stranger = try diagnose(seal(to: DevicePrivateKey().recipient))
         #expect(stranger.refusal == .unknownRecipient && stranger.cause == .unknownKey)
@@ -164,8 +159,7 @@ struct PayloadDiagnosisTests {
         #expect(revoked.cause == .ownKeyGone(revokedKey.life) && revokedKey.life.revoked == KeptKeys.day(1))
     }
 
-    @Test("knows the sender who is not trusted, and what trusting would bring")
-    func unknownSender() throws {
+    @Test("knows the sender who is not trusted, and what trusting would bring") func unknownSender() throws {
         let stranger = try diagnose(seal(from: SenderPrivateKey()))
         #expect(stranger.refusal == .unknownSender && stranger.cause == .stranger)
         try keyring.generateSender(named: "shop", at: now)
@@ -191,12 +185,10 @@ struct PayloadDiagnosisTests {
         #expect(try diagnose(seal(from: weather)).cause == untrusted(weather.sender, nil))
     }
 
-    @Test("knows a sender set that has expired, is not valid yet, or lacks the sender")
-    func senderSets() throws {
+    @Test("knows a sender set that has expired, is not valid yet, or lacks the sender") func senderSets() throws {
         let authority = try keyring.generateAuthority(named: "authority", at: now)
         let newsroom = try keyring.sender(named: "newsroom")
-        let set = try keyring.signSenderSet(
-            of: [newsroom], topic: topic, by: "authority", lifetime: 86_400, at: now)
+        let set = try keyring.signSenderSet(of: [newsroom], topic: topic, by: "authority", lifetime: 86_400, at: now)
         try keyring.trust(.authority(authority), for: topic, at: now)
         try keyring.trust(.senderSet(set), for: topic, at: now)
         let envelope = try seal()
@@ -217,8 +209,7 @@ struct PayloadDiagnosisTests {
                 == .untrusted(newsroom, "newsroom", isReplaced: true, hasAuthority: true, verdict: nil))
     }
 
-    @Test("tells what was sealed for another app from what was altered")
-    func rejected() throws {
+    @Test("tells what was sealed for another app from what was altered") func rejected() throws {
         try keyring.trust(.sender(SenderPrivateKey().sender), for: "com.example.other", at: now)
         let other = try diagnose(seal(topic: "com.example.other"))
         #expect(other.refusal == .rejected && other.cause == .otherApp("com.example.other"))
@@ -234,8 +225,7 @@ struct PayloadDiagnosisTests {
         #expect(try diagnose(Envelope(parsing: box), allowsAnonymous: true).cause == .altered)
     }
 
-    @Test("gives the time, and the limit, for what comes too early or too late")
-    func times() throws {
+    @Test("gives the time, and the limit, for what comes too early or too late") func times() throws {
         let hour: Int64 = 3_600
         let ahead = now.advanced(bySeconds: 27 * hour)
         let clock = try diagnose(seal(content { $0.sent = ahead }))
@@ -244,14 +234,12 @@ struct PayloadDiagnosisTests {
         let old = try diagnose(seal(), at: now.advanced(bySeconds: 31 * 86_400 + 5 * hour))
         #expect(old.refusal == .tooOld && old.cause == .tooOld(sent: now))
         let expires = now.advanced(bySeconds: hour)
-        let expired = try diagnose(
-            seal(content { $0.expires = expires }), at: now.advanced(bySeconds: 2 * hour))
+        let expired = try diagnose(seal(content { $0.expires = expires }), at: now.advanced(bySeconds: 2 * hour))
         #expect(expired.refusal == .expired && expired.cause == .expired(expires))
         #expect(expired.message?.expires == expires)
     }
 
-    @Test("tells of a retired key, of another topic within, and of content that is none")
-    func content() throws {
+    @Test("tells of a retired key, of another topic within, and of content that is none") func content() throws {
         let envelope = try seal()
         let recipient = try #require(try keyring.deviceKeys(named: "alice-phone").first).identity.recipient
         try keyring.rotate("alice-phone", at: now.advanced(bySeconds: -10_000))
@@ -260,8 +248,7 @@ struct PayloadDiagnosisTests {
         #expect(retired.refusal == .keyRetired)
         guard case .retired(let life, sent: now) = retired.cause else { throw Unexpected(retired.cause) }
         #expect(life.retired == now.advanced(bySeconds: -9_000))
-        let early = try diagnose(
-            seal(content { $0.sent = now.advanced(bySeconds: -2_000) }, to: recipient))
+        let early = try diagnose(seal(content { $0.sent = now.advanced(bySeconds: -2_000) }, to: recipient))
         #expect(early.code == "opened" && early.message?.life == life)
 
         let topic = try diagnose(seal(content { $0.topic = "com.example.other" }))
@@ -284,10 +271,8 @@ struct PayloadDiagnosisTests {
         init(_ cause: PayloadDiagnosis.Cause?) { self.cause = cause }
     }
 
-    @Test("throws where the device's keys can't be had, whatever the payload")
-    func noKeys() throws {
-        let ask = { (keyring: Keyring, name: KeyName) in
-            _ = try keyring.diagnose([], for: name, topic: topic, at: now)
+    @Test("throws where the device's keys can't be had, whatever the payload") func noKeys() throws {
+        let ask = { (keyring: Keyring, name: KeyName) in _ = try keyring.diagnose([], for: name, topic: topic, at: now)
         }
         #expect(throws: KeyringError.notFound("nobody")) { try ask(keyring, "nobody") }
         #expect(throws: KeyringError.noSecret("bob-phone")) { try ask(keyring, "bob-phone") }
@@ -297,8 +282,7 @@ struct PayloadDiagnosisTests {
         #expect(try sealed.keyring.diagnose([], for: "alice-phone", topic: topic, at: now).refusal == .malformed)
     }
 
-    @Test("always ends as the opener does, over random messages, corruptions and times")
-    func sameVerdict() throws {
+    @Test("always ends as the opener does, over random messages, corruptions and times") func sameVerdict() throws {
         try kept.addEverything()
         var random = SeededGenerator()
         let devices: [KeyName] = ["alice-phone", "old-phone", "lost-phone"]
@@ -336,8 +320,7 @@ struct PayloadDiagnosisTests {
                 let sender = senders[Int.random(in: 0..<9, using: &random) / 8]
                 bytes = try seal(
                     Int.random(in: 0..<9, using: &random) == 0 ? [1, 0x80] : plaintext, to: recipient, from: sender
-                )
-                .bytes
+                ).bytes
             }
             switch Int.random(in: 0..<5, using: &random) {
             case 0: bytes[Int.random(in: bytes.indices, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
@@ -349,8 +332,7 @@ struct PayloadDiagnosisTests {
                 payload[Int.random(in: payload.indices, using: &random)] = UInt8.random(in: 32..<127, using: &random)
             }
             let allowsAnonymous = Bool.random(using: &random)
-            let trusted: TrustedSenders? =
-                Bool.random(using: &random) ? nil : TrustedSenders([senders[0].sender])
+            let trusted: TrustedSenders? = Bool.random(using: &random) ? nil : TrustedSenders([senders[0].sender])
             let diagnosis = try keyring.diagnose(
                 payload, for: device, topic: topic, trusting: trusted, allowsAnonymous: allowsAnonymous, at: at)
             let opener = Opener(
@@ -371,8 +353,6 @@ struct PayloadDiagnosisTests {
         do throws(OpenError) {
             _ = try opener.open(envelope, at: now)
             return nil
-        } catch {
-            return error
-        }
+        } catch { return error }
     }
 }

@@ -5,8 +5,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("Rotation in a keyring")
-struct RotationTests {
+@Suite("Rotation in a keyring") struct RotationTests {
     private let folder: TemporaryFolder
     private let start = Timestamp(secondsSince1970: 1_760_000_000)!
     private let phone: KeyName = "alice-phone"
@@ -55,8 +54,7 @@ struct RotationTests {
         #expect(entry.keys[0].life.confirmed == lives[0].created && entry.keys[1].life.retired == lives[0].created)
     }
 
-    @Test("of a sender goes on with the old key until the new one is confirmed")
-    func sender() throws {
+    @Test("of a sender goes on with the old key until the new one is confirmed") func sender() throws {
         let first = try keyring.generateSender(named: "newsroom", at: day(0))
         let second = try keyring.rotate("newsroom", at: day(30))
         #expect(try keyring.senderKey(named: "newsroom").sender == first)
@@ -69,8 +67,7 @@ struct RotationTests {
         #expect(try keyring.entry(named: "offline").key == .authority(authority))
     }
 
-    @Test("by age does only what is due, at the second it is due, and says the same beforehand")
-    func due() throws {
+    @Test("by age does only what is due, at the second it is due, and says the same beforehand") func due() throws {
         try keyring.generateDevice(named: phone, topic: "com.example.app", at: day(0))
         try keyring.generateSender(named: "newsroom", at: day(10))
         let month: Int64 = 30 * 86_400
@@ -98,8 +95,7 @@ struct RotationTests {
         #expect(log.contains(#""event":"erased","name":"alice-phone""#))
     }
 
-    @Test("renews a record before it runs out, and not sooner")
-    func renewal() throws {
+    @Test("renews a record before it runs out, and not sooner") func renewal() throws {
         try keyring.generateDevice(named: phone, topic: "com.example.app", at: day(0))
         #expect(try keyring.performDueSteps(rotatingOlderThan: nil, at: day(339)).steps.isEmpty)
         #expect(try keyring.performDueSteps(rotatingOlderThan: nil, at: day(341)).steps.map(\.act) == [.renew])
@@ -139,8 +135,7 @@ struct RotationTests {
         }
     }
 
-    @Test("a device without a record is enrolled once, and not after theft")
-    func lateEnrollment() throws {
+    @Test("a device without a record is enrolled once, and not after theft") func lateEnrollment() throws {
         let topic: Topic = "com.example.app"
         let key = try keyring.generateDevice(named: phone, at: day(0))
         let record = try keyring.enroll(phone, topic: topic, at: day(1))
@@ -155,8 +150,7 @@ struct RotationTests {
         }
     }
 
-    @Test("revoke means every key that opens, and a key's ID means that key alone")
-    func which() throws {
+    @Test("revoke means every key that opens, and a key's ID means that key alone") func which() throws {
         let first = try keyring.generateDevice(named: phone, at: day(0))
         let second = try keyring.rotate(phone, at: day(1))
         #expect(try keyring.revoke(phone, key: second.keyID, at: day(1)) == [second])
@@ -166,8 +160,7 @@ struct RotationTests {
         }
     }
 
-    @Test("erased means gone from the folder, and the name stays")
-    func erased() throws {
+    @Test("erased means gone from the folder, and the name stays") func erased() throws {
         let recipient = try keyring.generateDevice(named: phone, at: day(0))
         let secret = try keyring.withSecretText(of: phone) { String(decoding: $0, as: UTF8.self) }
         #expect(try keyring.erase(phone, at: day(1)) == .device(recipient))

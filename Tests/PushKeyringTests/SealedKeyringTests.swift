@@ -6,8 +6,7 @@ import Testing
 
 @testable import PushKeyring
 
-@Suite("A sealed keyring")
-struct SealedKeyringTests {
+@Suite("A sealed keyring") struct SealedKeyringTests {
     private let folder: TemporaryFolder
     private let key = KeyringKey()
 
@@ -30,8 +29,7 @@ struct SealedKeyringTests {
 
     private var file: URL { folder.appending("Keys/keyring.txt") }
 
-    @Test("opens with its key, and is listed without")
-    func opens() throws {
+    @Test("opens with its key, and is listed without") func opens() throws {
         #expect(try sealed.deviceKeys(named: "alice-phone").count == 1)
         _ = try sealed.senderKey(named: "newsroom")
         let (entries, isVerified) = try locked.entries()
@@ -44,16 +42,14 @@ struct SealedKeyringTests {
         #expect(try sealed.rotate("alice-phone").keyID == sealed.entry(named: "alice-phone").keys[0].key.keyID)
     }
 
-    @Test("holds no secret in the clear, in any file")
-    func noSecrets() throws {
+    @Test("holds no secret in the clear, in any file") func noSecrets() throws {
         for file in try Checkout.allFiles(in: folder.appending("Keys")) {
             let text = try Checkout.text(file)
             #expect(!text.contains("SECRET-KEY-1"), "\(file.lastPathComponent)")
         }
     }
 
-    @Test("a wrong key or passphrase has one answer, also where keyring.txt was changed")
-    func wrongSecret() throws {
+    @Test("a wrong key or passphrase has one answer, also where keyring.txt was changed") func wrongSecret() throws {
         let other = Keyring(folder: folder.appending("Keys"), unlocking: .given(.key(KeyringKey())))
         #expect(throws: KeyringError.wrongSecret(.key)) { try other.senderKey(named: "newsroom") }
         #expect(throws: KeyringError.wrongSecret(.key)) { try other.generateSender(named: "x") }
@@ -118,8 +114,7 @@ struct SealedKeyringTests {
         #expect(throws: KeyringError.notFound("newsroom")) { try sealed.senderKey(named: "newsroom") }
     }
 
-    @Test("Each writing seals the secrets under another salt")
-    func freshSalt() throws {
+    @Test("Each writing seals the secrets under another salt") func freshSalt() throws {
         func block() throws -> String {
             String(try #require(try Checkout.text(file).firstMatch(of: /sealed: (\S{43})/)).output.1)
         }
@@ -128,8 +123,7 @@ struct SealedKeyringTests {
         #expect(try block() != first)
     }
 
-    @Test("sealing anew changes everything, and the old key opens nothing of it")
-    func sealedAnew() throws {
+    @Test("sealing anew changes everything, and the old key opens nothing of it") func sealedAnew() throws {
         let sender = try sealed.senderKey(named: "newsroom").sender
         let other = KeyringKey()
         try sealed.seal(with: .key(other))
@@ -210,8 +204,7 @@ struct SealedKeyringTests {
         }
     }
 
-    @Test("a passphrase lacks one line end")
-    func limits() {
+    @Test("a passphrase lacks one line end") func limits() {
         for end in ["", "\n", "\r\n", "\r"] {
             let bytes = Passphrase(Array("word\(end)".utf8))?.withBytes { Array($0) }
             #expect(bytes == Array("word".utf8))

@@ -4,8 +4,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("A keyring that was seen sealed")
-struct SeenSealsTests {
+@Suite("A keyring that was seen sealed") struct SeenSealsTests {
     private let folder: TemporaryFolder
     private let key = KeyringSecret.key(KeyringKey())
 
@@ -18,9 +17,7 @@ struct SeenSealsTests {
 
     private func keyring(_ secret: KeyringSecret? = nil, of user: String = "state") -> Keyring {
         // Asked for, as at a terminal: so nothing but the notes says that it should be sealed.
-        let unlocking = secret.map { secret in
-            KeyringUnlocking.asking { (_) throws(KeyringError) in secret }
-        }
+        let unlocking = secret.map { secret in KeyringUnlocking.asking { (_) throws(KeyringError) in secret } }
         return Keyring(
             folder: folder.appending("Keys"), unlocking: unlocking,
             expecting: SealExpectation(seen: SeenSeals(folder: folder.appending(user))))
@@ -107,8 +104,7 @@ struct SeenSealsTests {
         _ = try keyring().senderKey(named: "newsroom")
     }
 
-    @Test("has a note of its own")
-    func ownNote() throws {
+    @Test("has a note of its own") func ownNote() throws {
         _ = try keyring(key).senderKey(named: "newsroom")
         try FileManager.default.copyItem(at: folder.appending("Keys"), to: folder.appending("Other"))
         let seen = SealExpectation(seen: SeenSeals(folder: folder.appending("state")))
@@ -118,8 +114,7 @@ struct SeenSealsTests {
         #expect(notes().count == 2)
     }
 
-    @Test("is refused, too, where the note is damaged; without a place for notes none is kept")
-    func damaged() throws {
+    @Test("is refused, too, where the note is damaged; without a place for notes none is kept") func damaged() throws {
         _ = try keyring(key).senderKey(named: "newsroom")
         let note = try #require(notes().first)
         // Without what a note says, and with more than it says.

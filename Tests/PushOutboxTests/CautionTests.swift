@@ -6,8 +6,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("A courier is careful", .overStores)
-struct CautionTests {
+@Suite("A courier is careful", .overStores) struct CautionTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }
@@ -85,16 +84,13 @@ struct CautionTests {
         #expect(transport.delivered.all.count == 5)
     }
 
-    @Test("bad tokens among good ones end nothing")
-    func someRefused() async throws {
+    @Test("bad tokens among good ones end nothing") func someRefused() async throws {
         try await fixture.addDevices(0..<40)
         try await fixture.enqueue("Hello", to: .everyone)
         let good = Fixture.address("d3")
         for _ in 0..<12 { try await fixture.enqueue("Hello", to: .device("d3")) }
         let transport = ScriptedTransport { request, _ in
-            request.address == good
-                ? .success(.accepted(uniqueID: nil))
-                : .success(.apns(400, "BadDeviceToken"))
+            request.address == good ? .success(.accepted(uniqueID: nil)) : .success(.apns(400, "BadDeviceToken"))
         }
         let report = try await Courier(
             for: fixture.outbox, through: transport, limits: Fixture.limits(refusedInARow: 100)
@@ -125,8 +121,7 @@ struct CautionTests {
         #expect(transport.delivered.all.last?.isProven == false)
     }
 
-    @Test("a new token is sent to at once, whatever the old one was put off for")
-    func newTokenHurries() async throws {
+    @Test("a new token is sent to at once, whatever the old one was put off for") func newTokenHurries() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
         try await fixture.deliver(ScriptedTransport(refusing: 503, "ServiceUnavailable"))

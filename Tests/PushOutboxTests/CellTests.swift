@@ -7,8 +7,7 @@ import Testing
 @testable import PushOutbox
 @testable import PushSender
 
-@Suite("Cells of the outbox file that hold something else")
-struct CellTests {
+@Suite("Cells of the outbox file that hold something else") struct CellTests {
     private let fixture: Fixture
     private let folder: TemporaryFolder
 
@@ -43,8 +42,7 @@ struct CellTests {
         }
     }
 
-    @Test("a push whose cells are of another type costs itself, and the others are sent")
-    func oneRow() async throws {
+    @Test("a push whose cells are of another type costs itself, and the others are sent") func oneRow() async throws {
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
         try await fixture.enqueue("Hello", to: .everyone)
         try change(fixture.path) { db in
@@ -78,9 +76,7 @@ struct CellTests {
         return try queue.read { db in
             let tables = try String.fetchAll(
                 db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
-            return try tables.flatMap { table in
-                try db.columns(in: table).map { (table, $0.name) }
-            }
+            return try tables.flatMap { table in try db.columns(in: table).map { (table, $0.name) } }
         }
     }
 
@@ -90,8 +86,7 @@ struct CellTests {
         try loosening.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA writable_schema = ON")
             for (word, other) in [("STRICT, WITHOUT", "WITHOUT"), (") STRICT", ")"), (" NOT NULL", "")] {
-                try db.execute(
-                    sql: "UPDATE sqlite_schema SET sql = replace(sql, ?, ?)", arguments: [word, other])
+                try db.execute(sql: "UPDATE sqlite_schema SET sql = replace(sql, ?, ?)", arguments: [word, other])
             }
         }
         try loosening.close()

@@ -6,14 +6,12 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("A courier", .overStores)
-struct DeliveryTests {
+@Suite("A courier", .overStores) struct DeliveryTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }
 
-    @Test("delivers what was enqueued, and it opens on the device")
-    func delivers() async throws {
+    @Test("delivers what was enqueued, and it opens on the device") func delivers() async throws {
         let phone = DevicePrivateKey()
         try await fixture.addDevice("phone", identity: phone)
         let report = try await fixture.enqueue("Lunch at one?", to: .device("phone"))
@@ -67,9 +65,7 @@ struct DeliveryTests {
         }
         let stuck = Fixture.address("a")
         let transport = ScriptedTransport { request, _ in
-            request.address == stuck
-                ? .success(.apns(429, "TooManyRequests"))
-                : .success(.accepted(uniqueID: nil))
+            request.address == stuck ? .success(.apns(429, "TooManyRequests")) : .success(.accepted(uniqueID: nil))
         }
         let report = try await fixture.deliver(transport)
         #expect(report.acceptedCount == 10)
@@ -125,8 +121,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test("sends what was put off as soon as an operator says so")
-    func putOff() async throws {
+    @Test("sends what was put off as soon as an operator says so") func putOff() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
         try await fixture.deliver(ScriptedTransport(refusing: 503, "ServiceUnavailable"))
@@ -163,8 +158,7 @@ struct DeliveryTests {
         let transport = ScriptedTransport { request, _ in
             if first.all.isEmpty { first.add(request.apnsID) }
             return request.apnsID == first.all[0]
-                ? .success(.apns(413, "PayloadTooLarge"))
-                : .success(.accepted(uniqueID: nil))
+                ? .success(.apns(413, "PayloadTooLarge")) : .success(.accepted(uniqueID: nil))
         }
         let report = try await fixture.deliver(transport, until: .empty)
         #expect(report.dead == ["PayloadTooLarge": 1])
@@ -172,8 +166,7 @@ struct DeliveryTests {
         #expect(try await fixture.outbox.purge(.deadLetters(reason: "PayloadTooLarge")) == 1)
     }
 
-    @Test("gives up on an unknown reason after three attempts")
-    func unknown() async throws {
+    @Test("gives up on an unknown reason after three attempts") func unknown() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
         let transport = ScriptedTransport(refusing: 418, "Teapot")
@@ -182,8 +175,7 @@ struct DeliveryTests {
         #expect(report.dead == ["Teapot": 1])
     }
 
-    @Test("stops and loses nothing when the provider itself is refused")
-    func fixKeys() async throws {
+    @Test("stops and loses nothing when the provider itself is refused") func fixKeys() async throws {
         for name in ["a", "b", "c"] {
             try await fixture.addDevice(name)
             try await fixture.enqueue("Hello", to: .device(DeviceName(parsing: name)!))
@@ -201,8 +193,7 @@ struct DeliveryTests {
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 3)
     }
 
-    @Test("a courier tells how long what was taken had waited")
-    func waits() async throws {
+    @Test("a courier tells how long what was taken had waited") func waits() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
         fixture.time.advance(by: .seconds(600))
@@ -212,8 +203,7 @@ struct DeliveryTests {
         #expect(bounds == [900, 3_600, 21_600, 86_400].map { .seconds($0) })
     }
 
-    @Test("drops what is stale, and keeps nothing beyond 30 days")
-    func stale() async throws {
+    @Test("drops what is stale, and keeps nothing beyond 30 days") func stale() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("soon", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 60))
         try await fixture.enqueue("late", to: .device("phone"))
@@ -234,8 +224,7 @@ struct DeliveryTests {
         #expect(try await fixture.outbox.status().nextDue == nil)
     }
 
-    @Test("prefers the immediate lane, and does not starve the other")
-    func lanes() async throws {
+    @Test("prefers the immediate lane, and does not starve the other") func lanes() async throws {
         for number in 0..<64 { try await fixture.addDevice("i\(number)", user: "immediate") }
         for number in 0..<8 { try await fixture.addDevice("c\(number)", user: "considerate") }
         try await fixture.enqueue("Hello", to: .user("considerate"), priority: .considerate)
@@ -250,8 +239,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test("leaves devices of the other environment alone")
-    func environments() async throws {
+    @Test("leaves devices of the other environment alone") func environments() async throws {
         try await fixture.addDevice("a", environment: .sandbox)
         try await fixture.enqueue("Hello", to: .everyone)
         #expect(try await fixture.deliver(ScriptedTransport()).attemptCount == 0)
@@ -260,8 +248,7 @@ struct DeliveryTests {
         #expect(report.acceptedCount == 1)
     }
 
-    @Test("when cancelled, waits for what is on its way and takes nothing more")
-    func cancelled() async throws {
+    @Test("when cancelled, waits for what is on its way and takes nothing more") func cancelled() async throws {
         try await fixture.addDevices(0..<20)
         try await fixture.enqueue("Hello", to: .everyone)
         let started = AsyncStream<Void>.makeStream()
@@ -284,8 +271,7 @@ struct DeliveryTests {
         #expect(status.queues.leased == 0)
     }
 
-    @Test("several at once deliver everything, and nothing twice")
-    func several() async throws {
+    @Test("several at once deliver everything, and nothing twice") func several() async throws {
         try await fixture.addDevices(0..<100)
         for _ in 0..<5 { try await fixture.enqueue("Hello", to: .everyone) }
         let transport = ScriptedTransport()

@@ -6,14 +6,12 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("Enqueueing", .overStores)
-struct EnqueueTests {
+@Suite("Enqueueing", .overStores) struct EnqueueTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }
 
-    @Test("twice with one key enqueues once, for a device, a user and everyone")
-    func once() async throws {
+    @Test("twice with one key enqueues once, for a device, a user and everyone") func once() async throws {
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
         for (audience, count) in [(Audience.device("d0"), 1), (.user("anna"), 3), (.everyone, 3)] {
             let key = "key \(count) \(audience)"
@@ -25,8 +23,7 @@ struct EnqueueTests {
         #expect(try await fixture.outbox.status().waitingCount == 7)
     }
 
-    @Test("a key that was used for others is refused")
-    func otherAudience() async throws {
+    @Test("a key that was used for others is refused") func otherAudience() async throws {
         for name in ["a", "b"] { try await fixture.addDevice(name) }
         try await fixture.enqueue("Hello", to: .device("a"), key: "k")
         await #expect(throws: OutboxError.keyUsedForOthers) {
@@ -37,8 +34,7 @@ struct EnqueueTests {
         }
     }
 
-    @Test("many at once with one key enqueue once")
-    func atOnce() async throws {
+    @Test("many at once with one key enqueue once") func atOnce() async throws {
         for number in 0..<5 { try await fixture.addDevice("d\(number)") }
         let fixture = fixture
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -55,8 +51,7 @@ struct EnqueueTests {
         #expect(try await fixture.outbox.status().waitingCount == 5)
     }
 
-    @Test("a key is forgotten after 30 days")
-    func forgotten() async throws {
+    @Test("a key is forgotten after 30 days") func forgotten() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .everyone, key: "k")
         fixture.time.advance(by: .seconds(30 * 86_400 + 1))
@@ -64,8 +59,7 @@ struct EnqueueTests {
         #expect(try await fixture.enqueue("Hello", to: .everyone, key: "k").enqueuedCount == 1)
     }
 
-    @Test("content that can't be sealed enqueues nothing")
-    func tooLarge() async throws {
+    @Test("content that can't be sealed enqueues nothing") func tooLarge() async throws {
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
         await #expect(throws: OutboxError.self) {
             try await fixture.enqueue(String(repeating: "x", count: 5_000), to: .everyone, key: "k")
@@ -101,8 +95,7 @@ struct EnqueueTests {
         #expect(skipped.skipped == [.otherTopic: 1])
     }
 
-    @Test("what somebody has begun and not stored is done by others, and is his no more")
-    func begun() async throws {
+    @Test("what somebody has begun and not stored is done by others, and is his no more") func begun() async throws {
         try await fixture.addDevices(0..<1_500)
         let store = fixture.outbox.store
         let order = self.order(under: "k")
@@ -125,8 +118,7 @@ struct EnqueueTests {
         #expect(try await fixture.outbox.status().waitingCount == 1_500)
     }
 
-    @Test("in a store that forgets what it is told it ends with an error", .inFile)
-    func forgetful() async throws {
+    @Test("in a store that forgets what it is told it ends with an error", .inFile) func forgetful() async throws {
         try await fixture.addDevice("phone")
         try await fixture.execute("CREATE TRIGGER forget BEFORE DELETE ON ranges BEGIN SELECT RAISE(IGNORE); END")
         await #expect(throws: OutboxError.damaged) { try await fixture.enqueue("Hello", to: .everyone, key: "k") }
@@ -158,15 +150,13 @@ struct EnqueueTests {
             sealedBy: SealedBy(fixture.sealer), outboxKey: nil)
     }
 
-    @Test("nobody is an error that says so")
-    func nobody() async throws {
+    @Test("nobody is an error that says so") func nobody() async throws {
         await #expect(throws: OutboxError.unknownDevice) { try await fixture.enqueue("Hello", to: .device("d")) }
         await #expect(throws: OutboxError.unknownUser) { try await fixture.enqueue("Hello", to: .user("anna")) }
         #expect(try await fixture.enqueue("Hello", to: .everyone) == EnqueueReport())
     }
 
-    @Test("status counts by age")
-    func ages() async throws {
+    @Test("status counts by age") func ages() async throws {
         try await fixture.addDevice("phone")
         for _ in 0..<3 { try await fixture.enqueue("Hello", to: .everyone) }
         fixture.time.advance(by: .seconds(7_200))

@@ -9,15 +9,13 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("The outbox file", .blocking)
-struct FileTests {
+@Suite("The outbox file", .blocking) struct FileTests {
     private let folder: TemporaryFolder
     private var path: String { folder.appending("outbox.db").path }
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("keeps what it held when it is opened again")
-    func reopened() async throws {
+    @Test("keeps what it held when it is opened again") func reopened() async throws {
         let fixture = try await Fixture()
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
@@ -25,8 +23,7 @@ struct FileTests {
         #expect(try await again.status().waitingCount == 1)
     }
 
-    @Test("is readable by its owner only, log included")
-    func permissions() async throws {
+    @Test("is readable by its owner only, log included") func permissions() async throws {
         let fixture = try await Fixture()
         try await fixture.addDevice("phone")
         let files = try Checkout.allFiles(in: fixture.folder.url)
@@ -37,8 +34,7 @@ struct FileTests {
         }
     }
 
-    @Test("syncs its log at each commit")
-    func durable() async throws {
+    @Test("syncs its log at each commit") func durable() async throws {
         let fixture = try await Fixture()
         let store = try #require(fixture.outbox.store as? SQLiteStore)
         let level = try await store.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
@@ -46,8 +42,7 @@ struct FileTests {
         #expect(try await store.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
     }
 
-    @Test("can be made by many at once")
-    func madeAtOnce() async throws {
+    @Test("can be made by many at once") func madeAtOnce() async throws {
         let path = path
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { _ = try await Outbox(at: path, clock: .system, busyLimit: 600).status() } }
@@ -55,8 +50,7 @@ struct FileTests {
         }
     }
 
-    @Test("another program's database is refused and not touched")
-    func foreign() throws {
+    @Test("another program's database is refused and not touched") func foreign() throws {
         let queue = try DatabaseQueue(path: path)
         try queue.write { try $0.execute(sql: "CREATE TABLE theirs(id); INSERT INTO theirs VALUES (1)") }
         try queue.close()
@@ -65,16 +59,14 @@ struct FileTests {
         #expect(try Data(contentsOf: URL(filePath: path)) == before)
     }
 
-    @Test("a file that is no database is refused and not touched")
-    func noDatabase() throws {
+    @Test("a file that is no database is refused and not touched") func noDatabase() throws {
         let text = String(repeating: "This is a letter to my aunt. ", count: 200)
         try folder.write(text, to: "outbox.db")
         #expect(throws: OutboxError.damaged) { try Outbox(at: path) }
         #expect(try Checkout.text(URL(filePath: path)) == text)
     }
 
-    @Test("a file of another version is refused and not changed")
-    func otherSchema() throws {
+    @Test("a file of another version is refused and not changed") func otherSchema() throws {
         _ = try Outbox(at: path)
         let queue = try DatabaseQueue(path: path)
         try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 99") }
@@ -82,8 +74,7 @@ struct FileTests {
         #expect(throws: OutboxError.otherSchema) { try Outbox(at: path) }
     }
 
-    @Test("a folder that is not there, and a folder in the file's place, are said to be so")
-    func noFolder() throws {
+    @Test("a folder that is not there, and a folder in the file's place, are said to be so") func noFolder() throws {
         #expect(throws: OutboxError.cannotOpen("No such file or directory")) {
             try Outbox(at: folder.appending("none/outbox.db").path)
         }
@@ -92,8 +83,7 @@ struct FileTests {
 
     @Test(
         "a file that others may write, a link and what is no file are refused; one that others may read is closed to them"
-    )
-    func exposed() throws {
+    ) func exposed() throws {
         _ = try Outbox(at: path)
         chmod(path, 0o666)
         #expect(throws: OutboxError.exposed("others may write \(path): `chmod 600` it")) { try Outbox(at: path) }
@@ -109,8 +99,7 @@ struct FileTests {
         #expect(throws: OutboxError.cannotOpen("it is no file")) { try Outbox(at: pipe) }
     }
 
-    @Test("a row that somebody has spoiled costs its own push, and the others are sent")
-    func spoiled() async throws {
+    @Test("a row that somebody has spoiled costs its own push, and the others are sent") func spoiled() async throws {
         let fixture = try await Fixture()
         for number in 0..<5 { try await fixture.addDevice("d\(number)") }
         try await fixture.enqueue("Hello", to: .everyone)
@@ -165,8 +154,7 @@ struct FileTests {
         return false
     }
 
-    @Test("a read-only file system gives an error that says so", .enabled(if: canMount))
-    func readOnly() async throws {
+    @Test("a read-only file system gives an error that says so", .enabled(if: canMount)) func readOnly() async throws {
         let result = try onOwnDisk("mount -o remount,ro \"$1\" && \"$2\" enqueue \"$1/outbox.db\" \"$3\" \"$4\" 0 1 1")
         #expect(result.status != 0)
         #expect(result.errors.contains("can't be written to"), "\(result.errors)")

@@ -9,8 +9,7 @@ import Testing
 @testable import PushOutbox
 
 /// An attacker who can write the database, and has not the outbox's key.
-@Suite("Rows that can't be forged", .overStores)
-struct ForgeryTests {
+@Suite("Rows that can't be forged", .overStores) struct ForgeryTests {
     private let key = try! OutboxKey.text { text throws(OutboxError) in try OutboxKey(parsing: copy text) }
     private static let other = "'ffffffff-ffff-4fff-8fff-ffffffffffff'"
 
@@ -63,8 +62,7 @@ struct ForgeryTests {
         }
     }
 
-    @Test("a push whose address was altered is not sent there")
-    func addresses() async throws {
+    @Test("a push whose address was altered is not sent there") func addresses() async throws {
         for alteration in [
             "token = x'7b7d'", "address_code = NULL",
             "address_code = (SELECT address_code FROM devices WHERE name = 'd1')",
@@ -97,8 +95,7 @@ struct ForgeryTests {
         }
         // What is registered is read from where it is changed, too: no registration makes it good.
         let fixture = try await fixture()
-        try await fixture.execute(
-            words("UPDATE devices SET recipient = \(stranger), user = 'berta' WHERE name = 'd0'"))
+        try await fixture.execute(words("UPDATE devices SET recipient = \(stranger), user = 'berta' WHERE name = 'd0'"))
         #expect(try await fixture.outbox.forgedDevices().map(\.description) == ["d0"])
         await #expect(throws: OutboxError.forged("d0")) { try await fixture.outbox.device("d0") }
         #expect(try await fixture.outbox.devices().map(\.name) == ["d1"])
@@ -140,8 +137,7 @@ struct ForgeryTests {
         #expect(error == .forged("phone") || error == .damaged)
     }
 
-    @Test("an outbox with a key is used with that key alone, also for delivering")
-    func keys() async throws {
+    @Test("an outbox with a key is used with that key alone, also for delivering") func keys() async throws {
         let fixture = try await fixture()
         try await fixture.enqueue("Hello", to: .everyone)
         let another = try OutboxKey.text { text throws(OutboxError) in try OutboxKey(parsing: copy text) }
@@ -186,16 +182,14 @@ struct ForgeryTests {
         }
     }
 
-    @Test("a text that is no key is refused")
-    func texts() {
+    @Test("a text that is no key is refused") func texts() {
         for text in ["", "sealed-push-outbox-key", "sealed-push-outbox-key AAAA", "pushoutbox 00"] {
             #expect(throws: OutboxError.keyText) { try OutboxKey(parsing: Array(text.utf8)) }
         }
     }
 
     /// Made with Python's hashlib from the definition in Docs/Decisions/0040.
-    @Test("codes are what another implementation makes of the same rows")
-    func knownAnswers() throws {
+    @Test("codes are what another implementation makes of the same rows") func knownAnswers() throws {
         let text = "sealed-push-outbox-key \(Base64URL.encode([UInt8](0..<32)))\n"
         let key = try OutboxKey(parsing: Array(text.utf8))
         let entry = EntryRow(

@@ -7,8 +7,7 @@ import Testing
 @testable import PushOutbox
 
 /// Random sequences of everything that can happen, against a plain model of what must hold.
-@Suite("Whatever happens", .overStores)
-struct InvariantTests {
+@Suite("Whatever happens", .overStores) struct InvariantTests {
     @Test(
         "no push is lost, order holds per device, no two leases hold one device, identifiers stay",
         arguments: 0..<Thoroughness.count(6, thorough: 12))

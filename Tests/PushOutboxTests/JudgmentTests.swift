@@ -5,17 +5,13 @@ import Testing
 @testable import PushOutbox
 
 /// Each answer of Apple's table, and each failure of a transport, at the first attempt and at later ones.
-@Suite("What an answer means")
-struct JudgmentTests {
+@Suite("What an answer means") struct JudgmentTests {
     /// Far apart, so that each delay says where it comes from.
     private let delays = RetryDelays(
         serverError: .seconds(1_000), device: .seconds(100), everything: .seconds(7_000), connection: .seconds(1))
 
-    private func judge(
-        _ status: Int, _ reason: String?, timestamp: Timestamp? = nil, attempts: Int = 1
-    ) -> Judgment {
-        Judgment(
-            .apns(status, reason, timestamp: timestamp), attempts: attempts, delays: delays, unknownAttempts: 3)
+    private func judge(_ status: Int, _ reason: String?, timestamp: Timestamp? = nil, attempts: Int = 1) -> Judgment {
+        Judgment(.apns(status, reason, timestamp: timestamp), attempts: attempts, delays: delays, unknownAttempts: 3)
     }
 
     /// The delay without the tenth that chance adds.
@@ -28,8 +24,7 @@ struct JudgmentTests {
         #expect(judgment.pause == pause && judgment.stop == nil)
     }
 
-    @Test("a wait is as long as what it is about asks for, and doubles to its limit")
-    func waits() {
+    @Test("a wait is as long as what it is about asks for, and doubles to its limit") func waits() {
         for (attempts, factor) in [(1, 1.0), (2, 2), (3, 4), (5, 16), (6, 16), (40, 16)] {
             for (status, reason) in [(500, "InternalServerError"), (503, "ServiceUnavailable"), (502, nil)] {
                 expectLater(judge(status, reason, attempts: attempts), 1_000 * factor)
@@ -46,23 +41,19 @@ struct JudgmentTests {
         expectLater(judge(429, "TooManyProviderTokenUpdates"), 7_000, pause: .seconds(7_000))
     }
 
-    @Test("no wait is longer than a day, whatever the delays are set to")
-    func longest() {
+    @Test("no wait is longer than a day, whatever the delays are set to") func longest() {
         for _ in 1...100 {
-            let judgment = Judgment(
-                .timedOut, attempts: 40, delays: RetryDelays(connection: .seconds(86_400)))
+            let judgment = Judgment(.timedOut, attempts: 40, delays: RetryDelays(connection: .seconds(86_400)))
             #expect(judgment.settlement == .later(.seconds(23 * 3_600)))
         }
     }
 
-    @Test("what failed together does not come back together")
-    func chance() {
+    @Test("what failed together does not come back together") func chance() {
         let delays = (1...40).map { _ in "\(judge(500, nil).settlement)" }
         #expect(Set(delays).count > 30)
     }
 
-    @Test("a token is gone only by 410 with its time; refused by what is said of it")
-    func tokens() throws {
+    @Test("a token is gone only by 410 with its time; refused by what is said of it") func tokens() throws {
         let since = Timestamp.now()
         guard case .addressGone("Unregistered", since, _) = judge(410, "Unregistered", timestamp: since).settlement
         else {
@@ -79,8 +70,7 @@ struct JudgmentTests {
     }
 
     @Test(
-        "a mistake in a push costs that push; one in the provider's keys stops the run; an unknown one is tried thrice"
-    )
+        "a mistake in a push costs that push; one in the provider's keys stops the run; an unknown one is tried thrice")
     func others() {
         #expect(judge(413, "PayloadTooLarge") == Judgment(.dead(reason: "PayloadTooLarge")))
         #expect(

@@ -8,8 +8,7 @@ import TestSupport
 import Testing
 
 /// Real processes that are really killed; what they leave behind must be whole.
-@Suite("Killed at any point", .serialized, .blocking, .overStores)
-struct KillTests {
+@Suite("Killed at any point", .serialized, .blocking, .overStores) struct KillTests {
     private static let worker = Program("outbox-worker")
     private static let deviceCount = 7
     private let fixture: Fixture
@@ -31,12 +30,13 @@ struct KillTests {
         var generator = SeededGenerator()
         let given = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) }
         let count = given ?? Thoroughness.count(StoreKind.current == .sqlite ? 8 : 4, thorough: 120)
-        for _ in 0..<count {
+        for round in 0..<count {
             let first = try acknowledgedNumbers().last ?? 0
             let sending = try Self.worker.start(enqueueing(from: first))
             let working = try Self.worker.start(["work", fixture.place, log, "5", "stopped"])
-            // Sometimes while they start, else after a few messages.
-            try waitForAcknowledgements(Int.random(in: 0...5, using: &generator), beyond: first, of: sending)
+            // Every third time while they start, else after a few messages.
+            let awaited = round % 3 == 0 ? 0 : Int.random(in: 1...5, using: &generator)
+            try waitForAcknowledgements(awaited, beyond: first, of: sending)
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...30, using: &generator)))
             let isSendingFirst = Bool.random(using: &generator)
             (isSendingFirst ? sending : working).kill()
@@ -86,8 +86,7 @@ struct KillTests {
         var isDone = false
         var killCount = 0
         for round in 0..<25 where !isDone {
-            let sending = try Self.worker.start(
-                ["everyone", fixture.place, key, acknowledged, "0", "1", "1"])
+            let sending = try Self.worker.start(["everyone", fixture.place, key, acknowledged, "0", "1", "1"])
             try await Task.sleep(for: .milliseconds(Int.random(in: 20...200 + 80 * round, using: &generator)))
             sending.kill()
             _ = sending.wait()

@@ -5,8 +5,7 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("Leases", .overStores)
-struct LeaseTests {
+@Suite("Leases", .overStores) struct LeaseTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }
@@ -15,8 +14,7 @@ struct LeaseTests {
         try await fixture.outbox.settle(
             [],
             taking: LeaseOrder(
-                carrier: .apns(), count: count, considerateCount: 0, duration: .seconds(60),
-                firstNumber: number))
+                carrier: .apns(), count: count, considerateCount: 0, duration: .seconds(60), firstNumber: number))
     }
 
     /// The only one that is to be had.
@@ -58,8 +56,7 @@ struct LeaseTests {
         #expect(try await takeOne(4).number == 4)
     }
 
-    @Test("it is held for longer by its holder, and by nobody who has lost it")
-    func extended() async throws {
+    @Test("it is held for longer by its holder, and by nobody who has lost it") func extended() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
         let first = try await takeOne(1)
@@ -90,8 +87,7 @@ struct LeaseTests {
         #expect(try await takeOne(5).attempts == 1, "the first is past its time, and the second was never tried")
     }
 
-    @Test("an entry is sent up to its time and not at it")
-    func stale() async throws {
+    @Test("an entry is sent up to its time and not at it") func stale() async throws {
         try await fixture.addDevice("phone")
         let expiration = fixture.now.advanced(bySeconds: 30)
         try await fixture.enqueue("Hello", to: .device("phone"), expiration: expiration)
@@ -129,8 +125,7 @@ struct LeaseTests {
         #expect(try await take(4).count == 1)
     }
 
-    @Test("a device stays in the immediate lane while something immediate waits for it")
-    func lane() async throws {
+    @Test("a device stays in the immediate lane while something immediate waits for it") func lane() async throws {
         for name in ["first", "second"] { try await fixture.addDevice(name) }
         try await fixture.enqueue("Hello", to: .device("first"))
         try await fixture.enqueue("Hello", to: .device("first"), priority: .considerate)
@@ -169,8 +164,7 @@ struct LeaseTests {
         #expect(report.acceptedCount == 1)
     }
 
-    @Test("a queue that is due before all time, as somebody has written it, is due")
-    func beforeAllTime() async throws {
+    @Test("a queue that is due before all time, as somebody has written it, is due") func beforeAllTime() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
         try await fixture.execute("UPDATE queues SET due = -9223372036854775807")

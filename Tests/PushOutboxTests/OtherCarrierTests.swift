@@ -42,8 +42,7 @@ struct PostOffice: PushTransport {
     }
 }
 
-@Suite("A carrier that is not Apple", .overStores)
-struct OtherCarrierTests {
+@Suite("A carrier that is not Apple", .overStores) struct OtherCarrierTests {
     private let fixture: Fixture
     private let server: PostServer
 
@@ -54,8 +53,7 @@ struct OtherCarrierTests {
 
     private func addBox(_ name: String, identity: DevicePrivateKey = DevicePrivateKey()) async throws {
         let url = "http://127.0.0.1:\(server.port)/\(name)"
-        try await fixture.addDevice(
-            name, identity: identity, address: Address(Array(url.utf8), of: PostOffice.carrier))
+        try await fixture.addDevice(name, identity: identity, address: Address(Array(url.utf8), of: PostOffice.carrier))
     }
 
     private func courier(refusedInARow: Int = 100) -> Courier {
@@ -117,8 +115,7 @@ struct OtherCarrierTests {
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
     }
 
-    @Test("a reason that it stops for is told in its own words, and nothing is lost")
-    func stopped() async throws {
+    @Test("a reason that it stops for is told in its own words, and nothing is lost") func stopped() async throws {
         for name in ["a", "b"] { try await addBox(name) }
         server.behave(.replies { _ in Self.answer(402, "unpaid") })
         try await fixture.enqueue("Hello", to: .everyone)
@@ -130,8 +127,7 @@ struct OtherCarrierTests {
         #expect(try await courier().run(until: .empty).acceptedCount == 2)
     }
 
-    @Test("address after address refused ends the run with what it says of that")
-    func allRefused() async throws {
+    @Test("address after address refused ends the run with what it says of that") func allRefused() async throws {
         for number in 0..<10 { try await addBox("box-\(number)") }
         server.behave(.replies { _ in Self.answer(404, "no such box") })
         try await fixture.enqueue("Hello", to: .everyone)
@@ -160,8 +156,7 @@ struct OtherCarrierTests {
         #expect(report.acceptedCount == 1)
     }
 
-    @Test("carriers' names and addresses have limits")
-    func limits() {
+    @Test("carriers' names and addresses have limits") func limits() {
         for name in ["", "Post", "post office", "ä", String(repeating: "a", count: 33)] {
             #expect(Carrier(name) == nil)
         }

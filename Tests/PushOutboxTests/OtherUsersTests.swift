@@ -8,8 +8,7 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("The outbox file and other users", .blocking)
-struct OtherUsersTests {
+@Suite("The outbox file and other users", .blocking) struct OtherUsersTests {
     private let folder: TemporaryFolder
     private var path: String { folder.appending("outbox.db").path }
 
@@ -65,8 +64,7 @@ struct OtherUsersTests {
         }
     }
 
-    @Test("so is one that others could put another folder in the place of")
-    func sharedFolderAbove() throws {
+    @Test("so is one that others could put another folder in the place of") func sharedFolderAbove() throws {
         let above = folder.appending("above").path
         mkdir(above, 0o700)
         mkdir(above + "/own", 0o700)
@@ -137,8 +135,7 @@ struct OtherUsersTests {
     }
 
     /// Runs the worker as user 1500.
-    @discardableResult
-    private func expect(_ status: Int32?, of arguments: [String]) throws -> Program.Result {
+    @discardableResult private func expect(_ status: Int32?, of arguments: [String]) throws -> Program.Result {
         let worker = Program("outbox-worker").executable.path
         let result = try Self.asUser.run(Self.user + [worker] + arguments)
         #expect(status.map { $0 == result.status } ?? (result.status != 0), "\(result.errors)")
@@ -147,6 +144,5 @@ struct OtherUsersTests {
 
     private static let asUser = Program(at: "/usr/bin/setpriv")
     private static let user = ["--reuid", "1500", "--regid", "1500", "--clear-groups"]
-    private static let hasTwoUsers: Bool =
-        geteuid() == 0 && access(asUser.executable.path, X_OK) == 0
+    private static let hasTwoUsers: Bool = geteuid() == 0 && access(asUser.executable.path, X_OK) == 0
 }

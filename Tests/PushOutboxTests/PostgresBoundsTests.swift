@@ -9,14 +9,11 @@ import Testing
 @testable import PushSender
 
 /// What numbers may stand in the tables.
-@Suite("Bounds in PostgreSQL")
-struct PostgresBoundsTests {
+@Suite("Bounds in PostgreSQL") struct PostgresBoundsTests {
     private let fixture: Fixture
     private var database: PostgresServer.Database { fixture.database! }
 
-    init() async throws {
-        fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
-    }
+    init() async throws { fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() } }
 
     /// A database that other tests have changed may lack a condition.
     private func renewed() async throws {
@@ -51,8 +48,7 @@ struct PostgresBoundsTests {
         try await fixture.addDevice("phone")
         for _ in 0..<2 { try await fixture.enqueue("Hello", to: .everyone) }
         try await fixture.deliver(ScriptedTransport(refusing: 413, "PayloadTooLarge"), until: .empty)
-        try await database.run(
-            "UPDATE dead_letters SET enqueued = -1 WHERE id = (SELECT min(id) FROM dead_letters)")
+        try await database.run("UPDATE dead_letters SET enqueued = -1 WHERE id = (SELECT min(id) FROM dead_letters)")
         #expect(try await fixture.outbox.retry() == 1)
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
         #expect(try await fixture.outbox.purge(.deadLetters(reason: nil)) == 1)
@@ -98,16 +94,14 @@ struct PostgresBoundsTests {
     func attempts(value: Int64) async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .everyone)
-        let order = LeaseOrder(
-            carrier: .apns(), count: 1, considerateCount: 0, duration: .seconds(60), firstNumber: 1)
+        let order = LeaseOrder(carrier: .apns(), count: 1, considerateCount: 0, duration: .seconds(60), firstNumber: 1)
         let lease = try #require(try await fixture.outbox.settle([], taking: order).first)
         try await database.run("SET ROLE sealed_push_deliver; UPDATE queues SET attempts = \(value)")
         _ = try await fixture.outbox.settle([(lease, .returned)], taking: nil)
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
     }
 
-    @Test("a device's receipts that somebody has made as many as can be are counted on")
-    func receipts() async throws {
+    @Test("a device's receipts that somebody has made as many as can be are counted on") func receipts() async throws {
         let id = ReceiptID(Array(repeating: 1, count: 16))
         let text = String(repeating: "01", count: 16)
         try await database.run(

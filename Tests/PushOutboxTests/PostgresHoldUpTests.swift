@@ -9,19 +9,15 @@ import Testing
 @testable import PushPostgres
 
 /// Who may hold up whom: by locks, by numbers, or by a clock that is wrong.
-@Suite("What holds up others in PostgreSQL")
-struct PostgresHoldUpTests {
+@Suite("What holds up others in PostgreSQL") struct PostgresHoldUpTests {
     private let fixture: Fixture
     private var database: PostgresServer.Database { fixture.database! }
 
-    init() async throws {
-        fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
-    }
+    init() async throws { fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() } }
 
     // MARK: Senders
 
-    @Test("two whose senders are new do not wait for each other")
-    func sendersAtOnce() async throws {
+    @Test("two whose senders are new do not wait for each other") func sendersAtOnce() async throws {
         try await fixture.addDevice("phone")
         let other = try await holding("SELECT sealed_push.sender_number('anonymous')")
         try await fixture.enqueue("Hello", to: .everyone)
@@ -72,8 +68,7 @@ struct PostgresHoldUpTests {
         #expect(try await outbox.status().waitingCount == 0)
     }
 
-    @Test("what is past its time for many devices is buried by one statement")
-    func buriedAtOnce() async throws {
+    @Test("what is past its time for many devices is buried by one statement") func buriedAtOnce() async throws {
         try await fixture.addDevices(0..<3)
         try await fixture.enqueue("Hello", to: .everyone)
         try await database.run(

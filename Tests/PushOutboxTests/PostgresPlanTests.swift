@@ -10,22 +10,17 @@ import Testing
 @testable import PushPostgres
 
 /// How the server looks things up: it explains every statement of an outbox, and its log is read.
-@Suite("PostgreSQL's plans")
-struct PostgresPlanTests {
+@Suite("PostgreSQL's plans") struct PostgresPlanTests {
     private let fixture: Fixture
     private var database: PostgresServer.Database { fixture.database! }
 
-    init() async throws {
-        fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
-    }
+    init() async throws { fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() } }
 
     @Test("statistics of a moment in which nothing waited mislead no look-up, while what was deleted can't be vacuumed")
     func statistics() async throws {
         try await fixture.addDevices(0..<Self.deviceCount)
         let snapshot = try await PostgresPool.open(PostgresAddress(parsing: database.address))
-        _ = try await snapshot.run { connection throws(OutboxError) in
-            try connection.script(Self.endlessSnapshot)
-        }
+        _ = try await snapshot.run { connection throws(OutboxError) in try connection.script(Self.endlessSnapshot) }
         let outbox = try await fixture.reopened(nil)
         for round in 0..<20 {
             try await use(outbox, from: Int64(round) * 1_000_000)

@@ -10,14 +10,11 @@ import Testing
 @testable import PushPostgres
 
 /// An attacker who has a role of the outbox's, and PostgreSQL's own means.
-@Suite("The roles in PostgreSQL")
-struct PostgresRolesTests {
+@Suite("The roles in PostgreSQL") struct PostgresRolesTests {
     private let fixture: Fixture
     private var database: PostgresServer.Database { fixture.database! }
 
-    init() async throws {
-        fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
-    }
+    init() async throws { fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() } }
 
     // MARK: The owner's rights
 
@@ -56,10 +53,7 @@ struct PostgresRolesTests {
                 (SELECT ARRAY[revision] FROM sealed_push.recipients), \
                 '{4000000000000}', '{NULL}', '{\(id)}', '{c}', '{"{}"}', '{NULL}')
                 """, "t"
-            ),
-            (
-                "enqueue", "(sealed_push.next_range('\(key)', 'everyone', '\(Fixture.topic)', 1, 1000)).start", "0"
-            ),
+            ), ("enqueue", "(sealed_push.next_range('\(key)', 'everyone', '\(Fixture.topic)', 1, 1000)).start", "0"),
             ("enqueue", "(SELECT count(*) FROM sealed_push.request('\(key)'))", "0"),
             ("deliver", "sealed_push.milliseconds() > 1", "t"), ("deliver", "sealed_push.turn()", "t"),
             ("register", "sealed_push.wake()", ""),
@@ -108,10 +102,8 @@ struct PostgresRolesTests {
             "enqueue": [],
             "deliver": [
                 "dead_letters", "devices", "entries", "queues", "receipt_devices", "receipt_failures",
-                "receipt_numbers",
-                "receipt_tallies", "tallies",
-            ],
-            "register": ["devices", "enrollments", "queues"],
+                "receipt_numbers", "receipt_tallies", "tallies",
+            ], "register": ["devices", "enrollments", "queues"],
         ]
         #expect(writable == expected[role])
         let callable = try await database.run(
@@ -200,8 +192,7 @@ struct PostgresRolesTests {
         }
     }
 
-    @Test("a device that is named twice, or that has changed, is stored nothing for")
-    func doubled() async throws {
+    @Test("a device that is named twice, or that has changed, is stored nothing for") func doubled() async throws {
         try await fixture.addDevice("phone")
         for (ids, revisions) in [("id, id", "revision, revision"), ("id", "revision + 1"), ("id + 1", "revision")] {
             let count = ids.split(separator: ",").count
@@ -255,8 +246,7 @@ struct PostgresRolesTests {
         #expect(try await fixture.number("SELECT stale - enqueued FROM entries") == EnqueueOrder.lifetime)
     }
 
-    @Test("an address with a password is refused without being repeated", .blocking)
-    func password() throws {
+    @Test("an address with a password is refused without being repeated", .blocking) func password() throws {
         for address in ["postgres://me:secret@localhost/db", "postgres://me:secret%zz@localhost/db"] {
             let result = try Program("sealedpush").run("outbox", "status", "--outbox", address)
             #expect(result.status != 0)

@@ -11,19 +11,15 @@ import Testing
 @testable import PushPostgres
 
 /// What is PostgreSQL's alone: other hosts, other languages, roles, and a server that goes away.
-@Suite("The outbox in PostgreSQL")
-struct PostgresTests {
+@Suite("The outbox in PostgreSQL") struct PostgresTests {
     private let fixture: Fixture
     private var database: PostgresServer.Database { fixture.database! }
 
-    init() async throws {
-        fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
-    }
+    init() async throws { fixture = try await StoreKind.$current.withValue(.postgres) { try await Fixture() } }
 
     // MARK: Opening
 
-    @Test("is made once, however many start at once")
-    func madeAtOnce() async throws {
+    @Test("is made once, however many start at once") func madeAtOnce() async throws {
         try await database.run("DROP SCHEMA sealed_push CASCADE")
         let address = database.address
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -48,8 +44,7 @@ struct PostgresTests {
         #expect(count == 2)
     }
 
-    @Test("refuses another version's tables, and another program's")
-    func otherSchemas() async throws {
+    @Test("refuses another version's tables, and another program's") func otherSchemas() async throws {
         let address = database.address
         try await database.run("UPDATE meta SET version = 99")
         await #expect(throws: OutboxError.otherSchema) { try await Outbox(postgres: address) }
@@ -59,8 +54,7 @@ struct PostgresTests {
         _ = try await Outbox(postgres: address)
     }
 
-    @Test("takes no password in its address, and no address that is none")
-    func addresses() async throws {
+    @Test("takes no password in its address, and no address that is none") func addresses() async throws {
         for text in [
             "postgres://me:secret@localhost/db", "postgresql:///db?password=secret",
             "postgresql:///db?sslpassword=secret",
@@ -78,8 +72,7 @@ struct PostgresTests {
         }
     }
 
-    @Test("says at once what no waiting mends: a database that is not there")
-    func missingDatabase() async throws {
+    @Test("says at once what no waiting mends: a database that is not there") func missingDatabase() async throws {
         let address = database.server.address(of: "nobody-made-this")
         let error = try await #require(throws: OutboxError.self) { try await Outbox(postgres: address) }
         guard case .connection(let words) = error else { throw error }
@@ -142,8 +135,7 @@ struct PostgresTests {
         #expect(try await fixture.number("SELECT count(*) FROM queues") == 0)
     }
 
-    @Test("status tells which host has how many on their way")
-    func hosts() async throws {
+    @Test("status tells which host has how many on their way") func hosts() async throws {
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
         try await fixture.enqueue("Hello", to: .everyone)
         #expect(try await take(1).count == 3)
@@ -215,16 +207,13 @@ struct PostgresTests {
         #expect(try await turn())
     }
 
-    @Test("two who enqueue to a device at once make one row in the queue")
-    func twoAtOnce() async throws {
+    @Test("two who enqueue to a device at once make one row in the queue") func twoAtOnce() async throws {
         try await fixture.addDevice("phone")
         // Both wait at their very last step.
         let other = try await holding("LOCK TABLE sealed_push.entries IN EXCLUSIVE MODE")
         async let first = fixture.enqueue("first", to: .device("phone"))
         async let second = fixture.enqueue("second", to: .device("phone"))
-        try await eventually("both wait") {
-            try await fixture.number(Self.waitingCount) == 2
-        }
+        try await eventually("both wait") { try await fixture.number(Self.waitingCount) == 2 }
         try await other.end("COMMIT")
         #expect(try await (first.enqueuedCount, second.enqueuedCount) == (1, 1))
         #expect(try await fixture.number("SELECT count(*) FROM queues") == 1)
@@ -310,12 +299,10 @@ struct PostgresTests {
                 try server.end()
                 try server.start()
             }
-            try await outbox.enqueue(
-                Content(body: "\(number)"), to: .everyone, from: sealer, includingUnverified: true)
+            try await outbox.enqueue(Content(body: "\(number)"), to: .everyone, from: sealer, includingUnverified: true)
         }
         try await eventually("all is delivered") {
-            try await outbox.status().waitingCount == 0
-                && Set(transport.delivered.all.map(\.apnsID)).count == 5 * count
+            try await outbox.status().waitingCount == 0 && Set(transport.delivered.all.map(\.apnsID)).count == 5 * count
         }
         await courier.stop()
         _ = try await run.value
@@ -479,9 +466,7 @@ struct PostgresTests {
             let first = try await holding(Self.call(recipient: recipient, more: key))
             let database = database
             let second = Task { try await database.run(Self.call(recipient: recipient, more: key)).first?.first ?? "" }
-            try await eventually("the second waits") {
-                try await fixture.number(Self.waitingCount) == 1
-            }
+            try await eventually("the second waits") { try await fixture.number(Self.waitingCount) == 1 }
             try await first.end(end)
             #expect(try await second.value == (end == "COMMIT" ? "repeated" : "enqueued"))
             #expect(try await fixture.outbox.status().waitingCount == count)
@@ -563,8 +548,7 @@ struct PostgresTests {
 
     @Test(
         "whoever enqueues reads nothing that waits and takes none of it; whoever delivers enqueues nothing; no one changes pins"
-    )
-    func roles() async throws {
+    ) func roles() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
         let recipient = try await recipient("phone")

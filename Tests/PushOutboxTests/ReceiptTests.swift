@@ -7,15 +7,13 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("Receipts in the outbox", .overStores)
-struct ReceiptTests {
+@Suite("Receipts in the outbox", .overStores) struct ReceiptTests {
     private let fixture: Fixture
     private let devices = ReceivedReceipts()
 
     init() async throws { fixture = try await Fixture() }
 
-    @Test("are counted once each, with what failed before them, by reason and device")
-    func counted() async throws {
+    @Test("are counted once each, with what failed before them, by reason and device") func counted() async throws {
         let now = fixture.now
         let first = try devices.receipt("a", failures: [.unknownRecipient: 3, .rejected: 1], at: now)
         #expect(try await fixture.outbox.count(first) == .counted)
@@ -38,8 +36,7 @@ struct ReceiptTests {
         #expect(try await fixture.outbox.receipts(of: ReceiptID([UInt8](repeating: 0, count: 16))) == nil)
     }
 
-    @Test("of one device with another's number leave the other's to be counted")
-    func claimedNumber() async throws {
+    @Test("of one device with another's number leave the other's to be counted") func claimedNumber() async throws {
         let message = MessageID.random()
         let alices = try devices.receipt("alice", failures: [.rejected: 1], message: message, at: fixture.now)
         // A device MACs what it likes under its own name.
@@ -78,8 +75,7 @@ struct ReceiptTests {
         #expect(try await fixture.outbox.receipts(days: 60).failingDevices.isEmpty)
     }
 
-    @Test("of one message, made anew with other counts, are counted once")
-    func madeAnew() async throws {
+    @Test("of one message, made anew with other counts, are counted once") func madeAnew() async throws {
         let message = MessageID.random()
         let first = try devices.receipt("a", message: message, at: fixture.now)
         let again = try devices.receipt("a", failures: [.expired: 2], message: message, at: fixture.now)
@@ -87,8 +83,7 @@ struct ReceiptTests {
         #expect(try await fixture.outbox.receipts().total.failedCount == 0)
     }
 
-    @Test("stand under the day on which they came, beside what APNs took then")
-    func days() async throws {
+    @Test("stand under the day on which they came, beside what APNs took then") func days() async throws {
         try await fixture.addDevice("phone")
         for day in 0..<3 {
             try await fixture.enqueue("\(day)", to: .everyone)
@@ -151,8 +146,7 @@ struct ReceiptTests {
         #expect(report.total.shownCount == most + 2)
     }
 
-    @Test("of many devices at once lose no count")
-    func crowd() async throws {
+    @Test("of many devices at once lose no count") func crowd() async throws {
         let (outbox, other, now) = (fixture.outbox, try await fixture.reopened(), fixture.now)
         let receipts = try (0..<200).map { try devices.receipt("\($0 % 7)", failures: [.locked: 1], at: now) }
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -5,8 +5,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("The registry", .overStores)
-struct RegistryTests {
+@Suite("The registry", .overStores) struct RegistryTests {
     private let fixture: Fixture
     private let enrollmentKey = EnrollmentPrivateKey()
     private let identity = DevicePrivateKey()
@@ -39,8 +38,7 @@ struct RegistryTests {
         try await fixture.outbox.prove(challenge, answer: answer, of: "phone", at: fixture.now)
     }
 
-    @Test("gives back what was registered")
-    func roundTrip() async throws {
+    @Test("gives back what was registered") func roundTrip() async throws {
         let device = try await fixture.addDevice("tablet", environment: .sandbox)
         #expect(try await fixture.outbox.device("tablet") == device)
         try await enroll()
@@ -113,8 +111,7 @@ struct RegistryTests {
         #expect(try await fixture.outbox.devices(of: "anna").map(\.name) == ["phone"])
     }
 
-    @Test("refuses a record that is older, and answers that are wrong")
-    func refusals() async throws {
+    @Test("refuses a record that is older, and answers that are wrong") func refusals() async throws {
         try await enroll()
         try await fixture.outbox.accept(try record(counter: 5), of: "phone", at: fixture.now)
         await #expect(throws: OutboxError.record(.rolledBack)) {
@@ -135,8 +132,7 @@ struct RegistryTests {
         }
     }
 
-    @Test("sends to a device that nobody vouches for only where the caller says so")
-    func unverified() async throws {
+    @Test("sends to a device that nobody vouches for only where the caller says so") func unverified() async throws {
         try await fixture.addDevice("phone")
         let report = try await fixture.outbox.enqueue(Content(body: "Hello"), to: .everyone, from: fixture.sealer)
         #expect(report.skipped == [.unverified: 1])
@@ -158,8 +154,7 @@ struct RegistryTests {
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).attemptCount == 0)
     }
 
-    @Test("what waits for a user is not shown to the next one on the same device")
-    func otherUser() async throws {
+    @Test("what waits for a user is not shown to the next one on the same device") func otherUser() async throws {
         try await fixture.addDevice("phone", user: "anna")
         try await fixture.enqueue("for anna", to: .user("anna"))
         try await fixture.addDevice("phone", user: "berta", movingFrom: "anna")
@@ -239,8 +234,7 @@ struct RegistryTests {
         #expect(try await fixture.outbox.devices().map { $0.name } == ["phone"])
         let before = try await fixture.outbox.device("phone")
         // She comes again; and with the proof that she has read in a copy of the database, and the phone's token.
-        let proven = try EnrolledDevice(
-            loading: pinned.enrollment, record: pinned.record, proven: [identity.recipient])
+        let proven = try EnrolledDevice(loading: pinned.enrollment, record: pinned.record, proven: [identity.recipient])
         for (keys, token) in [(pinned, "bb22"), (proven, "aa11")] {
             await #expect(throws: OutboxError.enrolledElsewhere("mallorys-phone")) {
                 try await register("mallorys-phone", of: "mallory", keys, token: token)
@@ -287,8 +281,7 @@ struct RegistryTests {
         try await fixture.outbox.register(device, movingFrom: previous)
     }
 
-    @Test("what waits goes to the device's new token")
-    func changedToken() async throws {
+    @Test("what waits goes to the device's new token") func changedToken() async throws {
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .device("phone"))
         let new = Fixture.address("new", .sandbox)
@@ -299,8 +292,7 @@ struct RegistryTests {
         #expect(transport.delivered.all.map { $0.address } == [new])
     }
 
-    @Test("what waits for a device whose token is taken away is kept as dead letters")
-    func noToken() async throws {
+    @Test("what waits for a device whose token is taken away is kept as dead letters") func noToken() async throws {
         let device = try await fixture.addDevice("phone")
         for _ in 0..<2 { try await fixture.enqueue("Hello", to: .device("phone")) }
         try await fixture.outbox.register(
@@ -333,8 +325,7 @@ struct RegistryTests {
         #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 1)
     }
 
-    @Test("a removed device is gone, with what waited")
-    func removed() async throws {
+    @Test("a removed device is gone, with what waited") func removed() async throws {
         try await fixture.addDevice("phone")
         for _ in 0..<2 { try await fixture.enqueue("Hello", to: .device("phone")) }
         #expect(try await fixture.outbox.remove("phone") == 2)
@@ -343,8 +334,7 @@ struct RegistryTests {
         #expect(try await fixture.outbox.status().nextDue == nil)
     }
 
-    @Test("names have something to see and no control characters")
-    func names() {
+    @Test("names have something to see and no control characters") func names() {
         for text in ["", " ", "a\u{0}b", "a\nb", String(repeating: "x", count: 129), "\u{1b}[2J"] {
             #expect(DeviceName(parsing: text) == nil)
             #expect(UserName(parsing: text) == nil)

@@ -3,8 +3,7 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("How long a push waits before it is sent again")
-struct RetryDelayTests {
+@Suite("How long a push waits before it is sent again") struct RetryDelayTests {
     @Test(
         "without an answer: a second, and each time twice as long, up to five minutes",
         arguments: [PushTransportError.timedOut, .connectionLost("reset"), .unreachable("no route")])

@@ -5,8 +5,7 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("By whose key what waits was sealed", .overStores)
-struct SealedByTests {
+@Suite("By whose key what waits was sealed", .overStores) struct SealedByTests {
     private let fixture: Fixture
     private let other = SenderPrivateKey()
 
@@ -19,14 +18,11 @@ struct SealedByTests {
         }
     }
 
-    @Test("is told, of what waits and of dead letters, through a retry, too")
-    func told() async throws {
+    @Test("is told, of what waits and of dead letters, through a retry, too") func told() async throws {
         try await fixture.addDevice("phone")
         try await enqueue(by: fixture.sealer, 1)
-        try await fixture.deliver(
-            ScriptedTransport(refusing: 413, "PayloadTooLarge"), until: .empty)
-        try await enqueue(
-            by: Sealer(sender: other, topic: Fixture.topic, safeDefault: "You have a new message!"), 2)
+        try await fixture.deliver(ScriptedTransport(refusing: 413, "PayloadTooLarge"), until: .empty)
+        try await enqueue(by: Sealer(sender: other, topic: Fixture.topic, safeDefault: "You have a new message!"), 2)
         try await enqueue(by: Sealer(anonymousFor: Fixture.topic, safeDefault: "You have a new message!"), 1)
         let own = SealedBy.sender(fixture.sender.sender)
         var status = try await fixture.reopened().status()
@@ -38,8 +34,7 @@ struct SealedByTests {
         #expect(status.deadLettersBySender.isEmpty)
     }
 
-    @Test("decides what is thrown away after a theft, and nothing else is")
-    func purged() async throws {
+    @Test("decides what is thrown away after a theft, and nothing else is") func purged() async throws {
         try await fixture.addDevice("phone")
         let others = Sealer(sender: other, topic: Fixture.topic, safeDefault: "You have a new message!")
         try await enqueue(by: others, 1)
@@ -54,8 +49,7 @@ struct SealedByTests {
         #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 2)
     }
 
-    @Test("is read as it is shown")
-    func text() throws {
+    @Test("is read as it is shown") func text() throws {
         for sealedBy in [SealedBy.sender(other.sender), .anonymous] {
             #expect(SealedBy(parsing: sealedBy.description) == sealedBy)
         }

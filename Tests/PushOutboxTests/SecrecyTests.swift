@@ -37,8 +37,7 @@ struct SecrecyTests {
         try search(fixture, for: secrets)
     }
 
-    @Test("holds nothing of the sender's key")
-    func key() async throws {
+    @Test("holds nothing of the sender's key") func key() async throws {
         let fixture = try await Fixture()
         try await fixture.addDevice("phone")
         try await fixture.enqueue("Hello", to: .everyone)

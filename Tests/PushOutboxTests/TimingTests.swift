@@ -6,8 +6,7 @@ import Testing
 
 @testable import PushOutbox
 
-@Suite("A courier and time", .overStores)
-struct TimingTests {
+@Suite("A courier and time", .overStores) struct TimingTests {
     private let fixture: Fixture
 
     init() async throws { fixture = try await Fixture() }
@@ -28,8 +27,7 @@ struct TimingTests {
 
     /// Whether another courier would get something now.
     private static func isFree(_ outbox: Outbox) async -> Bool {
-        let order = LeaseOrder(
-            carrier: .apns(), count: 1, considerateCount: 0, duration: .seconds(1), firstNumber: 7)
+        let order = LeaseOrder(carrier: .apns(), count: 1, considerateCount: 0, duration: .seconds(1), firstNumber: 7)
         return (try? await outbox.settle([], taking: order))?.isEmpty == false
     }
 
@@ -179,8 +177,7 @@ struct TimingTests {
         let transport = ScriptedTransport { request, _ in
             calls.add(request.apnsID)
             return calls.all.count.isMultiple(of: 4)
-                ? .success(.accepted(uniqueID: nil))
-                : .success(.apns(400, "BadDeviceToken"))
+                ? .success(.accepted(uniqueID: nil)) : .success(.apns(400, "BadDeviceToken"))
         }
         let report = try await Courier(
             for: fixture.outbox, through: transport, limits: Fixture.limits(refusedInARow: 4)
@@ -188,8 +185,7 @@ struct TimingTests {
         #expect(report.acceptedCount == 10 && report.dead == ["BadDeviceToken": 30])
     }
 
-    @Test("what does not end in time is cut off and given back, and the run ends")
-    func drains() async throws {
+    @Test("what does not end in time is cut off and given back, and the run ends") func drains() async throws {
         try await addDevices(1)
         let (hasBegun, isCutOff) = (Locked(false), Locked(false))
         let transport = ChangingTransport { _ in
@@ -252,8 +248,7 @@ struct TimingTests {
         try await eventually("the purge") { try await outbox.status().deadLetters.isEmpty }
     }
 
-    @Test("a token that has changed while a push was on its way is not proven by it")
-    func provenToken() async throws {
+    @Test("a token that has changed while a push was on its way is not proven by it") func provenToken() async throws {
         try await addDevices(1)
         let fixture = fixture
         let new = Fixture.address("new")

@@ -8,11 +8,8 @@ import TestSupport
 import Testing
 
 /// Examples/Transaction, in both of its languages.
-@Suite("A message and its pushes in one transaction", .blocking)
-struct TransactionExampleTests {
-    enum Language: CaseIterable {
-        case python, swift
-    }
+@Suite("A message and its pushes in one transaction", .blocking) struct TransactionExampleTests {
+    enum Language: CaseIterable { case python, swift }
 
     private let fixture: Fixture
     private let key: OutboxKey
@@ -61,9 +58,7 @@ struct TransactionExampleTests {
         #expect(try body(of: request) == "Lunch at one?")
     }
 
-    private var database: PostgresServer.Database {
-        get throws { try #require(fixture.database) }
-    }
+    private var database: PostgresServer.Database { get throws { try #require(fixture.database) } }
 
     private func enroll(_ name: DeviceName, in outbox: Outbox) async throws {
         let (enrollment, now) = (EnrollmentPrivateKey(), Timestamp.now())

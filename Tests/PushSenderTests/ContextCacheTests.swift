@@ -6,8 +6,7 @@ import Testing
 
 @testable import PushSender
 
-@Suite("Contexts")
-struct ContextCacheTests {
+@Suite("Contexts") struct ContextCacheTests {
     private let sender = SenderPrivateKey()
     private let phone = DevicePrivateKey()
     private let plaintext = [UInt8](repeating: 7, count: 32)
@@ -36,8 +35,7 @@ struct ContextCacheTests {
         Header(enc: Array(envelope.enc), sequenceNumber: try #require(envelope.sequenceNumber))
     }
 
-    @Test("one context serves numbers 0 to 1,023, then a new one begins at 0")
-    func messageLimit() throws {
+    @Test("one context serves numbers 0 to 1,023, then a new one begins at 0") func messageLimit() throws {
         let cache = cache()
         let headers = try (0..<2_050).map { _ in try header(cache.seal(plaintext, to: phone.recipient)) }
         #expect(headers[..<1_024].map(\.sequenceNumber) == Array(0..<1_024))
@@ -47,8 +45,7 @@ struct ContextCacheTests {
         #expect(Set(headers.map(\.enc)).count == 3)
     }
 
-    @Test("a context is used for one hour and no longer")
-    func lifetime() throws {
+    @Test("a context is used for one hour and no longer") func lifetime() throws {
         let world = World()
         let cache = cache(ContextLimits(), world)
         let first = try header(cache.seal(plaintext, to: phone.recipient)).enc
@@ -58,8 +55,7 @@ struct ContextCacheTests {
         #expect(try header(cache.seal(plaintext, to: phone.recipient)).enc != first)
     }
 
-    @Test("where a child could not be told from its parent, nothing is held")
-    func noMark() throws {
+    @Test("where a child could not be told from its parent, nothing is held") func noMark() throws {
         let cache = ContextCache(
             sender: sender, topic: "com.example.app", limits: ContextLimits(), environment: .init(mark: { nil }))
         let headers = try (0..<5).map { _ in try header(cache.seal(plaintext, to: phone.recipient)) }
@@ -67,8 +63,7 @@ struct ContextCacheTests {
         #expect(cache.heldCount == 0)
     }
 
-    @Test("no more contexts are held than allowed, and the oldest goes first")
-    func heldCount() throws {
+    @Test("no more contexts are held than allowed, and the oldest goes first") func heldCount() throws {
         let cache = cache(ContextLimits(heldCount: 3))
         let recipients = (0..<5).map { _ in DevicePrivateKey().recipient }
         let first = try recipients.map { try header(cache.seal(plaintext, to: $0)).enc }
@@ -78,8 +73,7 @@ struct ContextCacheTests {
         #expect(try header(cache.seal(plaintext, to: recipients[0])).enc != first[0])
     }
 
-    @Test("with one message a context nothing is held")
-    func perMessage() throws {
+    @Test("with one message a context nothing is held") func perMessage() throws {
         let cache = cache(.perMessage)
         let headers = try (0..<5).map { _ in try header(cache.seal(plaintext, to: phone.recipient)) }
         #expect(Set(headers.map(\.enc)).count == 5)
@@ -87,16 +81,14 @@ struct ContextCacheTests {
         #expect(cache.heldCount == 0)
     }
 
-    @Test("a limit of one message holds, however many contexts may be held")
-    func singleMessage() throws {
+    @Test("a limit of one message holds, however many contexts may be held") func singleMessage() throws {
         let cache = cache(ContextLimits(messageCount: 1))
         let headers = try (0..<3).map { _ in try header(cache.seal(plaintext, to: phone.recipient)) }
         #expect(Set(headers.map(\.enc)).count == 3)
         #expect(headers.allSatisfy { $0.sequenceNumber == 0 })
     }
 
-    @Test("a forgotten recipient gets a new context")
-    func forgotten() throws {
+    @Test("a forgotten recipient gets a new context") func forgotten() throws {
         let cache = cache()
         let first = try header(cache.seal(plaintext, to: phone.recipient)).enc
         let other = try header(cache.seal(plaintext, to: DevicePrivateKey().recipient)).enc
@@ -132,19 +124,15 @@ struct ContextCacheTests {
         #expect(try enc(crowded, phone.recipient) == held)
     }
 
-    @Test("limits beyond the specification's stop the program")
-    func limits() async {
+    @Test("limits beyond the specification's stop the program") func limits() async {
         await #expect(processExitsWith: .failure) { _ = ContextLimits(messageCount: 1_025) }
         await #expect(processExitsWith: .failure) { _ = ContextLimits(messageCount: 0) }
         await #expect(processExitsWith: .failure) { _ = ContextLimits(lifetime: .seconds(3_601)) }
         await #expect(processExitsWith: .failure) { _ = ContextLimits(lifetime: .zero) }
-        await #expect(processExitsWith: .success) {
-            _ = ContextLimits(messageCount: 1_024, lifetime: .seconds(3_600))
-        }
+        await #expect(processExitsWith: .success) { _ = ContextLimits(messageCount: 1_024, lifetime: .seconds(3_600)) }
     }
 
-    @Test("what is too old is swept away although nobody seals")
-    func sweep() throws {
+    @Test("what is too old is swept away although nobody seals") func sweep() throws {
         let world = World()
         let cache = cache(ContextLimits(), world)
         for _ in 0..<10 { _ = cache.seal(plaintext, to: DevicePrivateKey().recipient) }
@@ -160,16 +148,14 @@ struct ContextCacheTests {
         #expect(cache.heldCount == 0)
     }
 
-    @Test("the sweep comes by itself when time is up")
-    func sweepByItself() async throws {
+    @Test("the sweep comes by itself when time is up") func sweepByItself() async throws {
         let cache = ContextCache(
             sender: sender, topic: "com.example.app", limits: ContextLimits(lifetime: .milliseconds(50)))
         _ = cache.seal(plaintext, to: phone.recipient)
         try await eventually("the sweep") { cache.heldCount == 0 }
     }
 
-    @Test("it comes again for what was younger then, and for what is sealed after it")
-    func sweepAgain() async throws {
+    @Test("it comes again for what was younger then, and for what is sealed after it") func sweepAgain() async throws {
         let world = World()
         let cache = cache(ContextLimits(lifetime: .milliseconds(50)), world)
         for _ in 1...2 {
@@ -183,8 +169,7 @@ struct ContextCacheTests {
         }
     }
 
-    @Test("many threads never use one number of one context twice, and everything opens")
-    func threads() throws {
+    @Test("many threads never use one number of one context twice, and everything opens") func threads() throws {
         let cache = cache(ContextLimits(messageCount: 100, heldCount: 2))
         let phones = (0..<3).map { _ in DevicePrivateKey() }
         let envelopes = Locked<[Envelope]>([])
@@ -212,8 +197,7 @@ struct ContextCacheTests {
             let isOpen = opened.withUnsafeMutableBytes { opened in
                 envelope.sealedBytes.withUnsafeBytes { sealed in
                     envelope.headerBytes.withUnsafeBytes {
-                        context.open(
-                            sealed, additionalData: $0, sequenceNumber: header.sequenceNumber, into: opened)
+                        context.open(sealed, additionalData: $0, sequenceNumber: header.sequenceNumber, into: opened)
                     }
                 }
             }

@@ -10,8 +10,7 @@ import Testing
     import Glibc
 
     /// With a real fork(2): the child's memory is its parent's, and so, in a namespace of its own, may be its number.
-    @Suite("After a fork")
-    struct ForkTests {
+    @Suite("After a fork") struct ForkTests {
         @Test(
             "no context is used by both, whether or not the child has its parent's process ID",
             arguments: [false, true])

@@ -5,8 +5,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("The sealer")
-struct SealerTests {
+@Suite("The sealer") struct SealerTests {
     private let sender = SenderPrivateKey()
     private let phone = DevicePrivateKey()
     private let now = Timestamp.now()
@@ -42,8 +41,7 @@ struct SealerTests {
         }
     }
 
-    @Test("what is sealed opens, with id, topic and sent filled in")
-    func roundTrip() throws {
+    @Test("what is sealed opens, with id, topic and sent filled in") func roundTrip() throws {
         let payload = try sealer().seal(Content(title: "Nina", body: "Lunch at one?"), toUnverified: phone.recipient)
         let opened = try open(payload)
         #expect(opened.content.alert == Content.Alert(title: "Nina", body: "Lunch at one?"))
@@ -53,8 +51,7 @@ struct SealerTests {
         #expect(opened.sender == sender.sender)
     }
 
-    @Test("the payload is exactly the clear part and the field")
-    func clearPart() throws {
+    @Test("the payload is exactly the clear part and the field") func clearPart() throws {
         let payload = try sealer().seal(
             Content(title: "secret title", body: "secret body"), toUnverified: phone.recipient)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(payload.json)) as? [String: Any])
@@ -176,8 +173,7 @@ struct SealerTests {
         #expect(throws: SealError.self) { try sealer.seal(Content(body: giant), toUnverified: phone.recipient) }
     }
 
-    @Test("content that no receiver would take is not sealed")
-    func badContent() throws {
+    @Test("content that no receiver would take is not sealed") func badContent() throws {
         let sealer = sealer()
         #expect(throws: SealError.content(.noVisibleText)) {
             try sealer.seal(Content(title: " \u{200b}\n"), toUnverified: phone.recipient)
@@ -247,8 +243,7 @@ struct SealerTests {
         #expect((object["aps"] as? [String: Any])?.keys.sorted() == ["mutable-content"])
     }
 
-    @Test("a clear alert without visible text, or too long, is refused")
-    func wireAlerts() throws {
+    @Test("a clear alert without visible text, or too long, is refused") func wireAlerts() throws {
         #expect(throws: WireAlertError.nothingVisible) { try WireAlert(text: " \n\u{200d}") }
         #expect(throws: WireAlertError.self) { try WireAlert(text: String(repeating: "a", count: 1_023)) }
         _ = try WireAlert(text: String(repeating: "a", count: 1_022))
@@ -263,8 +258,7 @@ struct SealerTests {
         #expect(alert?["title"] as? String == "News")
     }
 
-    @Test("an unusable literal stops the program with a sentence")
-    func literals() async {
+    @Test("an unusable literal stops the program with a sentence") func literals() async {
         await #expect(processExitsWith: .failure) { _ = "" as WireAlert }
         await #expect(processExitsWith: .failure) { _ = "not a topic" as Topic }
         await #expect(processExitsWith: .failure) { _ = "pushsender1wrong" as SenderPublicKey }

@@ -9,8 +9,7 @@ import UserNotifications
 
 @testable import PushService
 
-@Suite("The marker that confirms a key")
-struct ConfirmationTests {
+@Suite("The marker that confirms a key") struct ConfirmationTests {
     private let fixture: Fixture
 
     init() throws {
@@ -48,8 +47,7 @@ struct ConfirmationTests {
         #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int == inode)
     }
 
-    @Test("anonymous messages, refused ones, repeats and replays leave none")
-    func noMarker() async throws {
+    @Test("anonymous messages, refused ones, repeats and replays leave none") func noMarker() async throws {
         let service = TestedService(fixture.configuration(allowsAnonymous: true))
         let anonymous = try Sealer(anonymousFor: Fixture.topic, safeDefault: "d")
             .seal(Content(body: "b"), toUnverified: fixture.phone.recipient)
@@ -70,8 +68,7 @@ struct ConfirmationTests {
         #expect(names.isEmpty)
     }
 
-    @Test("a marker that can't be written costs nothing, and nothing waits for it")
-    func unwritable() async throws {
+    @Test("a marker that can't be written costs nothing, and nothing waits for it") func unwritable() async throws {
         try Data().write(to: folder)
         let service = TestedService(fixture.configuration())
         #expect(await deliver(try fixture.seal(), service, identifier: "one").title == "Nina")
@@ -81,8 +78,7 @@ struct ConfirmationTests {
         #expect(names == [name])
     }
 
-    @Test("what the app opens after the unlock confirms the key too")
-    func openedByTheApp() throws {
+    @Test("what the app opens after the unlock confirms the key too") func openedByTheApp() throws {
         let field = try fixture.seal()
         _ = try fixture.configuration().open(envelope: field, requestIdentifier: "one")
         #expect(names == [name])

@@ -6,8 +6,7 @@ import Testing
 
 @testable import PushService
 
-@Suite("The ledger")
-struct FileLedgerTests {
+@Suite("The ledger") struct FileLedgerTests {
     private let folder: TemporaryFolder
     private let now = Timestamp.now()
 
@@ -22,8 +21,7 @@ struct FileLedgerTests {
 
     private func entry(_ number: Int, sent: Timestamp? = nil, identifier: String = "one") -> LedgerEntry {
         LedgerEntry(
-            key: BLAKE2b.hash(Array("\(number)".utf8), byteCount: 32), sent: sent ?? now,
-            requestIdentifier: identifier)
+            key: BLAKE2b.hash(Array("\(number)".utf8), byteCount: 32), sent: sent ?? now, requestIdentifier: identifier)
     }
 
     @Test("a message opens once; again under the same identifier however often; never under another")
@@ -37,8 +35,7 @@ struct FileLedgerTests {
         #expect(try ledger.record(entry(2, identifier: "two"), at: now) == .first)
     }
 
-    @Test("files and memory give the same answers to any sequence of acts")
-    func agreement() throws {
+    @Test("files and memory give the same answers to any sequence of acts") func agreement() throws {
         var random = SeededGenerator()
         let ledger = try begun()
         let memory = InMemoryLedger(floor: now.advanced(bySeconds: -40 * 86_400))
@@ -58,15 +55,13 @@ struct FileLedgerTests {
         }
     }
 
-    @Test("content at the floor is refused, one second later it opens")
-    func floor() throws {
+    @Test("content at the floor is refused, one second later it opens") func floor() throws {
         try ledger.begin(floor: now, asksForNewKey: false)
         #expect(throws: LedgerError.replayed) { try ledger.record(entry(1, sent: now), at: now) }
         #expect(try ledger.record(entry(1, sent: now.advanced(bySeconds: 1)), at: now) == .first)
     }
 
-    @Test("the floor only rises, whoever raises it")
-    func floorRises() throws {
+    @Test("the floor only rises, whoever raises it") func floorRises() throws {
         let ledger = try begun()
         DispatchQueue.concurrentPerform(iterations: 40) { number in
             let floor = now.advanced(bySeconds: Int64((number * 7) % 40))
@@ -77,16 +72,14 @@ struct FileLedgerTests {
         #expect(try ledger.floor() == now.advanced(bySeconds: 39))
     }
 
-    @Test("a missing ledger starts at now and asks for a new key")
-    func missing() throws {
+    @Test("a missing ledger starts at now and asks for a new key") func missing() throws {
         #expect(throws: LedgerError.replayed) { try ledger.record(entry(1), at: now) }
         #expect(ledger.asksForNewKey)
         #expect(try ledger.floor() == now)
         #expect(try ledger.record(entry(1, sent: now.advanced(bySeconds: 1)), at: now) == .first)
     }
 
-    @Test("where many find the ledger missing at once, it is begun, and stays")
-    func missingForMany() throws {
+    @Test("where many find the ledger missing at once, it is begun, and stays") func missingForMany() throws {
         for round in 0..<20 {
             let ledger = FileLedger(folder: folder.appending("ledger \(round)"))
             DispatchQueue.concurrentPerform(iterations: 8) { number in
@@ -178,8 +171,7 @@ struct FileLedgerTests {
         #expect(try ledger.record(entry(3, sent: now.advanced(bySeconds: 1)), at: now) == .first)
     }
 
-    @Test("a ledger that was moved as a whole is still itself")
-    func moved() throws {
+    @Test("a ledger that was moved as a whole is still itself") func moved() throws {
         let ledger = try begun()
         _ = try ledger.record(entry(1), at: now)
         let elsewhere = folder.appending("elsewhere")
@@ -235,8 +227,7 @@ struct FileLedgerTests {
         }
     }
 
-    @Test("while one thread purges and others record, nothing opens twice")
-    func purgeRace() throws {
+    @Test("while one thread purges and others record, nothing opens twice") func purgeRace() throws {
         let ledger = try begun()
         let old = now.advanced(bySeconds: -30 * 86_400 - 1)
         for round in 0..<20 {
@@ -270,8 +261,7 @@ struct FileLedgerTests {
         #expect(throws: LedgerError.replayed) { try ledger.record(entry(1, identifier: "two"), at: now) }
     }
 
-    @Test("a day's folder that is taken away before the entry lies in it is made again")
-    func folderTakenAway() throws {
+    @Test("a day's folder that is taken away before the entry lies in it is made again") func folderTakenAway() throws {
         let ledger = try begun()
         for round in 0..<30 {
             let sent = now.advanced(bySeconds: Int64(-round) * 86_400)
@@ -292,8 +282,7 @@ struct FileLedgerTests {
         }
     }
 
-    @Test("of many threads that open one message under different identifiers, one succeeds")
-    func oneWins() throws {
+    @Test("of many threads that open one message under different identifiers, one succeeds") func oneWins() throws {
         let ledger = try begun()
         for number in 0..<30 {
             let firsts = Locked(0)
@@ -305,8 +294,7 @@ struct FileLedgerTests {
         }
     }
 
-    @Test("names that are not quite the ledger's are left alone, and mean nothing")
-    func strangeNames() throws {
+    @Test("names that are not quite the ledger's are left alone, and mean nothing") func strangeNames() throws {
         let ledger = try begun()
         for name in ["floor.+99999999999", "floor.099999999999", "floor.-1", "floor.x", "floor."] {
             try Data().write(to: ledger.folder.appending(path: name))
@@ -342,8 +330,7 @@ struct FileLedgerTests {
         #expect(try ledger.record(entry(1), at: now) == .first)
     }
 
-    @Test("a damaged entry counts as another request's: the message does not open again")
-    func damaged() throws {
+    @Test("a damaged entry counts as another request's: the message does not open again") func damaged() throws {
         let ledger = try begun()
         _ = try ledger.record(entry(1), at: now)
         let day = ledger.folder.appending(path: FileLedger.dayName(now))
@@ -354,8 +341,7 @@ struct FileLedgerTests {
         }
     }
 
-    @Test("a purge drops what is a second older than 30 days, and keeps what is not")
-    func purgeToTheSecond() throws {
+    @Test("a purge drops what is a second older than 30 days, and keeps what is not") func purgeToTheSecond() throws {
         let ledger = try begun()
         let oldest = now.advanced(bySeconds: -30 * 86_400)
         _ = try ledger.record(entry(1, sent: oldest), at: now)
@@ -381,8 +367,7 @@ struct FileLedgerTests {
         let text = ledger.folder.appending(path: "origin.text")
         let own = try #require(before.first { $0 != text.lastPathComponent })
         try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: -90_000)],
-            ofItemAtPath: ledger.path(own))
+            [.modificationDate: Date(timeIntervalSinceNow: -90_000)], ofItemAtPath: ledger.path(own))
         ledger.removeForeignOrigins()
         #expect(try origins() == before)
     }
@@ -416,8 +401,7 @@ struct FileLedgerTests {
         #expect(ledger.asksForNewKey)
     }
 
-    @Test("something else in an entry's place is nobody's first open, and no repeat")
-    func foreignEntry() throws {
+    @Test("something else in an entry's place is nobody's first open, and no repeat") func foreignEntry() throws {
         let ledger = try begun()
         let entry = entry(1)
         let day = ledger.folder.appending(path: FileLedger.dayName(now))
@@ -435,8 +419,7 @@ struct FileLedgerTests {
         #expect(throws: LedgerError.unavailable) { try ledger.record(other, at: now) }
     }
 
-    @Test("what can't be written is unavailable, and the message may open later")
-    func unwritable() throws {
+    @Test("what can't be written is unavailable, and the message may open later") func unwritable() throws {
         let file = try folder.write("", to: "file")
         let ledger = FileLedger(folder: URL(filePath: file).appending(path: "ledger"))
         #expect(throws: LedgerError.unavailable) { try ledger.record(entry(1), at: now) }
@@ -444,8 +427,7 @@ struct FileLedgerTests {
         #expect(!ledger.isMissing, "the app would make a new key")
     }
 
-    @Test("the app begins a new installation's ledger just before now, once")
-    func begin() throws {
+    @Test("the app begins a new installation's ledger just before now, once") func begin() throws {
         let environment = DeviceEnvironment(
             keychain: { _ in InMemorySecretItems() }, appGroup: { [folder] _ in folder.url })
         let container = SharedContainer.appGroup("group.com.example")

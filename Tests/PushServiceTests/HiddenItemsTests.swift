@@ -9,20 +9,16 @@ import Testing
 
 /// What a system answers about items that it can't decrypt yet is promised by nobody. So whatever it answers, nothing may
 /// follow from what is not seen.
-@Suite("A device before its first unlock")
-struct HiddenItemsTests {
+@Suite("A device before its first unlock") struct HiddenItemsTests {
     /// What is answered about locked items.
-    enum Manner: CaseIterable, Sendable {
-        case refusesToList, listsNothing, listsSome, listsAll, listsAllAndFindsNone
-    }
+    enum Manner: CaseIterable, Sendable { case refusesToList, listsNothing, listsSome, listsAll, listsAllAndFindsNone }
 
     private func enrolled() throws -> (Phone, InMemorySecretItems, DeviceRecord) {
         let items = InMemorySecretItems()
         let phone = try Phone(items)
         _ = try phone.device.enroll(at: Phone.start)
         let record = try phone.device.rotate(at: Phone.start)
-        try phone.configuration.accept(
-            senderSet: phone.senderSet(1, of: [phone.sender]).description, at: Phone.start)
+        try phone.configuration.accept(senderSet: phone.senderSet(1, of: [phone.sender]).description, at: Phone.start)
         return (phone, items, record)
     }
 
@@ -72,8 +68,7 @@ struct HiddenItemsTests {
         #expect(items.list() == before)
     }
 
-    @Test("an empty keychain is told from a hidden one, and a first key is made in it")
-    func empty() throws {
+    @Test("an empty keychain is told from a hidden one, and a first key is made in it") func empty() throws {
         let items = InMemorySecretItems()
         let phone = try Phone(items)
         #expect(try DeviceKeys(items).keys(for: DevicePrivateKey().recipient.keyID).isEmpty)
@@ -83,8 +78,7 @@ struct HiddenItemsTests {
         #expect(Set(items.list().map { $0.account }) == ["key \(record.recipients[0])", "enrollment \(Phone.topic)"])
     }
 
-    @Test("of many keys, the secret of the one that is wanted is read, and no other")
-    func oneSecret() throws {
+    @Test("of many keys, the secret of the one that is wanted is read, and no other") func oneSecret() throws {
         let identities = (0..<16).map { _ in DevicePrivateKey() }
         let life = KeyLife(created: Phone.start, confirmed: Phone.start)
         let items = WatchedItems(InMemorySecretItems(identities.map { StoredKey.item($0, life: life) }))

@@ -8,8 +8,7 @@ import Testing
 
 /// The keychain knows no changes of several items: whatever an app was doing when it was killed, or whatever another
 /// process does in between, messages open and the next call puts things in order.
-@Suite("Acts on a device's keys that are cut off or meet others")
-struct KeyRaceTests {
+@Suite("Acts on a device's keys that are cut off or meet others") struct KeyRaceTests {
     /// What an app does with its keys, each with the days that had passed before it.
     enum Act: String, CaseIterable {
         case enroll, rotate, confirm, erase, lostLedger, accept, acceptNewer, revoke
@@ -177,9 +176,7 @@ struct KeyRaceTests {
                         guard call == number else { return }
                         do {
                             try other.perform(phone)
-                            if let record = try phone.stored.enrollment(for: Phone.topic)?.record {
-                                others.add(record)
-                            }
+                            if let record = try phone.stored.enrollment(for: Phone.topic)?.record { others.add(record) }
                         } catch { failures.add("\(error)") }
                     }))
                 do {
@@ -207,8 +204,7 @@ struct KeyRaceTests {
         }
     }
 
-    @Test("a rotation that meets another process's record returns one with its own new key")
-    func rotationMet() throws {
+    @Test("a rotation that meets another process's record returns one with its own new key") func rotationMet() throws {
         let (phone, items) = try phone(before: .rotate)
         let before = try phone.stored.keys.map(\.recipient)
         let watched = WatchedItems(
@@ -232,8 +228,7 @@ struct KeyRaceTests {
         #expect(throws: DeviceError.self) { try phone.with(watched).device.rotate(at: Act.rotate.time) }
     }
 
-    @Test("of two items for one key the one further on in life counts")
-    func duplicates() throws {
+    @Test("of two items for one key the one further on in life counts") func duplicates() throws {
         let identity = DevicePrivateKey()
         let active = KeyLife(created: Phone.start, confirmed: Phone.start)
         var retired = active
@@ -258,8 +253,7 @@ struct KeyRaceTests {
         #expect(try twice.device.maintain(at: Phone.start.advanced(bySeconds: 9)).record.recipients == [new])
     }
 
-    @Test("strange and damaged items open nothing and cost only themselves")
-    func strangeItems() throws {
+    @Test("strange and damaged items open nothing and cost only themselves") func strangeItems() throws {
         let (phone, items) = try phone(before: .rotate)
         let secret = DevicePrivateKey().withSecretText { ItemSecret(copying: $0) }
         let good = KeyLife(created: Phone.start).attributes
@@ -280,8 +274,7 @@ struct KeyRaceTests {
         #expect(try DeviceKeys(items).senderSet(for: Phone.topic) == nil)
     }
 
-    @Test("an enrollment item that is damaged signs nothing")
-    func damagedEnrollment() throws {
+    @Test("an enrollment item that is damaged signs nothing") func damagedEnrollment() throws {
         let (phone, items) = try phone(before: .rotate)
         let item = try #require(items.list().first { $0.account == StoredEnrollment.account(Phone.topic) })
         let counterOnly = Array(#"{"counter":7000000000,"record":"pushrecord.x"}"#.utf8)

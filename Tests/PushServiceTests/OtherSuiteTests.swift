@@ -22,8 +22,7 @@ private enum TwoKeys {
                 return HPKEContext(
                     enc: first.enc.bytes + second.enc.bytes,
                     sharedSecret: combined(
-                        first.agree(recipient.half(0), sender), second.agree(recipient.half(1), sender)),
-                    info: info)
+                        first.agree(recipient.half(0), sender), second.agree(recipient.half(1), sender)), info: info)
             },
             receiving: { enc, identity, sender, info in
                 func agree(_ number: Int) -> WipedBytes {
@@ -106,8 +105,7 @@ private func whereKnown<Answer>(_ body: () throws -> Answer) rethrows -> Answer 
     try Envelope.Suite.$known.withValue([TwoKeys.suite, .authenticated, .anonymous], operation: body)
 }
 
-@Suite("A suite that nobody has foreseen")
-struct OtherSuiteTests {
+@Suite("A suite that nobody has foreseen") struct OtherSuiteTests {
     private let phone: Phone
     private let start = Phone.start
 
@@ -187,8 +185,7 @@ struct OtherSuiteTests {
         }
     }
 
-    @Test("has key text, records and envelopes that are refused where it is not known")
-    func unknown() throws {
+    @Test("has key text, records and envelopes that are refused where it is not known") func unknown() throws {
         let (identity, record, envelope) = try whereKnown {
             let identity = DevicePrivateKey()
             let record = try DeviceRecord(

@@ -7,8 +7,7 @@ import Testing
 
 @testable import PushService
 
-@Suite("A device's own keys")
-struct OwnDeviceTests {
+@Suite("A device's own keys") struct OwnDeviceTests {
     private let phone: Phone
     private let start = Phone.start
     private let day: Int64 = 86_400
@@ -22,8 +21,7 @@ struct OwnDeviceTests {
 
     @Test(
         "the first call makes an enrollment key, a key and a record, and begins the ledger before; then nothing changes"
-    )
-    func enroll() throws {
+    ) func enroll() throws {
         let record = try phone.device.enroll(at: start)
         #expect(record.recipients.count == 1)
         #expect(record.counter == counter(start))
@@ -38,8 +36,7 @@ struct OwnDeviceTests {
         #expect(opened.recipient == record.recipients[0])
     }
 
-    @Test("without a ledger no key is made")
-    func noLedger() throws {
+    @Test("without a ledger no key is made") func noLedger() throws {
         try phone.folder.write("", to: "SealedPush")
         #expect(throws: DeviceError.ledger(.notWritable)) { try phone.device.enroll(at: start) }
         #expect(try phone.stored.keys.isEmpty)
@@ -128,8 +125,7 @@ struct OwnDeviceTests {
         #expect(!phone.ledger.asksForNewKey)
     }
 
-    @Test("revoking destroys every key at once, and the new one takes their place")
-    func revoke() throws {
+    @Test("revoking destroys every key at once, and the new one takes their place") func revoke() throws {
         let first = try phone.device.enroll(at: start).recipients[0]
         let second = try phone.device.rotate(at: later(1)).recipients[0]
         let record = try phone.device.revoke(at: later(2))
@@ -144,8 +140,7 @@ struct OwnDeviceTests {
         #expect(try phone.device.maintain(at: later(4)).waitingSince == nil)
     }
 
-    @Test("the device answers a trusted sender's challenge about itself, and no other")
-    func challenge() throws {
+    @Test("the device answers a trusted sender's challenge about itself, and no other") func challenge() throws {
         let record = try phone.device.enroll(at: start)
         var server = try EnrolledDevice(pinning: record, topic: Phone.topic, at: start)
         let recipient = try #require(server.unproven.first)
@@ -194,8 +189,7 @@ struct OwnDeviceTests {
                 continue
             }
             #expect(envelope == (reason == .locked ? field : nil))
-            let expected: DeviceError =
-                error == .locked ? .locked : .unavailable("the keychain answered with -50")
+            let expected: DeviceError = error == .locked ? .locked : .unavailable("the keychain answered with -50")
             #expect(throws: expected) { try broken.device.enroll() }
             #expect(throws: expected) { try broken.device.maintain() }
             let answer = error == .locked ? ChallengeError.locked : .keysUnavailable
@@ -203,8 +197,7 @@ struct OwnDeviceTests {
         }
     }
 
-    @Test("outside Apple's systems there is no keychain, and both app and extension say so")
-    func noKeychain() throws {
+    @Test("outside Apple's systems there is no keychain, and both app and extension say so") func noKeychain() throws {
         let configuration = ServiceConfiguration(
             topic: Phone.topic, keys: .keychain(accessGroup: "x"), trusting: [phone.sender.sender],
             safeDefault: SafeDefault(body: "d"), container: .folder(phone.folder.url))
@@ -215,8 +208,7 @@ struct OwnDeviceTests {
         #expect(throws: OpenError.keysUnavailable) { try configuration.open(envelope: field, requestIdentifier: "one") }
     }
 
-    @Test("no error and no description holds a secret")
-    func secrets() throws {
+    @Test("no error and no description holds a secret") func secrets() throws {
         _ = try phone.device.enroll(at: start)
         for item in try phone.wholeItems {
             let text = item.secret.withBytes { String(decoding: $0, as: UTF8.self) }
@@ -227,8 +219,7 @@ struct OwnDeviceTests {
 }
 
 /// Docs/Decisions/0030-files-on-a-phone.md. Linux has no such classes: what is shown is which are asked for, and when.
-@Suite("The classes of a phone's files")
-struct FileProtectionTests {
+@Suite("The classes of a phone's files") struct FileProtectionTests {
     private let folder: TemporaryFolder
     private let now = Timestamp.now()
 
@@ -280,8 +271,7 @@ struct FileProtectionTests {
         #expect(classes.of(folder.appending("tmp").appending(path: "sealed-push/")) == .fromFirstUnlock)
     }
 
-    @Test("each folder gets its own, before anything is made in it")
-    func foldersFirst() throws {
+    @Test("each folder gets its own, before anything is made in it") func foldersFirst() throws {
         let classes = Classes()
         try FileProtection.$system.withValue(classes.system) { try makeAll() }
         expectClasses(classes)
@@ -303,8 +293,7 @@ struct FileProtectionTests {
         expectClasses(classes)
     }
 
-    @Test("one that can't be set costs nothing")
-    func refused() throws {
+    @Test("one that can't be set costs nothing") func refused() throws {
         let stubborn = FileProtection.System(current: { _ in nil }, set: { _, _ in })
         try FileProtection.$system.withValue(stubborn) { try makeAll() }
         #expect(ServiceLog(folder: root).entries().count == 1)

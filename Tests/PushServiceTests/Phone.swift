@@ -48,17 +48,14 @@ struct Phone {
     var ledger: FileLedger { FileLedger(folder: root.appending(path: "ledger")) }
 
     /// What is stored, whatever the items answer to the device.
-    var stored: StoredItems {
-        get throws { StoredItems(try items.list()) }
-    }
+    var stored: StoredItems { get throws { StoredItems(try items.list()) } }
 
     /// Every item with its secret.
     var wholeItems: [SecretItem] {
         get throws {
             try items.list().map { item in
                 SecretItem(
-                    account: item.account, attributes: item.attributes,
-                    secret: try items.secret(account: item.account))
+                    account: item.account, attributes: item.attributes, secret: try items.secret(account: item.account))
             }
         }
     }
@@ -197,9 +194,7 @@ struct Fixture {
 
     var ledger: FileLedger { FileLedger(folder: folder.appending("SealedPush").appending(path: "ledger")) }
 
-    func beginLedger() throws {
-        try ledger.begin(floor: now.advanced(bySeconds: -60), asksForNewKey: false)
-    }
+    func beginLedger() throws { try ledger.begin(floor: now.advanced(bySeconds: -60), asksForNewKey: false) }
 
     func seal(_ content: Content = Content(title: "Nina", body: "Lunch at one?")) throws -> String {
         try sealer.seal(content, toUnverified: phone.recipient).envelope.text

@@ -8,8 +8,7 @@ import UserNotifications
 
 @testable import PushService
 
-@Suite("Requests at the same time")
-struct RequestTests {
+@Suite("Requests at the same time") struct RequestTests {
     /// Counts how often each request's handler was called, and with what.
     private final class Calls: Sendable {
         let bodies = Locked<[Int: [String]]>([:])
@@ -55,8 +54,7 @@ struct RequestTests {
         }
     }
 
-    @Test("expiry and completion race, and the handler is called once")
-    func expiryRace() throws {
+    @Test("expiry and completion race, and the handler is called once") func expiryRace() throws {
         let fixture = try Fixture()
         for _ in 0..<300 {
             let count = Locked(0)
@@ -101,8 +99,7 @@ struct RequestTests {
         #expect(log.filter { $0.reason == .outOfTime }.count == 3)
     }
 
-    @Test("a subclass without a configuration is told so")
-    func noConfiguration() async {
+    @Test("a subclass without a configuration is told so") func noConfiguration() async {
         await #expect(processExitsWith: .failure) {
             SealedNotificationService().didReceive(Fixture.request(field: nil)) { _ in }
         }

@@ -9,8 +9,7 @@ import Testing
 
 /// An encrypted backup brings a phone's keychain back on the same phone, and leaves the ledger out. What the server has
 /// learnt since the backup, the phone then does not know.
-@Suite("A phone that was put back from its own backup")
-struct RestoredPhoneTests {
+@Suite("A phone that was put back from its own backup") struct RestoredPhoneTests {
     private let phone: Phone
     private let day: Int64 = 86_400
 
@@ -46,8 +45,7 @@ struct RestoredPhoneTests {
         _ = try phone.open(try phone.seal(to: recipient, sent: now), at: now)
     }
 
-    @Test("enrolls again by itself at its next launch, then rotates and revokes as ever")
-    func launch() throws {
+    @Test("enrolls again by itself at its next launch, then rotates and revokes as ever") func launch() throws {
         var server = try restored()
         let done = try phone.device.maintain(at: later(10))
         #expect(done.rotated == done.record.recipients[0])
@@ -66,8 +64,7 @@ struct RestoredPhoneTests {
         try take(record, &server, at: later(10))
     }
 
-    @Test("signs a new record also where a key waits already, so that it makes no other")
-    func waitingKey() throws {
+    @Test("signs a new record also where a key waits already, so that it makes no other") func waitingKey() throws {
         var server = try EnrolledDevice(
             pinning: try phone.device.enroll(at: later(0)), topic: Phone.topic, at: later(0))
         let waiting = try phone.device.rotate(at: later(1))
@@ -96,8 +93,7 @@ struct RestoredPhoneTests {
         try take(try phone.device.revoke(at: behind), &server, at: later(10))
     }
 
-    @Test("a record that only shares its number with the server's is no match for it")
-    func conflicting() throws {
+    @Test("a record that only shares its number with the server's is no match for it") func conflicting() throws {
         let record = try phone.device.enroll(at: later(0))
         let twin = try phone.twin(of: record)
         #expect(try phone.device.maintain(serverKnows: record, at: later(0)).record == record)

@@ -6,8 +6,7 @@ import Testing
 
 @testable import PushService
 
-@Suite("Sender sets on a device")
-struct SenderSetTests {
+@Suite("Sender sets on a device") struct SenderSetTests {
     private let phone: Phone
     private let recipient: DevicePublicKey
     private let start = Phone.start
@@ -43,8 +42,7 @@ struct SenderSetTests {
         }
     }
 
-    @Test("from the first set on its senders are believed, and the built-in ones no more")
-    func accepted() throws {
+    @Test("from the first set on its senders are believed, and the built-in ones no more") func accepted() throws {
         #expect(try opens(from: phone.sender))
         #expect(try !opens(from: newcomer))
         #expect(try accept(try phone.senderSet(1, of: [newcomer])))
@@ -124,16 +122,14 @@ struct SenderSetTests {
         #expect(try phone.stored.senderSets(for: Phone.topic).map(\.counter).sorted() == [9, 10])
     }
 
-    @Test("a damaged set is no set: nothing opens until a newer one is accepted")
-    func damaged() throws {
+    @Test("a damaged set is no set: nothing opens until a newer one is accepted") func damaged() throws {
         #expect(try accept(try phone.senderSet(3, of: [newcomer])))
         let items = try #require(phone.items as? InMemorySecretItems)
         let account = try #require(items.items().first { $0.account.hasPrefix("senders ") }).account
         try items.remove(account: account)
         let text = Array("pushrecord.x".utf8)
         try items.add(
-            SecretItem(
-                account: account, attributes: [], secret: text.withUnsafeBytes { ItemSecret(copying: $0) }))
+            SecretItem(account: account, attributes: [], secret: text.withUnsafeBytes { ItemSecret(copying: $0) }))
         let envelope = try phone.seal(to: recipient, sent: start)
         #expect(throws: OpenError.keysUnavailable) { try phone.open(envelope, at: start) }
         #expect(throws: DeviceError.record(.rolledBack)) { try accept(try phone.senderSet(3, of: [newcomer])) }
@@ -141,12 +137,9 @@ struct SenderSetTests {
         #expect(try opens(from: newcomer))
     }
 
-    @Test("of many processes that accept different sets at once, the newest one stays")
-    func race() throws {
+    @Test("of many processes that accept different sets at once, the newest one stays") func race() throws {
         let sets = try (1...24).map { try phone.senderSet(UInt64($0), of: [newcomer]) }
-        DispatchQueue.concurrentPerform(iterations: 24) { number in
-            _ = try? accept(sets[(number * 7) % 24])
-        }
+        DispatchQueue.concurrentPerform(iterations: 24) { number in _ = try? accept(sets[(number * 7) % 24]) }
         #expect(try DeviceKeys(phone.items).senderSet(for: Phone.topic) == sets[23])
         #expect(try accept(try phone.senderSet(25, of: [newcomer])))
         #expect(try phone.stored.senderSets(for: Phone.topic).map(\.counter).sorted() == [24, 25])

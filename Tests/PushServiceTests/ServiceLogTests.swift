@@ -7,16 +7,14 @@ import Testing
 
 @testable import PushService
 
-@Suite("The log")
-struct ServiceLogTests {
+@Suite("The log") struct ServiceLogTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
     private var log: ServiceLog { ServiceLog(folder: folder.appending("SealedPush")) }
 
-    @Test("every code comes back as it was written")
-    func roundTrip() {
+    @Test("every code comes back as it was written") func roundTrip() {
         let entries = ([nil] + OpenError.allCases.map { $0 }).map { reason in
             ServiceLog.Entry(
                 time: Timestamp(clamping: 1_760_000_000), reason: reason, recipientKeyID: "0a0b0c0d",
@@ -26,8 +24,7 @@ struct ServiceLogTests {
         #expect(log.entries() == entries)
     }
 
-    @Test("the log stays within two files of 64 KiB and keeps the newest lines")
-    func bounded() throws {
+    @Test("the log stays within two files of 64 KiB and keeps the newest lines") func bounded() throws {
         for number in 0..<3_000 {
             log.append(
                 ServiceLog.Entry(
@@ -46,8 +43,7 @@ struct ServiceLogTests {
         #expect(times == Array(Int64(3_000 - times.count)..<3_000))
     }
 
-    @Test("lines of several writers never mix, and a damaged line costs only itself")
-    func writers() throws {
+    @Test("lines of several writers never mix, and a damaged line costs only itself") func writers() throws {
         DispatchQueue.concurrentPerform(iterations: 8) { writer in
             for _ in 0..<20 {
                 ServiceLog(folder: folder.appending("SealedPush")).append(
@@ -62,16 +58,14 @@ struct ServiceLogTests {
         #expect(log.entries().count == 160)
     }
 
-    @Test("a log that can't be written changes nothing")
-    func unwritable() throws {
+    @Test("a log that can't be written changes nothing") func unwritable() throws {
         let file = try folder.write("", to: "file")
         let log = ServiceLog(folder: URL(filePath: file))
         log.append(ServiceLog.Entry(time: .now(), reason: nil, recipientKeyID: nil, senderKeyID: nil))
         #expect(log.entries().isEmpty)
     }
 
-    @Test("a pipe in the log's place blocks nobody")
-    func pipe() throws {
+    @Test("a pipe in the log's place blocks nobody") func pipe() throws {
         let place = folder.appending("SealedPush")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         #expect(mkfifo(place.appending(path: "log.jsonl").path, 0o600) == 0)
@@ -79,8 +73,7 @@ struct ServiceLogTests {
         #expect(log.entries().isEmpty)
     }
 
-    @Test("key IDs are logged once a key has matched, and nothing else of a push ever is")
-    func publicIDsOnly() throws {
+    @Test("key IDs are logged once a key has matched, and nothing else of a push ever is") func publicIDsOnly() throws {
         let fixture = try Fixture()
         try fixture.beginLedger()
         let opening = PushOpening(fixture.configuration(), environment: .system)

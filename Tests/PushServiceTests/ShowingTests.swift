@@ -45,8 +45,7 @@ struct ShowingTests {
         #expect(MessageID(parsing: read.id ?? "") != nil)
     }
 
-    @Test("where the content leaves something out, it is empty and not the wire's")
-    func sparse() async throws {
+    @Test("where the content leaves something out, it is empty and not the wire's") func sparse() async throws {
         let fixture = try Fixture()
         try fixture.beginLedger()
         let field = try fixture.seal(Content(body: "b"))
@@ -71,8 +70,7 @@ struct ShowingTests {
         expectSafeDefault(shown, .malformed)
     }
 
-    @Test("a field that is missing or no string is malformed")
-    func noField() async throws {
+    @Test("a field that is missing or no string is malformed") func noField() async throws {
         let fixture = try Fixture()
         try fixture.beginLedger()
         for field in [nil, 7, ["a"], ["a": 1], NSNull()] as [Any?] {
@@ -96,8 +94,7 @@ struct ShowingTests {
         expectSafeDefault(broken, .malformed)
     }
 
-    @Test("the app believes user info that the service module made, and no other")
-    func claims() {
+    @Test("the app believes user info that the service module made, and no other") func claims() {
         let claim: [String: Any] = ["outcome": "opened", "id": "x"]
         #expect(SealedNotification(userInfo: ["sealed-push": claim]) != nil)
         #expect(SealedNotification(userInfo: ["sealed-push": claim, "aps": ["alert": "x"]]) == nil)
@@ -107,14 +104,12 @@ struct ShowingTests {
         #expect(SealedNotification(userInfo: ["sealed-push": ["outcome": "opened", "reason": "rejected"]]) == nil)
     }
 
-    @Test("a locked device shows the safe default and keeps the envelope for the app")
-    func locked() async throws {
+    @Test("a locked device shows the safe default and keeps the envelope for the app") func locked() async throws {
         let fixture = try Fixture()
         let locked = WatchedItems(fixture.keys, .init(beforeCall: { _ throws(SecretItemError) in throw .locked }))
         try fixture.beginLedger()
         let field = try fixture.seal()
-        let shown = await receive(
-            Fixture.request(field: field), TestedService(fixture.configuration(keys: locked)))
+        let shown = await receive(Fixture.request(field: field), TestedService(fixture.configuration(keys: locked)))
         expectSafeDefault(shown, .locked)
         #expect(SealedNotification(userInfo: shown.userInfo)?.envelope == field)
 
@@ -165,8 +160,7 @@ struct ShowingTests {
         expectSafeDefault(await receive(Fixture.request(field: field, identifier: "two"), service), .replayed)
     }
 
-    @Test("a ledger that can't be reached costs the content, never the notification")
-    func noLedger() async throws {
+    @Test("a ledger that can't be reached costs the content, never the notification") func noLedger() async throws {
         let fixture = try Fixture()
         // A file stands where the container's folder should be made.
         try fixture.folder.write("", to: "SealedPush")
@@ -249,17 +243,14 @@ struct ShowingTests {
         #expect(ledger.count.withLock { $0 } == (isOpened ? 1 : 0))
     }
 
-    private enum Base64 {
-        static func url(_ bytes: [UInt8]) throws -> String { Base64URL.encode(bytes) }
-    }
+    private enum Base64 { static func url(_ bytes: [UInt8]) throws -> String { Base64URL.encode(bytes) } }
 }
 
 /// Nothing that the carrier wrote around the field is in what is shown.
 func expectNothingOfTheWire(_ shown: UNNotificationContent, sourceLocation: SourceLocation = #_sourceLocation) {
     let texts = [
         shown.title, shown.subtitle, shown.body, shown.threadIdentifier, shown.categoryIdentifier,
-        shown.launchImageName, shown.targetContentIdentifier ?? "", shown.filterCriteria ?? "",
-        "\(shown.userInfo)",
+        shown.launchImageName, shown.targetContentIdentifier ?? "", shown.filterCriteria ?? "", "\(shown.userInfo)",
     ]
     #expect(texts.allSatisfy { !$0.contains("WIRE") }, sourceLocation: sourceLocation)
     #expect(shown.badge != 99, sourceLocation: sourceLocation)

@@ -8,8 +8,7 @@ import UserNotifications
 
 @testable import PushService
 
-@Suite("Stages")
-struct StageTests {
+@Suite("Stages") struct StageTests {
     /// A stage made of closures.
     struct Step: ServiceStage {
         typealias Work = @Sendable (inout NotificationDraft, StageContext) async throws -> Void
@@ -73,8 +72,7 @@ struct StageTests {
         #expect(shown.body == "text first quick again slow")
     }
 
-    @Test("a stage is told the time that it has itself: half, two seconds, or all")
-    func ownTime() async throws {
+    @Test("a stage is told the time that it has itself: half, two seconds, or all") func ownTime() async throws {
         let seen = Locked<[StagePace: Duration]>([:])
         let stages = [StagePace.first, .quick, .slow].map { pace in
             Step(pace: pace) { _, context in seen.withLock { $0[pace] = context.timeLeft } }
@@ -87,8 +85,7 @@ struct StageTests {
         #expect(times.values.allSatisfy { $0 > .zero })
     }
 
-    @Test("slow stages run at once, and none undoes what another has done")
-    func atOnce() async throws {
+    @Test("slow stages run at once, and none undoes what another has done") func atOnce() async throws {
         let meeting = Locked(0)
         /// Waits until all three are there: one after the other they never would be.
         func meet(_ change: @escaping @Sendable (inout NotificationDraft) -> Void) -> Step {
@@ -107,14 +104,12 @@ struct StageTests {
         #expect(shown.body == "text")
     }
 
-    @Test("a stage that fails costs only its own part, and the log has its code")
-    func failure() async throws {
+    @Test("a stage that fails costs only its own part, and the log has its code") func failure() async throws {
         let (shown, fixture) = try await show([
             Step(pace: .quick) { draft, _ in
                 draft.body = "half done"
                 throw Broken()
-            },
-            Step { draft, _ in draft.subtitle = "fine" },
+            }, Step { draft, _ in draft.subtitle = "fine" },
         ])
         #expect(shown.body == "text")
         #expect(shown.subtitle == "fine")
@@ -124,8 +119,7 @@ struct StageTests {
         #expect(log.contains { $0.stage == nil && $0.reason == nil })
     }
 
-    @Test("a quick stage that hangs is given up, and the next one runs")
-    func lateQuickStage() async throws {
+    @Test("a quick stage that hangs is given up, and the next one runs") func lateQuickStage() async throws {
         let (shown, _) = try await show([
             // Deaf to its cancellation, and asleep: a loop would keep a processor busy to the end of the tests.
             Step(pace: .quick) { _, _ in await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } },
@@ -161,15 +155,13 @@ struct StageTests {
 
     private static func block(_ gate: DispatchSemaphore) { gate.wait() }
 
-    @Test("parts of a stage are kept one by one")
-    func parts() async throws {
+    @Test("parts of a stage are kept one by one") func parts() async throws {
         try await lengthening(.milliseconds(300), "two parts that are ready on expiry") { expiry in
             let (shown, _) = try await show(
                 [
                     Step(pieces: [
                         Step { draft, _ in draft.title = "one" },
-                        Step { _, _ in try await Task.sleep(for: .seconds(600)) },
-                        Step { _, _ in throw Broken() },
+                        Step { _, _ in try await Task.sleep(for: .seconds(600)) }, Step { _, _ in throw Broken() },
                         Step { draft, _ in draft.subtitle = "four" },
                     ])
                 ], expiringAfter: expiry)
@@ -177,8 +169,7 @@ struct StageTests {
         }
     }
 
-    @Test("a stage can't take the text away")
-    func emptied() async throws {
+    @Test("a stage can't take the text away") func emptied() async throws {
         let (shown, _) = try await show([
             Step(pace: .quick) { draft, _ in (draft.title, draft.subtitle, draft.body, draft.badge) = ("", "", " ", 7) }
         ])
@@ -226,8 +217,7 @@ struct StageTests {
         return true
     }
 
-    @Test("what a killed process has left is swept, and what is in use is not")
-    func sweeping() throws {
+    @Test("what a killed process has left is swept, and what is in use is not") func sweeping() throws {
         let folder = try TemporaryFolder()
         let root = folder.appending("sealed-push")
         for (name, age) in [("old", 700.0), ("new", 5.0), ("empty", 100.0)] {
@@ -241,8 +231,7 @@ struct StageTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: root.path) == ["new"])
     }
 
-    @Test("stages are told how it ended, once, opened or not")
-    func endings() async throws {
+    @Test("stages are told how it ended, once, opened or not") func endings() async throws {
         let results = Locked<[String]>([])
         var step = Step { draft, _ in draft.subtitle = "improved" }
         step.end = { result in

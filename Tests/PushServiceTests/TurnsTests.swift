@@ -8,10 +8,8 @@ import UserNotifications
 
 @testable import PushService
 
-@Suite("What the notifications of one process share")
-struct TurnsTests {
-    @Test("never more at once than there is room for, and each gets its turn")
-    func width() async throws {
+@Suite("What the notifications of one process share") struct TurnsTests {
+    @Test("never more at once than there is room for, and each gets its turn") func width() async throws {
         let turns = Turns(width: 3)
         let counts = Locked((now: 0, most: 0, done: 0))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -64,8 +62,7 @@ struct TurnsTests {
         #expect(order.all.last == "e")
     }
 
-    @Test("a failure ends a turn like a success")
-    func failure() async throws {
+    @Test("a failure ends a turn like a success") func failure() async throws {
         let turns = Turns(width: 1)
         for _ in 0..<3 {
             await #expect(throws: MediaError.network) { try await turns.take { throw MediaError.network } }
@@ -73,8 +70,7 @@ struct TurnsTests {
         try await turns.take {}
     }
 
-    @Test("nothing is begun while memory is short, and all goes on once there is some")
-    func memory() async throws {
+    @Test("nothing is begun while memory is short, and all goes on once there is some") func memory() async throws {
         let available = Locked<Int?>(0)
         let budget = WorkBudget { available.withLock { $0 } }
         let done = Collected<Int>()
@@ -101,8 +97,7 @@ struct TurnsTests {
         }
     }
 
-    @Test("work of several kinds shares the memory; a text waits for none of it")
-    func kinds() async throws {
+    @Test("work of several kinds shares the memory; a text waits for none of it") func kinds() async throws {
         let budget = WorkBudget { 2 << 20 }
         let (files, texts) = (Held(), Held())
         let first = (0..<2).map { _ in Task { try await budget.files.take { await files.wait() } } }
@@ -123,8 +118,7 @@ struct TurnsTests {
     }
 }
 
-@Suite("Names that are looked up")
-struct LookUpTests {
+@Suite("Names that are looked up") struct LookUpTests {
     @Test("one that hangs is given up with its task, and there are never more threads in it than so many")
     func hanging() async throws {
         let lookUps = LookUps()
@@ -136,13 +130,10 @@ struct LookUpTests {
         for task in tasks { await #expect(throws: MediaError.network) { try await task.value } }
         await #expect(throws: MediaError.network) { try await lookUps.run { () throws(MediaError) in } }
         for _ in tasks { gate.signal() }
-        try await eventually("there is room again") {
-            (try? await lookUps.run { () throws(MediaError) in }) != nil
-        }
+        try await eventually("there is room again") { (try? await lookUps.run { () throws(MediaError) in }) != nil }
     }
 
-    @Test("what it finds is what counts")
-    func answers() async throws {
+    @Test("what it finds is what counts") func answers() async throws {
         await #expect(throws: MediaError.addressRefused) {
             try await LookUps().run { () throws(MediaError) in throw .addressRefused }
         }

@@ -5,8 +5,7 @@ import Testing
 
 @testable import PushSimulator
 
-@Suite("Attachments, after the extension has returned", .serialized, .blocking)
-struct AttachmentTests {
+@Suite("Attachments, after the extension has returned", .serialized, .blocking) struct AttachmentTests {
     private let device: Device
 
     init() throws { device = try Device() }
@@ -61,13 +60,11 @@ struct AttachmentTests {
         #expect(stored.isEmpty)
     }
 
-    @Test("the largest file that is allowed is shown")
-    func largest() throws {
+    @Test("the largest file that is allowed is shown") func largest() throws {
         #expect(try deliver("largest").attachments.first?["bytes"] as? Int == 10_000_000)
     }
 
-    @Test("of several the good ones are shown in their order; one file can't be shown twice")
-    func several() throws {
+    @Test("of several the good ones are shown in their order; one file can't be shown twice") func several() throws {
         let several = try deliver("several")
         #expect(several.attachments.map { $0["identifier"] as? String } == ["picture", "picture"])
         #expect(several.attachments.map { ($0["file"] as? String)?.hasSuffix("1.png") } == [true, false])
@@ -93,8 +90,7 @@ struct AttachmentTests {
         #expect(stored.count == 1)
     }
 
-    @Test("a link in the place of the store is not followed")
-    func linkedStore() throws {
+    @Test("a link in the place of the store is not followed") func linkedStore() throws {
         _ = try deliver("good")
         let store = device.folder.appending("State/attachments")
         let elsewhere = device.folder.appending("Elsewhere")
@@ -109,10 +105,8 @@ struct AttachmentTests {
         }
     }
 
-    @Test("the text screen shows attachments as lines, and no name moves the terminal's cursor")
-    func screen() throws {
-        let content = ShownNotification(
-            WireNotification(["aps": ["alert": "b"], "x": 1]).content)
+    @Test("the text screen shows attachments as lines, and no name moves the terminal's cursor") func screen() throws {
+        let content = ShownNotification(WireNotification(["aps": ["alert": "b"], "x": 1]).content)
         var shown = content
         shown.attachments = [
             ShownAttachment(
@@ -124,8 +118,7 @@ struct AttachmentTests {
         #expect(!lines.joined().contains("\u{1b}"))
     }
 
-    @Test("each type is known by its first bytes, and by no other's")
-    func contents() {
+    @Test("each type is known by its first bytes, and by no other's") func contents() {
         let samples: [(String, [UInt8])] = [
             ("public.jpeg", [0xff, 0xd8, 0xff, 0xe1]), ("com.compuserve.gif", Array("GIF89a".utf8)),
             ("public.png", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),

@@ -5,10 +5,8 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("A child process", .blocking)
-struct ChildProcessTests {
-    @Test("a child process has no signal blocked, whatever the thread that starts it has")
-    func signals() throws {
+@Suite("A child process", .blocking) struct ChildProcessTests {
+    @Test("a child process has no signal blocked, whatever the thread that starts it has") func signals() throws {
         var (terminate, before) = (sigset_t(), sigset_t())
         sigemptyset(&terminate)
         sigaddset(&terminate, SIGTERM)
@@ -19,8 +17,7 @@ struct ChildProcessTests {
         #expect(child.wait() == .signaled(SIGTERM))
     }
 
-    @Test("a child process that is killed leaves nothing behind, not even its number")
-    func collected() throws {
+    @Test("a child process that is killed leaves nothing behind, not even its number") func collected() throws {
         let child = try ChildProcess(URL(filePath: "/bin/sleep"), arguments: ["10"])
         child.kill()
         #expect(kill(child.identifier, 0) == -1)
@@ -28,8 +25,7 @@ struct ChildProcessTests {
         #expect(child.wait() == .signaled(SIGKILL))
     }
 
-    @Test("of the tests gets none of their own descriptors")
-    func descriptors() throws {
+    @Test("of the tests gets none of their own descriptors") func descriptors() throws {
         let own = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(own) }
         #expect(own >= 3)

@@ -5,8 +5,7 @@ import Testing
 
 @testable import PushSimulator
 
-@Suite("The example DailyQuote, the file an app would ship", .serialized, .blocking)
-struct DailyQuoteTests {
+@Suite("The example DailyQuote, the file an app would ship", .serialized, .blocking) struct DailyQuoteTests {
     private let phone: ExamplePhone
 
     init() throws { phone = try ExamplePhone(running: "daily-quote-example") }
@@ -34,8 +33,7 @@ struct DailyQuoteTests {
         #expect(memory < 8_000_000 || !ProcessMemory.isMeaningful)
     }
 
-    @Test("the example DailyQuote shows braces as they are in a message that is no template")
-    func noTemplate() throws {
+    @Test("the example DailyQuote shows braces as they are in a message that is no template") func noTemplate() throws {
         #expect(try phone.show(#"{"alert":{"body":"{{quote}}"}}"#)["body"] as? String == "{{quote}}")
     }
 }

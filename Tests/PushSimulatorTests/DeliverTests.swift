@@ -6,14 +6,12 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("device-simulator deliver", .serialized, .blocking)
-struct DeliverTests {
+@Suite("device-simulator deliver", .serialized, .blocking) struct DeliverTests {
     private let device: Device
 
     init() throws { device = try Device() }
 
-    @Test("a sealed message is shown, with everything a script may want to know")
-    func opened() throws {
+    @Test("a sealed message is shown, with everything a script may want to know") func opened() throws {
         var content = Content(title: "Nina", subtitle: "to you", body: "Lunch?", data: ["room": 4])
         content.badge = 2
         content.threadID = "nina"
@@ -62,8 +60,7 @@ struct DeliverTests {
         #expect(try device.deliver(try device.file(try device.seal(later))).outcome == "opened")
     }
 
-    @Test("a refused message shows the safe default with its code, and nothing else")
-    func refusals() throws {
+    @Test("a refused message shows the safe default with its code, and nothing else") func refusals() throws {
         func expectRefusal(_ reason: String, _ file: String, _ more: [String] = []) throws {
             let shown = try device.deliver(file, more)
             #expect(shown.outcome == "safe-default")
@@ -99,8 +96,7 @@ struct DeliverTests {
         }
     }
 
-    @Test("what wakes no extension is shown as it came, or not at all")
-    func noExtension() throws {
+    @Test("what wakes no extension is shown as it came, or not at all") func noExtension() throws {
         let plain = try device.folder.write(#"{"aps":{"alert":{"title":"t","body":"b"}}}"#, to: "plain")
         let shown = try device.deliver(plain)
         #expect(shown.outcome == "original")
@@ -131,8 +127,7 @@ struct DeliverTests {
         #expect(try status(device.arguments(foreign)) == 65)
     }
 
-    @Test("two processes that open one message at once show it once")
-    func twoProcesses() throws {
+    @Test("two processes that open one message at once show it once") func twoProcesses() throws {
         for _ in 0..<Thoroughness.count(3, thorough: 8) {
             let file = try device.file(try device.seal())
             _ = try device.deliver(try device.file(try device.seal()))
@@ -182,8 +177,7 @@ struct DeliverTests {
         return (list ?? "").split(separator: " ").compactMap { pid_t($0) }
     }
 
-    @Test("on a full disk the safe default is shown; once there is room, the message opens")
-    func fullDisk() throws {
+    @Test("on a full disk the safe default is shown; once there is room, the message opens") func fullDisk() throws {
         // A file system of 64 KiB, in a mount namespace of its own; where the system allows that.
         let script = """
             mount -t tmpfs -o size=64k tmpfs "$SMALL" || exit 77
@@ -213,8 +207,7 @@ struct DeliverTests {
         #expect(result.objects.map { $0["reason"] as? String } == [nil, "ledger-unavailable", nil])
     }
 
-    @Test("killed at any moment, nothing is lost and nothing opens twice")
-    func killed() throws {
+    @Test("killed at any moment, nothing is lost and nothing opens twice") func killed() throws {
         var random = SeededGenerator()
         for _ in 0..<Thoroughness.count(4, thorough: 40) {
             let file = try device.file(try device.seal())

@@ -5,8 +5,7 @@ import Testing
 
 @testable import PushSimulator
 
-@Suite("The example DynamicChart, the file an app would ship", .serialized, .blocking)
-struct DynamicChartTests {
+@Suite("The example DynamicChart, the file an app would ship", .serialized, .blocking) struct DynamicChartTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -55,8 +54,7 @@ struct DynamicChartTests {
         #expect(memory < 8_000_000 || !ProcessMemory.isMeaningful)
     }
 
-    @Test("the example DynamicChart shows the text if the chart can't be drawn")
-    func textStands() throws {
+    @Test("the example DynamicChart shows the text if the chart can't be drawn") func textStands() throws {
         #expect(try deliver()["outcome"] as? String == "opened")
         // A file where the drawing's folder would have to be.
         try? FileManager.default.removeItem(at: scratch)

@@ -36,9 +36,7 @@ struct ExamplePhone {
     }
 
     /// - Parameter blocks: of 512 bytes: no file of the simulator's or the extension's may grow beyond so many.
-    func deliver(
-        _ push: String, _ rules: [String] = [], limitingFilesTo blocks: Int? = nil
-    ) throws -> [String: Any] {
+    func deliver(_ push: String, _ rules: [String] = [], limitingFilesTo blocks: Int? = nil) throws -> [String: Any] {
         let words =
             ["deliver", push, "--device", "test-phone", "--topic", "com.example.app", "--keyring", Self.keys]
             + ["--extension", Program(program).executable.path, "--state", state.path, "--json"] + rules
@@ -48,9 +46,7 @@ struct ExamplePhone {
                 // Writing beyond the limit is an error then, and no signal that ends the process.
                 try Program(at: "/bin/sh").run(
                     ["-c", "trap '' XFSZ; ulimit -f \(blocks); exec \"$0\" \"$@\"", simulator.executable.path] + words)
-            } else {
-                try simulator.run(words)
-            }
+            } else { try simulator.run(words) }
         try #require(result.status == 0, "\(result.errors)")
         return try #require(result.objects.first)
     }

@@ -8,8 +8,7 @@ import Testing
 
 @testable import PushSimulator
 
-@Suite("Extensions under iOS's rules", .serialized, .blocking)
-struct ExtensionTests {
+@Suite("Extensions under iOS's rules", .serialized, .blocking) struct ExtensionTests {
     private let device: Device
 
     init() throws { device = try Device() }
@@ -19,8 +18,7 @@ struct ExtensionTests {
         return try device.deliver(file, ["--extension", Program(program).executable.path] + more)
     }
 
-    @Test("Xcode's template compiles and runs unchanged")
-    func template() throws {
+    @Test("Xcode's template compiles and runs unchanged") func template() throws {
         let shown = try deliver("xcode-template-extension", body: "hello")
         #expect(shown.outcome == "modified")
         #expect(shown.title == " [modified]")
@@ -45,8 +43,7 @@ struct ExtensionTests {
     @Test("with the filtering entitlement an empty content shows nothing, and so does a process that ends")
     func filtering() throws {
         func deliver(_ what: String) throws -> Device.Delivered {
-            try self.deliver(
-                "misbehaving-extension", body: what, ["--filtering-entitlement"] + shortTime(what))
+            try self.deliver("misbehaving-extension", body: what, ["--filtering-entitlement"] + shortTime(what))
         }
         for what in ["empty", "crash", "exit 0"] {
             let shown = try deliver(what)
@@ -78,8 +75,7 @@ struct ExtensionTests {
         ["never", "hang"].contains(what) ? ["--time-limit", "0.3"] : []
     }
 
-    @Test("files at once go through one process; each line says which file it is of")
-    func parallel() throws {
+    @Test("files at once go through one process; each line says which file it is of") func parallel() throws {
         let files = try (0..<6).map { number in
             try device.folder.write(
                 #"{"aps":{"alert":"meet 6","mutable-content":1,"badge":\#(number)}}"#, to: "\(number)")
@@ -94,14 +90,12 @@ struct ExtensionTests {
         #expect(Set(pushes.map { $0["body"] as? String }).count == 1)
     }
 
-    @Test("an extension that hands a carrier's claim through is not believed")
-    func forgedClaim() throws {
+    @Test("an extension that hands a carrier's claim through is not believed") func forgedClaim() throws {
         let payload = """
             {"aps":{"alert":"x","mutable-content":1},"sealed-push":{"outcome":"opened","data":"{}"}}
             """
         let file = try device.folder.write(payload, to: "forged")
-        let shown = try device.deliver(
-            file, ["--extension", Program("xcode-template-extension").executable.path])
+        let shown = try device.deliver(file, ["--extension", Program("xcode-template-extension").executable.path])
         #expect(shown.outcome == "modified")
     }
 
@@ -126,8 +120,7 @@ struct ExtensionTests {
         #expect(result.remarks.count == 19)
     }
 
-    @Test("what goes wrong after the answer changes nothing that was shown")
-    func afterwards() throws {
+    @Test("what goes wrong after the answer changes nothing that was shown") func afterwards() throws {
         let runs = try ExtensionRuns()
         #expect(try runs.run("crash-after").body == "from the extension")
         #expect(try runs.run("hang-after").body == "from the extension")
@@ -153,8 +146,7 @@ struct ExtensionTests {
         if how.hasPrefix("mapped") { #expect(result.peakMemoryByteCount < 8 << 20) }
     }
 
-    @Test("memory that was given back before anybody looked is inferred")
-    func pastMemory() throws {
+    @Test("memory that was given back before anybody looked is inferred") func pastMemory() throws {
         let memory = try #require(ProcessMemory(of: "self"))
         let before = try #require(memory.sample())
         let byteCount = 64 << 20
@@ -168,8 +160,7 @@ struct ExtensionTests {
         #expect(after.past >= after.own)
     }
 
-    @Test("the limit is the command's to set, and said in words")
-    func memoryFlag() throws {
+    @Test("the limit is the command's to set, and said in words") func memoryFlag() throws {
         let shown = try deliver("misbehaving-extension", body: "hog fast 16", ["--memory-limit", "12"])
         guard ProcessMemory.isMeaningful else { return }
         #expect(shown.outcome == "original")
@@ -177,13 +168,11 @@ struct ExtensionTests {
         #expect(try deliver("misbehaving-extension", body: "hog fast 16").outcome == "modified")
     }
 
-    @Test("an extension may print, and what it prints is not taken for an answer")
-    func printing() throws {
+    @Test("an extension may print, and what it prints is not taken for an answer") func printing() throws {
         #expect(try deliver("misbehaving-extension", body: "anything").body == "from the extension")
     }
 
-    @Test("the example extension, the file an app would ship, opens and refuses")
-    func example() throws {
+    @Test("the example extension, the file an app would ship, opens and refuses") func example() throws {
         // The published test keys: the example trusts this sender.
         let keys = Checkout.folder.appending(path: "Tests/Keyring").path
         let content = try device.folder.write(#"{"alert":{"title":"Nina","body":"Lunch at one?"}}"#, to: "content")

@@ -11,8 +11,7 @@ import Testing
 @testable import PushService
 @testable import PushSimulator
 
-@Suite("A simulated phone's keychain")
-struct FileSecretItemsTests {
+@Suite("A simulated phone's keychain") struct FileSecretItemsTests {
     private let folder: TemporaryFolder
     private let items: FileSecretItems
 
@@ -79,8 +78,7 @@ struct FileSecretItemsTests {
         for file in try Checkout.allFiles(in: keychain) { #expect(try !Checkout.text(file).contains("very secret")) }
     }
 
-    @Test("before the first unlock a simulated keychain tells nothing, and nothing changes")
-    func locked() throws {
+    @Test("before the first unlock a simulated keychain tells nothing, and nothing changes") func locked() throws {
         try items.add(item("a"))
         let listed = try #require(try items.list().first)
         let locked = FileSecretItems(in: folder.appending("keychain"), isLocked: true)
@@ -92,8 +90,7 @@ struct FileSecretItemsTests {
         #expect(try items.list() == [listed])
     }
 
-    @Test("a damaged file costs itself, and what a killed process has left goes after a while")
-    func damage() throws {
+    @Test("a damaged file costs itself, and what a killed process has left goes after a while") func damage() throws {
         try items.add(item("a"))
         try folder.write("nothing", to: "keychain/item.00")
         let left = try folder.write("a\n{}\nsecret", to: "keychain/tmp.1")
@@ -104,8 +101,7 @@ struct FileSecretItemsTests {
         #expect(!FileManager.default.fileExists(atPath: left))
     }
 
-    @Test("a listing waits for a change that is under way, and shows what that leaves")
-    func waiting() async throws {
+    @Test("a listing waits for a change that is under way, and shows what that leaves") func waiting() async throws {
         try items.add(item("0"))
         let keychain = folder.appending("keychain")
         let lock = open(keychain.appending(path: "lock").path, O_RDONLY | O_CLOEXEC)
@@ -156,8 +152,7 @@ struct FileSecretItemsTests {
         }
     }
 
-    @Test("of many threads that count up one item none loses a step")
-    func turns() async throws {
+    @Test("of many threads that count up one item none loses a step") func turns() async throws {
         try items.add(item("counter", "0"))
         let items = items
         await withTaskGroup(of: Void.self) { group in
@@ -178,8 +173,7 @@ struct FileSecretItemsTests {
     }
 }
 
-@Suite("A simulated phone and its app")
-struct SimulatedDeviceTests {
+@Suite("A simulated phone and its app") struct SimulatedDeviceTests {
     private let folder: TemporaryFolder
     private let phone: SimulatedDevice
     private let sender = SenderPrivateKey()
@@ -233,16 +227,14 @@ struct SimulatedDeviceTests {
 
         let set = try SenderSet(
             of: [SenderPrivateKey().sender], topic: "com.example.app", counter: 5, created: start,
-            expires: later(999_999),
-            signedBy: authority)
+            expires: later(999_999), signedBy: authority)
         #expect(try app.accept(senderSet: set.description, at: later(91)) == set)
         #expect(try DeviceKeys(phone.keychain).senderSet(for: "com.example.app") == set)
         let locked = SimulatedDevice(container: phone.container, isLocked: true)
         #expect(throws: KeyStoreError.locked) { try DeviceKeys(locked.keychain).senderSet(for: "com.example.app") }
     }
 
-    @Test("a phone takes over keys that were made elsewhere, with their lives")
-    func adopting() throws {
+    @Test("a phone takes over keys that were made elsewhere, with their lives") func adopting() throws {
         try PushDelivery.prepareContainer(phone.container, keyCreated: start.secondsSince1970)
         let (old, new) = (DevicePrivateKey(), DevicePrivateKey())
         var life = KeyLife(created: start, confirmed: start)

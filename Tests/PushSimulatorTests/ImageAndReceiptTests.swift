@@ -3,8 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("The example ImageAndReceipt, the file an app would ship", .serialized, .blocking)
-struct ImageAndReceiptTests {
+@Suite("The example ImageAndReceipt, the file an app would ship", .serialized, .blocking) struct ImageAndReceiptTests {
     private let phone: ExamplePhone
     private let files: MisbehavingServer
     private let picture: URL

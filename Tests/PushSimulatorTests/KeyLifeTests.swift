@@ -8,8 +8,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("A simulated device whose keys and senders change", .serialized, .blocking)
-struct KeyLifeTests {
+@Suite("A simulated device whose keys and senders change", .serialized, .blocking) struct KeyLifeTests {
     private let device: Device
     private let keyring: Keyring
 
@@ -95,8 +94,7 @@ struct KeyLifeTests {
         #expect(try deliver(third).objects.first?["outcome"] as? String == "opened")
     }
 
-    @Test("where the keyring can't be written, the message is shown all the same")
-    func readOnly() throws {
+    @Test("where the keyring can't be written, the message is shown all the same") func readOnly() throws {
         try keyring.rotate("phone")
         let file = try seal(to: try recipient())
         // A folder in the place of what a change is written to: also root is stopped by it.
@@ -110,16 +108,14 @@ struct KeyLifeTests {
         #expect(result.errors.contains("can't be confirmed"))
     }
 
-    @Test("a message to a key that was revoked in the keyring shows the safe default")
-    func revoked() throws {
+    @Test("a message to a key that was revoked in the keyring shows the safe default") func revoked() throws {
         let file = try seal(to: try recipient())
         try keyring.revoke("phone")
         let shown = try device.deliver(file)
         #expect(shown.reason == "unknown-recipient" && shown.body == "You have a new message!" && shown.title == nil)
     }
 
-    @Test("a keyring that is sealed with a key: its file, or the environment; never an argument")
-    func sealed() throws {
+    @Test("a keyring that is sealed with a key: its file, or the environment; never an argument") func sealed() throws {
         let key = KeyringKey()
         let text = key.withText { String(decoding: $0, as: UTF8.self) }
         try keyring.seal(with: .key(key))
@@ -137,8 +133,7 @@ struct KeyLifeTests {
         let file = try seal(to: recipient)
         for (arguments, environment, status) in [
             ([], [:], 77), ([], ["SEALED_PUSH_KEY": other], 77), ([], ["SEALED_PUSH_KEY": "nonsense"], 65),
-            (["--key-file", "/no/such/file"], [:], 74), (["--key-file", text], [:], 64),
-            (["--trust", text], [:], 64),
+            (["--key-file", "/no/such/file"], [:], 74), (["--key-file", text], [:], 64), (["--trust", text], [:], 64),
         ] as [([String], [String: String], Int32)] {
             let result = try run(file, arguments, environment: environment)
             #expect(result.status == status, "\(result.errors)")
@@ -158,8 +153,7 @@ struct KeyLifeTests {
         try Keyring(folder: keyring.folder, unlocking: .given(.key(key))).unverifiedRecipient(named: "phone")
     }
 
-    @Test("while a device runs, its key is in no argument of any process")
-    func arguments() throws {
+    @Test("while a device runs, its key is in no argument of any process") func arguments() throws {
         let key = KeyringKey()
         try keyring.seal(with: .key(key))
         let text = key.withText { String(decoding: $0, as: UTF8.self) }
@@ -185,8 +179,7 @@ struct KeyLifeTests {
         #expect(seen > 20)
     }
 
-    @Test("a keyring that is sealed with a passphrase is refused, with a hint")
-    func passphrase() throws {
+    @Test("a keyring that is sealed with a passphrase is refused, with a hint") func passphrase() throws {
         let file = try seal(to: try recipient())
         try keyring.seal(with: .passphrase(try #require(Passphrase(Array("correct horse".utf8)))))
         let result = try run(file)
@@ -219,14 +212,12 @@ struct KeyLifeTests {
         #expect(reason(try deliver(other, trusting: ["--trust", other.sender.description])) == nil)
     }
 
-    @Test("a pinned authority, by name, by key or in the list: its sender set is followed")
-    func authority() throws {
+    @Test("a pinned authority, by name, by key or in the list: its sender set is followed") func authority() throws {
         let recipient = try recipient()
         let authority = try keyring.generateAuthority(named: "board")
         try keyring.trust(.authority(authority), for: Device.topic)
         let newcomer = SenderPrivateKey()
-        let set = try keyring.signSenderSet(
-            of: [newcomer.sender], topic: Device.topic, by: "board", lifetime: 86_400)
+        let set = try keyring.signSenderSet(of: [newcomer.sender], topic: Device.topic, by: "board", lifetime: 86_400)
         func reason(_ sender: SenderPrivateKey, _ more: [String]) throws -> String? {
             try device.deliver(try seal(to: recipient, from: sender), more).reason
         }
@@ -244,8 +235,7 @@ struct KeyLifeTests {
         #expect(try reason(newcomer, []) == "unknown-sender")
     }
 
-    @Test("of a sender with a new key both are trusted by the name")
-    func senderRotation() throws {
+    @Test("of a sender with a new key both are trusted by the name") func senderRotation() throws {
         let recipient = try recipient()
         try keyring.rotate("newsroom")
         #expect(try device.deliver(try seal(to: recipient)).outcome == "opened")

@@ -8,8 +8,7 @@ import Testing
 @testable import PushSimulator
 
 /// iOS may give one process several notifications at once: each alone keeps within the memory, and all of them must.
-@Suite("Many notifications at once in one small process", .serialized, .blocking)
-struct ManyAtOnceTests {
+@Suite("Many notifications at once in one small process", .serialized, .blocking) struct ManyAtOnceTests {
     private let device: Device
     private let server: MisbehavingServer
 

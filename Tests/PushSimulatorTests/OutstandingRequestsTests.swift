@@ -4,21 +4,17 @@ import Testing
 
 @testable import PushSimulator
 
-@Suite("The time and the answers of requests")
-struct OutstandingRequestsTests {
+@Suite("The time and the answers of requests") struct OutstandingRequestsTests {
     private let start = ContinuousClock.now
 
-    private func requests() -> OutstandingRequests {
-        OutstandingRequests(processStart: start, timeLimit: .seconds(30))
-    }
+    private func requests() -> OutstandingRequests { OutstandingRequests(processStart: start, timeLimit: .seconds(30)) }
 
     private func answer(_ number: Int, call: Int = 1, body: String = "b") -> ExtensionReport {
         let content = ShownNotification(WireNotification(["aps": ["alert": body]]).content)
         return .answer(ExtensionAnswer(number: number, content: content, callNumber: call, memoryByteCount: 7))
     }
 
-    @Test("the first request's time counts from the process's start, a later one's from its call")
-    func deadlines() {
+    @Test("the first request's time counts from the process's start, a later one's from its call") func deadlines() {
         var requests = requests()
         _ = requests.add("first", ExtensionTicket(), at: start + .seconds(4))
         #expect(requests.advance(to: start + .milliseconds(29_999)) == .init())
@@ -64,8 +60,7 @@ struct OutstandingRequestsTests {
         #expect(requests.lateRemarks == ["the extension called the handler of a a second time: ignored"])
     }
 
-    @Test("a call after time was up is ignored and remarked on")
-    func lateCall() {
+    @Test("a call after time was up is ignored and remarked on") func lateCall() {
         var requests = requests()
         let ticket = ExtensionTicket()
         _ = requests.add("a", ticket, at: start)
@@ -76,8 +71,7 @@ struct OutstandingRequestsTests {
         #expect(requests.lateRemarks == ["the extension called the handler of a after its time was up: ignored"])
     }
 
-    @Test("who is alone is waited for until it has tidied up, but not for long; in a crowd nobody is")
-    func settling() {
+    @Test("who is alone is waited for until it has tidied up, but not for long; in a crowd nobody is") func settling() {
         var requests = requests()
         let alone = ExtensionTicket()
         _ = requests.add("alone", alone, at: start)

@@ -8,18 +8,15 @@ import Testing
 
 @testable import PushSimulator
 
-@Suite("One process for many notifications", .serialized, .blocking)
-struct ProcessReuseTests {
-    @Test("a process serves one notification after the other")
-    func reuse() throws {
+@Suite("One process for many notifications", .serialized, .blocking) struct ProcessReuseTests {
+    @Test("a process serves one notification after the other") func reuse() throws {
         let runs = try ExtensionRuns()
         let answers = try (0..<5).map { _ in try #require(try runs.run("process").body).split(separator: " ") }
         #expect(Set(answers.map { $0[0] }).count == 1)
         #expect(answers.map { $0[1] } == ["1", "2", "3", "4", "5"])
     }
 
-    @Test("several at once are in one process at the same time, and each gets its own answer")
-    func parallel() throws {
+    @Test("several at once are in one process at the same time, and each gets its own answer") func parallel() throws {
         let runs = try ExtensionRuns()
         let results = try runs.runAll(Array(repeating: "meet 8", count: 8))
         #expect(results.count == 8)
@@ -41,8 +38,7 @@ struct ProcessReuseTests {
         #expect(next != first)
     }
 
-    @Test("a crash takes all that are under way with it, and nothing that was answered")
-    func crashOfSeveral() throws {
+    @Test("a crash takes all that are under way with it, and nothing that was answered") func crashOfSeveral() throws {
         try lengthening(.milliseconds(300), "an answer before the crash") { delay in
             let runs = try ExtensionRuns()
             let crash = "crash-later \(Int(delay / .milliseconds(1)))"
@@ -54,8 +50,7 @@ struct ProcessReuseTests {
         }
     }
 
-    @Test("a process without work is ended after a while")
-    func idle() async throws {
+    @Test("a process without work is ended after a while") func idle() async throws {
         var rules = ExtensionRules()
         rules.idleTime = .milliseconds(50)
         let runs = try ExtensionRuns("misbehaving-extension", rules)
@@ -64,8 +59,7 @@ struct ProcessReuseTests {
         #expect(try runs.run("process").body?.hasSuffix(" 1") == true)
     }
 
-    @Test("a session that nobody holds any more leaves no process behind")
-    func abandoned() async throws {
+    @Test("a session that nobody holds any more leaves no process behind") func abandoned() async throws {
         var runs: ExtensionRuns? = try ExtensionRuns()
         let process = try process(of: try #require(runs))
         runs = nil
@@ -125,8 +119,7 @@ struct ProcessReuseTests {
         #expect(!theirs.contains(own))
     }
 
-    @Test("an extension that leaks is seen to")
-    func leaking() throws {
+    @Test("an extension that leaks is seen to") func leaking() throws {
         let runs = try ExtensionRuns()
         let first = try runs.run("leak")
         let count = try descriptors(of: #require(runs.session.processIdentifier))
@@ -136,8 +129,7 @@ struct ProcessReuseTests {
         #expect(try descriptors(of: #require(runs.session.processIdentifier)) >= count + 100)
     }
 
-    @Test("the simulator itself keeps no descriptor of a process that has ended")
-    func ownDescriptors() throws {
+    @Test("the simulator itself keeps no descriptor of a process that has ended") func ownDescriptors() throws {
         let device = try Device()
         let file = try device.folder.write(#"{"aps":{"alert":"crash-after","mutable-content":1}}"#, to: "push")
         let arguments =

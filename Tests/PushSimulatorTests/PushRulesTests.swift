@@ -4,12 +4,10 @@ import Testing
 
 @testable import PushSimulator
 
-@Suite("Push files and the rules of waking")
-struct PushRulesTests {
+@Suite("Push files and the rules of waking") struct PushRulesTests {
     private func push(_ json: String) throws -> PushFile { try PushFile(parsing: Data(json.utf8)) }
 
-    @Test("the simulator's own key is taken out of the payload")
-    func targetBundle() throws {
+    @Test("the simulator's own key is taken out of the payload") func targetBundle() throws {
         let file = try push(#"{"Simulator Target Bundle":"com.example.app","aps":{"alert":"a"}}"#)
         #expect(file.targetBundle == "com.example.app")
         #expect(file.payload.keys.sorted() == ["aps"])
@@ -33,8 +31,7 @@ struct PushRulesTests {
         #expect(throws: PushFileError.notJSON) { try push(String(repeating: "[", count: 60_000)) }
     }
 
-    @Test("brackets in strings hide no depth from the parser of push files")
-    func depth() {
+    @Test("brackets in strings hide no depth from the parser of push files") func depth() {
         for (depth, isTaken) in [(63, true), (64, false)] {
             let (open, closed) = (String(repeating: "[", count: depth), String(repeating: "]", count: depth))
             let push = try? push(#"{"aps":{"alert":"]]}}[["},"deep":"# + open + closed + "}")
@@ -66,8 +63,7 @@ struct PushRulesTests {
         #expect(try unchanged(#"{"alert":"a","mutable-content":1}"#, "background") == .notShown)
     }
 
-    @Test("localized alerts are filled in as on a device without translations")
-    func localized() throws {
+    @Test("localized alerts are filled in as on a device without translations") func localized() throws {
         let file = try push(#"{"aps":{"alert":{"loc-key":"%@ and %@","loc-args":["a","b"],"title-loc-key":"T"}}}"#)
         let shown = ShownNotification(WireNotification(file.payload).content)
         #expect(shown.body == "a and b")

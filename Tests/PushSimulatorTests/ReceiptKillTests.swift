@@ -8,16 +8,13 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("Receipts of an extension that is killed", .serialized, .blocking)
-struct ReceiptKillTests {
+@Suite("Receipts of an extension that is killed", .serialized, .blocking) struct ReceiptKillTests {
     private let device: Device
 
     init() throws { device = try Device() }
 
     private var queue: URL { device.folder.appending("State").appending(path: "SealedPush/receipts") }
-    private var names: [String] {
-        (try? FileManager.default.contentsOfDirectory(atPath: queue.path)) ?? []
-    }
+    private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: queue.path)) ?? [] }
 
     @Test("a killed extension tells the server of each push that did not open, once, wherever it was killed")
     func killed() throws {
@@ -84,8 +81,7 @@ struct ReceiptListener {
             [
                 "serve", "--from", sender, "--topic", "com.example.app", "--listen", "./serve.sock", "--phones",
                 "127.0.0.1:0", "--json", "--keyring", keyring,
-            ],
-            output: FileHandle(forWritingTo: output))
+            ], output: FileHandle(forWritingTo: output))
         defer {
             process.kill()
             _ = process.wait()

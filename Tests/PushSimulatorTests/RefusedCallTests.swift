@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 /// System calls that fail for a moment, put in by strace(1) into the process of the extension.
-@Suite("System calls that are refused", .serialized, .blocking)
-struct RefusedCallTests {
+@Suite("System calls that are refused", .serialized, .blocking) struct RefusedCallTests {
     private let device: Device
 
     init() throws { device = try Device() }
@@ -92,8 +91,7 @@ struct RefusedCallTests {
 
     private func isSync(_ call: Substring) -> Bool { call.contains("fsync(") && call.contains("/ledger>") }
 
-    @Test("a ledger that was begun outlasts the power")
-    func beginningLasts() throws {
+    @Test("a ledger that was begun outlasts the power") func beginningLasts() throws {
         let file = try device.file(try device.seal())
         #expect(try device.deliver(file).outcome == "opened")
         try FileManager.default.removeItem(at: ledger.appending(path: "origin.text"))
@@ -102,8 +100,7 @@ struct RefusedCallTests {
         #expect(calls[renaming...].contains(where: isSync), "\(calls)")
     }
 
-    @Test("a floor that was found outlasts the power before a lower one goes")
-    func foundFloorLasts() throws {
+    @Test("a floor that was found outlasts the power before a lower one goes") func foundFloorLasts() throws {
         let file = try device.file(try device.seal())
         #expect(try device.deliver(file).outcome == "opened")
         try FileManager.default.removeItem(at: ledger.appending(path: "origin.text"))

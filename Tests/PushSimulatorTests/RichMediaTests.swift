@@ -5,8 +5,7 @@ import Testing
 
 @testable import PushSimulator
 
-@Suite("The example RichMedia, the file an app would ship", .serialized, .blocking)
-struct RichMediaTests {
+@Suite("The example RichMedia, the file an app would ship", .serialized, .blocking) struct RichMediaTests {
     private let phone: ExamplePhone
     private let files: MisbehavingServer
 
@@ -41,8 +40,7 @@ struct RichMediaTests {
         (shown["attachments"] as? [[String: Any]] ?? []).compactMap { $0["identifier"] as? String }
     }
 
-    @Test("the example RichMedia shows all four media in their order if the servers are quick")
-    func quick() throws {
+    @Test("the example RichMedia shows all four media in their order if the servers are quick") func quick() throws {
         let shown = try phone.show(file: try content { .serves($0) })
         #expect(shown["outcome"] as? String == "opened")
         #expect(shown["body"] as? String == "The harbour.")
@@ -72,8 +70,7 @@ struct RichMediaTests {
         #expect((other["rows"] as? [Any])?.count == 6)
     }
 
-    @Test("a carrier's push that names the category is not shown as the app's own")
-    func forged() throws {
+    @Test("a carrier's push that names the category is not shown as the app's own") func forged() throws {
         for userInfo in [#""x":1"#, #""sealed-push":{"outcome":"opened","data":"{}"}"#] {
             let push = try phone.folder.write(
                 #"{"aps":{"alert":"WIRE","category":"story"},\#(userInfo)}"#, to: "forged")

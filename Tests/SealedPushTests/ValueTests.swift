@@ -5,10 +5,8 @@ import Testing
 
 @testable import SealedPush
 
-@Suite("Hexadecimal text")
-struct HexTests {
-    @Test("is small, and comes back as the same bytes")
-    func roundTrip() {
+@Suite("Hexadecimal text") struct HexTests {
+    @Test("is small, and comes back as the same bytes") func roundTrip() {
         let bytes = [UInt8](0...255)
         #expect(Hex.encode([0x00, 0x0f, 0xa5, 0xff]) == "000fa5ff")
         #expect(Hex.decode(Hex.encode(bytes)) == bytes)
@@ -22,12 +20,10 @@ struct HexTests {
 }
 
 /// Specification 2.5.
-@Suite("base64url")
-struct Base64URLTests {
+@Suite("base64url") struct Base64URLTests {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 
-    @Test("gives RFC 4648's answers, without their padding")
-    func rfc4648() {
+    @Test("gives RFC 4648's answers, without their padding") func rfc4648() {
         let answers = [
             "": "", "f": "Zg", "fo": "Zm8", "foo": "Zm9v", "foob": "Zm9vYg", "fooba": "Zm9vYmE", "foobar": "Zm9vYmFy",
         ]
@@ -38,8 +34,7 @@ struct Base64URLTests {
         #expect(Base64URL.encode([0xfb, 0xff, 0xbf]) == "-_-_")
     }
 
-    @Test("comes back at every length from 0 to 100, and agrees with Foundation")
-    func everyLength() {
+    @Test("comes back at every length from 0 to 100, and agrees with Foundation") func everyLength() {
         var random = SeededGenerator()
         for count in 0...100 {
             let bytes = random.bytes(count)
@@ -53,8 +48,7 @@ struct Base64URLTests {
         }
     }
 
-    @Test("with a last character whose unused bits are not zero is refused, every one")
-    func lastCharacter() {
+    @Test("with a last character whose unused bits are not zero is refused, every one") func lastCharacter() {
         for (value, character) in Self.alphabet.enumerated() {
             #expect((decode("A\(character)") != nil) == value.isMultiple(of: 16))
             #expect((decode("AA\(character)") != nil) == value.isMultiple(of: 4))
@@ -62,8 +56,7 @@ struct Base64URLTests {
         }
     }
 
-    @Test("with any byte outside the alphabet is refused, wherever it stands")
-    func otherBytes() {
+    @Test("with any byte outside the alphabet is refused, wherever it stands") func otherBytes() {
         let allowed = Set(String(Self.alphabet).utf8)
         var refused = 0
         for byte in 0...255 as ClosedRange<UInt8> where !allowed.contains(byte) {
@@ -89,8 +82,7 @@ struct Base64URLTests {
     private func decode(_ text: String) -> [UInt8]? { Base64URL.decode(text.utf8) }
 }
 
-@Suite("A timestamp")
-struct TimestampTests {
+@Suite("A timestamp") struct TimestampTests {
     private static let maximum: Int64 = 253_402_300_799
 
     @Test("lies between 1970 and the end of the year 9999", arguments: [0, 1, maximum])
@@ -99,8 +91,7 @@ struct TimestampTests {
     @Test("outside is refused", arguments: [-1, maximum + 1, .min, .max])
     func outside(seconds: Int64) { #expect(Timestamp(secondsSince1970: seconds) == nil) }
 
-    @Test("moved beyond its range stays at the end of it, also where the sum would overflow")
-    func moving() throws {
+    @Test("moved beyond its range stays at the end of it, also where the sum would overflow") func moving() throws {
         let start = try #require(Timestamp(secondsSince1970: 1_000))
         let moves: [(by: Int64, to: Int64)] = [
             (0, 1_000), (1, 1_001), (-1_000, 0), (-1_001, 0), (.min, 0), (.max, Self.maximum),
@@ -109,8 +100,7 @@ struct TimestampTests {
         for move in moves { #expect(start.advanced(bySeconds: move.by).secondsSince1970 == move.to) }
     }
 
-    @Test("tells how long after another it is, and which is first")
-    func difference() throws {
+    @Test("tells how long after another it is, and which is first") func difference() throws {
         let first = try #require(Timestamp(secondsSince1970: 0))
         let last = try #require(Timestamp(secondsSince1970: Self.maximum))
         #expect(last.seconds(since: first) == Self.maximum)
@@ -122,10 +112,8 @@ struct TimestampTests {
     func now() { #expect((1_700_000_000..<4_102_444_800).contains(Timestamp.now().secondsSince1970)) }
 }
 
-@Suite("A topic")
-struct TopicTests {
-    @Test("is 1 to 155 bytes of letters, digits, dots and hyphens")
-    func allowed() {
+@Suite("A topic") struct TopicTests {
+    @Test("is 1 to 155 bytes of letters, digits, dots and hyphens") func allowed() {
         for text in ["a", "com.example.App-2", ".", "-", String(repeating: "z", count: 155)] {
             #expect(Topic(parsing: text)?.description == text)
         }
@@ -138,8 +126,7 @@ struct TopicTests {
         }
     }
 
-    @Test("that is empty, too long or has another character is refused")
-    func refused() {
+    @Test("that is empty, too long or has another character is refused") func refused() {
         for text in [
             "", String(repeating: "z", count: 156), "com.example.äpp", "a b", "a_b", "com.example\n", "\u{212a}",
         ] {
@@ -150,8 +137,7 @@ struct TopicTests {
     @Test("is compared exactly: case counts")
     func exact() { #expect(Topic(parsing: "com.Example") != Topic(parsing: "com.example")) }
 
-    @Test("in the source that is unusable stops the program")
-    func literal() async {
+    @Test("in the source that is unusable stops the program") func literal() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = "not a topic" as Topic
@@ -159,12 +145,10 @@ struct TopicTests {
     }
 }
 
-@Suite("A message ID")
-struct MessageIDTests {
+@Suite("A message ID") struct MessageIDTests {
     private static let text = "0123abcd-4567-4abc-8def-0123456789ab"
 
-    @Test("is read as it is written, in any version")
-    func roundTrip() throws {
+    @Test("is read as it is written, in any version") func roundTrip() throws {
         for text in [Self.text, "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"] {
             let id = try #require(MessageID(parsing: text))
             #expect(id.description == text)
@@ -180,16 +164,14 @@ struct MessageIDTests {
         #expect(MessageID(parsing: Self.text) != MessageID(parsing: "0123abcd-4567-4abc-8def-0123456789ac"))
     }
 
-    @Test("is random with the shape of a UUID version 4")
-    func random() {
+    @Test("is random with the shape of a UUID version 4") func random() {
         let ids = (0..<200).map { _ in MessageID.random() }
         #expect(Set(ids).count == 200)
         for id in ids { expectShape(id, version: "4") }
         for index in [0, 20, 35] { #expect(Set(ids.map { Array($0.description)[index] }).count > 4) }
     }
 
-    @Test("of our own making has the shape of a UUID version 8 and keeps all other bits")
-    func version8() throws {
+    @Test("of our own making has the shape of a UUID version 8 and keeps all other bits") func version8() throws {
         for bytes in [[UInt8](repeating: 0, count: 16), [UInt8](repeating: 0xff, count: 16), Array(0..<16)] {
             let id = bytes.withUnsafeBytes { MessageID(bytes: $0, version: 8) }
             expectShape(id, version: "8")
@@ -210,8 +192,7 @@ struct MessageIDTests {
         #expect(MessageID(parsing: id.description) == id)
     }
 
-    @Test("with any other character at any place is refused, capitals too")
-    func everyPlace() {
+    @Test("with any other character at any place is refused, capitals too") func everyPlace() {
         for index in Self.text.indices {
             for character in ["g", "A", "F", " ", "-", "0", "é"] {
                 var altered = Self.text
@@ -231,12 +212,10 @@ struct MessageIDTests {
     func refused(text: String) { #expect(MessageID(parsing: text) == nil) }
 }
 
-@Suite("Text for a terminal")
-struct TerminalTextTests {
+@Suite("Text for a terminal") struct TerminalTextTests {
     private static let unsafe: [UInt32] = [
         0x1b, 0x7f, 0x9b, 0x61c, 0x200e, 0x200f, 0x2028, 0x202e, 0x2066, 0x2069, 0x206f, 0xfeff, 0xfff9, 0xfffb,
-        0xe0000,
-        0xe0001, 0xe0041, 0xe007f, 0xe0080, 0xe01f0, 0xe0fff,
+        0xe0000, 0xe0001, 0xe0041, 0xe007f, 0xe0080, 0xe01f0, 0xe0fff,
     ]
 
     @Test("lets nothing through that turns a line around, hides a text or moves a cursor", arguments: unsafe)
@@ -253,15 +232,13 @@ struct TerminalTextTests {
         #expect(try JSONDecoder().decode([String].self, from: Data(escaped.utf8)) == [text])
     }
 
-    @Test("leaves letters of every script, accents and emoji as they are")
-    func kept() {
+    @Test("leaves letters of every script, accents and emoji as they are") func kept() {
         for text in ["Zoë ﷽ 日本語 नमस्ते", "👩‍👧‍👦 ❤️", "\u{200b}\u{200d}", "葛\u{e0100}城"] {
             #expect(TerminalText.printable(text) == text)
         }
     }
 
-    @Test("a braille pattern without a dot shows nothing; one with a dot does")
-    func braille() {
+    @Test("a braille pattern without a dot shows nothing; one with a dot does") func braille() {
         #expect(!VisibleText.isVisible("\u{2800}"))
         #expect(!VisibleText.isVisible(" \u{2800}\u{2800}\u{200d}"))
         #expect(VisibleText.isVisible("\u{2800}\u{2801}"))

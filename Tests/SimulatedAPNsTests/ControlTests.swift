@@ -5,12 +5,10 @@ import Testing
 
 @testable import SimulatedAPNs
 
-@Suite("The control endpoint", .serialized, .blocking)
-struct ControlTests {
+@Suite("The control endpoint", .serialized, .blocking) struct ControlTests {
     private static let bad = String(repeating: "0", count: 64)
 
-    @Test("the control endpoint is a socket that its user alone may write, and not a port")
-    func socket() async throws {
+    @Test("the control endpoint is a socket that its user alone may write, and not a port") func socket() async throws {
         let apns = try await RunningAPNs { $0.host = "0.0.0.0" }
         let path = apns.address.control
         let facts = try FileManager.default.attributesOfItem(atPath: path)
@@ -78,8 +76,7 @@ struct ControlTests {
         await apns.server.stop()
     }
 
-    @Test("goaway: every connection gets the reason, or none")
-    func goAway() async throws {
+    @Test("goaway: every connection gets the reason, or none") func goAway() async throws {
         let apns = try await RunningAPNs()
         let control = ControlClient(apns.address)
         for (body, reason) in [(#"{"reason": "IdleTimeout"}"#, #"{"reason":"IdleTimeout"}"#), (nil, "")] {
@@ -96,24 +93,20 @@ struct ControlTests {
         await apns.server.stop()
     }
 
-    @Test("a folder that others may write, or of another user, is not used")
-    func sharedFolder() async throws {
+    @Test("a folder that others may write, or of another user, is not used") func sharedFolder() async throws {
         let folder = try TemporaryFolder()
         let url = folder.appending("APNs")
         mkdir(url.path, 0o700)
         chmod(url.path, 0o1777)
         let words = "others may write it: name a folder that only you can write"
-        await #expect(throws: LocalAPNsError.folder(url.path, words)) {
-            try await LocalAPNs.start(folder: url)
-        }
+        await #expect(throws: LocalAPNsError.folder(url.path, words)) { try await LocalAPNs.start(folder: url) }
         guard geteuid() == 0 else { return print("Not tested further: only root makes folders of other users.") }
         chmod(url.path, 0o700)
         chown(url.path, 1_600, 1_600)
         await #expect(throws: LocalAPNsError.self) { try await LocalAPNs.start(folder: url) }
     }
 
-    @Test("other paths are not there, a body of 2 MB is not taken")
-    func others() async throws {
+    @Test("other paths are not there, a body of 2 MB is not taken") func others() async throws {
         let apns = try await RunningAPNs()
         let control = ControlClient(apns.address)
         #expect(try control.ask("GET", "/").status == 404)

@@ -11,8 +11,7 @@ import Testing
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-@Suite("Simulated devices that stay on", .serialized, .blocking)
-struct DeviceRunTests {
+@Suite("Simulated devices that stay on", .serialized, .blocking) struct DeviceRunTests {
     /// Keeps what a receiver tells, and acknowledges where it should.
     private final class Told: Sendable {
         let events = Locked<[DeviceReceiver.Event]>([])

@@ -5,8 +5,7 @@ import Testing
 
 @testable import SimulatedAPNs
 
-@Suite("Each fault of a local APNs", .serialized)
-struct FaultTests {
+@Suite("Each fault of a local APNs", .serialized) struct FaultTests {
     private func start(_ faults: String) async throws -> RunningAPNs {
         let faults = try #require(APNsFaults(parsing: Data(faults.utf8)))
         return try await RunningAPNs { $0.faults = faults }
@@ -23,8 +22,7 @@ struct FaultTests {
         await apns.server.stop()
     }
 
-    @Test("no answer comes sooner than the latency")
-    func latency() async throws {
+    @Test("no answer comes sooner than the latency") func latency() async throws {
         let apns = try await start(#"{"latencyMillisecondsMinimum": 500, "latencyMillisecondsMaximum": 600}"#)
         let client = try await WireClient(apns.address)
         let start = ContinuousClock.now
@@ -49,8 +47,7 @@ struct FaultTests {
         await apns.server.stop()
     }
 
-    @Test("a connection gets a GOAWAY after as many requests as the faults say")
-    func goAway() async throws {
+    @Test("a connection gets a GOAWAY after as many requests as the faults say") func goAway() async throws {
         let apns = try await start(#"{"goAwayEvery": 2}"#)
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client) == 200)

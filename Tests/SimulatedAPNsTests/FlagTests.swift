@@ -31,13 +31,11 @@ struct FlagTests {
         without.stop()
     }
 
-    @Test("apns --faults, --seed, --port, --environment and --log set what they say")
-    func settings() async throws {
+    @Test("apns --faults, --seed, --port, --environment and --log set what they say") func settings() async throws {
         let port = try Self.freePort()
         let apns = try await RunningCommand(
             "--faults", #"{"serverErrors": 1}"#, "--seed", "7", "--port", "\(port)", "--environment", "sandbox",
-            "--log",
-            "payloads")
+            "--log", "payloads")
         #expect(apns.address.port == port)
         #expect(apns.address.seed == 7)
         #expect(apns.address.environment == .sandbox)
@@ -77,8 +75,7 @@ struct FlagTests {
 
     @Test(
         "apns --key accepts a provider's key: a private one that nobody else may read, or a public one that everyone may"
-    )
-    func key() async throws {
+    ) func key() async throws {
         let folder = try TemporaryFolder()
         let (key, p8) = ProviderKey.make()
         let files = [try folder.write(p8, to: "own.p8"), try folder.write(key.publicKey, to: "public.pem")]

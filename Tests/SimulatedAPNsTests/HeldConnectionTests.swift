@@ -5,8 +5,7 @@ import Testing
 
 @testable import SimulatedAPNs
 
-@Suite("A provider can't hold a connection without using it", .serialized)
-struct HeldConnectionTests {
+@Suite("A provider can't hold a connection without using it", .serialized) struct HeldConnectionTests {
     @Test(
         "who does not come to SETTINGS in the time for the handshake is closed",
         arguments: [0, 10, RawClient.preface.count])
@@ -19,8 +18,7 @@ struct HeldConnectionTests {
         await apns.server.stop()
     }
 
-    @Test("who has sent its SETTINGS may take its time with the first request")
-    func settings() async throws {
+    @Test("who has sent its SETTINGS may take its time with the first request") func settings() async throws {
         try await lengthening(.milliseconds(500), "SETTINGS in the time for the handshake") { limit in
             let apns = try await RunningAPNs { $0.handshakeTimeout = limit }
             let client = try await WireClient(apns.address)
@@ -32,8 +30,7 @@ struct HeldConnectionTests {
         }
     }
 
-    @Test("a client's GOAWAY closes the connection, after the answers that are owed")
-    func peerGoAway() async throws {
+    @Test("a client's GOAWAY closes the connection, after the answers that are owed") func peerGoAway() async throws {
         let apns = try await RunningAPNs { $0.closingTime = .milliseconds(100) }
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client) == 200)

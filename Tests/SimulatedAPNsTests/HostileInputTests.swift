@@ -9,8 +9,7 @@ import Testing
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-@Suite("Bad input to a local APNs", .serialized, .blocking)
-struct HostileInputTests {
+@Suite("Bad input to a local APNs", .serialized, .blocking) struct HostileInputTests {
     /// Sends bytes over real TLS with openssl's client; whether the server has closed the connection by then.
     private func isClosed(
         sending bytes: [UInt8], to apns: RunningAPNs, within time: Duration = .seconds(60)
@@ -31,8 +30,7 @@ struct HostileInputTests {
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     private static let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
 
-    @Test("malformed frames close their connection, and the next request works")
-    func frames() async throws {
+    @Test("malformed frames close their connection, and the next request works") func frames() async throws {
         // Whatever is closed here, is closed for what was sent.
         let apns = try await RunningAPNs { $0.handshakeTimeout = .seconds(3_600) }
         var random = SeededGenerator()
@@ -131,8 +129,7 @@ struct HostileInputTests {
         return status == 0 ? descriptor : -1
     }
 
-    @Test("the devices' socket takes nothing that is no frame")
-    func deviceFrames() async throws {
+    @Test("the devices' socket takes nothing that is no frame") func deviceFrames() async throws {
         let apns = try await RunningAPNs()
         for input in [
             "hello, this is not a frame\n", "{}\n", #"{"watched":{}}"# + "\n", String(repeating: "x", count: 1_100_000),
@@ -151,8 +148,7 @@ struct HostileInputTests {
         await apns.server.stop()
     }
 
-    @Test("what a screen shows is taken from its own device alone")
-    func showing() async throws {
+    @Test("what a screen shows is taken from its own device alone") func showing() async throws {
         let told = Locked<[LocalAPNsEvent]>([])
         let apns = try await RunningAPNs { $0.watcher = { event in told.withLock { $0.append(event) } } }
         let other = apns.server.register(name: "other phone", topic: APNsFixture.topic)

@@ -7,8 +7,7 @@ import Testing
 @testable import SimulatedAPNs
 
 /// Programs of others, over real TLS: what they are answered is what Apple would answer.
-@Suite("Independent clients", .serialized, .blocking)
-struct IndependentClientTests {
+@Suite("Independent clients", .serialized, .blocking) struct IndependentClientTests {
     private static let body = #"{"aps":{"alert":"x"}}"#
 
     private func curl(_ apns: RunningAPNs, path: String? = nil, _ more: [String] = []) throws -> Program.Result {
@@ -20,8 +19,7 @@ struct IndependentClientTests {
             ] + more + ["https://localhost:\(apns.address.port)\(path ?? "/3/device/\(apns.token)")"])
     }
 
-    @Test("curl gets 200 for a good push over TLS 1.2 and 1.3, and Apple's words for others")
-    func curl() async throws {
+    @Test("curl gets 200 for a good push over TLS 1.2 and 1.3, and Apple's words for others") func curl() async throws {
         let apns = try await RunningAPNs()
         for version in ["1.2", "1.3"] {
             #expect(try curl(apns, ["--http2", "--tlsv\(version)", "--tls-max", version]).output == "\n200 2")
@@ -47,8 +45,7 @@ struct IndependentClientTests {
         await apns.server.stop()
     }
 
-    @Test("h2load sends thousands of pushes over four connections without an error")
-    func h2load() async throws {
+    @Test("h2load sends thousands of pushes over four connections without an error") func h2load() async throws {
         let apns = try await RunningAPNs()
         let body = try apns.folder.write(Self.body, to: "body.json")
         let count = Thoroughness.count(6_000, thorough: 20_000)
@@ -64,8 +61,7 @@ struct IndependentClientTests {
         await apns.server.stop()
     }
 
-    @Test("aioapns gets the right answers")
-    func aioapns() async throws {
+    @Test("aioapns gets the right answers") func aioapns() async throws {
         let apns = try await RunningAPNs {
             // aioapns 4.0 loses count of its free streams when the limit is raised, and waits for ever once it is lowered.
             $0.faults.streamsAfterError = 1_000

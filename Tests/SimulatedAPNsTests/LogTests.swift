@@ -5,10 +5,8 @@ import Testing
 
 @testable import SimulatedAPNs
 
-@Suite("The log holds everything that a local APNs saw", .serialized)
-struct LogTests {
-    @Test("the log has connections by number, as they open and close")
-    func connections() async throws {
+@Suite("The log holds everything that a local APNs saw", .serialized) struct LogTests {
+    @Test("the log has connections by number, as they open and close") func connections() async throws {
         let apns = try await RunningAPNs()
         let client = try await WireClient(apns.address)
         #expect(await apns.send(client) == 200)
@@ -30,8 +28,7 @@ struct LogTests {
         await apns.server.stop()
     }
 
-    @Test("a client that does not trust the certificate")
-    func untrusted() async throws {
+    @Test("a client that does not trust the certificate") func untrusted() async throws {
         let apns = try await RunningAPNs()
         let other = try await RunningAPNs()
         let client = try await WireClient(apns.address, trusting: other.address.root)
@@ -41,8 +38,7 @@ struct LogTests {
         await other.server.stop()
     }
 
-    @Test("a handshake that takes too long, and a connection too many")
-    func limits() async throws {
+    @Test("a handshake that takes too long, and a connection too many") func limits() async throws {
         let apns = try await RunningAPNs {
             $0.connectionLimit = 1
             $0.handshakeTimeout = .seconds(5)
@@ -56,8 +52,7 @@ struct LogTests {
         await apns.server.stop()
     }
 
-    @Test("the log has requests that take too long, and what the client takes back")
-    func requests() async throws {
+    @Test("the log has requests that take too long, and what the client takes back") func requests() async throws {
         let slowed = try await RunningAPNs { $0.requestTimeout = .milliseconds(500) }
         let slowClient = try await WireClient(slowed.address)
         let slow = slowClient.send(slowed.headers(), body: nil)
@@ -75,8 +70,7 @@ struct LogTests {
         await apns.server.stop()
     }
 
-    @Test("of repeated headers every value, but never a provider token")
-    func repeated() async throws {
+    @Test("of repeated headers every value, but never a provider token") func repeated() async throws {
         let apns = try await RunningAPNs()
         let client = try await WireClient(apns.address)
         let headers = apns.headers([

@@ -6,10 +6,8 @@ import Testing
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-@Suite("Provider tokens")
-struct ProviderTokenTests {
-    @Test("a token that is not made as Apple says is InvalidProviderToken")
-    func malformed() throws {
+@Suite("Provider tokens") struct ProviderTokenTests {
+    @Test("a token that is not made as Apple says is InvalidProviderToken") func malformed() throws {
         let fixture = try APNsFixture()
         let (id, team, now) = (fixture.key.keyID, fixture.key.teamID, fixture.now)
         let headers = [
@@ -36,8 +34,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("another key's signature, or any bit of it changed, is InvalidProviderToken")
-    func signatures() throws {
+    @Test("another key's signature, or any bit of it changed, is InvalidProviderToken") func signatures() throws {
         let fixture = try APNsFixture()
         let other = try fixture.authorization(secret: P256.Signing.PrivateKey())
         #expect(fixture.answer(try fixture.request(["authorization": other])) == "InvalidProviderToken")
@@ -52,8 +49,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("a token is good for an hour, at each request anew")
-    func age() throws {
+    @Test("a token is good for an hour, at each request anew") func age() throws {
         let fixture = try APNsFixture()
         var identity = ConnectionIdentity()
         let request = try fixture.request()
@@ -64,8 +60,7 @@ struct ProviderTokenTests {
         #expect(fixture.answer(request) == "ExpiredProviderToken")
     }
 
-    @Test("a token from more than five minutes ahead is refused")
-    func future() throws {
+    @Test("a token from more than five minutes ahead is refused") func future() throws {
         let fixture = try APNsFixture()
         func answer(_ fixture: APNsFixture, ahead: Int64) throws -> String? {
             let authorization = try fixture.authorization(issued: fixture.now + ahead)
@@ -81,8 +76,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("a second token within 20 minutes is too many, and the first stays good")
-    func updates() throws {
+    @Test("a second token within 20 minutes is too many, and the first stays good") func updates() throws {
         let fixture = try APNsFixture()
         var identity = ConnectionIdentity()
         let first = try fixture.request()
@@ -99,8 +93,7 @@ struct ProviderTokenTests {
         #expect(fixture.answer(try fixture.request()) == nil, "another connection counts for itself")
     }
 
-    @Test("the first push binds a connection to its team")
-    func binding() throws {
+    @Test("the first push binds a connection to its team") func binding() throws {
         let secret = P256.Signing.PrivateKey()
         let fixture = try APNsFixture()
         func answer(_ id: String, team: String, _ identity: inout ConnectionIdentity) throws -> String? {

@@ -44,9 +44,7 @@ final class RawClient: Sendable {
         let state = Locked(State())
         self.state = state
         channel = try await ClientBootstrap(group: WireClient.group).channelInitializer { channel in
-            channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(RawRecorder(state))
-            }
+            channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(RawRecorder(state)) }
         }.connect(unixDomainSocketPath: socket).get()
     }
 

@@ -6,8 +6,7 @@ import Testing
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-@Suite("A local APNs' checks of a request")
-struct RequestChecksTests {
+@Suite("A local APNs' checks of a request") struct RequestChecksTests {
     /// A way to break a request, and what is answered. In the order of the checks.
     struct Breakage: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -35,8 +34,7 @@ struct RequestChecksTests {
         Breakage(testDescription: "no provider token", reason: "MissingProviderToken", headers: ["authorization": nil]),
         .header("no UUID", "BadMessageId", "id", "1"),
         .header("an unknown push type", "InvalidPushType", "push-type", "x"),
-        .header("no topic", "MissingTopic", "topic", nil),
-        .header("priority 7", "BadPriority", "priority", "7"),
+        .header("no topic", "MissingTopic", "topic", nil), .header("priority 7", "BadPriority", "priority", "7"),
         .header("no expiration date", "BadExpirationDate", "expiration", "soon"),
         .header("65 bytes", "BadCollapseId", "collapse-id", long),
         Breakage(testDescription: "no body", reason: "PayloadEmpty", body: ""),
@@ -54,8 +52,7 @@ struct RequestChecksTests {
             .header("a UUID with a brace", "BadMessageId", "id", "{2c4a3a56-0000-4000-8000-000000000000"),
             Breakage(
                 testDescription: "two topics", reason: "DuplicateHeaders", repeated: [("apns-topic", "com.example.app")]
-            ),
-            .header("a negative date", "BadExpirationDate", "expiration", "-1"),
+            ), .header("a negative date", "BadExpirationDate", "expiration", "-1"),
             .header("an empty date", "BadExpirationDate", "expiration", ""),
             .header("a date beyond Int64", "BadExpirationDate", "expiration", "99999999999999999999"),
             Breakage(
@@ -92,8 +89,7 @@ struct RequestChecksTests {
         #expect(fixture.answer(try fixture.request()) == nil)
     }
 
-    @Test("of two mistakes the earlier check answers")
-    func order() throws {
+    @Test("of two mistakes the earlier check answers") func order() throws {
         let fixture = try APNsFixture()
         for (place, first) in Self.inOrder.enumerated() {
             for second in Self.inOrder[(place + 1)...] {
@@ -105,8 +101,7 @@ struct RequestChecksTests {
         }
     }
 
-    @Test("a good request is accepted, and its ID echoed or made")
-    func accepted() throws {
+    @Test("a good request is accepted, and its ID echoed or made") func accepted() throws {
         let fixture = try APNsFixture()
         var identity = ConnectionIdentity()
         let id = "2c4a3a56-0000-4000-8000-00000000abcd"
@@ -148,8 +143,7 @@ struct RequestChecksTests {
         }
     }
 
-    @Test("a token's state is answered with since when, in milliseconds")
-    func states() throws {
+    @Test("a token's state is answered with since when, in milliseconds") func states() throws {
         let fixture = try APNsFixture()
         var identity = ConnectionIdentity()
         for (state, reason) in [(DeviceRecord.State.unregistered, APNsReason.unregistered), (.expired, .expiredToken)] {
@@ -167,8 +161,7 @@ struct RequestChecksTests {
         #expect(fixture.answer(try fixture.request(path: "/3/device/\(renewed)")) == nil)
     }
 
-    @Test("a token that was replaced keeps a state of its own, through a restart too")
-    func replacedTokens() throws {
+    @Test("a token that was replaced keeps a state of its own, through a restart too") func replacedTokens() throws {
         let records = Locked<[DeviceRecord]>([])
         let registry = DeviceRegistry(LocalAPNsConfiguration(), known: []) { record in
             records.withLock { $0.append(record) }
@@ -178,9 +171,7 @@ struct RequestChecksTests {
             do throws(APNsRefusal) {
                 _ = try registry.find(token[...], bundleID: APNsFixture.topic, at: 1)
                 return nil
-            } catch {
-                return error
-            }
+            } catch { return error }
         }
         let first = register()
         #expect(registry.setState(.expired, token: first, since: 5))
@@ -202,8 +193,7 @@ struct RequestChecksTests {
         #expect(refusal(first, again) == APNsRefusal(.badDeviceToken))
     }
 
-    @Test("an unregistered token is good again once its device registers")
-    func registeringAgain() throws {
+    @Test("an unregistered token is good again once its device registers") func registeringAgain() throws {
         let fixture = try APNsFixture()
         #expect(fixture.registry.setState(.unregistered, token: fixture.device, since: nil))
         #expect(fixture.answer(try fixture.request()) == "Unregistered")
@@ -211,8 +201,7 @@ struct RequestChecksTests {
         #expect(fixture.answer(try fixture.request()) == nil)
     }
 
-    @Test("one device gets so many requests in a second, and then TooManyRequests")
-    func deviceRate() throws {
+    @Test("one device gets so many requests in a second, and then TooManyRequests") func deviceRate() throws {
         let fixture = try APNsFixture { $0.requestsPerDevicePerSecond = 3 }
         let other = fixture.registry.register(name: "tablet", bundleID: APNsFixture.topic)
         for _ in 0..<3 { #expect(fixture.answer(try fixture.request()) == nil) }
@@ -222,8 +211,7 @@ struct RequestChecksTests {
         #expect(fixture.answer(try fixture.request()) == nil)
     }
 
-    @Test("the outline of a payload is the same as Foundation's reading of it")
-    func outline() throws {
+    @Test("the outline of a payload is the same as Foundation's reading of it") func outline() throws {
         var random = SeededGenerator()
         for _ in 0..<500 {
             var object: [String: Any] = ["aps": ["alert": RandomText.make(pieceCount: 5, using: &random)]]

@@ -5,8 +5,7 @@ import Testing
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-@Suite("What a local APNs keeps for devices")
-struct StoreTests {
+@Suite("What a local APNs keeps for devices") struct StoreTests {
     private func send(_ fixture: APNsFixture, _ alert: String, _ headers: [String: String?] = [:]) throws -> String? {
         fixture.answer(try fixture.request(headers, body: #"{"aps":{"alert":"\#(alert)"}}"#))
     }
@@ -15,8 +14,7 @@ struct StoreTests {
         for entry in link.all { fixture.registry.acknowledge(entry.number, token: entry.token, link: link) }
     }
 
-    @Test("a device that is away gets the newest only, and only once")
-    func newest() throws {
+    @Test("a device that is away gets the newest only, and only once") func newest() throws {
         let fixture = try APNsFixture()
         for alert in ["one", "two", "three"] { #expect(try send(fixture, alert) == nil) }
         let link = RecordingLink()
@@ -29,8 +27,7 @@ struct StoreTests {
         #expect(again.all.isEmpty)
     }
 
-    @Test("each app on a device has a store of its own; the higher priority comes first")
-    func apps() throws {
+    @Test("each app on a device has a store of its own; the higher priority comes first") func apps() throws {
         let fixture = try APNsFixture()
         let other = fixture.registry.register(name: "phone", bundleID: "com.example.other")
         #expect(try send(fixture, "later", ["apns-priority": "5"]) == nil)
@@ -42,8 +39,7 @@ struct StoreTests {
         #expect(link.alerts == ["now", "later"])
     }
 
-    @Test("a device that is there gets everything, in order")
-    func online() throws {
+    @Test("a device that is there gets everything, in order") func online() throws {
         let fixture = try APNsFixture()
         let link = RecordingLink()
         _ = fixture.registry.connect([fixture.device], link: link)
@@ -52,8 +48,7 @@ struct StoreTests {
         #expect(link.alerts == alerts)
     }
 
-    @Test("what was not acknowledged comes again, all of it")
-    func unacknowledged() throws {
+    @Test("what was not acknowledged comes again, all of it") func unacknowledged() throws {
         let fixture = try APNsFixture()
         let link = RecordingLink()
         _ = fixture.registry.connect([fixture.device], link: link)
@@ -69,8 +64,7 @@ struct StoreTests {
         #expect(fixture.registry.counts.unacknowledged == 3)
     }
 
-    @Test("expiration: 0 is one attempt, a date is until then, none is 30 days")
-    func expiration() throws {
+    @Test("expiration: 0 is one attempt, a date is until then, none is 30 days") func expiration() throws {
         let start = APNsFixture.start
         let cases: [(String?, wait: Int64, isThere: Bool)] = [
             ("0", 0, false), ("\(start + 100)", 99, true), ("\(start + 100)", 100, false), ("\(start - 1)", 0, false),
@@ -108,8 +102,7 @@ struct StoreTests {
         #expect(again.alerts == ["new"])
     }
 
-    @Test("a device that acknowledges nothing is sent so much and no more")
-    func backlog() throws {
+    @Test("a device that acknowledges nothing is sent so much and no more") func backlog() throws {
         let fixture = try APNsFixture { $0.unacknowledgedLimit = 5 }
         let link = RecordingLink()
         _ = fixture.registry.connect([fixture.device], link: link)
@@ -119,8 +112,7 @@ struct StoreTests {
         #expect(try send(fixture, "x") == nil)
     }
 
-    @Test("duplicates happen as often as asked for, and again with the same seed")
-    func faults() throws {
+    @Test("duplicates happen as often as asked for, and again with the same seed") func faults() throws {
         func run(seed: UInt64) throws -> [String] {
             var faults = APNsFaults()
             faults.duplicates = 0.1

@@ -2,8 +2,7 @@ import Testing
 
 @testable import SimulatedAPNs
 
-@Suite("How many streams a connection has")
-struct ThrottleTests {
+@Suite("How many streams a connection has") struct ThrottleTests {
     @Test("a connection has one stream until a push was accepted, one after an error, and all again after a success")
     func limits() {
         func refusal(_ reason: APNsReason) -> APNsRefusal? { APNsRefusal(reason) }

@@ -51,8 +51,7 @@ final class WireClient: Sendable {
     var seen: Seen { state.withLock { $0 } }
 
     /// Sends a request, and leaves its end open where `body` is nil.
-    @discardableResult
-    func send(_ headers: [(String, String)], body: String?) -> HTTP2StreamID {
+    @discardableResult func send(_ headers: [(String, String)], body: String?) -> HTTP2StreamID {
         let stream = next.withLock { next in
             defer { next = HTTP2StreamID(Int(next) + 2) }
             return next
@@ -68,8 +67,7 @@ final class WireClient: Sendable {
     }
 
     /// Waits until `condition` holds, for at most some seconds; gives what was seen then.
-    @discardableResult
-    func wait(seconds: Double = 300, until condition: (Seen) -> Bool) async -> Seen {
+    @discardableResult func wait(seconds: Double = 300, until condition: (Seen) -> Bool) async -> Seen {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !condition(seen), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(5)) }
         return seen

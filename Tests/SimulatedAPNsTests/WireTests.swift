@@ -6,8 +6,7 @@ import Testing
 @testable import PushSimulator
 @testable import SimulatedAPNs
 
-@Suite("A local APNs as a provider sees it", .serialized)
-struct WireTests {
+@Suite("A local APNs as a provider sees it", .serialized) struct WireTests {
     private let bad = "/3/device/" + String(repeating: "0", count: 64)
 
     @Test("one stream until a token was good, then 1,000; one after an error, and all again after a success")
@@ -24,8 +23,7 @@ struct WireTests {
         await apns.server.stop()
     }
 
-    @Test("an answer has the ID, and a reason as JSON; the sandbox adds an ID of its own")
-    func answers() async throws {
+    @Test("an answer has the ID, and a reason as JSON; the sandbox adds an ID of its own") func answers() async throws {
         let apns = try await RunningAPNs { $0.environment = .sandbox }
         let client = try await WireClient(apns.address)
         let id = "2c4a3a56-0000-4000-8000-00000000abcd"
@@ -47,8 +45,7 @@ struct WireTests {
         await apns.server.stop()
     }
 
-    @Test("a shutdown ends a connection with its reason")
-    func goAways() async throws {
+    @Test("a shutdown ends a connection with its reason") func goAways() async throws {
         let apns = try await RunningAPNs()
         let last = try await WireClient(apns.address)
         #expect(await apns.send(last) == 200)
@@ -56,8 +53,7 @@ struct WireTests {
         #expect(await last.wait { $0.goAway != nil }.goAway == #"{"reason":"Shutdown"}"#)
     }
 
-    @Test("an idle connection ends with its reason")
-    func idleness() async throws {
+    @Test("an idle connection ends with its reason") func idleness() async throws {
         let apns = try await RunningAPNs { $0.idleTimeout = .milliseconds(500) }
         let client = try await WireClient(apns.address)
         #expect(await client.wait { $0.goAway != nil }.goAway == #"{"reason":"IdleTimeout"}"#)
@@ -109,13 +105,10 @@ struct WireTests {
         let server = folder.appending("APNs")
         try FileManager.default.createDirectory(at: server, withIntermediateDirectories: true)
         let validity = 90 * 86_400.0
-        let old = try ServerCertificate.make(
-            at: .now.addingTimeInterval(secondsLeft - validity), validity: validity)
+        let old = try ServerCertificate.make(at: .now.addingTimeInterval(secondsLeft - validity), validity: validity)
         for (name, text) in [
             ("root.pem", old.rootPEM), ("server.pem", old.certificatePEM), ("server-key.pem", old.keyPEM),
-        ] {
-            try Data(text.utf8).write(to: server.appending(path: name))
-        }
+        ] { try Data(text.utf8).write(to: server.appending(path: name)) }
         let apns = try await RunningAPNs(in: folder)
         let isKept = secondsLeft > 86_400
         let root = try String(contentsOfFile: apns.address.root, encoding: .utf8)
@@ -188,8 +181,7 @@ struct WireTests {
         await apns.server.stop()
     }
 
-    @Test("headers of 10,000 bytes do no harm")
-    func longHeaders() async throws {
+    @Test("headers of 10,000 bytes do no harm") func longHeaders() async throws {
         let apns = try await RunningAPNs()
         let client = try await WireClient(apns.address)
         let stream = client.send(

@@ -21,8 +21,7 @@ struct Summary {
         let seconds =
             Double(outcome.duration.components.seconds) + 0.001 * Double(milliseconds(outcome.duration) % 1_000)
         var lines = [
-            "",
-            "shown            \(outcome.shown.count) of \(plan.messageCount)",
+            "", "shown            \(outcome.shown.count) of \(plan.messageCount)",
             "shown again      \(outcome.shown.replacementCount), each in its own place on the screen",
             "requests         \(requests.requestCount), of \(requests.pushes.count) pushes; "
                 + "\(requests.sentAgainCount) sent more than once",

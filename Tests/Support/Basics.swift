@@ -124,8 +124,7 @@ public final class TemporaryFolder: Sendable {
     public func appending(_ name: String) -> URL { url.appending(path: name) }
 
     /// Writes a file, which nobody else may read, and gives its path.
-    @discardableResult
-    public func write(_ text: String, to name: String) throws -> String {
+    @discardableResult public func write(_ text: String, to name: String) throws -> String {
         let file = appending(name)
         try Data(text.utf8).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
@@ -145,12 +144,10 @@ public enum Checkout {
     public static func files(in path: String, ending suffix: String) throws -> [URL] {
         let root = folder.appending(path: path)
         guard let walker = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil) else { return [] }
-        return walker.compactMap { $0 as? URL }
-            .filter { file in
-                let below = file.pathComponents.dropFirst(folder.pathComponents.count)
-                return file.lastPathComponent.hasSuffix(suffix) && !below.contains(".build")
-            }
-            .sorted { $0.path < $1.path }
+        return walker.compactMap { $0 as? URL }.filter { file in
+            let below = file.pathComponents.dropFirst(folder.pathComponents.count)
+            return file.lastPathComponent.hasSuffix(suffix) && !below.contains(".build")
+        }.sorted { $0.path < $1.path }
     }
 
     /// Every file below a folder, whatever its name.

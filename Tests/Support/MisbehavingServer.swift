@@ -118,8 +118,7 @@ public final class MisbehavingServer: Sendable {
                 guard send(connection, [byte]) else { return }
             }
         case .hangs?: waitForEnd(connection)
-        case .lies(let body, let length)?:
-            if send(connection, head(200, length) + body) { waitForEnd(connection) }
+        case .lies(let body, let length)?: if send(connection, head(200, length) + body) { waitForEnd(connection) }
         case .floods(let piece)?:
             guard send(connection, Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8)) else { return }
             while send(connection, piece) {}
@@ -161,8 +160,7 @@ public final class MisbehavingServer: Sendable {
         while read(connection, &byte, 1) > 0 {}
     }
 
-    @discardableResult
-    private func send(_ connection: Int32, _ bytes: [UInt8]) -> Bool {
+    @discardableResult private func send(_ connection: Int32, _ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }

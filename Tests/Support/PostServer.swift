@@ -117,8 +117,7 @@ public final class PostServer: Sendable {
         }
     }
 
-    @discardableResult
-    private func send(_ connection: Int32, _ text: String) -> Bool {
+    @discardableResult private func send(_ connection: Int32, _ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }

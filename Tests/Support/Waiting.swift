@@ -49,9 +49,7 @@ public func ending<Value: Sendable>(
 /// For code under test that goes by real time. What `body` expects must hold whatever the limit is.
 ///
 /// - Throws: what `body` throws, and ``WaitedInVain`` where 64 times the limit is too short.
-public func lengthening(
-    _ shortest: Duration, _ what: String, _ body: (Duration) async throws -> Bool
-) async throws {
+public func lengthening(_ shortest: Duration, _ what: String, _ body: (Duration) async throws -> Bool) async throws {
     for factor in [1, 4, 16, 64] where try await body(shortest * factor) { return }
     throw WaitedInVain("\(what), in \(shortest * 64)")
 }

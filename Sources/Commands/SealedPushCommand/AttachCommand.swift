@@ -8,8 +8,7 @@ public import SealedPush
 /// `sealedpush attach`
 struct AttachCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "attach",
-        abstract: "Encrypt a picture, sound or movie, and add it to a message's content.",
+        commandName: "attach", abstract: "Encrypt a picture, sound or movie, and add it to a message's content.",
         usage: """
             sealedpush attach <file> --url <url> --output <output>
                      (--content <content> | --entry <entry>) [<options>]
@@ -24,37 +23,25 @@ struct AttachCommand: ParsableCommand {
                 --content content.json
             """)
 
-    @Argument(help: ArgumentHelp("The picture, sound or movie.", valueName: "file"))
-    var file: String
+    @Argument(help: ArgumentHelp("The picture, sound or movie.", valueName: "file")) var file: String
 
-    @Option(help: "Where devices find it: https, or http on localhost.")
-    var url: FileAddress
+    @Option(help: "Where devices find it: https, or http on localhost.") var url: FileAddress
 
-    @Option(help: "A new file, to be stored there.")
-    var output: String
+    @Option(help: "A new file, to be stored there.") var output: String
 
-    @Option(help: "The file of the content JSON to add the attachment to.")
-    var content: String?
+    @Option(help: "The file of the content JSON to add the attachment to.") var content: String?
 
-    @Option(help: "A new file for the entry alone.")
-    var entry: String?
+    @Option(help: "A new file for the entry alone.") var entry: String?
 
-    @Option(
-        parsing: .unconditional,
-        help: "The attachment's name in its message, if not the file's.")
-    var id: String?
+    @Option(parsing: .unconditional, help: "The attachment's name in its message, if not the file's.") var id: String?
 
-    @Option(help: "The kind of file, if its name does not say it.")
-    var type: MediaType?
+    @Option(help: "The kind of file, if its name does not say it.") var type: MediaType?
 
-    @Flag(help: "Do not encrypt the file: everybody can see it.")
-    var plain = false
+    @Flag(help: "Do not encrypt the file: everybody can see it.") var plain = false
 
-    @Flag(help: "With --entry: a file of any kind and length.")
-    var any = false
+    @Flag(help: "With --entry: a file of any kind and length.") var any = false
 
-    @Flag(help: "Print one JSON object: name, length and hash, no key.")
-    var json = false
+    @Flag(help: "Print one JSON object: name, length and hash, no key.") var json = false
 
     func validate() throws {
         guard (content == nil) != (entry == nil) else { throw ValidationError("Give either --content or --entry.") }
@@ -148,9 +135,7 @@ struct AttachCommand: ParsableCommand {
             guard try DurableFiles.create(file, holding: json, staging: file.deletingLastPathComponent()) else {
                 throw DurableFiles.Failure(code: 17)
             }
-        } catch {
-            throw Failure.file("\(entry): \(error.message)")
-        }
+        } catch { throw Failure.file("\(entry): \(error.message)") }
     }
 
     /// At once: whoever reads the content sees it with the attachment or without.
@@ -160,9 +145,7 @@ struct AttachCommand: ParsableCommand {
             // It holds a key now. Where the name is a link, what it leads to is replaced.
             try DurableFiles.replace(
                 URL(filePath: name).resolvingSymlinksInPath(), with: content.json + [UInt8(ascii: "\n")], mode: 0o600)
-        } catch {
-            throw Failure.file("\(name) can't be written: \(error.message)")
-        }
+        } catch { throw Failure.file("\(name) can't be written: \(error.message)") }
     }
 
     private func report(_ file: RemoteFile) throws {

@@ -7,15 +7,12 @@ internal import SealedPush
 /// `sealedpush inspect`
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect",
-        abstract: "Show what anyone can see of a payload; needs no key.",
+        commandName: "inspect", abstract: "Show what anyone can see of a payload; needs no key.",
         discussion: "Example:\n  sealedpush inspect push.apns --json")
 
-    @Argument(help: "A payload file, or a file with an envelope's text alone; - for standard input.")
-    var file: String
+    @Argument(help: "A payload file, or a file with an envelope's text alone; - for standard input.") var file: String
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @Flag(help: "Print one JSON object.") var json = false
 
     func run() throws {
         try Failure.reporting {
@@ -54,8 +51,7 @@ struct InspectCommand: ParsableCommand {
         return [
             Fact(name: "suite", label: "suite", value: .string("\(envelope.suite.name)")),
             Fact(
-                name: "recipientKeyID", label: "recipient key ID",
-                value: .string(envelope.recipientKeyID.description)),
+                name: "recipientKeyID", label: "recipient key ID", value: .string(envelope.recipientKeyID.description)),
             Fact(name: "senderKeyID", label: "sender key ID", value: sender),
             Fact(name: "sequenceNumber", label: "sequence number", value: number),
             Fact(name: "envelopeBytes", label: "envelope, bytes", value: count(envelope.bytes.count)),

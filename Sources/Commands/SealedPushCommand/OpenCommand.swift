@@ -7,8 +7,7 @@ internal import SealedPush
 /// `sealedpush open`
 struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "open",
-        abstract: "Open a payload with a device's key and print the content.",
+        commandName: "open", abstract: "Open a payload with a device's key and print the content.",
         usage: "sealedpush open [<options>] <file> --device <device> --topic <topic>",
         discussion: """
             It makes the checks that a device makes, but keeps no ledger: a replay opens again. If a payload does not \
@@ -18,20 +17,16 @@ struct OpenCommand: ParsableCommand {
               sealedpush open push.apns --device alice-phone --topic com.example.app
             """)
 
-    @Argument(help: "A payload file; - for standard input.")
-    var file: String
+    @Argument(help: "A payload file; - for standard input.") var file: String
 
-    @Option(help: "The device: a name in the keyring, with its secret key.")
-    var device: KeyName
+    @Option(help: "The device: a name in the keyring, with its secret key.") var device: KeyName
 
     @Option(help: "A trusted sender, in place of the trust list: a name or pushsender1…; may be repeated.")
     var trust: [KeyReference] = []
 
-    @Option(help: "The app's bundle ID, such as com.example.app.")
-    var topic: Topic
+    @Option(help: "The app's bundle ID, such as com.example.app.") var topic: Topic
 
-    @Flag(help: "Open anonymous messages, too.")
-    var allowAnonymous = false
+    @Flag(help: "Open anonymous messages, too.") var allowAnonymous = false
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 

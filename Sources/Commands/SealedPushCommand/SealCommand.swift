@@ -11,8 +11,7 @@ internal import SealedPush
 /// `sealedpush seal`
 struct SealCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "seal",
-        abstract: "Seal content for one device and print the payload.",
+        commandName: "seal", abstract: "Seal content for one device and print the payload.",
         discussion: """
             The content is JSON: {"alert":{"title":"Nina","body":"Lunch at one?"}}. With --batch, each line of it is one \
             message, and is answered by one line: Docs/openapi.yaml, Sealing.
@@ -22,52 +21,37 @@ struct SealCommand: ParsableCommand {
               sealedpush seal --batch - --from newsroom --topic app.id < lines > pushes
             """)
 
-    @Argument(help: ContentFile.help)
-    var file: String
+    @Argument(help: ContentFile.help) var file: String
 
-    @Option(help: "The device: a name, or push1… with --unverified.")
-    var to: KeyReference?
+    @Option(help: "The device: a name, or push1… with --unverified.") var to: KeyReference?
 
-    @Flag(help: "Seal each line; exits with 65 if one fails.")
-    var batch = false
+    @Flag(help: "Seal each line; exits with 65 if one fails.") var batch = false
 
-    @Option(help: .value("count", "Bytes to leave free; 6 for aioapns."))
-    var reserve = 0
+    @Option(help: .value("count", "Bytes to leave free; 6 for aioapns.")) var reserve = 0
 
-    @Flag(help: "Seal to a key without a signed record.")
-    var unverified = false
+    @Flag(help: "Seal to a key without a signed record.") var unverified = false
 
-    @Option(help: "The sender: a name in the keyring.")
-    var from: KeyName?
+    @Option(help: "The sender: a name in the keyring.") var from: KeyName?
 
-    @Flag(help: "Seal without a sender.")
-    var anonymous = false
+    @Flag(help: "Seal without a sender.") var anonymous = false
 
-    @Flag(help: "A context per message, for machines that are cloned.")
-    var contextPerMessage = false
+    @Flag(help: "A context per message, for machines that are cloned.") var contextPerMessage = false
 
     @OptionGroup(title: "Sealing") var sealing: SealingOptions
 
-    @Option(help: "A new file for the payload.")
-    var output: String?
+    @Option(help: "A new file for the payload.") var output: String?
 
-    @Option(help: .value("url", "The https URL of a file for too large content."))
-    var overflow: FileAddress?
+    @Option(help: .value("url", "The https URL of a file for too large content.")) var overflow: FileAddress?
 
-    @Option(help: .value("file", "A new file, to be stored there if it is needed."))
-    var overflowOutput: String?
+    @Option(help: .value("file", "A new file, to be stored there if it is needed.")) var overflowOutput: String?
 
-    @Flag(help: "Print one JSON object: the payload and its headers.")
-    var json = false
+    @Flag(help: "Print one JSON object: the payload and its headers.") var json = false
 
-    @Option(help: .value("name", "With --json: the device for sealed_push.enqueue."))
-    var device: DeviceName?
+    @Option(help: .value("name", "With --json: the device for sealed_push.enqueue.")) var device: DeviceName?
 
-    @Option
-    var priority = PriorityName.immediate
+    @Option var priority = PriorityName.immediate
 
-    @Option(help: .value("file", "With --device: the outbox's key, if it has one."))
-    var outboxKey: String?
+    @Option(help: .value("file", "With --device: the outbox's key, if it has one.")) var outboxKey: String?
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 

@@ -3,11 +3,9 @@ internal import CommandSupport
 internal import Dispatch
 internal import PushCore
 
-@main
-struct SealedPushCommand: ParsableCommand {
+@main struct SealedPushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sealedpush",
-        abstract: "Keys and messages for end-to-end encrypted notifications.",
+        commandName: "sealedpush", abstract: "Keys and messages for end-to-end encrypted notifications.",
         discussion: """
             Example:
               sealedpush keys generate device alice-phone --keyring Keys

@@ -27,37 +27,29 @@ struct APNsCommand: ParsableCommand {
             Ends with Ctrl-C. Exit status: 0 done, 64 wrong use, 69 the port is taken, 74 files.
             """)
 
-    @Option(help: "The server's folder, which is made if it is missing.")
-    var folder: String
+    @Option(help: "The server's folder, which is made if it is missing.") var folder: String
 
-    @Option(help: "Where providers connect; 0 for any free port.")
-    var port = 0
+    @Option(help: "Where providers connect; 0 for any free port.") var port = 0
 
-    @Option(help: "sandbox or production.")
-    var environment = APNsEnvironment.production
+    @Option(help: "sandbox or production.") var environment = APNsEnvironment.production
 
     @Option(
         help: ArgumentHelp(
             "Accept this provider's key, too: a .p8 file, or a public key in PEM.", valueName: "id,team,file"))
     var key: [String] = []
 
-    @Option(help: ArgumentHelp("What goes wrong on purpose.", valueName: "json"))
-    var faults = APNsFaults()
+    @Option(help: ArgumentHelp("What goes wrong on purpose.", valueName: "json")) var faults = APNsFaults()
 
-    @Option(help: "The seed of the faults; it is printed, so that a run can be repeated.")
-    var seed: UInt64?
+    @Option(help: "The seed of the faults; it is printed, so that a run can be repeated.") var seed: UInt64?
 
-    @Option(help: "off, headers (and outlines of the payloads), or payloads.")
-    var log = APNsLogDetail.headers
+    @Option(help: "off, headers (and outlines of the payloads), or payloads.") var log = APNsLogDetail.headers
 
     @Option(
         help: ArgumentHelp(
             "Show what happens on a page in a browser on this machine; port 0 for any free port.",
-            valueName: "host:port"))
-    var page: String?
+            valueName: "host:port")) var page: String?
 
-    @Flag(help: "Print one JSON object a line.")
-    var json = false
+    @Flag(help: "Print one JSON object a line.") var json = false
 
     func validate() throws {
         guard !folder.isEmpty else { throw ValidationError("--folder is empty: name the server's folder.") }
@@ -76,11 +68,8 @@ struct APNsCommand: ParsableCommand {
             configuration.watcher = contents?.take
             let server: LocalAPNs
             do throws(LocalAPNsError) {
-                server = try await LocalAPNs.start(
-                    folder: URL(filePath: folder), configuration: configuration)
-            } catch {
-                throw Failure(error)
-            }
+                server = try await LocalAPNs.start(folder: URL(filePath: folder), configuration: configuration)
+            } catch { throw Failure(error) }
             for key in keys { server.register(key) }
             try announce(server.address)
             if let shown { try printLine(json ? #"{"page":"\#(shown.address)"}"# : "  page      \(shown.address)") }
@@ -95,9 +84,7 @@ struct APNsCommand: ParsableCommand {
     private func startPage() async throws -> WatchPage? {
         guard let page else { return nil }
         do throws(PageError) { return try await WatchPage.start(at: page, title: "A local APNs and its phones") } catch
-        {
-            throw Failure(status: 69, message: error.description)
-        }
+        { throw Failure(status: 69, message: error.description) }
     }
 
     private var configuration: LocalAPNsConfiguration {

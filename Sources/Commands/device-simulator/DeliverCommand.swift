@@ -10,8 +10,7 @@ internal import SealedPush
 /// `device-simulator deliver`
 struct DeliverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deliver",
-        abstract: "Deliver pushes to a simulated phone, and show what a person sees.",
+        commandName: "deliver", abstract: "Deliver pushes to a simulated phone, and show what a person sees.",
         usage: "device-simulator deliver <file> ... --device <name> --topic <id>",
         discussion: """
             A file is what `xcrun simctl push` takes. Several files share one process.
@@ -23,8 +22,7 @@ struct DeliverCommand: ParsableCommand {
             input; 74 files; 75 a busy keyring; 77 a keyring whose key is missing or wrong.
             """)
 
-    @Argument(help: ArgumentHelp("Payload files; - for standard input.", valueName: "file"))
-    var files: [String]
+    @Argument(help: ArgumentHelp("Payload files; - for standard input.", valueName: "file")) var files: [String]
 
     @OptionGroup(title: "The phone") var deviceOptions: DeviceOptions
     @OptionGroup(title: "Its extension") var extensionOptions: ExtensionOptions
@@ -35,16 +33,13 @@ struct DeliverCommand: ParsableCommand {
         help: ArgumentHelp("The request's identifier, as a collapse ID sets it.", valueName: "id"))
     var identifier: String?
 
-    @Option(help: ArgumentHelp("Deliver this many files at once.", valueName: "count"))
-    var parallel = 1
+    @Option(help: ArgumentHelp("Deliver this many files at once.", valueName: "count")) var parallel = 1
 
-    @Flag(help: "Show each one expanded by the content extension.")
-    var expanded = false
+    @Flag(help: "Show each one expanded by the content extension.") var expanded = false
 
     @OptionGroup(title: "A picture") var picture: PictureOptions
 
-    @Flag(help: "Print one JSON object a line.")
-    var json = false
+    @Flag(help: "Print one JSON object a line.") var json = false
 
     func validate() throws {
         guard (1...64).contains(parallel) else { throw ValidationError("--parallel is 1 to 64.") }
@@ -82,9 +77,7 @@ struct DeliverCommand: ParsableCommand {
                 if expanded, let shown = delivered.shown {
                     delivered.expansion = try delivery.expand(shown, identifier: identifier, at: Date())
                 }
-            } catch {
-                throw Failure(status: 74, message: "\(error)")
-            }
+            } catch { throw Failure(status: 74, message: "\(error)") }
             // One at a time from here: what is on the screen is what was printed.
             try screen.withLock { screen in
                 if picture.file != nil {
@@ -105,9 +98,7 @@ struct DeliverCommand: ParsableCommand {
         // Of several at once, the last one's marker may have come after its answer.
         if !throwaway { _ = confirm(device) }
         try picture.draw(deliveries.withLock { $0 }, topic: deviceOptions.topic)
-        if delivery.asksForNewKey {
-            report("the ledger was missing or copied; the app should make a new key")
-        }
+        if delivery.asksForNewKey { report("the ledger was missing or copied; the app should make a new key") }
     }
 
     /// In order, or several at once; the first error ends it.
@@ -158,9 +149,7 @@ struct DeliverCommand: ParsableCommand {
         do throws(DurableFiles.Failure) {
             let path = file == "-" ? "/dev/stdin" : file
             bytes = try DurableFiles.read(URL(filePath: path), limit: PushFile.maximumFileByteCount + 1, anyKind: true)
-        } catch {
-            throw Failure(status: 74, message: "\(file): \(error.message)")
-        }
+        } catch { throw Failure(status: 74, message: "\(file): \(error.message)") }
         let push: PushFile
         do { push = try PushFile(parsing: Data(bytes)) } catch {
             throw Failure(status: 65, message: "\(file): \(error)")
@@ -186,8 +175,7 @@ extension DeliverCommand {
 struct PictureOptions: ParsableArguments {
     @Option(
         name: .customLong("picture"),
-        help: ArgumentHelp("Draw the lock screen into this new PNG file.", valueName: "file"))
-    var file: String?
+        help: ArgumentHelp("Draw the lock screen into this new PNG file.", valueName: "file")) var file: String?
 
     @Option(help: ArgumentHelp("The app's name there, if not the end of --topic.", valueName: "name"))
     var appName: String?

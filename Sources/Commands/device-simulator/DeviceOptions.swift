@@ -9,16 +9,12 @@ struct DeviceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The device in the keyring, or any with keys of its own.", valueName: "name"))
     var device: KeyName
 
-    @Option(help: ArgumentHelp("The app's bundle ID, such as com.example.app.", valueName: "id"))
-    var topic: Topic
+    @Option(help: ArgumentHelp("The app's bundle ID, such as com.example.app.", valueName: "id")) var topic: Topic
 
-    @Option(
-        help: ArgumentHelp(
-            "Trust this sender or authority, not the trust list.", valueName: "name or key"))
+    @Option(help: ArgumentHelp("Trust this sender or authority, not the trust list.", valueName: "name or key"))
     var trust: [TrustedArgument] = []
 
-    @Option(help: ArgumentHelp("The keyring's folder.", valueName: "folder"))
-    var keyring = "Keys"
+    @Option(help: ArgumentHelp("The keyring's folder.", valueName: "folder")) var keyring = "Keys"
 
     @Option(help: ArgumentHelp("The sealed keyring's key, if not SEALED_PUSH_KEY.", valueName: "file"))
     var keyFile: String?

@@ -3,8 +3,7 @@ internal import CommandSupport
 internal import PushCore
 internal import PushSimulator
 
-@main
-struct DeviceSimulator: ParsableCommand {
+@main struct DeviceSimulator: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device-simulator",
         abstract:

@@ -17,8 +17,7 @@ struct ExtensionOptions: ParsableArguments {
         help: ArgumentHelp("What the simulator's extension shows if in doubt.", valueName: "text"))
     var safeDefault: String?
 
-    @Flag(help: "The simulator's extension opens anonymous messages.")
-    var allowAnonymous = false
+    @Flag(help: "The simulator's extension opens anonymous messages.") var allowAnonymous = false
 
     func validate() throws {
         guard safeDefault.map(VisibleText.isVisible) ?? true else {
@@ -46,27 +45,21 @@ struct ExtensionOptions: ParsableArguments {
         return StandardConfiguration(
             topic: topic.description, senders: device.trusted.senders.map(\.description),
             authorities: device.trusted.authorities.map(\.description),
-            safeDefault: safeDefault ?? "You have a new message!",
-            allowsAnonymous: allowAnonymous)
+            safeDefault: safeDefault ?? "You have a new message!", allowsAnonymous: allowAnonymous)
     }
 }
 
 /// What iOS gives an extension, and what it does to one.
 struct SystemOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The time for each message.", valueName: "seconds"))
-    var timeLimit: Double = 30
+    @Option(help: ArgumentHelp("The time for each message.", valueName: "seconds")) var timeLimit: Double = 30
 
-    @Option(help: ArgumentHelp("Its own memory in MB; old devices give 12.", valueName: "mb"))
-    var memoryLimit = 24
+    @Option(help: ArgumentHelp("Its own memory in MB; old devices give 12.", valueName: "mb")) var memoryLimit = 24
 
-    @Flag(help: "The app may filter: empty content shows nothing.")
-    var filteringEntitlement = false
+    @Flag(help: "The app may filter: empty content shows nothing.") var filteringEntitlement = false
 
-    @Flag(help: "Nobody has unlocked the device since it started.")
-    var locked = false
+    @Flag(help: "Nobody has unlocked the device since it started.") var locked = false
 
-    @Flag(help: "iOS ends the extension before it gets a message.")
-    var killAtStart = false
+    @Flag(help: "iOS ends the extension before it gets a message.") var killAtStart = false
 
     func validate() throws {
         guard timeLimit > 0, timeLimit <= 600 else {

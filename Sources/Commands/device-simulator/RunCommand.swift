@@ -11,8 +11,7 @@ internal import SimulatedAPNs
 /// `device-simulator run`
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run",
-        abstract: "Keep a simulated phone on, and show what arrives from a local APNs.",
+        commandName: "run", abstract: "Keep a simulated phone on, and show what arrives from a local APNs.",
         usage: "device-simulator run --device <name> --topic <id> --apns <folder> ...",
         discussion: """
             SIGUSR1 takes the phone offline, SIGUSR2 brings it back, and Ctrl-C ends it. It reconnects when the server comes \
@@ -25,17 +24,14 @@ struct RunCommand: ParsableCommand {
             Exit status: 0 done, 64 wrong use, 65 unusable input, 74 files.
             """)
 
-    @Option(help: "The local APNs' folder.")
-    var apns: String
+    @Option(help: "The local APNs' folder.") var apns: String
 
     @OptionGroup(title: "The phone") var device: DeviceOptions
     @OptionGroup(title: "Its extension") var extensionOptions: ExtensionOptions
 
-    @Option(help: "Run phones NAME-1 to NAME-COUNT in this process, each in a folder of its name.")
-    var count: Int?
+    @Option(help: "Run phones NAME-1 to NAME-COUNT in this process, each in a folder of its name.") var count: Int?
 
-    @Flag(help: "Print one JSON object a line.")
-    var json = false
+    @Flag(help: "Print one JSON object a line.") var json = false
 
     func validate() throws {
         guard !apns.isEmpty else { throw ValidationError("--apns is empty: name the local APNs' folder.") }
@@ -140,9 +136,7 @@ private final class RunningDevice: Sendable {
             case .process(let delivery): return try delivery.deliver(push, identifier: identifier, pushType: type)
             case .inside(let inside): return inside.deliver(push, identifier: identifier, pushType: type)
             }
-        } catch {
-            return DeliveredPush(notShownBecause: "\(error)")
-        }
+        } catch { return DeliveredPush(notShownBecause: "\(error)") }
     }
 
     /// Returns whether the identifier is on the screen already. A screen holds the newest 1,000.

@@ -21,9 +21,7 @@ func runUntilDone(_ work: @escaping @Sendable (_ ended: @escaping @Sendable () a
             try await work {
                 while !signals.contains(where: { $0.isReceived }) { try? await Task.sleep(for: .milliseconds(20)) }
             }
-        } catch {
-            outcome.withLock { $0 = error }
-        }
+        } catch { outcome.withLock { $0 = error } }
         isDone.signal()
     }
     isDone.wait()
@@ -107,9 +105,7 @@ final class RunScreen: Sendable {
         write(["event": "online", "device": device, "token": token], ["\(device) is online, token \(token)"])
     }
 
-    func offline(_ device: String) {
-        write(["event": "offline", "device": device], ["\(device) is offline"])
-    }
+    func offline(_ device: String) { write(["event": "offline", "device": device], ["\(device) is offline"]) }
 
     func unreachable(_ message: String) {
         write(

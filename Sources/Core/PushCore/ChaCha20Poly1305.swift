@@ -121,8 +121,7 @@ package enum SecretStream {
             var tag: UInt8 = 0
             let status = crypto_secretstream_xchacha20poly1305_pull(
                 state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), output.bound, nil,
-                &tag,
-                sealed.bound, UInt64(sealed.count), nil, 0)
+                &tag, sealed.bound, UInt64(sealed.count), nil, 0)
             guard status == 0, let read = Self.tag(tag) else { return nil }
             try body(UnsafeRawBufferPointer(rebasing: output.prefix(count)))
             return read

@@ -24,9 +24,7 @@ package enum BLAKE2b {
     /// The keyed hash of `message`; the key has 16 to 64 bytes.
     package static func hash(_ message: [UInt8], key: UnsafeRawBufferPointer, byteCount: Int) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: byteCount)
-        digest.withUnsafeMutableBytes { digest in
-            message.withUnsafeBytes { hash($0, key: key, into: digest) }
-        }
+        digest.withUnsafeMutableBytes { digest in message.withUnsafeBytes { hash($0, key: key, into: digest) } }
         return digest
     }
 
@@ -53,15 +51,13 @@ package struct BLAKE2bStream: ~Copyable, @unchecked Sendable {
     }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        crypto_generichash_update(
-            OpaquePointer(state), bytes.bound, UInt64(bytes.count))
+        crypto_generichash_update(OpaquePointer(state), bytes.bound, UInt64(bytes.count))
     }
 
     /// The hash of all there was, in 32 bytes.
     package consuming func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Self.byteCount)
-        crypto_generichash_final(
-            OpaquePointer(state), &digest, Self.byteCount)
+        crypto_generichash_final(OpaquePointer(state), &digest, Self.byteCount)
         return digest
     }
 

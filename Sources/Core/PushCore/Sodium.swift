@@ -63,9 +63,7 @@ package func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
 }
 
 /// Overwrites an array's own storage; where the array shares its storage, only this copy is wiped.
-package func wipe(_ bytes: inout [UInt8]) {
-    bytes.withUnsafeMutableBytes { wipe($0) }
-}
+package func wipe(_ bytes: inout [UInt8]) { bytes.withUnsafeMutableBytes { wipe($0) } }
 
 /// Random bytes from the system's generator, through libsodium.
 ///

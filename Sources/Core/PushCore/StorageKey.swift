@@ -15,9 +15,7 @@ package struct StorageKey: ~Copyable, Sendable {
     private static let saltByteCount = 32
 
     /// Lets `fill` write the 32 bytes.
-    package init<Failure: Error>(
-        fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
-    ) throws(Failure) {
+    package init<Failure: Error>(fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void) throws(Failure) {
         let secret = try GuardedSecret(count: Self.byteCount, fill: fill)
         macKey = secret.withBytes { secret in
             GuardedSecret(count: Self.byteCount) {
@@ -76,9 +74,7 @@ package struct StorageKey: ~Copyable, Sendable {
     }
 
     /// In constant time.
-    package func isValid(_ mac: [UInt8], of bytes: [UInt8]) -> Bool {
-        ConstantTime.areEqual(mac, self.mac(bytes))
-    }
+    package func isValid(_ mac: [UInt8], of bytes: [UInt8]) -> Bool { ConstantTime.areEqual(mac, self.mac(bytes)) }
 
     private func withKey<Answer>(salt: [UInt8], _ body: (UnsafeRawBufferPointer) -> Answer) -> Answer {
         let key = secret.withBytes { secret in

@@ -47,8 +47,7 @@ package struct X25519PublicKey: Hashable, Sendable {
     /// The canonical points of low order: 0, 1, two of order 8, and −1.
     private static let lowOrder: Set<SIMD4<UInt64>> = Set(
         [
-            [UInt8](repeating: 0, count: 32),
-            [1] + [UInt8](repeating: 0, count: 31),
+            [UInt8](repeating: 0, count: 32), [1] + [UInt8](repeating: 0, count: 31),
             [
                 0xe0, 0xeb, 0x7a, 0x7c, 0x3b, 0x41, 0xb8, 0xae, 0x16, 0x56, 0xe3, 0xfa, 0xf1, 0x9f, 0xc4, 0x6a,
                 0xda, 0x09, 0x8d, 0xeb, 0x9c, 0x32, 0xb1, 0xfd, 0x86, 0x62, 0x05, 0x16, 0x5f, 0x49, 0xb8, 0x00,

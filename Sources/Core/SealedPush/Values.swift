@@ -67,8 +67,7 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
         }
         func write(_ digits: UInt64, at places: (Int, Int)) {
             text.storeBytes(of: UInt32(digits >> 32).bigEndian, toByteOffset: places.0, as: UInt32.self)
-            text.storeBytes(
-                of: UInt32(truncatingIfNeeded: digits).bigEndian, toByteOffset: places.1, as: UInt32.self)
+            text.storeBytes(of: UInt32(truncatingIfNeeded: digits).bigEndian, toByteOffset: places.1, as: UInt32.self)
         }
         write(Self.digits(of: high >> 32), at: 0)
         write(Self.digits(of: high & 0xffff_ffff), at: (9, 14))
@@ -132,9 +131,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 
     /// The system's clock, cut to the second.
-    public static func now() -> Timestamp {
-        Timestamp(clamping: Int64(Date().timeIntervalSince1970.rounded(.down)))
-    }
+    public static func now() -> Timestamp { Timestamp(clamping: Int64(Date().timeIntervalSince1970.rounded(.down))) }
 
     /// The moment `seconds` later (earlier where negative), held within the range.
     public func advanced(bySeconds seconds: Int64) -> Timestamp {
@@ -149,9 +146,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         first.secondsSince1970 < second.secondsSince1970
     }
 
-    package init(clamping seconds: Int64) {
-        secondsSince1970 = min(max(seconds, 0), Self.maximum)
-    }
+    package init(clamping seconds: Int64) { secondsSince1970 = min(max(seconds, 0), Self.maximum) }
 
     private static let maximum: Int64 = 253_402_300_799
 }
@@ -165,6 +160,4 @@ public enum PushEnvironment: String, Hashable, Sendable, CaseIterable, Codable {
 }
 
 /// The most bytes that APNs takes, for every push type that wakes an extension. Source: Specification 5.
-package enum PayloadLimit {
-    package static let byteCount = 4_096
-}
+package enum PayloadLimit { package static let byteCount = 4_096 }

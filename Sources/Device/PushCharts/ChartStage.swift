@@ -15,9 +15,7 @@ public struct ChartStage: ServiceStage {
     /// No network, and memory that the slow ones need.
     public var pace: StagePace { .quick }
 
-    public func improve(
-        _ draft: NotificationDraft, in context: StageContext
-    ) async throws -> NotificationDraft {
+    public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
         guard let chart = draft.opened.content.chart else { return draft }
         let file = try context.scratchFile(named: "chart.png")
         let thumbnail = try await context.budget.largeWork.take {

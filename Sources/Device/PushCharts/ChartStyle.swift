@@ -13,8 +13,7 @@ public struct ChartStyle: Hashable, Sendable {
 
     public init(
         appearance: Appearance = .dark, scale: Scale = .three, accent: PushChart.RGB? = nil,
-        rising: PushChart.RGB? = nil,
-        falling: PushChart.RGB? = nil
+        rising: PushChart.RGB? = nil, falling: PushChart.RGB? = nil
     ) {
         self.appearance = appearance
         self.scale = scale

@@ -49,8 +49,7 @@ struct PushOpening: Sendable {
                 envelope, requestIdentifier: requestIdentifier, writeTime: writeTime, at: now)
             return .opened(NotificationDraft(opened, isRepeat: answer == .repeated))
         } catch {
-            return .safeDefault(
-                configuration.safeDefault, reason: error, envelope: error == .locked ? field : nil)
+            return .safeDefault(configuration.safeDefault, reason: error, envelope: error == .locked ? field : nil)
         }
     }
 
@@ -80,9 +79,7 @@ struct PushOpening: Sendable {
     }
 
     /// What is shown, and logged, for a push that time ran out for.
-    func presentOutOfTime() -> Presentation {
-        .safeDefault(configuration.safeDefault, reason: .outOfTime)
-    }
+    func presentOutOfTime() -> Presentation { .safeDefault(configuration.safeDefault, reason: .outOfTime) }
 
     func logOutOfTime() { writeLog(.outOfTime, nil, at: now()) }
 
@@ -146,8 +143,7 @@ struct PushOpening: Sendable {
         switch reason {
         case .malformed, .unknownRecipient, .locked, .keysUnavailable, .outOfTime: false
         case nil, .unknownSender, .anonymousNotAllowed, .rejected, .malformedContent, .topic, .keyRetired, .clock,
-            .tooOld, .expired,
-            .replayed, .ledgerUnavailable:
+            .tooOld, .expired, .replayed, .ledgerUnavailable:
             true
         }
     }

@@ -30,8 +30,7 @@ open class SealedNotificationService: UNNotificationServiceExtension {
 
     /// Starts opening and returns; the handler is called once, with the content or with the safe default.
     open override func didReceive(
-        _ request: UNNotificationRequest,
-        withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
+        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
         tidying.enter()
         let start = ContinuousClock.now

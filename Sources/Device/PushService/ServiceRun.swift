@@ -56,8 +56,7 @@ final class ServiceRun: Sendable {
         }
         ScratchFolder.sweep(scratchRoot)
         let run = StageRun(
-            draft, stages: stages, context: context,
-            keep: { [delivery] in delivery.keep(.opened($0)) },
+            draft, stages: stages, context: context, keep: { [delivery] in delivery.keep(.opened($0)) },
             fail: { [opening] in opening.logFailure(of: $0, $1) },
             drop: { [scratch] in scratch.remove($0.attachments.map(\.file)) })
         // A dispatch source may be used from any thread, and is not marked so.
@@ -86,8 +85,7 @@ final class ServiceRun: Sendable {
     }
 
     /// Shows the best there is, unless that has happened before; stops what is still under way, and tidies up.
-    @discardableResult
-    private func finish() -> Presentation? {
+    @discardableResult private func finish() -> Presentation? {
         guard let shown = delivery.finish() else { return nil }
         let elapsed = ContinuousClock.now - start
         work.withLock { $0.isOver = true }
@@ -148,20 +146,15 @@ final class Delivery: Sendable {
     }
 
     /// - Parameter best: what is shown if nothing better comes.
-    init(
-        _ request: UNNotificationRequest, best: Presentation,
-        handler: @escaping (UNNotificationContent) -> Void
-    ) {
+    init(_ request: UNNotificationRequest, best: Presentation, handler: @escaping (UNNotificationContent) -> Void) {
         // Apple marks neither the handler nor the content Sendable, and calls an extension on any thread: they are
         // touched under the lock, and by the one thread that takes them out.
-        nonisolated(unsafe) let pending: Pending? = Pending(
-            handler: handler, original: request.content, best: best)
+        nonisolated(unsafe) let pending: Pending? = Pending(handler: handler, original: request.content, best: best)
         self.pending = Locked(pending)
     }
 
     /// Keeps something better to show; false where it is too late.
-    @discardableResult
-    func keep(_ best: Presentation) -> Bool {
+    @discardableResult func keep(_ best: Presentation) -> Bool {
         pending.withLock { pending in
             pending?.best = best
             return pending != nil
@@ -169,8 +162,7 @@ final class Delivery: Sendable {
     }
 
     /// Shows the best there is, and says what that is; nil where that has happened before.
-    @discardableResult
-    func finish() -> Presentation? {
+    @discardableResult func finish() -> Presentation? {
         nonisolated(unsafe) var taken: Pending?
         pending.withLock { pending in
             taken = pending

@@ -111,10 +111,8 @@ package struct TransportClock: Sendable {
     package let tick: TimeAmount
 
     package init(
-        now: @escaping @Sendable () -> NIODeadline = { .now() },
-        wall: @escaping @Sendable () -> Timestamp = { .now() },
-        chance: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
-        tick: TimeAmount = .milliseconds(100)
+        now: @escaping @Sendable () -> NIODeadline = { .now() }, wall: @escaping @Sendable () -> Timestamp = { .now() },
+        chance: @escaping @Sendable () -> Double = { .random(in: 0..<1) }, tick: TimeAmount = .milliseconds(100)
     ) {
         self.now = now
         self.wall = wall
@@ -135,9 +133,7 @@ struct Moment {
     }
 
     /// How many seconds more the wall's clock has gone than the other.
-    func drift(since earlier: Moment) -> Int64 {
-        wall.seconds(since: earlier.wall) - uptimeSeconds(since: earlier)
-    }
+    func drift(since earlier: Moment) -> Int64 { wall.seconds(since: earlier.wall) - uptimeSeconds(since: earlier) }
 
     func uptimeSeconds(since earlier: Moment) -> Int64 { (uptime - earlier.uptime).nanoseconds / 1_000_000_000 }
 }

@@ -212,9 +212,7 @@ struct ListRoutes: Sendable {
         return .json(try await counts.value(.receipts(days: days)))
     }
 
-    private static func number(
-        _ text: Substring?, _ name: String, _ range: ClosedRange<Int>
-    ) throws(Problem) -> Int? {
+    private static func number(_ text: Substring?, _ name: String, _ range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw .malformed("\(name) is \(range.lowerBound) to \(range.upperBound)")
@@ -272,8 +270,7 @@ extension OutboxStatus {
                         "olderThanSeconds": .integer(age.olderThan.components.seconds),
                         "count": .integer(Int64(age.count)),
                     ]
-                }),
-            "nextDue": nextDue.map { .integer($0.secondsSince1970) } ?? .null, "refused": .counts(deadLetters),
+                }), "nextDue": nextDue.map { .integer($0.secondsSince1970) } ?? .null, "refused": .counts(deadLetters),
             "outcomes": .counts(outcomes), "fileBytes": .integer(Int64(fileByteCount)),
         ]
     }

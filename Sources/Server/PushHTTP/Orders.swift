@@ -227,8 +227,7 @@ package struct SealBatch: Sendable {
             guard line.count <= Self.maximumLineByteCount else {
                 throw Problem(.contentTooLarge, "body-too-large", "the line is too long")
             }
-            let order = try SealOrder(
-                try Request.members(line), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
+            let order = try SealOrder(try Request.members(line), known: known, isUnverifiedAllowed: isUnverifiedAllowed)
             try order.sealed(by: sealer, known, reserve: reserve).write(to: &answers, status: 200)
             return true
         } catch {

@@ -120,8 +120,7 @@ extension Problem {
                 hint: "Give each message a key of its own, and repeat it as it was.")
         case .busy, .unreachable: self = .unavailable("the outbox is busy, or away")
         case .diskFull: self = .unavailable("the disk is full")
-        case .damaged, .foreign, .otherSchema, .cannotOpen, .exposed, .readOnly, .database,
-            .connection, .notPermitted,
+        case .damaged, .foreign, .otherSchema, .cannotOpen, .exposed, .readOnly, .database, .connection, .notPermitted,
             .server, .keyText, .keyNeeded, .otherKey, .forged:
             self = .unavailable("the outbox can't be used")
         }

@@ -23,9 +23,7 @@ package final class PrometheusMetrics: MetricsFactory, Sendable {
         cell(label + "_total", dimensions, .counter)
     }
 
-    package func makeRecorder(
-        label: String, dimensions: [(String, String)], aggregate: Bool
-    ) -> any RecorderHandler {
+    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         cell(label, dimensions, aggregate ? .histogram : .gauge)
     }
 

@@ -117,9 +117,7 @@ extension Request {
 
     /// Without its parameters.
     var mediaType: String? {
-        headers[.contentType].map { value in
-            String(value.prefix { $0 != ";" }).trimmed.lowercased()
-        }
+        headers[.contentType].map { value in String(value.prefix { $0 != ";" }).trimmed.lowercased() }
     }
 
     static func wrongType(_ wanted: String) -> Problem {

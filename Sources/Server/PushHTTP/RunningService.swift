@@ -92,8 +92,7 @@ final class RunningService: Sendable {
                     ConnectionLimits(
                         connections, firstHeadTime: firstHeadTime, requestTime: limits.requestTime,
                         maximumByteCount: byteCount)
-                ],
-                idleTimeout: TimeAmount(limits.idleTime),
+                ], idleTimeout: TimeAmount(limits.idleTime),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100)))
         do { return try door.tls.map { try .tls(http, tlsConfiguration: $0) } ?? http } catch { throw .badCertificate }

@@ -76,9 +76,7 @@ final class SocketPlace: Sendable {
             throw .notBound(
                 "its folder belongs to another user, who could put a socket of theirs there: use one of your own")
         case .writers?:
-            throw .notBound(
-                "others may write its folder, and put a socket of theirs there: use a folder of your own"
-            )
+            throw .notBound("others may write its folder, and put a socket of theirs there: use a folder of your own")
         }
     }
 

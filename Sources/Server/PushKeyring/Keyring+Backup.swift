@@ -58,9 +58,7 @@ extension Keyring {
         let sealing: SealKey? = vault.givenSecret == nil ? try SealKey(new: secret) : nil
         return try change(at: now) { (change) throws(KeyringError) in
             guard change.contents.names.isEmpty, change.contents.trust.entries.isEmpty, change.contents.log == .start
-            else {
-                throw .file(folder, message: "there is a keyring already, and it is never overwritten")
-            }
+            else { throw .file(folder, message: "there is a keyring already, and it is never overwritten") }
             change.contents = backup
             change.seal = sealing ?? change.seal
             for name in backup.sortedNames {

@@ -29,8 +29,7 @@ struct KeyringChange {
     mutating func save(_ keys: NamedKeys, as name: KeyName) { contents.names[name] = keys }
 
     mutating func note(_ event: AuditEntry.Event, _ name: KeyName? = nil, _ key: AnyPublicKey? = nil) {
-        notes.append(
-            AuditEntry(time: now, event: event, name: name, key: key?.keyID.description, command: command))
+        notes.append(AuditEntry(time: now, event: event, name: name, key: key?.keyID.description, command: command))
     }
 }
 
@@ -67,9 +66,7 @@ extension Keyring {
     private func write(_ change: inout KeyringChange) throws(KeyringError) {
         do throws(DurableFiles.Failure) {
             try AuditLog.append(change.notes, to: files.log, after: &change.contents.log)
-        } catch {
-            throw .file(files.log, message: error.code == EINVAL ? "this is not a regular file" : error.message)
-        }
+        } catch { throw .file(files.log, message: error.code == EINVAL ? "this is not a regular file" : error.message) }
         var bytes = KeyringFile.bytes(of: change.contents, under: change.seal)
         defer { wipe(&bytes) }
         try files.write(bytes)

@@ -70,8 +70,7 @@ extension StoredKey {
     /// A first key, which takes nobody's place.
     init<Role: NamedRole>(_ key: PrivateKey<Role>, at now: Timestamp) {
         self.init(
-            key: Role.named(key.publicKey), life: KeyLife(created: now, confirmed: now),
-            secret: SecretText.of(key))
+            key: Role.named(key.publicKey), life: KeyLife(created: now, confirmed: now), secret: SecretText.of(key))
     }
 }
 
@@ -89,8 +88,7 @@ extension NamedKeys {
     /// device that is not enrolled.
     mutating func signRecord(at now: Timestamp) throws(KeyringError) {
         guard case .open(let secret)? = enrollmentSecret, let key = secret.enrollmentKey, let topic else { return }
-        let rotation = KeyRotation(
-            keys.compactMap { stored in stored.recipient.map { ($0, stored.life) } })
+        let rotation = KeyRotation(keys.compactMap { stored in stored.recipient.map { ($0, stored.life) } })
         let last = record?.counter ?? counter
         guard !rotation.active.isEmpty else {
             (record, counter) = (nil, last)

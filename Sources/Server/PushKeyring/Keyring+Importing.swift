@@ -102,8 +102,7 @@ extension NamedKeys {
         if let challenge, !record.recipients.contains(challenge.recipient) { self.challenge = nil }
         let known = keys
         keys = record.recipients.map { recipient in
-            known.first { $0.recipient == recipient }
-                ?? StoredKey(key: .device(recipient), life: KeyLife(created: now))
+            known.first { $0.recipient == recipient } ?? StoredKey(key: .device(recipient), life: KeyLife(created: now))
         }
         keys += known.filter { key in key.life.state == .revoked && !keys.contains { $0.key == key.key } }
     }

@@ -46,9 +46,7 @@ extension Keyring {
         let file = try keys(of: name)
         guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
         guard file.isOwn else { throw .noSecret(name) }
-        guard let senderKey = file.newestConfirmed?.senderKey else {
-            throw .notUsable(name, file.keys[0].life.state)
-        }
+        guard let senderKey = file.newestConfirmed?.senderKey else { throw .notUsable(name, file.keys[0].life.state) }
         return senderKey
     }
 
@@ -96,8 +94,7 @@ extension Keyring {
     ///
     /// - Parameter id: which key, where the name has several; else the newest whose secret is here.
     public func withSecretText<Answer>(
-        of name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now(),
-        _ body: (UnsafeRawBufferPointer) -> Answer
+        of name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now(), _ body: (UnsafeRawBufferPointer) -> Answer
     ) throws(KeyringError) -> Answer {
         let secret = try change(at: now) { (change) throws(KeyringError) in
             let file = try change.ownKeys(name)

@@ -35,9 +35,7 @@ public struct Keyring: Sendable {
     }
 
     /// How the keyring is sealed; nil if its secrets are in the clear.
-    public func sealKind() throws(KeyringError) -> KeyringSecret.Kind? {
-        try vault.seal()?.kind
-    }
+    public func sealKind() throws(KeyringError) -> KeyringSecret.Kind? { try vault.seal()?.kind }
 
     /// Every name with its keys, sorted, and whether they were checked.
     ///

@@ -54,8 +54,7 @@ extension KeyringError: CustomStringConvertible {
         switch self {
         case .exists(let name):
             "there is a key named \(name) already, and keys are never overwritten: choose another name"
-        case .notFound(let name):
-            "there is no key named \(name) in this keyring"
+        case .notFound(let name): "there is no key named \(name) in this keyring"
         case .wrongKind(let name, let expected):
             "the key \(name) is not \(expected == .authority ? "an" : "a") \(expected.rawValue)'s"
         case .noSecret(let name): "only the public half of \(name) is here, and this needs the secret half"

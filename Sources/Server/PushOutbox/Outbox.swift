@@ -140,8 +140,7 @@ public final class Outbox: Sendable {
     // MARK: Receipts
 
     /// Counts a receipt, durably. About 10 ms, most of it the disk's.
-    @discardableResult
-    public func count(_ receipt: ShownReceipt) async throws(OutboxError) -> ReceiptOutcome {
+    @discardableResult public func count(_ receipt: ShownReceipt) async throws(OutboxError) -> ReceiptOutcome {
         try await count([receipt])[0]
     }
 
@@ -191,8 +190,7 @@ package struct OutboxClock: Sendable {
     }
 
     package static let system = OutboxClock(
-        now: { Int64(Date().timeIntervalSince1970 * 1_000) },
-        sleep: { try? await Task.sleep(for: $0) })
+        now: { Int64(Date().timeIntervalSince1970 * 1_000) }, sleep: { try? await Task.sleep(for: $0) })
 }
 
 extension Duration {

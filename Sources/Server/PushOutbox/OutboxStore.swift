@@ -68,9 +68,7 @@ package protocol OutboxStore: Sendable {
     // MARK: Receipts
 
     /// Counts receipts, and what was refused; returns what became of each, in their order.
-    func count(
-        _ receipts: [ShownReceipt], refused: [ReceiptError: Int]
-    ) async throws(OutboxError) -> [ReceiptOutcome]
+    func count(_ receipts: [ShownReceipt], refused: [ReceiptError: Int]) async throws(OutboxError) -> [ReceiptOutcome]
     /// The last so many days, today included.
     func receipts(days: Int) async throws(OutboxError) -> ReceiptReport
     func receipts(of id: ReceiptID) async throws(OutboxError) -> ReceiptDevice?

@@ -80,15 +80,13 @@
         }
 
         /// Runs statements without parameters, whose last answer counts; text format.
-        @discardableResult
-        package func script(_ sql: String) throws(OutboxError) -> [[String?]] {
+        @discardableResult package func script(_ sql: String) throws(OutboxError) -> [[String?]] {
             guard PQsendQuery(handle, sql) == 1 else { throw failure() }
             var rows: [[String?]] = []
             try finish { result in
                 rows = (0..<PQntuples(result)).map { row in
                     (0..<PQnfields(result)).map { column in
-                        PQgetisnull(result, row, column) == 1
-                            ? nil : String(cString: PQgetvalue(result, row, column))
+                        PQgetisnull(result, row, column) == 1 ? nil : String(cString: PQgetvalue(result, row, column))
                     }
                 }
             }
@@ -138,8 +136,7 @@
                     guard PQgetisnull(result, row, column) == 0, let value = PQgetvalue(result, row, column) else {
                         return nil
                     }
-                    return Array(
-                        UnsafeRawBufferPointer(start: value, count: Int(PQgetlength(result, row, column))))
+                    return Array(UnsafeRawBufferPointer(start: value, count: Int(PQgetlength(result, row, column))))
                 }
             }
             return PostgresRows(

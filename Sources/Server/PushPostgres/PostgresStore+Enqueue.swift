@@ -14,9 +14,7 @@
             return try await write { db, now throws(OutboxError) in try Self.nextRange(of: order, at: now, db) }
         }
 
-        private static func batch(
-            _ order: EnqueueOrder, _ db: PostgresConnection
-        ) throws(OutboxError) -> EnqueueBatch {
+        private static func batch(_ order: EnqueueOrder, _ db: PostgresConnection) throws(OutboxError) -> EnqueueBatch {
             if let progress = try progress(of: order, db), progress.isComplete {
                 return EnqueueBatch(doneWith: progress.enqueuedCount)
             }
@@ -66,9 +64,7 @@
         }
 
         /// Nil where there is no key, or none was used so far.
-        static func progress(
-            of order: EnqueueOrder, _ db: PostgresConnection
-        ) throws(OutboxError) -> Progress? {
+        static func progress(of order: EnqueueOrder, _ db: PostgresConnection) throws(OutboxError) -> Progress? {
             guard let key = order.key else { return nil }
             let rows = try db.rows(
                 "SELECT audience, is_complete, enqueued FROM sealed_push.request($1)", [.bytes(key.digest)])

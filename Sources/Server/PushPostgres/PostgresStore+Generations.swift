@@ -13,8 +13,7 @@
         ) throws(OutboxError) -> [Int64: Int64] {
             guard !devices.isEmpty else { return [:] }
             let lock = "FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")"
-            return try places(
-                db.rows(living("ctid AS place", where: condition, lock), [.ints(devices.sorted())]))
+            return try places(db.rows(living("ctid AS place", where: condition, lock), [.ints(devices.sorted())]))
         }
 
         /// Asks for the rows of the devices `$1`. Each is looked for in the index, however many they are; both generations in one
@@ -22,9 +21,7 @@
         ///
         /// - Parameter end: a lock; without one, `OFFSET 0`. Either keeps the server from asking for the device alone, first,
         ///   which walks through the index of all generations: it does with statistics from a moment in which little waited.
-        static func living(
-            _ column: String, where condition: String = "true", _ end: String = "OFFSET 0"
-        ) -> String {
+        static func living(_ column: String, where condition: String = "true", _ end: String = "OFFSET 0") -> String {
             """
             SELECT q.* FROM unnest($1::bigint[]) AS x(device), sealed_push.generations AS n, LATERAL (
                 SELECT device, \(column) FROM sealed_push.queues

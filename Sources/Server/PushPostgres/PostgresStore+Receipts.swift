@@ -96,9 +96,7 @@
                     """, [.int(first)])
                 for (day, outcome, count) in try tallies.map({ row throws(OutboxError) in
                     (try row.int("day"), try row.text("outcome"), try row.count("count"))
-                }) {
-                    days[day, default: ReceiptDay(number: day)].add(outcome, count)
-                }
+                }) { days[day, default: ReceiptDay(number: day)].add(outcome, count) }
                 let accepted = try db.rows(
                     """
                     SELECT day, \(Self.sum) AS count FROM sealed_push.tallies WHERE day >= $1 AND outcome = $2
@@ -106,9 +104,7 @@
                     """, [.int(first), .text(Tally.accepted)])
                 for (day, count) in try accepted.map({ row throws(OutboxError) in
                     (try row.int("day"), try row.count("count"))
-                }) {
-                    days[day, default: ReceiptDay(number: day)].acceptedCount = count
-                }
+                }) { days[day, default: ReceiptDay(number: day)].acceptedCount = count }
                 let start = PostgresValue.int(first * Tally.millisecondsPerDay)
                 let devices = try db.rows(
                     """

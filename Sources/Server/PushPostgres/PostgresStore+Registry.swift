@@ -29,8 +29,7 @@
             try await read { db, _ throws(OutboxError) in
                 let rows =
                     switch selection {
-                    case .named(let name):
-                        try db.rows("\(Self.selection) WHERE d.name = $1", [.text(name.description)])
+                    case .named(let name): try db.rows("\(Self.selection) WHERE d.name = $1", [.text(name.description)])
                     case .of(let user):
                         try db.rows(
                             "\(Self.selection) WHERE d.user_name = $1 ORDER BY d.name", [.text(user.description)])
@@ -153,9 +152,7 @@
             return try row.int("id")
         }
 
-        private static func update(
-            _ id: Int64, _ new: StoredDevice, _ db: PostgresConnection
-        ) throws(OutboxError) {
+        private static func update(_ id: Int64, _ new: StoredDevice, _ db: PostgresConnection) throws(OutboxError) {
             try db.rows(
                 """
                 UPDATE sealed_push.devices SET

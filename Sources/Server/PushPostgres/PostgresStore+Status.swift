@@ -94,9 +94,7 @@
             var counts: [String: Int] = [:]
             for (name, count) in try db.rows(sql, values).map({ row throws(OutboxError) in
                 (try row.text("name"), try row.count("count"))
-            }) {
-                counts[name, default: 0] += count
-            }
+            }) { counts[name, default: 0] += count }
             return counts
         }
 

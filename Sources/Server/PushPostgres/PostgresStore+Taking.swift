@@ -83,8 +83,7 @@
             }
             // A clock that was set back, too, makes all of it uncertain.
             let lowest = isWhole || floor.due > now ? .min : floor.due
-            var queues = try due(
-                "due > $3 AND due <= $4", carrier, priority, [.int(lowest), .int(now)], limit, db)
+            var queues = try due("due > $3 AND due <= $4", carrier, priority, [.int(lowest), .int(now)], limit, db)
             var next = floor
             if lowest == .min || start >= floor.nextRise {
                 let first = try first(carrier, priority, above: lowest, upTo: now, db) ?? now
@@ -155,8 +154,7 @@
                     if refusal != nil || address == nil {
                         // Its app has taken the address away, or its carrier has.
                         let reason = refusal ?? SkipReason.noToken.rawValue
-                        try tally(
-                            Tally.dead(reason), buryAll(of: device, reason: reason, at: now, db), at: now, db)
+                        try tally(Tally.dead(reason), buryAll(of: device, reason: reason, at: now, db), at: now, db)
                     } else if let entry = try? entryRow(row), let request = entry.request(of: order.carrier) {
                         let isSame = try row.optionalInt("entry") == head
                         let attempts = isSame ? min(try row.count("attempts"), Lease.countedAttempts) + 1 : 1
@@ -166,8 +164,7 @@
                                 attempts: attempts, request: request, entryRow: entry))
                     } else {
                         // Somebody has been in the database: it costs this one, not all others.
-                        try tally(
-                            Tally.dead("malformed"), bury([head], reason: "malformed", at: now, db), at: now, db)
+                        try tally(Tally.dead("malformed"), bury([head], reason: "malformed", at: now, db), at: now, db)
                         again.append(place)
                     }
                 }

@@ -40,8 +40,7 @@
         private func purgeStale() async throws(OutboxError) -> Int {
             let time: Int64? = try await write { db, now throws(OutboxError) -> Int64? in
                 guard self.isCertain(now) else { return nil }
-                try db.rows(
-                    "DELETE FROM sealed_push.requests WHERE created < $1", [.int(now - EnqueueOrder.lifetime)])
+                try db.rows("DELETE FROM sealed_push.requests WHERE created < $1", [.int(now - EnqueueOrder.lifetime)])
                 try Self.sumUp("tallies", keeping: 60, at: now, db)
                 try Self.purgeReceipts(at: now, db)
                 return now

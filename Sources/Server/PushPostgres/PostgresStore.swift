@@ -75,9 +75,7 @@
 
         /// Whether both clocks, the database's and this host's, say that it is about now. Where they don't, one of them is wrong,
         /// and nothing is thrown away by it.
-        func isCertain(_ now: Int64) -> Bool {
-            isTimeGiven || abs(now - clock.now()) < Self.clockTolerance
-        }
+        func isCertain(_ now: Int64) -> Bool { isTimeGiven || abs(now - clock.now()) < Self.clockTolerance }
 
         /// Milliseconds.
         private static let clockTolerance: Int64 = 300_000

@@ -11,9 +11,7 @@ struct ClearIdentifiers: ~Copyable, Sendable {
     init(sender: SenderPrivateKey) { key = sender.derived("sealedpush/v1 ids") }
 
     /// For senders without a key of their own: random, so stable for as long as the sealer lives.
-    init() {
-        key = GuardedSecret(count: Self.keyByteCount) { SecureRandom.fill($0) }
-    }
+    init() { key = GuardedSecret(count: Self.keyByteCount) { SecureRandom.fill($0) } }
 
     /// 22 characters of base64url over recipient and the app's own string, or the message where it has none.
     func collapseID(_ text: String?, message: MessageID, recipient: DevicePublicKey) -> String {
@@ -68,9 +66,7 @@ extension SenderPrivateKey {
         }
         return GuardedSecret(count: HKDF.pseudorandomKeyByteCount) { output in
             extracted.withBytes { extracted in
-                info.withUTF8Buffer { info in
-                    HKDF.expand(extracted, info: UnsafeRawBufferPointer(info), into: output)
-                }
+                info.withUTF8Buffer { info in HKDF.expand(extracted, info: UnsafeRawBufferPointer(info), into: output) }
             }
         }
     }

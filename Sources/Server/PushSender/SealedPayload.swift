@@ -34,8 +34,7 @@ extension SealedPayload: Encodable {
     /// The same JSON as ``json``, member for member.
     public func encode(to encoder: any Encoder) throws {
         let payload: JSONValue = [
-            "aps": ["alert": alert.json, "mutable-content": 1],
-            Self.fieldName: .string(envelope.text),
+            "aps": ["alert": alert.json, "mutable-content": 1], Self.fieldName: .string(envelope.text),
         ]
         guard case .object(let members) = payload else { return }
         var container = encoder.container(keyedBy: PayloadKey.self)

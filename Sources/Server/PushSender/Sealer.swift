@@ -44,8 +44,7 @@ public final class Sealer: Sendable {
     ///     push, and those of the address.
     public convenience init(
         sender: SenderPrivateKey, topic: Topic, safeDefault: WireAlert, padding: PaddingPolicy = .buckets,
-        fit: FitPolicy = .error, contexts: ContextLimits = ContextLimits(),
-        receipts: ReceiptAddress? = nil
+        fit: FitPolicy = .error, contexts: ContextLimits = ContextLimits(), receipts: ReceiptAddress? = nil
     ) {
         let cache = ContextCache(sender: sender, topic: topic, limits: contexts)
         self.init(

@@ -80,8 +80,7 @@ package struct DeliveredPush: Sendable {
         let members = content.sealedPush
         switch members?["outcome"] as? String {
         case "opened": self.init(outcome: .opened, shown: content)
-        case "safe-default":
-            self.init(outcome: .safeDefault, shown: content, reason: members?["reason"] as? String)
+        case "safe-default": self.init(outcome: .safeDefault, shown: content, reason: members?["reason"] as? String)
         default: self.init(outcome: .modified, shown: content)
         }
     }

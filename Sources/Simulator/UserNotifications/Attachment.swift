@@ -35,8 +35,7 @@ public final class UNNotificationAttachment: NSObject, NSCopying {
         }
         guard let format = AttachmentFormat(of: url, options: options ?? [:]) else {
             throw UNError(
-                .attachmentUnrecognizedType,
-                userInfo: [NSLocalizedDescriptionKey: "Unrecognized attachment file type"])
+                .attachmentUnrecognizedType, userInfo: [NSLocalizedDescriptionKey: "Unrecognized attachment file type"])
         }
         self.init(
             identifier.isEmpty ? UUID().uuidString : identifier, url, format,
@@ -84,8 +83,7 @@ public let UNNotificationAttachmentOptionsThumbnailClippingRectKey: String =
 /// Option: the frame of an animated image, or the second of a movie, the thumbnail shows
 /// (Apple, UNNotificationAttachmentOptionsThumbnailTimeKey).
 // swift-format-ignore: AlwaysUseLowerCamelCase
-public let UNNotificationAttachmentOptionsThumbnailTimeKey: String =
-    "UNNotificationAttachmentOptionsThumbnailTimeKey"
+public let UNNotificationAttachmentOptionsThumbnailTimeKey: String = "UNNotificationAttachmentOptionsThumbnailTimeKey"
 
 /// A file format the system shows as an attachment (Apple, UNNotificationAttachment: the table of file types).
 package struct AttachmentFormat: Hashable {

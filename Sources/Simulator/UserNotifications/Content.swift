@@ -217,19 +217,13 @@ public final class UNNotificationSound: NSObject, NSCopying {
     }
 
     /// A sound file of the app.
-    public convenience init(named name: UNNotificationSoundName) {
-        self.init(name)
-    }
+    public convenience init(named name: UNNotificationSoundName) { self.init(name) }
 
     /// A sound file of the app as a ringtone.
-    public class func ringtoneSoundNamed(_ name: UNNotificationSoundName) -> Self {
-        Self(name, isRingtone: true)
-    }
+    public class func ringtoneSoundNamed(_ name: UNNotificationSoundName) -> Self { Self(name, isRingtone: true) }
 
     /// A sound file of the app for a critical alert.
-    public class func criticalSoundNamed(_ name: UNNotificationSoundName) -> Self {
-        Self(name, isCritical: true)
-    }
+    public class func criticalSoundNamed(_ name: UNNotificationSoundName) -> Self { Self(name, isCritical: true) }
 
     /// A sound file of the app for a critical alert at a volume from 0 to 1.
     public class func criticalSoundNamed(_ name: UNNotificationSoundName, withAudioVolume volume: Float) -> Self {
@@ -252,11 +246,7 @@ public final class UNNotificationSound: NSObject, NSCopying {
 public struct UNNotificationSoundName: RawRepresentable, Hashable, Sendable {
     public var rawValue: String
 
-    public init(_ rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(_ rawValue: String) { self.rawValue = rawValue }
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 }

@@ -5,9 +5,7 @@ public import Foundation
 /// As with Apple's class, neither it nor its content handler is `Sendable`: what compiles here compiles there.
 open class UNNotificationServiceExtension: NSObject {
     /// Makes an extension; the system may use one object for several requests, even at once.
-    public override init() {
-        super.init()
-    }
+    public override init() { super.init() }
 
     /// Receives a request and answers with the content to show; this base class answers with what came.
     open func didReceive(

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// Somebody has put his own key in the place of another, and whoever carries it on is to notice.
-@Suite("A sealed keyring that was edited", .blocking)
-struct EditedKeyringTests {
+@Suite("A sealed keyring that was edited", .blocking) struct EditedKeyringTests {
     private let fixture: KeyringFixture
     private let copy: KeyringCopy
     private let strangers: [String]
@@ -23,9 +22,7 @@ struct EditedKeyringTests {
         var edited = text
         for (prefix, stranger) in [
             ("pushsender1", strangers[0]), ("pushauthority1", strangers[1]), ("push1", strangers[2]),
-        ] {
-            edited = edited.replacing(try Regex("public: \(prefix)\\w+"), with: "public: \(stranger)")
-        }
+        ] { edited = edited.replacing(try Regex("public: \(prefix)\\w+"), with: "public: \(stranger)") }
         try #require(edited != text)
         try Data(edited.utf8).write(to: file)
     }

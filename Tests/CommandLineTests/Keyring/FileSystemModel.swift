@@ -113,9 +113,7 @@ final class FileSystemModel {
     struct Unknown: Error { let call: String }
 
     /// Writes one of the states into an empty folder.
-    func write(_ view: View, to folder: URL) throws {
-        try write(root, view, to: folder)
-    }
+    func write(_ view: View, to folder: URL) throws { try write(root, view, to: folder) }
 
     private func write(_ node: Node, _ view: View, to folder: URL) throws {
         for (name, node) in view == .synced ? node.lastingNames : node.names ?? [:] {
@@ -141,13 +139,9 @@ final class FileSystemModel {
     private func set(_ path: String, _ node: Node?) throws {
         let words = path.split(separator: "/").map(String.init)
         guard let name = words.last, let folder = find(words.dropLast().joined(separator: "/")), folder.names != nil
-        else {
-            throw Unknown(call: path)
-        }
+        else { throw Unknown(call: path) }
         folder.names?[name] = node
     }
 }
 
-extension Substring {
-    fileprivate var trimmed: String { trimmingCharacters(in: .whitespaces) }
-}
+extension Substring { fileprivate var trimmed: String { trimmingCharacters(in: .whitespaces) } }

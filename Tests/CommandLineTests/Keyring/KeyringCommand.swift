@@ -44,14 +44,12 @@ struct KeyringCommand: Sendable, CustomStringConvertible {
         KeyringCommand("keys confirm weather", "confirmed", "retired"),
         KeyringCommand("keys challenge bob-phone --from newsroom", "challenged"),
         KeyringCommand("keys revoke alice-phone --yes", "revoked", "revoked"),
-        KeyringCommand("keys erase alice-phone --yes", "erased"),
-        KeyringCommand("keys erase friend --yes", "removed"),
+        KeyringCommand("keys erase alice-phone --yes", "erased"), KeyringCommand("keys erase friend --yes", "removed"),
         KeyringCommand("keys export newsroom --secret --yes", "exported-secret"),
         KeyringCommand("keys backup", "backed-up") { fixture in
             let new = fixture.folder.appending("backup-\(UUID().uuidString)").path
             return [new, "--backup-secret", fixture.folder.appending("new-key").path]
-        },
-        KeyringCommand("trust add authority --topic com.example.app", "trusted"),
+        }, KeyringCommand("trust add authority --topic com.example.app", "trusted"),
         KeyringCommand("trust remove newsroom --topic com.example.app", "distrusted"),
         KeyringCommand("keys generate authority second", "generated"),
         KeyringCommand("trust sign authority newsroom weather --topic com.example.app", "signed"),

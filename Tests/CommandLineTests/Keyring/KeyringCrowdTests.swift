@@ -25,8 +25,7 @@ struct KeyringCrowdTests {
         #expect(first[16...].allSatisfy { $0 == 0 })
 
         let second = try atOnce(
-            (0..<6).map { ["keys", "rotate", "crowd-\($0)"] }
-                + (0..<3).map { _ in ["keys", "rotate", "crowd-6"] }
+            (0..<6).map { ["keys", "rotate", "crowd-\($0)"] } + (0..<3).map { _ in ["keys", "rotate", "crowd-6"] }
                 + (7..<11).map { ["keys", "rotate", "crowd-\($0)"] } + (0..<3).map { _ in ["keys", "rotate", "twin"] }
                 + senders[..<3].map { ["trust", "remove", $0] + topic } + [["keys", "erase", "crowd-11", "--yes"]],
             on: copy)
@@ -54,8 +53,7 @@ struct KeyringCrowdTests {
             counts == ["generated": 13, "trusted": 4, "rotated": 12, "distrusted": 3, "erased": 1])
     }
 
-    @Test("loses nothing where one of them seals it anew in the middle")
-    func sealing() throws {
+    @Test("loses nothing where one of them seals it anew in the middle") func sealing() throws {
         let fixture = try KeyringFixture(sealed: .key)
         let copy = try fixture.copy()
         let newKey = fixture.folder.appending("new-key").path
@@ -85,8 +83,7 @@ struct KeyringCrowdTests {
     private func atOnce(_ commands: [[String]], on copy: KeyringCopy) throws -> [Int32] {
         try #require(commands.count == 20)
         let processes = try commands.map { command in
-            try Program("sealedpush").start(
-                command + ["--keyring", copy.keyring.path] + copy.fixture.unlocking)
+            try Program("sealedpush").start(command + ["--keyring", copy.keyring.path] + copy.fixture.unlocking)
         }
         return processes.map { $0.wait().status }
     }

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// File systems that are full or can't be written, in a mount namespace of the test's own; where the system allows that.
-@Suite("A keyring on a disk that takes no more", .blocking)
-struct KeyringDiskTests {
+@Suite("A keyring on a disk that takes no more", .blocking) struct KeyringDiskTests {
     @Test(
         "has an error that names a file, loses nothing, and goes on once there is room",
         arguments: Thoroughness.sample(
@@ -74,8 +73,7 @@ struct KeyringDiskTests {
         }
     }
 
-    @Test("that is read-only is read as ever, and changed by nothing")
-    func readOnly() throws {
+    @Test("that is read-only is read as ever, and changed by nothing") func readOnly() throws {
         let aftermath = try KeyringAftermath(KeyringCommand.all[0], KeyringFixture(sealed: .key))
         let fixture = aftermath.fixture
         let folder = try TemporaryFolder(inMemory: true)

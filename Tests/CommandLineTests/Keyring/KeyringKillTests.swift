@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// Processes that are killed in the middle of a change of a keyring.
-@Suite("A keyring whose process is killed", .blocking)
-struct KeyringKillTests {
+@Suite("A keyring whose process is killed", .blocking) struct KeyringKillTests {
     @Test(
         "A kill at any moment leaves the old keyring or the new one",
         arguments: Thoroughness.sample(3, of: Array(KeyringCommand.all.indices)))
@@ -39,8 +38,7 @@ struct KeyringKillTests {
         #expect(outcomes[commit...].allSatisfy { $0 == .new }, "\(command)")
     }
 
-    @Test("A kill by chance leaves the old keyring or the new one")
-    func random() throws {
+    @Test("A kill by chance leaves the old keyring or the new one") func random() throws {
         var random = SeededGenerator()
         let fixtures = try [KeyringFixture.Seal.clear, .key].map { try KeyringFixture(sealed: $0) }
         var outcomes: [KeyringAftermath.Outcome: Int] = [:]

@@ -5,8 +5,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("A keyring at its limits", .blocking)
-struct KeyringLimitTests {
+@Suite("A keyring at its limits", .blocking) struct KeyringLimitTests {
     private enum Intruder: String, CaseIterable {
         case huge, pipe, folder, loop, empty, noise
 
@@ -44,8 +43,7 @@ struct KeyringLimitTests {
         }
     }
 
-    @Test("whose audit log is a folder or pipe refuses every change, and none half done")
-    func audit() throws {
+    @Test("whose audit log is a folder or pipe refuses every change, and none half done") func audit() throws {
         for intruder in [Intruder.folder, .pipe, .loop] {
             let aftermath = try KeyringAftermath(KeyringCommand.all[0], KeyringFixture(sealed: .clear))
             let copy = try aftermath.fixture.copy()
@@ -63,8 +61,7 @@ struct KeyringLimitTests {
         }
     }
 
-    @Test("answers every wrong passphrase or key alike, on the same way")
-    func wrongSecrets() throws {
+    @Test("answers every wrong passphrase or key alike, on the same way") func wrongSecrets() throws {
         let fixture = try KeyringFixture(sealed: .passphrase)
         var answers: Set<String> = []
         var ways: Set<[String]> = []
@@ -76,16 +73,13 @@ struct KeyringLimitTests {
             let words = ["keys", "rotate", "newsroom", "--keyring", copy.keyring.path, "--unlock", file]
             let result = try Program("sealedpush").run(words)
             answers.insert("\(result.status) \(result.output) \(result.errors)")
-            if SystemCallTrace.isPossible {
-                ways.insert(try SystemCallTrace(words).calls.map(\.name))
-            }
+            if SystemCallTrace.isPossible { ways.insert(try SystemCallTrace(words).calls.map(\.name)) }
         }
         #expect(answers == ["77  sealedpush: this is not the keyring's passphrase\n"])
         #expect(ways.count == (SystemCallTrace.isPossible ? 1 : 0))
     }
 
-    @Test("takes no passphrase where there is no memory to derive a key from it, right or wrong")
-    func memory() throws {
+    @Test("takes no passphrase where there is no memory to derive a key from it, right or wrong") func memory() throws {
         let fixture = try KeyringFixture(sealed: .passphrase)
         let copy = try fixture.copy()
         let file = copy.keyring.appending(path: "keyring.txt")

@@ -6,8 +6,7 @@ import Testing
 
 /// What a loss of power, or a killed process, leaves after each single call of a change: found by playing the calls of
 /// one undisturbed run back, so that no moment is left to chance.
-@Suite("A keyring on a disk that loses its power", .blocking)
-struct KeyringPowerCutTests {
+@Suite("A keyring on a disk that loses its power", .blocking) struct KeyringPowerCutTests {
     @Test(
         "A loss of power after any call leaves the old keyring or the new one",
         arguments: Thoroughness.sample(8, of: Array(KeyringCommand.all.indices)))
@@ -45,8 +44,7 @@ struct KeyringPowerCutTests {
         }
     }
 
-    @Test("is there for good once its first command is done")
-    func firstKey() throws {
+    @Test("is there for good once its first command is done") func firstKey() throws {
         guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }
         let folder = try TemporaryFolder(inMemory: true)
         let model = try FileSystemModel(of: folder.url)

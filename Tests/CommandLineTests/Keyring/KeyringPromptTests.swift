@@ -5,10 +5,8 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("At a terminal", .blocking)
-struct KeyringPromptTests {
-    @Test("a passphrase is asked for, and not shown")
-    func passphrase() throws {
+@Suite("At a terminal", .blocking) struct KeyringPromptTests {
+    @Test("a passphrase is asked for, and not shown") func passphrase() throws {
         let copy = try KeyringFixture(sealed: .clear).copy()
         let keyring = ["--keyring", copy.keyring.path]
         let sealed = try PseudoTerminal.run(
@@ -53,8 +51,7 @@ struct KeyringPromptTests {
         }
     }
 
-    @Test("what would stop the program at a passphrase prompt lets it ask anew, and go on")
-    func stopped() throws {
+    @Test("what would stop the program at a passphrase prompt lets it ask anew, and go on") func stopped() throws {
         let fixture = try KeyringFixture(sealed: .passphrase)
         let copy = try fixture.copy()
         // A group without a parent at the terminal is not stopped, and goes on at once.
@@ -68,8 +65,7 @@ struct KeyringPromptTests {
         #expect(!outcome.screen.contains("half of it") && !outcome.screen.contains("horse"))
     }
 
-    @Test("two new passphrases that differ, or an empty one, change nothing")
-    func different() throws {
+    @Test("two new passphrases that differ, or an empty one, change nothing") func different() throws {
         let copy = try KeyringFixture(sealed: .clear).copy()
         for (first, second) in [("one passphrase", "another one"), ("", "")] {
             let outcome = try PseudoTerminal.run(
@@ -83,8 +79,7 @@ struct KeyringPromptTests {
     @Test(
         "what destroys asks first, and anything but yes changes nothing",
         arguments: [
-            "keys erase alice-phone", "keys revoke alice-phone",
-            "keys export newsroom --secret",
+            "keys erase alice-phone", "keys revoke alice-phone", "keys export newsroom --secret",
             "keys passphrase --clear",
         ])
     func confirmation(_ words: String) throws {

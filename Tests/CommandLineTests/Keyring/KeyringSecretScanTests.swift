@@ -5,8 +5,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("What the commands let out", .blocking)
-struct KeyringSecretScanTests {
+@Suite("What the commands let out", .blocking) struct KeyringSecretScanTests {
     /// The same keys, in the clear and sealed; one of the two by chance in a plain run.
     private static let seals: [KeyringFixture.Seal] = {
         var random = SeededGenerator()
@@ -48,8 +47,7 @@ struct KeyringSecretScanTests {
         #expect(scannedCount > Thoroughness.count(3, thorough: 6) * commands.count)
     }
 
-    @Test("is searched so that a secret would be found, in each form and at each place")
-    func planted() throws {
+    @Test("is searched so that a secret would be found, in each form and at each place") func planted() throws {
         let text = try KeyringFixture(sealed: .clear).text("secret")
         let secret = SecretScan.bytes(ofText: text)
         // The bytes are those that the library means by the text.
@@ -78,8 +76,7 @@ struct KeyringSecretScanTests {
         #expect(scan.find(in: Data("push1, PUSH-SENDER-SECRET-KEY-1, \(key.sender)".utf8)) == nil)
     }
 
-    @Test("is searched for every command that --help lists")
-    func complete() throws {
+    @Test("is searched for every command that --help lists") func complete() throws {
         let fixture = try KeyringFixture(sealed: .clear)
         let tried = try Self.commands(fixture) + KeyringCommand.all.map { try $0.words(fixture) }
         let listed = try Self.subcommands(of: [])
@@ -89,8 +86,7 @@ struct KeyringSecretScanTests {
         }
     }
 
-    @Test("includes no other program: nothing is started, so nothing is passed on")
-    func processes() throws {
+    @Test("includes no other program: nothing is started, so nothing is passed on") func processes() throws {
         guard SystemCallTrace.isPossible else { return print("no process can be traced here: strace is missing") }
         let copy = try KeyringFixture(sealed: .passphrase).copy()
         let log = copy.folder.appending("trace")
@@ -123,8 +119,7 @@ struct KeyringSecretScanTests {
                 ["serve", "--from", "newsroom", "--topic", "com.example.app", "--listen", "none/s"],
                 // Where nobody may listen without TLS.
                 ["serve", "--from", "newsroom", "--listen", "192.0.2.1:0", "--token-file", secret] + topic,
-                ["serve", "--from", "newsroom", "--sender-set", secret] + topic,
-                ["work", "--apns", secret],
+                ["serve", "--from", "newsroom", "--sender-set", secret] + topic, ["work", "--apns", secret],
                 ["work", "--provider-key", "ABCDE12345,FGHIJ67890,\(secret)"],
             ].map { $0 + outbox }
             + [["outbox", "key", secret]]
@@ -132,8 +127,7 @@ struct KeyringSecretScanTests {
         return sending + [
             ["attach", secret, "--url", "https://a/b", "--output", secret + ".sealed", "--entry", secret + ".entry"],
             ["attach", secret, "--any", "--url", "https://a/b", "--output", secret, "--entry", secret],
-            ["attach", secret, "--url", secret, "--output", secret, "--content", secret],
-            ["keys"], ["doctor"],
+            ["attach", secret, "--url", secret, "--output", secret, "--content", secret], ["keys"], ["doctor"],
             ["doctor", secret, "--device", "alice-phone"] + topic, ["keys", "restore", secret], ["keys", "list"],
             ["keys", "show"], ["trust"],
             ["trust", "list"],
@@ -143,8 +137,7 @@ struct KeyringSecretScanTests {
             ["keys", "rotate", "--older-than", "1d", "--dry-run"], ["open", secret, "--device", "alice-phone"] + topic,
             ["seal", secret, "--from", "newsroom", "--to", "alice-phone"] + topic, ["trust", "add", secret] + topic,
             ["keys", "import", "y", try fixture.text("record") + "x"], ["keys", "show", sender],
-            ["keys", "list", "--unlock", secret],
-            ["keys", "show", "nobody"], ["keys", "show", "bob-phone"],
+            ["keys", "list", "--unlock", secret], ["keys", "show", "nobody"], ["keys", "show", "bob-phone"],
             ["keys", "rotate", "newsroom", "--unlock", fixture.folder.appending("new-key").path],
             ["keys", "rotate", "newsroom", "--unlock", fixture.folder.appending("passphrase").path],
             ["keys", "passphrase", "--new-key-file", secret], ["keys", "challenge", "alice-phone", "--reply", "x"],
@@ -196,9 +189,7 @@ private final class Runs {
     func outcomes(of words: [String]) throws -> [(words: [String], outcome: Program.Result)] {
         // What seals the keyring anew is done to one that is thrown away.
         let whole = words.starts(with: ["keys", "passphrase"]) ? try KeyringCopy(of: whole) : whole
-        let keys: [[String]] =
-            seal == .clear || words.contains("--unlock")
-            ? [[]] : [["key"], ["new-key"]]
+        let keys: [[String]] = seal == .clear || words.contains("--unlock") ? [[]] : [["key"], ["new-key"]]
         var outcomes: [(words: [String], outcome: Program.Result)] = []
         func run(_ words: [String], _ more: [String]) throws {
             // Without a terminal, so that nobody is asked.
@@ -208,8 +199,7 @@ private final class Runs {
         let hasKeyring = !Self.withoutKeyring.contains { words.starts(with: $0) }
         func keyring(_ copy: KeyringCopy, _ key: [String]) -> [String] {
             guard hasKeyring else { return [] }
-            return ["--keyring", copy.keyring.path]
-                + key.flatMap { ["--unlock", fixture.folder.appending($0).path] }
+            return ["--keyring", copy.keyring.path] + key.flatMap { ["--unlock", fixture.folder.appending($0).path] }
         }
         try run(words, keyring(whole, keys[0]))
         var others = [(words + ["--json"], keyring(whole, keys[0]))]
@@ -226,7 +216,5 @@ private final class Runs {
 
     private static let withoutKeyring = [["device", "list"], ["device", "remove"], ["outbox"], ["work"]]
 
-    var files: [URL] {
-        [whole, damaged].flatMap { (try? Checkout.allFiles(in: $0.keyring)) ?? [] }
-    }
+    var files: [URL] { [whole, damaged].flatMap { (try? Checkout.allFiles(in: $0.keyring)) ?? [] } }
 }

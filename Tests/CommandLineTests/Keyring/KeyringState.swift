@@ -27,9 +27,7 @@ struct KeyringState: Equatable, CustomStringConvertible {
             }
             trust = try Self.trust(in: keyring)
             lines += trust
-        } catch {
-            lines.append("ERROR \(error)")
-        }
+        } catch { lines.append("ERROR \(error)") }
         description = lines.joined(separator: "\n")
     }
 

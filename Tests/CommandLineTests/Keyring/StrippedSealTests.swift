@@ -7,8 +7,7 @@ import TestSupport
 import Testing
 
 /// A keyring under a passphrase that is asked for, in whose place somebody puts one in the clear.
-@Suite("A keyring whose seal was taken away", .blocking)
-struct StrippedSealTests {
+@Suite("A keyring whose seal was taken away", .blocking) struct StrippedSealTests {
     private let folder: TemporaryFolder
     private let program: Program
     /// Alice's record, and a stranger's for a phone of the same name.
@@ -65,8 +64,7 @@ struct StrippedSealTests {
         "seal content.json --anonymous --unverified --to alice-phone --topic com.example.app",
         "open content.json --device alice-phone --topic com.example.app",
         "open content.json --device alice-phone --trust newsroom --topic com.example.app",
-        "doctor content.json --device alice-phone --topic com.example.app",
-        "device enroll alice-phone --token ab12",
+        "doctor content.json --device alice-phone --topic com.example.app", "device enroll alice-phone --token ab12",
         "device enroll alice-phone --token ab12 --unverified --topic com.example.app",
         "send content.json --all --queue-only --from newsroom --topic com.example.app --outbox made.sqlite",
         "receipts --from newsroom --outbox made.sqlite",
@@ -114,8 +112,7 @@ struct StrippedSealTests {
         #expect(accepted.errors.contains("Server is not sealed") && accepted.errors.contains("chooses the keys"))
     }
 
-    @Test("is noted in the home folder where another place for notes is no absolute path")
-    func places() throws {
+    @Test("is noted in the home folder where another place for notes is no absolute path") func places() throws {
         let files = FileManager.default
         for place in ["state", ""] {
             let home = folder.appending("home-\(place)")

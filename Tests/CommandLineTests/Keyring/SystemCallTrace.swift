@@ -41,8 +41,7 @@ struct SystemCallTrace {
             [
                 "-f", "--seccomp-bpf", "-qq", "-xx", "-s", "1000000", "-e",
                 "trace=\(Self.names.joined(separator: ","))", "-o", log.path,
-            ] + Self.noLeakCheck
-                + [Program("sealedpush").executable.path] + arguments)
+            ] + Self.noLeakCheck + [Program("sealedpush").executable.path] + arguments)
         status = result.status
         var counts: [String: Int] = [:]
         calls = try Checkout.text(log).split(separator: "\n").compactMap { line in
@@ -114,8 +113,7 @@ extension SystemCallTrace.Call {
         case "close":
             if let descriptor { opened[descriptor] = nil }
             return false
-        case "write", "fsync", "ftruncate", "flock":
-            return descriptor.flatMap { opened[$0] }?.hasPrefix(folder) == true
+        case "write", "fsync", "ftruncate", "flock": return descriptor.flatMap { opened[$0] }?.hasPrefix(folder) == true
         default: return path?.hasPrefix(folder) == true && result == 0
         }
     }

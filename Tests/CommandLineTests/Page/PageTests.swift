@@ -39,8 +39,7 @@ final class PageWatch: Sendable {
     deinit { process.kill() }
 }
 
-@Suite("The page that shows what a local APNs does", .blocking)
-struct PageTests {
+@Suite("The page that shows what a local APNs does", .blocking) struct PageTests {
     private static func started() async throws -> WatchPage {
         try await WatchPage.start(at: "127.0.0.1:0", title: "A test")
     }
@@ -53,8 +52,7 @@ struct PageTests {
         return (Int(result.output.split(separator: " ").dropFirst().first ?? "") ?? 0, result.output)
     }
 
-    @Test("a page listens on this machine alone")
-    func places() throws {
+    @Test("a page listens on this machine alone") func places() throws {
         #expect(try WatchPage.address(parsing: "localhost:8480") == ("localhost", 8480))
         #expect(try WatchPage.address(parsing: "[::1]:65535") == ("[::1]", 65_535))
         for place in [
@@ -65,8 +63,7 @@ struct PageTests {
         }
     }
 
-    @Test("each answer of the page forbids whatever is not in its own three files")
-    func headers() async throws {
+    @Test("each answer of the page forbids whatever is not in its own three files") func headers() async throws {
         let page = try await Self.started()
         for path in ["", "page.css", "page.js", "nothing"] {
             let answer = try Self.ask(page.address + path).text.lowercased()
@@ -88,8 +85,7 @@ struct PageTests {
         await page.stop()
     }
 
-    @Test("the page answers nobody who doesn't know its address, and no other site's page")
-    func access() async throws {
+    @Test("the page answers nobody who doesn't know its address, and no other site's page") func access() async throws {
         let page = try await Self.started()
         let root = try #require(page.address.firstMatch(of: /http:\/\/127\.0\.0\.1:([0-9]+)\//))
         #expect(try Self.ask(page.address, "-H", "Sec-Fetch-Site: same-origin").status == 200)
@@ -144,8 +140,7 @@ struct PageTests {
         await page.stop()
     }
 
-    @Test("the page keeps 4 MB, and sixteen may look")
-    func bounds() async throws {
+    @Test("the page keeps 4 MB, and sixteen may look") func bounds() async throws {
         let page = try await Self.started()
         let watches = try (0..<16).map { _ in try PageWatch(page.address) }
         try await eventually("sixteen") { try watches.allSatisfy { try !$0.events.isEmpty } }

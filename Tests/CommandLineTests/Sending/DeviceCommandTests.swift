@@ -5,10 +5,8 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("sealedpush device", .blocking)
-struct DeviceCommandTests {
-    @Test("enrolls by record, lists without whole tokens, updates and removes")
-    func life() async throws {
+@Suite("sealedpush device", .blocking) struct DeviceCommandTests {
+    @Test("enrolls by record, lists without whole tokens, updates and removes") func life() async throws {
         let fixture = try await SendingFixture()
         let token = try fixture.device("alice-phone", user: "alice")
         try fixture.device("bob-phone")
@@ -31,8 +29,7 @@ struct DeviceCommandTests {
         await fixture.apns.stop()
     }
 
-    @Test("enrolled again, a device keeps what was not given, and what waits for it")
-    func again() async throws {
+    @Test("enrolled again, a device keeps what was not given, and what waits for it") func again() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("a1", enrolled: false)
         let enroll = ["device", "enroll", "a1", "--keyring", "Keys", "--json", "--token"]
@@ -79,8 +76,7 @@ struct DeviceCommandTests {
         await fixture.apns.stop()
     }
 
-    @Test("a short list takes little memory, and a line that is no list's is named")
-    func lists() async throws {
+    @Test("a short list takes little memory, and a line that is no list's is named") func lists() async throws {
         let fixture = try await SendingFixture()
         let recipient = DevicePrivateKey().recipient.description
         try fixture.folder.write(
@@ -117,8 +113,7 @@ struct DeviceCommandTests {
         await fixture.apns.stop()
     }
 
-    @Test("of a list, all devices are enrolled or none, and a bad line is named")
-    func list() async throws {
+    @Test("of a list, all devices are enrolled or none, and a bad line is named") func list() async throws {
         let fixture = try await SendingFixture()
         for name in ["d1", "d2", "d3"] { try fixture.device(name, enrolled: false) }
         let good = (1...3).map { #"{"device":"d\#($0)","token":"0\#($0)","user":"u\#($0)"}"# }

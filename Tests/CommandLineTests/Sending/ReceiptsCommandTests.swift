@@ -55,8 +55,7 @@ struct ReceiptsCommandTests {
         #expect(total["failures"] as? [String: Int] == ["unknown-recipient": 12])
         #expect((object["days"] as? [Any])?.count == 1)
 
-        let listed = try fixture.run(
-            ["receipts", "--from", "newsroom", "--keyring", "Keys"])
+        let listed = try fixture.run(["receipts", "--from", "newsroom", "--keyring", "Keys"])
         #expect(listed.output.contains("alice-phone  shown 1, did not open 12, last "))
         #expect(listed.output.contains("bob-phone  no receipt\n"))
         #expect(listed.output.contains("carol-phone  no receipt\n"))
@@ -103,16 +102,14 @@ struct ReceiptsCommandTests {
         #expect(try post(new.bytes("a", at: .now()), to: url, in: fixture.folder) == "204")
     }
 
-    @Test("has nothing to show where no message asked for one, and says so")
-    func nothing() async throws {
+    @Test("has nothing to show where no message asked for one, and says so") func nothing() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone")
         #expect(try fixture.run(["receipts"]).output.hasPrefix("No receipts in 30 days."))
         #expect(try fixture.run(["receipts", "--outbox", "none.sqlite"]).status == 74)
     }
 
-    @Test("are asked for by what is sent with --receipts")
-    func asked() async throws {
+    @Test("are asked for by what is sent with --receipts") func asked() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone")
         let url = "https://push.example.com/receipts"

@@ -6,8 +6,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("sealedpush seal --batch", .blocking)
-struct SealBatchTests {
+@Suite("sealedpush seal --batch", .blocking) struct SealBatchTests {
     private let content: [String: [String: String]] = ["alert": ["title": "Nina", "body": "kumquat"]]
     private let batch = [
         "seal", "--batch", "-", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys",
@@ -96,8 +95,7 @@ struct SealBatchTests {
         await fixture.apns.stop()
     }
 
-    @Test("says what to do with a record where a name is wanted")
-    func record() async throws {
+    @Test("says what to do with a record where a name is wanted") func record() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone")
         let record = try fixture.run(["keys", "export", "alice-phone", "--record", "--keyring", "Keys"]).trimmed

@@ -5,8 +5,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("sealedpush send, work and outbox", .blocking)
-struct SendCommandTests {
+@Suite("sealedpush send, work and outbox", .blocking) struct SendCommandTests {
     @Test("a message goes to a device, to all devices of a user, and to everyone, and says what became of it")
     func audiences() async throws {
         let fixture = try await SendingFixture()
@@ -40,8 +39,7 @@ struct SendCommandTests {
         await fixture.apns.stop()
     }
 
-    @Test("what was enqueued only is delivered by work; faults delay it and lose nothing")
-    func work() async throws {
+    @Test("what was enqueued only is delivered by work; faults delay it and lose nothing") func work() async throws {
         let fixture = try await SendingFixture {
             // A lost answer is waited for for 30 seconds.
             $0.faults.lostResponses = Thoroughness.isThorough ? 0.2 : 0
@@ -61,8 +59,7 @@ struct SendCommandTests {
         await fixture.apns.stop()
     }
 
-    @Test("a refused token costs its own push, is listed, and is tried again when asked")
-    func refused() async throws {
+    @Test("a refused token costs its own push, is listed, and is tried again when asked") func refused() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("good")
         try fixture.device("bad", enrolled: false)
@@ -155,8 +152,7 @@ struct SendCommandTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: apns)
     }
 
-    @Test("where nobody can get it, that is said, with status 65")
-    func nobody() async throws {
+    @Test("where nobody can get it, that is said, with status 65") func nobody() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("a1")
         let other = fixture.sendArguments(["--all", "--queue-only"], apns: false)
@@ -172,12 +168,10 @@ struct SendCommandTests {
         await fixture.apns.stop()
     }
 
-    @Test("devices of the other environment are left alone, and the summary says so")
-    func environments() async throws {
+    @Test("devices of the other environment are left alone, and the summary says so") func environments() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("a1", enrolled: false)
-        try fixture.run(
-            ["device", "enroll", "a1", "--token", "abcd", "--environment", "sandbox", "--keyring", "Keys"])
+        try fixture.run(["device", "enroll", "a1", "--token", "abcd", "--environment", "sandbox", "--keyring", "Keys"])
         let result = try fixture.send("--all")
         #expect(result.status == 75)
         #expect(
@@ -187,8 +181,7 @@ struct SendCommandTests {
         await fixture.apns.stop()
     }
 
-    @Test("Ctrl-C lets what is on its way end, and the rest waits")
-    func interrupted() async throws {
+    @Test("Ctrl-C lets what is on its way end, and the rest waits") func interrupted() async throws {
         let fixture = try await SendingFixture {
             $0.faults.latencyMillisecondsMinimum = 1_500
             $0.faults.latencyMillisecondsMaximum = 1_500

@@ -28,8 +28,7 @@ struct SendingFixture {
     }
 
     /// A device with a key and a token that the local APNs knows.
-    @discardableResult
-    func device(_ name: String, enrolled: Bool = true, user: String? = nil) throws -> String {
+    @discardableResult func device(_ name: String, enrolled: Bool = true, user: String? = nil) throws -> String {
         guard let keyName = KeyName(parsing: name), let topic = Topic(parsing: Self.topic) else {
             throw CocoaError(.featureUnsupported)
         }
@@ -42,8 +41,7 @@ struct SendingFixture {
         return token
     }
 
-    @discardableResult
-    func run(_ arguments: [String], input: String = "") throws -> Program.Result {
+    @discardableResult func run(_ arguments: [String], input: String = "") throws -> Program.Result {
         try Program("sealedpush", in: folder.url).run(arguments, input: input)
     }
 

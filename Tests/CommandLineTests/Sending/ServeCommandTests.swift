@@ -9,8 +9,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("sealedpush serve", .blocking)
-struct ServeCommandTests {
+@Suite("sealedpush serve", .blocking) struct ServeCommandTests {
     private static let token = String(repeating: "0123456789abcdef", count: 2)
 
     private func serve(_ fixture: SendingFixture, _ arguments: [String]) async throws -> ServedCommand {
@@ -53,8 +52,7 @@ struct ServeCommandTests {
         await fixture.apns.stop()
     }
 
-    @Test("makes a context for each message where that is asked for")
-    func contexts() async throws {
+    @Test("makes a context for each message where that is asked for") func contexts() async throws {
         let fixture = try await SendingFixture()
         let recipient = DevicePrivateKey().recipient.description
         let message = #"{"recipient":"\#(recipient)","unverified":true,"content":{"alert":{"title":"Nina"}}}"#
@@ -72,8 +70,7 @@ struct ServeCommandTests {
         await fixture.apns.stop()
     }
 
-    @Test("a phone enrolls with it by its app's one call, and shows what it has sealed")
-    func phone() async throws {
+    @Test("a phone enrolls with it by its app's one call, and shows what it has sealed") func phone() async throws {
         let fixture = try await SendingFixture()
         let served = try await serve(fixture, ["--listen", "own.sock", "--phones", "127.0.0.1:0"])
         defer { served.process.kill() }
@@ -104,15 +101,13 @@ struct ServeCommandTests {
             [
                 "deliver", push, "--device", "any", "--trust", newsroom, "--topic", SendingFixture.topic, "--state",
                 "Phone",
-            ]
-                + ["--json", "--keyring", "Keys"])
+            ] + ["--json", "--keyring", "Keys"])
         #expect(shown.objects.first?["body"] as? String == "kumquat", "\(shown.output) \(shown.errors)")
         #expect(served.stop() == .exited(0))
         await fixture.apns.stop()
     }
 
-    @Test("speaks TLS at an address, and reads tokens again when it is told")
-    func secure() async throws {
+    @Test("speaks TLS at an address, and reads tokens again when it is told") func secure() async throws {
         let fixture = try await SendingFixture()
         let made = try Program(at: "/usr/bin/openssl", in: fixture.folder.url).run(
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
@@ -183,8 +178,7 @@ struct ServeCommandTests {
         print(first, second, ask())
         """
 
-    @Test("does not listen where it must not, and says what to do")
-    func unusable() async throws {
+    @Test("does not listen where it must not, and says what to do") func unusable() async throws {
         let fixture = try await SendingFixture()
         let words = ["serve", "--topic", SendingFixture.topic, "--keyring", "Keys"]
         try write("\(Self.token)\n", to: "token", fixture)
@@ -192,19 +186,15 @@ struct ServeCommandTests {
         try write("\(Self.token)\n", to: "exposed", fixture, mode: 0o644)
         let listen = ["--from", "newsroom", "--listen"]
         let cases: [([String], Int32, String)] = [
-            ([], 64, "--from"),
-            (listen + ["127.0.0.1:0"], 64, "--token-file"),
+            ([], 64, "--from"), (listen + ["127.0.0.1:0"], 64, "--token-file"),
             (listen + ["0.0.0.0:0", "--token-file", "token"], 64, "--tls CHAIN,KEY"),
-            (listen + ["localhost"], 64, "--listen"),
-            (listen + ["./s", "--tls", "token"], 64, "CHAIN,KEY"),
+            (listen + ["localhost"], 64, "--listen"), (listen + ["./s", "--tls", "token"], 64, "CHAIN,KEY"),
             (listen + ["127.0.0.1:0", "--token-file", "short"], 65, "32 to 256 visible"),
             (listen + ["127.0.0.1:0", "--token-file", "exposed"], 77, "chmod 600"),
             (
-                listen + ["127.0.0.1:0", "--token-file", "token", "--tls", "token,token"],
-                65,
+                listen + ["127.0.0.1:0", "--token-file", "token", "--tls", "token,token"], 65,
                 "the certificate or its key"
-            ),
-            (["--from", "nobody", "--listen", "./s"], 65, "nobody"),
+            ), (["--from", "nobody", "--listen", "./s"], 65, "nobody"),
             (["--from", "newsroom", "--listen", "none/s"], 74, "can't listen there"),
             (["--from", "newsroom", "--listen", "./s", "--sender-set", "token"], 65, "no sender set"),
             (["--from", "newsroom", "--listen", "./s", "--metrics", "192.0.2.1:0"], 74, "Cannot assign"),

@@ -11,14 +11,12 @@ import Testing
 
 @testable import SealedPushCommand
 
-@Suite("What sealedpush serve does between two runs of delivery", .blocking)
-struct ServeDeliveryTests {
+@Suite("What sealedpush serve does between two runs of delivery", .blocking) struct ServeDeliveryTests {
     private static func pauses(after error: any Error) -> [Int64] {
         (1...20).map { LastingDelivery.pause(after: error, failureCount: $0).components.seconds }
     }
 
-    @Test("an outbox that is away comes back by itself; what waits for somebody is tried seldom")
-    func pauses() {
+    @Test("an outbox that is away comes back by itself; what waits for somebody is tried seldom") func pauses() {
         let away: [OutboxError] = [.busy, .unreachable("gone"), .diskFull, .server(code: "57P03", "starting")]
         for error in away {
             let pauses = Self.pauses(after: CourierError.outbox(error))
@@ -34,8 +32,7 @@ struct ServeDeliveryTests {
         }
     }
 
-    @Test("a part that has ended is not told of the end of the program, and nothing of it is kept")
-    func handlers() {
+    @Test("a part that has ended is not told of the end of the program, and nothing of it is kept") func handlers() {
         let interrupt = Interrupt([])
         let called = Locked<[Int]>([])
         let ids = (1...3).map { number in interrupt.onInterrupt { called.withLock { $0.append(number) } } }

@@ -8,8 +8,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("sealedpush serve, when something goes wrong", .blocking)
-struct ServeUpkeepTests {
+@Suite("sealedpush serve, when something goes wrong", .blocking) struct ServeUpkeepTests {
     private static let token = String(repeating: "0123456789abcdef", count: 2)
     private static let message = #"{"user":"alice","content":{"alert":{"title":"Nina"}}}"#
 
@@ -100,8 +99,7 @@ struct ServeUpkeepTests {
         await fixture.apns.stop()
     }
 
-    @Test("if serve can't reread its keys, it uses the old ones and is not ready")
-    func unreadable() async throws {
+    @Test("if serve can't reread its keys, it uses the old ones and is not ready") func unreadable() async throws {
         let fixture = try await SendingFixture()
         let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"])
         defer { served.process.kill() }
@@ -162,9 +160,7 @@ struct ServeUpkeepTests {
         }
         #expect(try send() == "202")
         // More than once: each run begins anew.
-        try await eventually("two pauses") {
-            served.errors.components(separatedBy: "delivery pauses for ").count > 2
-        }
+        try await eventually("two pauses") { served.errors.components(separatedBy: "delivery pauses for ").count > 2 }
         #expect(try send() == "202")
         #expect(try served.curl("--unix-socket", "own.sock", "http://x/readyz").status == "200")
         let figures = try await Self.figures(of: served)
@@ -226,8 +222,7 @@ struct ServeUpkeepTests {
             ["outbox", "key", "outbox.key"], ["outbox", "key", "other.key"],
             [
                 "device", "enroll", "alice-phone", "--user", "alice", "--token", token, "--keyring", "Keys",
-                "--outbox-key",
-                "outbox.key",
+                "--outbox-key", "outbox.key",
             ],
         ] { #expect(try fixture.run(words).status == 0) }
         let long = String(repeating: "x", count: 100)

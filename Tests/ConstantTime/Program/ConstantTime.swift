@@ -9,8 +9,7 @@ import SealedPush
 /// Works with secrets under valgrind, which reports each branch and each address that depends on one.
 ///
 /// With `leak` it compares two secrets as nobody should, which has to be reported.
-@main
-enum Main {
+@main enum Main {
     static func main() {
         guard memcheck_is_running() != 0 else { fatalError("Scripts/special/constant-time runs it under valgrind") }
         let checks =
@@ -253,9 +252,7 @@ enum CryptoChecks {
             let receiving = HPKEContext(receiving: enc, with: hidden, from: sender.publicKey, info: info)
             var opened = [UInt8](repeating: 0, count: 256)
             let isOpen = opened.withUnsafeMutableBytes { opened in
-                sealed.withUnsafeBytes {
-                    receiving.open($0, additionalData: label, sequenceNumber: 1, into: opened)
-                }
+                sealed.withUnsafeBytes { receiving.open($0, additionalData: label, sequenceNumber: 1, into: opened) }
             }
             try require(published(isOpen))
         },

@@ -9,8 +9,7 @@ import Testing
 @testable import PushAPNS
 @testable import SimulatedAPNs
 
-@Suite("A server's certificate, from end to end", .serialized)
-struct CertificateTests {
+@Suite("A server's certificate, from end to end", .serialized) struct CertificateTests {
     enum Fault: String, CaseIterable, Sendable {
         case expired, otherRoot, otherName, noHTTP2
 

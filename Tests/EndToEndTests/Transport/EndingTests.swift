@@ -7,8 +7,7 @@ import Testing
 @testable import PushAPNS
 @testable import SimulatedAPNs
 
-@Suite("Connections that end, tokens that go, from end to end", .serialized)
-struct EndingTests {
+@Suite("Connections that end, tokens that go, from end to end", .serialized) struct EndingTests {
     @Test("GOAWAY with each reason: what is in flight is answered, and the next push goes over another connection")
     func goAway() async throws {
         let ends = try await BothEnds()

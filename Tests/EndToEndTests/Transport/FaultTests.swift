@@ -7,8 +7,7 @@ import Testing
 @testable import PushAPNS
 @testable import SimulatedAPNs
 
-@Suite("Faults, from end to end", .serialized)
-struct FaultTests {
+@Suite("Faults, from end to end", .serialized) struct FaultTests {
     @Test("every push ends with an answer, or an error that is right about whether it may have been delivered")
     func truth() async throws {
         try await lengthening(.seconds(2), "pushes that end in each way") { quiet in
@@ -87,8 +86,7 @@ struct FaultTests {
         return (counts.accepted, counts.refused, counts.maybe)
     }
 
-    @Test("a reset and a lost answer each leave the connection to the others")
-    func one() async throws {
+    @Test("a reset and a lost answer each leave the connection to the others") func one() async throws {
         let ends = try await BothEnds()
         let core = ends.server.core
         // Twice: a token that is new has a connection of its own.

@@ -7,8 +7,7 @@ import Testing
 @testable import PushAPNS
 @testable import SimulatedAPNs
 
-@Suite("Throttling, from end to end", .serialized)
-struct ThrottleTests {
+@Suite("Throttling, from end to end", .serialized) struct ThrottleTests {
     @Test("one bad token throttles its own connection to one stream, and 50 good pushes have theirs for themselves")
     func badToken() async throws {
         let ends = try await BothEnds()
@@ -55,8 +54,7 @@ struct ThrottleTests {
         await ends.stop()
     }
 
-    @Test("too many requests for one device concern that device alone")
-    func deviceRate() async throws {
+    @Test("too many requests for one device concern that device alone") func deviceRate() async throws {
         let ends = try await BothEnds { configuration in
             configuration.requestsPerDevicePerSecond = 1
             let now = configuration.now()

@@ -32,15 +32,13 @@ struct TokenTests {
         await ends.stop()
     }
 
-    @Test("a key of another team is refused, and the keys are to be fixed")
-    func otherTeam() async throws {
+    @Test("a key of another team is refused, and the keys are to be fixed") func otherTeam() async throws {
         let (key, p8) = SimulatedAPNs.ProviderKey.make()
         let own = try PushAPNS.ProviderKey(pem: Array(p8.utf8), keyID: key.keyID, teamID: "OTHERTEAM1")
-        let ends = try await BothEnds(
-            key: { _, server in
-                server.register(key)
-                return own
-            })
+        let ends = try await BothEnds(key: { _, server in
+            server.register(key)
+            return own
+        })
         let refusal = try await ends.deliver().refusal
         await ends.stop()
         #expect(refusal?.reason == "InvalidProviderToken" && refusal?.advice == .fixKeys)

@@ -13,8 +13,7 @@ struct Attaching {
 
     func attachments(_ what: String) -> [UNNotificationAttachment] {
         switch what {
-        case "several":
-            return ["good", "missing", "good"].flatMap { attachments($0) }
+        case "several": return ["good", "missing", "good"].flatMap { attachments($0) }
         case "one-file-twice":
             let file = write(Self.png, "twice.png")
             return [attachment(file), attachment(file)].compactMap { $0 }

@@ -12,8 +12,7 @@ final class NotificationService: UNNotificationServiceExtension, @unchecked Send
     private var presentCount = 0
 
     override func didReceive(
-        _ request: UNNotificationRequest,
-        withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
+        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
         print("a line on standard output, where the simulator expects answers")
         nonisolated(unsafe) let handler = contentHandler

@@ -68,7 +68,5 @@ enum AppMode: String, CaseIterable, Sendable, CustomStringConvertible {
         ["-default-isolation", "MainActor"]
         + features("MemberImportVisibility", "NonisolatedNonsendingByDefault", "InferIsolatedConformances")
 
-    private static func features(_ names: String...) -> [String] {
-        names.flatMap { ["-enable-upcoming-feature", $0] }
-    }
+    private static func features(_ names: String...) -> [String] { names.flatMap { ["-enable-upcoming-feature", $0] } }
 }

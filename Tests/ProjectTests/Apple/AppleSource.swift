@@ -16,16 +16,14 @@ enum AppleSource {
         // A condition has at most a handful of these, and each pass takes the last one left in a line.
         let condition = #"(?m)^( *#(?:if|elseif) .*?)"#
         return Array(repeating: (condition + "(?:\(absent))", "$1false"), count: 4)
-            + Array(repeating: (condition + #"os\(\#(system.rawValue)\)"#, "$1true"), count: 4)
-            + [
+            + Array(repeating: (condition + #"os\(\#(system.rawValue)\)"#, "$1true"), count: 4) + [
                 (#"(?m)^( *(?:(?:public|package|internal) )?import )Foundation$"#, "$1AppleFoundation"),
                 (
                     #"(?m)^( *(?:@_exported )?(?:(?:public|package|internal) )?import )(Glibc|FoundationEssentials|FoundationNetworking)$"#,
                     "$1NothingOfApples"
                 ),
                 // Linux's compiler has no bridging.
-                (#" as (CF[A-Za-z]+)\b"#, " ~~ $1.self"),
-                (#" as (String|Data)\)"#, " ~~ $1.self)"),
+                (#" as (CF[A-Za-z]+)\b"#, " ~~ $1.self"), (#" as (String|Data)\)"#, " ~~ $1.self)"),
             ]
     }
 }

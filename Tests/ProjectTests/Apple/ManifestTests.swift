@@ -2,16 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The manifest on Linux and on Apple's systems")
-struct ManifestTests {
+@Suite("The manifest on Linux and on Apple's systems") struct ManifestTests {
     private static let server: Set<String> = [
         "swift-argument-parser", "grdb.swift", "swift-crypto", "swift-nio", "swift-nio-ssl", "swift-nio-http2",
         "hummingbird", "swift-http-types", "swift-nio-extras", "jwt-kit", "swift-log", "swift-metrics",
         "swift-service-lifecycle", "swift-certificates", "swift-asn1",
     ]
 
-    @Test("no two paths differ only in case or in how a letter is composed")
-    func paths() async throws {
+    @Test("no two paths differ only in case or in how a letter is composed") func paths() async throws {
         let paths = try await PackageCopy.paths()
         #expect(paths.count > 500)
         #expect(Names.collisions(among: Names.withFolders(paths)) == [])
@@ -39,8 +37,7 @@ struct ManifestTests {
         #expect(try await copy.resolvedByApp(taking: Manifest.appProducts) == ["sealed-push", "swift-sodium"])
     }
 
-    @Test("it loads on Linux, with the trait's packages, and with none")
-    func linux() async throws {
+    @Test("it loads on Linux, with the trait's packages, and with none") func linux() async throws {
         let copy = try await PackageCopy(.linux)
         #expect(try await copy.resolved() == Self.server)
         #expect(try await copy.resolved("--disable-default-traits") == [])

@@ -3,8 +3,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("On Apple's systems, as far as stand-ins for their modules can tell")
-struct RehearsalTests {
+@Suite("On Apple's systems, as far as stand-ins for their modules can tell") struct RehearsalTests {
     @Test(
         "the device's end and the sender module compile",
         arguments: Thoroughness.isThorough ? [AppleSource.System.iOS, .macOS] : [.iOS])
@@ -31,16 +30,14 @@ struct RehearsalTests {
     /// One of them by chance in a plain run.
     private static let modes = Thoroughness.isThorough ? AppMode.allCases : AppMode.allCases.shuffled().suffix(1)
 
-    @Test("what AppGuide.md says compiles in its target", arguments: modes)
-    func app(mode: AppMode) async throws {
+    @Test("what AppGuide.md says compiles in its target", arguments: modes) func app(mode: AppMode) async throws {
         let blocks = try AppSource.blocks(of: "Docs/AppGuide.md", leavingOut: ["part of a manifest", "a manifest"])
         #expect(blocks.count >= 14)
         #expect(blocks.contains { $0.text.contains("import UIKit") })
         try await expectCompiles(blocks, mode)
     }
 
-    @Test("what ServerGuide.md says compiles on a Mac", arguments: modes)
-    func server(mode: AppMode) async throws {
+    @Test("what ServerGuide.md says compiles on a Mac", arguments: modes) func server(mode: AppMode) async throws {
         // The outbox and the connection to Apple stand on packages that are not here as sources for Apple's systems.
         let blocks = try AppSource.blocks(of: "Docs/ServerGuide.md", leavingOut: ["a manifest", "needs APNSwift"])
             .filter { !$0.text.contains("import PushOutbox") }
@@ -48,8 +45,7 @@ struct RehearsalTests {
         try await expectCompiles(blocks, mode)
     }
 
-    @Test("the README's extension compiles in its target", arguments: modes)
-    func readme(mode: AppMode) async throws {
+    @Test("the README's extension compiles in its target", arguments: modes) func readme(mode: AppMode) async throws {
         let blocks = try AppSource.blocks(of: "README.md").filter { $0.text.contains("import PushService") }
         #expect(blocks.count == 1)
         try await expectCompiles(blocks, mode)
@@ -82,8 +78,7 @@ struct RehearsalTests {
         }
     }
 
-    @Test("no example is left out")
-    func allExamples() throws {
+    @Test("no example is left out") func allExamples() throws {
         let files = try Checkout.files(in: "Examples", ending: "NotificationService.swift")
         #expect(files.count == 6)
     }

@@ -18,15 +18,13 @@ enum Tool {
         let settings = environment.map { "\($0)=\($1)" }.sorted()
         return try await withCheckedThrowingContinuation { continuation in
             queue.addOperation {
-                continuation.resume(
-                    with: Result { try Program(at: "/usr/bin/env", in: folder).run(settings + words) })
+                continuation.resume(with: Result { try Program(at: "/usr/bin/env", in: folder).run(settings + words) })
             }
         }
     }
 
     /// What it prints, where it must work.
-    @discardableResult
-    static func output(
+    @discardableResult static func output(
         of words: [String], in folder: URL? = nil, environment: [String: String] = [:]
     ) async throws -> String {
         let result = try await run(words, in: folder, environment: environment)

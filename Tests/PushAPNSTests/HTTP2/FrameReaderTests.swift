@@ -3,8 +3,7 @@ import Testing
 
 @testable import PushAPNS
 
-@Suite("Frames")
-struct FrameReaderTests {
+@Suite("Frames") struct FrameReaderTests {
     @Test("every frame a server may send is read, padding and priority taken off, whatever pieces it comes in")
     func frames() throws {
         let bytes: [UInt8] =
@@ -19,8 +18,7 @@ struct FrameReaderTests {
             + Self.frame(0xab, 0xff, 9, [1])
         let expected: [IncomingFrame] = [
             .settings([.headerTableByteCount(7), .streamLimit(10), .initialWindow(65_536)], sentCount: 4),
-            .settingsAcknowledged,
-            .headers(1, block: ByteBuffer(bytes: [0x88]), isLast: true),
+            .settingsAcknowledged, .headers(1, block: ByteBuffer(bytes: [0x88]), isLast: true),
             .headers(3, block: ByteBuffer(bytes: [0x88, 0x87]), isLast: false),
             .headers(5, block: ByteBuffer(bytes: [0x88, 0x87]), isLast: false),
             .data(1, bytes: ByteBuffer(bytes: [1, 2, 3]), flowControlledByteCount: 3, isLast: false),
@@ -66,14 +64,12 @@ struct FrameReaderTests {
             try read(settings([(1, 9), (3, 5), (1, 2), (4, 7), (3, 6), (1, 8)]))
                 == .settings(
                     [.headerTableByteCount(2), .headerTableByteCount(8), .streamLimit(6), .initialWindow(7)],
-                    sentCount: 6)
-        )
+                    sentCount: 6))
         let error = #expect(throws: ProtocolViolation.self) { try read(settings(windows + [(99, 0)])) }
         #expect(error?.code == .enhanceYourCalm)
     }
 
-    @Test("a header block without end is given up")
-    func endlessBlock() {
+    @Test("a header block without end is given up") func endlessBlock() {
         for (payload, most) in [([UInt8](repeating: 0, count: 16_384), 2), ([], 8)] {
             var reader = FrameReader()
             reader.append(ByteBuffer(bytes: Self.frame(4, 0, 0, []) + Self.frame(1, 0, 1, payload)))
@@ -90,8 +86,7 @@ struct FrameReaderTests {
         }
     }
 
-    @Test("more frames that bring nothing than pushes justify are a flood, within half a minute")
-    func flood() throws {
+    @Test("more frames that bring nothing than pushes justify are a flood, within half a minute") func flood() throws {
         var flood = FloodGuard()
         var now = NIODeadline.uptimeNanoseconds(60_000_000_000)
         for _ in 0..<10_000 { try flood.took(now: now) }
@@ -121,8 +116,7 @@ struct FrameViolation: Sendable, CustomStringConvertible {
                 bytes: frame(6, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0])),
             FrameViolation(
                 description: "begins with an acknowledgement", code: .protocolError, bytes: frame(4, 1, 0, [])),
-        ]
-        + later.map { FrameViolation(description: $0, code: $1, bytes: frame(4, 0, 0, []) + $2) }
+        ] + later.map { FrameViolation(description: $0, code: $1, bytes: frame(4, 0, 0, []) + $2) }
 
     /// After the settings.
     private static let later: [(String, ErrorCode, [UInt8])] = [
@@ -140,8 +134,7 @@ struct FrameViolation: Sendable, CustomStringConvertible {
         (
             "a PING within a header block", .protocolError,
             frame(1, 0, 1, [0x88]) + frame(6, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0])
-        ),
-        ("only padding's length", .protocolError, frame(0, 8, 1, [])),
+        ), ("only padding's length", .protocolError, frame(0, 8, 1, [])),
         ("more padding than frame", .protocolError, frame(0, 8, 1, [3, 0, 0])),
         ("HEADERS shorter than their priority", .frameSizeError, frame(1, 0x24, 1, [0, 0, 0, 0])),
         ("a short RST_STREAM", .frameSizeError, frame(3, 0, 1, [0, 0, 0])),

@@ -7,10 +7,8 @@ import Testing
 @testable import PushAPNS
 
 /// Judged by SwiftNIO's own HPACK decoder.
-@Suite("Header blocks")
-struct HeaderEncoderTests {
-    @Test("what repeats is put into HPACK's table, what is new with each push is not")
-    func indexing() throws {
+@Suite("Header blocks") struct HeaderEncoderTests {
+    @Test("what repeats is put into HPACK's table, what is new with each push is not") func indexing() throws {
         var peer = Peer()
         let first = try peer.headers(for: Rig.request(1, expiration: .now()))
         #expect(first[":authority"] == ["api.push.apple.com"])
@@ -67,8 +65,7 @@ struct HeaderEncoderTests {
         for number in 0..<4 { try peer.expectRoundTrip(number) }
     }
 
-    @Test("fields of every length are read back, whatever number of bytes their length takes")
-    func lengths() throws {
+    @Test("fields of every length are read back, whatever number of bytes their length takes") func lengths() throws {
         var peer = Peer()
         for length in [1, 2, 63, 64, 100] {
             let base = Rig.request(length)

@@ -8,8 +8,7 @@ extension ManualClock {
     /// for, the clock jumps to the moment at which another connection may be made.
     ///
     /// - Parameter isMute: whether the server says nothing, so that a connection's deadline is waited for, too.
-    @discardableResult
-    func jumping<Value: Sendable>(
+    @discardableResult func jumping<Value: Sendable>(
         for transport: APNSTransport, isMute: Bool = false, _ body: () async throws -> Value
     ) async rethrows -> Value {
         let jumps = Task {
@@ -53,8 +52,7 @@ extension Rig {
         }
     }
 
-    @discardableResult
-    func jumping<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
+    @discardableResult func jumping<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
         try await clock.jumping(for: transport, body)
     }
 

@@ -156,13 +156,10 @@ final class ManualClock: Sendable {
 
     var transportClock: TransportClock {
         TransportClock(
-            now: {
-                Self.origin + .nanoseconds(Int64((self.seconds.withLock { $0 } * 1e9).rounded()))
-            },
+            now: { Self.origin + .nanoseconds(Int64((self.seconds.withLock { $0 } * 1e9).rounded())) },
             wall: {
                 self.start.advanced(bySeconds: Int64(self.seconds.withLock { $0 }) + self.wallOffset.withLock { $0 })
-            },
-            chance: { 0.5 }, tick: tick)
+            }, chance: { 0.5 }, tick: tick)
     }
 }
 

@@ -158,8 +158,7 @@ struct TestCertificate: Sendable {
                 signatureAlgorithm: .ecdsaWithSHA256,
                 extensions: try Certificate.Extensions {
                     Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
-                },
-                issuerPrivateKey: .init(rootKey))
+                }, issuerPrivateKey: .init(rootKey))
             let leafKey = P256.Signing.PrivateKey()
             let leaf = try Certificate(
                 version: .v3, serialNumber: .init(), publicKey: .init(leafKey.publicKey), notValidBefore: validFrom,

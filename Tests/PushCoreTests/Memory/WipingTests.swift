@@ -6,8 +6,7 @@
     import Testing
 
     /// What a secret leaves behind, found by searching all of the process's memory for its bytes.
-    @Suite("After a secret has gone, the process's memory", .serialized)
-    struct WipingTests {
+    @Suite("After a secret has gone, the process's memory", .serialized) struct WipingTests {
         struct Failure: Error {}
 
         /// Every C function is called once before: the first call goes through the dynamic linker, which saves the
@@ -47,8 +46,7 @@
             return bytes
         }
 
-        @Test("is searched in a way that finds what plain memory leaves")
-        func control() {
+        @Test("is searched in a way that finds what plain memory leaves") func control() {
             let scan = MemoryScan()
             let before = scan.copyCount()
             #expect(before == 0)
@@ -60,8 +58,7 @@
             #expect(left > 0)
         }
 
-        @Test("holds no guarded secret, and one copy while it lives")
-        func guardedSecret() {
+        @Test("holds no guarded secret, and one copy while it lives") func guardedSecret() {
             let scan = MemoryScan()
             do {
                 let secret = GuardedSecret(count: 32) { $0.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
@@ -88,8 +85,7 @@
             #expect(left == 0)
         }
 
-        @Test("holds no secret whose filling threw an error")
-        func thrown() {
+        @Test("holds no secret whose filling threw an error") func thrown() {
             let scan = MemoryScan()
             #expect(throws: Failure.self) {
                 _ = try WipedBytes(count: 32) { bytes throws(Failure) in
@@ -135,8 +131,7 @@
 
         /// A stream's own key is HChaCha20 of what it is given: the first and last words of a block of ChaCha20 without what
         /// the block began with (draft-irtf-cfrg-xchacha, 2.2). With such a header it is the block that a cipher begins with.
-        @Test("holds no key of a stream, which is there once for each that opens")
-        func streamKey() throws {
+        @Test("holds no key of a stream, which is there once for each that opens") func streamKey() throws {
             let (key, header) = (random(SecretStream.keyByteCount), random(SecretStream.headerByteCount))
             defer { for bytes in [key, header] { bytes.deallocate() } }
             header.copyBytes(from: [1, 0, 0, 0])
@@ -168,8 +163,7 @@
             #expect(left == 0)
         }
 
-        @Test("holds no chunk that was opened, which is there once while it is lent")
-        func openedChunk() {
+        @Test("holds no chunk that was opened, which is there once while it is lent") func openedChunk() {
             let scan = MemoryScan()
             let (key, header) = (random(SecretStream.keyByteCount), random(SecretStream.headerByteCount))
             defer { for bytes in [key, header] { bytes.deallocate() } }
@@ -200,8 +194,7 @@
             #expect(left == 0)
         }
 
-        @Test("holds no array that was wiped")
-        func array() {
+        @Test("holds no array that was wiped") func array() {
             let scan = MemoryScan()
             var array = [UInt8](repeating: 0, count: 32)
             array.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
@@ -212,8 +205,7 @@
             #expect(array == [UInt8](repeating: 0, count: 32))
         }
 
-        @Test("holds no secret key, in whose place an agreement or a sealed box was computed")
-        func secretKey() throws {
+        @Test("holds no secret key, in whose place an agreement or a sealed box was computed") func secretKey() throws {
             let scan = MemoryScan()
             do {
                 let key = X25519PrivateKey(copying: UnsafeRawBufferPointer(scan.secret))
@@ -243,12 +235,9 @@
             #expect(left == 0)
         }
 
-        @Test("holds no key that HKDF was given, nor its block")
-        func hkdf() {
+        @Test("holds no key that HKDF was given, nor its block") func hkdf() {
             let given = MemoryScan()
-            _ = output(50) { output in
-                HKDF.expand(UnsafeRawBufferPointer(given.secret), info: .empty, into: output)
-            }
+            _ = output(50) { output in HKDF.expand(UnsafeRawBufferPointer(given.secret), info: .empty, into: output) }
             let givenLeft = given.copyCount()
             #expect(givenLeft == 0)
             // The second block is drawn from the first, in scratch memory.
@@ -260,8 +249,7 @@
             #expect(blockLeft == 0)
         }
 
-        @Test("holds no key of a context, which is there once while the context lives")
-        func contextKey() {
+        @Test("holds no key of a context, which is there once while the context lives") func contextKey() {
             let scan = MemoryScan()
             do {
                 let context = HPKEContext(
@@ -275,8 +263,7 @@
             #expect(left == 0)
         }
 
-        @Test("holds no ephemeral, shared or scheduled secret once the context is made")
-        func contextSecrets() throws {
+        @Test("holds no ephemeral, shared or scheduled secret once the context is made") func contextSecrets() throws {
             let (ephemeral, shared, scheduled) = (MemoryScan(), MemoryScan(), MemoryScan())
             let sender = X25519PrivateKey.random()
             let recipient = X25519PrivateKey.random().publicKey

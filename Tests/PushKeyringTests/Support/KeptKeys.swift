@@ -44,8 +44,7 @@ struct KeptKeys {
         let record = try #require(try phone.entry(named: "phone").record)
         try keyring.add(record, named: "bob-phone", at: Self.start)
         let challenge = try keyring.challenge("bob-phone", from: "newsroom", at: Self.start)
-        let answer = try phone.answer(
-            challenge.text, for: "phone", trusting: [keyring.sender(named: "newsroom")])
+        let answer = try phone.answer(challenge.text, for: "phone", trusting: [keyring.sender(named: "newsroom")])
         _ = try keyring.acceptAnswer(answer, of: "bob-phone", at: Self.start)
     }
 

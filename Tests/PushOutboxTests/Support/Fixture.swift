@@ -51,8 +51,7 @@ final class Fixture: Sendable {
     /// - Parameter clock: in PostgreSQL, nil is the database's own.
     func reopened(_ clock: OutboxClock?) async throws -> Outbox {
         if let database {
-            return try await Outbox(
-                postgres: database.address, clock: clock, patience: .seconds(300), key: Self.key)
+            return try await Outbox(postgres: database.address, clock: clock, patience: .seconds(300), key: Self.key)
         }
         return try Outbox(at: path, clock: clock ?? .system, busyLimit: 600, key: Self.key)
     }
@@ -75,8 +74,7 @@ final class Fixture: Sendable {
     var now: Timestamp { Timestamp(clamping: time.now / 1_000) }
 
     /// A device whose key nobody vouches for, which is enough where it is about sending.
-    @discardableResult
-    func addDevice(
+    @discardableResult func addDevice(
         _ name: String, user: String = "anna", identity: DevicePrivateKey = DevicePrivateKey(), address: Address? = nil,
         environment: PushEnvironment = .production, movingFrom previous: UserName? = nil
     ) async throws -> RegisteredDevice {
@@ -105,8 +103,7 @@ final class Fixture: Sendable {
         return .apns(DeviceToken(parsing: Hex.encode(bytes))!, environment)
     }
 
-    @discardableResult
-    func enqueue(
+    @discardableResult func enqueue(
         _ body: String, to audience: Audience, priority: PushPriority = .immediate, expiration: Timestamp? = nil,
         key: String? = nil
     ) async throws -> EnqueueReport {
@@ -127,8 +124,7 @@ final class Fixture: Sendable {
         return limits
     }
 
-    @discardableResult
-    func deliver(
+    @discardableResult func deliver(
         _ transport: ScriptedTransport, until goal: Courier.Goal = .nothingDue(within: .zero), inFlight: Int = 4
     ) async throws -> CourierReport {
         try await Courier(for: outbox, through: transport, limits: Self.limits(inFlight: inFlight)).run(until: goal)

@@ -18,13 +18,9 @@ final class ScriptedTransport: PushTransport {
     }
 
     /// Refuses each push the same way, until it has come more than so many times.
-    convenience init(
-        refusing status: Int, _ reason: String?, timestamp: Timestamp? = nil, times: Int = .max
-    ) {
+    convenience init(refusing status: Int, _ reason: String?, timestamp: Timestamp? = nil, times: Int = .max) {
         self.init { _, count in
-            count > times
-                ? .success(.accepted(uniqueID: nil))
-                : .success(.apns(status, reason, timestamp: timestamp))
+            count > times ? .success(.accepted(uniqueID: nil)) : .success(.apns(status, reason, timestamp: timestamp))
         }
     }
 

@@ -34,10 +34,6 @@ struct InFile: TestTrait, TestScoping {
     }
 }
 
-extension Trait where Self == OverStores {
-    static var overStores: Self { OverStores() }
-}
+extension Trait where Self == OverStores { static var overStores: Self { OverStores() } }
 
-extension Trait where Self == InFile {
-    static var inFile: Self { InFile() }
-}
+extension Trait where Self == InFile { static var inFile: Self { InFile() } }

@@ -6,8 +6,7 @@ import Testing
 
 @testable import PushSender
 
-@Suite("The receiver of receipts")
-struct ReceiptReceiverTests {
+@Suite("The receiver of receipts") struct ReceiptReceiverTests {
     private let sender = SenderPrivateKey()
     private let phone = DevicePrivateKey()
     private let now = Timestamp.now()
@@ -55,8 +54,7 @@ struct ReceiptReceiverTests {
         #expect(again.number == receipt.number)
     }
 
-    @Test("believes no other sender's devices, nor one device in another's name")
-    func strangers() throws {
+    @Test("believes no other sender's devices, nor one device in another's name") func strangers() throws {
         let request = ReceiptKey(of: sender).request(phone.recipient, to: address)
         let other = ReceiptKey(of: sender).request(DevicePrivateKey().recipient, to: address)
         #expect(throws: ReceiptError.rejected) {
@@ -72,8 +70,7 @@ struct ReceiptReceiverTests {
         }
     }
 
-    @Test("takes receipts of seven days, and none from the future")
-    func times() throws {
+    @Test("takes receipts of seven days, and none from the future") func times() throws {
         let request = ReceiptKey(of: sender).request(phone.recipient, to: address)
         let receiver = ReceiptReceiver(keys: [ReceiptKey(of: sender)])
         let week: Int64 = 7 * 86_400
@@ -89,8 +86,7 @@ struct ReceiptReceiverTests {
         }
     }
 
-    @Test("counts reasons of a later version together")
-    func laterReasons() throws {
+    @Test("counts reasons of a later version together") func laterReasons() throws {
         let request = ReceiptKey(of: sender).request(phone.recipient, to: address)
         let counts = [UInt16](repeating: 0, count: 16) + [UInt16](repeating: 2, count: 9)
         let bytes = ReceiptBody(
@@ -101,8 +97,7 @@ struct ReceiptReceiverTests {
         #expect(receipt.otherFailureCount == 18)
     }
 
-    @Test("finds no request in what is sealed without an address, or without a sender")
-    func without() throws {
+    @Test("finds no request in what is sealed without an address, or without a sender") func without() throws {
         #expect(try opened(sealer(receipts: nil)).receipt == nil)
         var content = Content(body: "Hello")
         content.receipt = ReceiptKey(of: sender).request(phone.recipient, to: address)
@@ -114,8 +109,7 @@ struct ReceiptReceiverTests {
         #expect(try opened(sealer(receipts: address), content).receipt == other)
     }
 
-    @Test("is worth at most so many bytes of a push as the documents say")
-    func size() throws {
+    @Test("is worth at most so many bytes of a push as the documents say") func size() throws {
         var content = Content(body: "Hello")
         let before = content.json.count
         content.receipt = ReceiptKey(of: sender).request(phone.recipient, to: address)

@@ -8,8 +8,7 @@
 
     @testable import PushService
 
-    @Suite("A notification for a content extension")
-    struct ExpandedNotificationTests {
+    @Suite("A notification for a content extension") struct ExpandedNotificationTests {
         private func notification(_ userInfo: [AnyHashable: Any], file: URL? = nil) throws -> UNNotification {
             let content = UNMutableNotificationContent()
             content.title = "t"
@@ -23,8 +22,7 @@
                 date: Date(timeIntervalSince1970: 7))
         }
 
-        @Test("holds what was opened, with its files and where they came from")
-        func opened() throws {
+        @Test("holds what was opened, with its files and where they came from") func opened() throws {
             let folder = try TemporaryFolder()
             let file = URL(filePath: try folder.write("bytes", to: "a.png"))
             let members: [String: Any] = [

@@ -11,8 +11,7 @@ import Testing
     import PushSimulator
 #endif
 
-@Suite("What may be fetched")
-struct FetchingTests {
+@Suite("What may be fetched") struct FetchingTests {
     /// Answers without a network, as it is told, and notes where it was sent.
     private final class Told: Fetching {
         let asked = Collected<String>()
@@ -28,9 +27,7 @@ struct FetchingTests {
             asked.add(request.url.absoluteString)
             if let address = address.flatMap(IPAddress.init(text:)) { try request.mayConnect?(address) }
             guard let answer = answers[request.url.absoluteString] else { throw .network }
-            if try request.wantsBody(answer) {
-                try FetchingTests.lend(FetchingTests.content, request.take)
-            }
+            if try request.wantsBody(answer) { try FetchingTests.lend(FetchingTests.content, request.take) }
             return answer
         }
     }
@@ -57,23 +54,19 @@ struct FetchingTests {
         deadline: ContinuousClock.Instant = .now + .seconds(120)
     ) async throws -> MediaError? {
         let hash = BLAKE2b.hash(Self.content, byteCount: 32)
-        let file = RemoteFile(
-            url: try #require(URL(string: url)), byteCount: Self.content.count, hash: hash, key: nil)
+        let file = RemoteFile(url: try #require(URL(string: url)), byteCount: Self.content.count, hash: hash, key: nil)
         let download = FileDownload(
             file: file, rules: NetworkRules(allowsPrivateAddresses: isPrivate), fetcher: fetcher, deadline: deadline)
         let taken = Locked<[UInt8]>([])
         do throws(MediaError) {
             try await download.run { (bytes) throws(AttachmentError) in taken.withLock { $0.append(contentsOf: bytes) }
             }
-        } catch {
-            return error
-        }
+        } catch { return error }
         #expect(taken.withLock { $0 } == Self.content)
         return nil
     }
 
-    @Test("no request is made to where the rules don't let it go")
-    func refused() async throws {
+    @Test("no request is made to where the rules don't let it go") func refused() async throws {
         for (url, expected) in [
             ("http://example.com/a", MediaError.notSecure), ("ftp://example.com/a", .notSecure),
             ("file:///etc/passwd", .addressRefused), ("https://10.0.0.1/a", .addressRefused),
@@ -149,8 +142,7 @@ struct FetchingTests {
     }
 }
 
-@Suite("Where an extension goes")
-struct NetworkRulesTests {
+@Suite("Where an extension goes") struct NetworkRulesTests {
     private func refusal(_ text: String, private isPrivate: Bool = false) -> MediaError? {
         let rules = NetworkRules(allowsPrivateAddresses: isPrivate)
         do throws(MediaError) { try rules.check(URL(string: text)!) } catch { return error }
@@ -286,8 +278,7 @@ enum OddServer: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .endlessHead: .sends(ok + "X-A: ", again: piece)
         case .endless103: .sends("", again: "HTTP/1.1 103 X\r\n\r\n")
         case .endlessTrailers: .sends(ok + chunked + "0\r\n", again: "X-A: b\r\n")
-        case .unauthorized:
-            .sends("HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 0\r\n\r\n")
+        case .unauthorized: .sends("HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 0\r\n\r\n")
         case .twoLengths: .sends(ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab")
         }
     }

@@ -9,8 +9,7 @@ import Testing
 
 /// What ships, and what the simulator has in its place, before the same servers: one at a time, and with all the time in the
 /// world, since Linux's own loader takes a core for itself.
-@Suite("Each loader before hostile servers", .serialized)
-struct HostileServerTests {
+@Suite("Each loader before hostile servers", .serialized) struct HostileServerTests {
     private let server: MisbehavingServer
     private let folder: TemporaryFolder
     private let content = MediaStageTests.png()
@@ -27,8 +26,7 @@ struct HostileServerTests {
         let (original, sealed) = (folder.appending("original"), folder.appending(UUID().uuidString))
         try Data(content).write(to: original)
         let url = server.url("file", .hangs)
-        let attachment = try Sealer.sealAttachment(
-            original, to: sealed, at: url, id: "a", type: .png, isPlain: isPlain)
+        let attachment = try Sealer.sealAttachment(original, to: sealed, at: url, id: "a", type: .png, isPlain: isPlain)
         let stored = [UInt8](try Data(contentsOf: sealed))
         _ = server.url("file", manner(stored))
         _ = server.url("real", .serves(stored))
@@ -37,8 +35,7 @@ struct HostileServerTests {
             file: attachment.file, rules: NetworkRules(allowsPrivateAddresses: false), fetcher: loader.fetcher,
             deadline: .now + deadline)
         do throws(MediaError) {
-            try await download.run { (piece) throws(AttachmentError) in
-                bytes.withLock { $0.append(contentsOf: piece) }
+            try await download.run { (piece) throws(AttachmentError) in bytes.withLock { $0.append(contentsOf: piece) }
             }
         } catch {
             try await eventually("the connections are closed") { server.connectionCount == 0 }
@@ -79,8 +76,7 @@ struct HostileServerTests {
             ("flood", .file(.tooLarge), { .floods($0) }),
             ("packed", .file(.altered), { .servesWith($0, header: "Content-Encoding: gzip") }),
             ("loop", .tooManyRedirects, { _ in .redirects(to: "/file") }),
-            ("missing", .status(404), { _ in .answers(status: 404) }),
-            ("babble", .network, { _ in .babbles }),
+            ("missing", .status(404), { _ in .answers(status: 404) }), ("babble", .network, { _ in .babbles }),
             ("elsewhere", .notSecure, { _ in .redirects(to: "http://192.0.2.1/") }),
             ("into the house", .addressRefused, { _ in .redirects(to: "https://10.0.0.1/router") }),
         ]
@@ -110,9 +106,7 @@ struct HostileServerTests {
             #expect(error == .network || error == .file(.cut))
         }
         let url = server.url("cancelled", .hangs)
-        let task = Task {
-            try await loader.fetcher.answer(to: FetchRequest(url: url, deadline: .now + .seconds(600)))
-        }
+        let task = Task { try await loader.fetcher.answer(to: FetchRequest(url: url, deadline: .now + .seconds(600))) }
         try await eventually("the server is asked") { server.requests.contains("/cancelled") }
         task.cancel()
         await #expect(throws: MediaError.network) { try await task.value }

@@ -9,8 +9,7 @@ import UserNotifications
 
 @testable import PushService
 
-@Suite("Attachments on the device")
-struct MediaStageTests {
+@Suite("Attachments on the device") struct MediaStageTests {
     /// A phone, a web server, and a message with attachments.
     final class Scene {
         let fixture: Fixture
@@ -24,8 +23,7 @@ struct MediaStageTests {
         }
 
         /// Adds an attachment that lies at `path`; gives the stored file's bytes.
-        @discardableResult
-        func attach(
+        @discardableResult func attach(
             _ path: String, _ bytes: [UInt8] = MediaStageTests.png(), type: MediaType = .png, isPlain: Bool = false,
             manner: (([UInt8]) -> MisbehavingServer.Manner)? = nil,
             change: (inout Content.Attachment) -> Void = { _ in }
@@ -48,8 +46,7 @@ struct MediaStageTests {
         ///   - pause: how long after that: what is there is kept a moment later.
         func show(
             _ stages: [any ServiceStage] = [MediaStage()], expiringWhenReady count: Int? = nil,
-            after pause: Duration = .zero,
-            expiringAfter expiry: Duration? = nil
+            after pause: Duration = .zero, expiringAfter expiry: Duration? = nil
         ) async throws -> UNNotificationContent {
             let service = TestedService(fixture.configuration(stages: stages))
             service.environment = fixture.environment
@@ -176,8 +173,7 @@ struct MediaStageTests {
         try await scene.waitUntilQuiet(files: 1)
     }
 
-    @Test("on expiry what is there is delivered, and the other connections are closed")
-    func expiry() async throws {
+    @Test("on expiry what is there is delivered, and the other connections are closed") func expiry() async throws {
         try await lengthening(.milliseconds(100), "two files that are kept on expiry") { pause in
             let scene = try Scene()
             try scene.attach("one")

@@ -12,8 +12,7 @@ import Testing
     import Glibc
 #endif
 
-@Suite("The queue of receipts")
-struct ReceiptQueueTests {
+@Suite("The queue of receipts") struct ReceiptQueueTests {
     private let folder: TemporaryFolder
     private let queue: ReceiptQueue
     private let now = Timestamp.now()
@@ -56,8 +55,7 @@ struct ReceiptQueueTests {
         #expect(utimes(path(name), &times) == 0)
     }
 
-    @Test("keeps receipts in their order, with no key, each with the counts since the last")
-    func order() throws {
+    @Test("keeps receipts in their order, with no key, each with the counts since the last") func order() throws {
         queue.count(.expired)
         queue.count(.expired)
         queue.count(.unknownRecipient)
@@ -75,8 +73,7 @@ struct ReceiptQueueTests {
         }
     }
 
-    @Test("holds one receipt a message")
-    func once() throws {
+    @Test("holds one receipt a message") func once() throws {
         let message = MessageID.random()
         queue.count(.locked)
         add(draft(message))
@@ -87,8 +84,7 @@ struct ReceiptQueueTests {
         #expect(try counts().contains([.expired: 1]))
     }
 
-    @Test("holds 32, and lets the oldest go first")
-    func bounded() throws {
+    @Test("holds 32, and lets the oldest go first") func bounded() throws {
         let drafts = (0..<40).map { draft(after: Int64($0)) }
         for draft in drafts { add(draft) }
         #expect(queue.waiting().count == 32)
@@ -97,8 +93,7 @@ struct ReceiptQueueTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: queue.folder.path).count == 32)
     }
 
-    @Test("counts no more than fits, and holds on")
-    func saturated() throws {
+    @Test("counts no more than fits, and holds on") func saturated() throws {
         queue.count(.malformed)
         let bytes = [UInt8](repeating: OpenError.malformed.facts.number, count: 65_534)
         try DurableFiles.append(bytes, to: queue.folder.appending(path: "failures"))
@@ -111,8 +106,7 @@ struct ReceiptQueueTests {
         #expect(try counts()[1] == [.unknownRecipient: 1])
     }
 
-    @Test("carries on with what a process that was killed at any step has left")
-    func abandoned() throws {
+    @Test("carries on with what a process that was killed at any step has left") func abandoned() throws {
         for step in 0..<4 {
             let queue = ReceiptQueue(in: folder.appending("killed-\(step)"))
             let test = try ReceiptQueueTests(queue)
@@ -140,8 +134,7 @@ struct ReceiptQueueTests {
         }
     }
 
-    @Test("removes for good what was being removed when a process was killed")
-    func halfRemoved() throws {
+    @Test("removes for good what was being removed when a process was killed") func halfRemoved() throws {
         add()
         let name = try #require(queue.waiting().first)
         rename(path(name), path("gone.x"))
@@ -152,8 +145,7 @@ struct ReceiptQueueTests {
         #expect(queue.waiting().count == 1)
     }
 
-    @Test("throws away what is damaged, and nothing else in the folder")
-    func damaged() throws {
+    @Test("throws away what is damaged, and nothing else in the folder") func damaged() throws {
         for (index, bytes) in [
             Data(), Data("{}".utf8), Data(repeating: 0x7b, count: 5_000),
             Data(#"{"url":"http://evil.example/","due":1,"body":"AA"}"#.utf8), nil,
@@ -195,8 +187,7 @@ struct ReceiptQueueTests {
         #expect(try counts() == [[:]])
     }
 
-    @Test("of many processes' threads at once loses no receipt and counts nothing twice")
-    func crowd() async throws {
+    @Test("of many processes' threads at once loses no receipt and counts nothing twice") func crowd() async throws {
         let (queue, now) = (queue, now)
         let drafts = (0..<24).map { draft(after: Int64($0)) }
         await withTaskGroup(of: Void.self) { group in

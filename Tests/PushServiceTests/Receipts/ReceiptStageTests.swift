@@ -8,8 +8,7 @@ import UserNotifications
 
 @testable import PushService
 
-@Suite("The receipt stage")
-struct ReceiptStageTests {
+@Suite("The receipt stage") struct ReceiptStageTests {
     private let fixture: Fixture
     private let server: PostServer
     private var queue: ReceiptQueue { ReceiptQueue(in: fixture.folder.appending("SealedPush")) }
@@ -31,8 +30,7 @@ struct ReceiptStageTests {
     }
 
     /// One notification, from its arrival until nothing is left to do.
-    @discardableResult
-    private func show(
+    @discardableResult private func show(
         _ field: String, identifier: String = UUID().uuidString, stage: ReceiptStage = ReceiptStage(hosts: []),
         environment: DeviceEnvironment? = nil
     ) async -> UNNotificationContent {
@@ -66,8 +64,7 @@ struct ReceiptStageTests {
         #expect(names.isEmpty, "\(names)")
     }
 
-    @Test("posts to no host but the app's own, and never without TLS on a device")
-    func hosts() async throws {
+    @Test("posts to no host but the app's own, and never without TLS on a device") func hosts() async throws {
         let stage = ReceiptStage(hosts: ["push.example.com"])
         for url in ["https://elsewhere.example/r", "https://push.example.com.evil.example/", "https://10.0.0.1/"] {
             await show(try field(url), stage: stage)
@@ -83,8 +80,7 @@ struct ReceiptStageTests {
         #expect(server.heads.isEmpty)
     }
 
-    @Test("lets a receipt go that waits for a host which is the app's no more")
-    func hostOfOld() async throws {
+    @Test("lets a receipt go that waits for a host which is the app's no more") func hostOfOld() async throws {
         server.behave(.answers(500))
         await show(try field())
         #expect(queue.waiting().count == 1)
@@ -98,8 +94,7 @@ struct ReceiptStageTests {
         #expect(server.heads.count == 1)
     }
 
-    @Test("counts failures while no message asks for receipts, and costs nothing else")
-    func noRequest() async throws {
+    @Test("counts failures while no message asks for receipts, and costs nothing else") func noRequest() async throws {
         await show("garbage")
         await show(try fixture.seal())
         #expect(server.heads.isEmpty)
@@ -108,8 +103,7 @@ struct ReceiptStageTests {
         #expect(try receipts().map { $0.failures } == [[.malformed: 1]])
     }
 
-    @Test("counts a message once, however often the extension is called for it")
-    func repeated() async throws {
+    @Test("counts a message once, however often the extension is called for it") func repeated() async throws {
         let field = try field()
         await show("garbage")
         for _ in 0..<3 { #expect(await show(field, identifier: "same").body == "Hello") }
@@ -158,8 +152,7 @@ struct ReceiptStageTests {
         #expect(queue.waiting().isEmpty)
     }
 
-    @Test("keeps a receipt where nobody is there, and asks each address once in a run")
-    func nobody() async throws {
+    @Test("keeps a receipt where nobody is there, and asks each address once in a run") func nobody() async throws {
         let port = try PostServer().port
         let nobody = "http://127.0.0.1:\(port)/r"
         await show(try field(nobody))
@@ -171,8 +164,7 @@ struct ReceiptStageTests {
         #expect(queue.waiting().count == 2)
     }
 
-    @Test("delays nothing where the server hangs: the handler was called before")
-    func hanging() async throws {
+    @Test("delays nothing where the server hangs: the handler was called before") func hanging() async throws {
         server.behave(.hangs)
         let service = TestedService(fixture.configuration(stages: [ReceiptStage(hosts: [])]))
         service.environment = fixture.environment
@@ -197,8 +189,7 @@ struct ReceiptStageTests {
         #expect(queue.waiting().isEmpty)
     }
 
-    @Test("forgets a receipt that nobody took for a week")
-    func old() async throws {
+    @Test("forgets a receipt that nobody took for a week") func old() async throws {
         server.behave(.answers(500))
         await show(try field())
         server.behave(.answers(204))

@@ -7,8 +7,7 @@ import UserNotifications
 
 @testable import PushService
 
-@Suite("Placeholders")
-struct PlaceholderStageTests {
+@Suite("Placeholders") struct PlaceholderStageTests {
     private let fixture: Fixture
     private let values: SharedValues
 
@@ -29,8 +28,7 @@ struct PlaceholderStageTests {
         return await receive(Fixture.request(field: try fixture.seal(content)), service)
     }
 
-    @Test("are filled with the app's values, in title, subtitle and body")
-    func filled() async throws {
+    @Test("are filled with the app's values, in title, subtitle and body") func filled() async throws {
         try values.replaceAll(with: ["quote": "Less, but better.", "name": "Nina", "a.B-c_9": "x"])
         let shown = try await show(
             title: "For {{name}}", subtitle: "{{a.B-c_9}}{{name}}", body: "“{{quote}}”, {{name|somebody}} \u{1f600}")
@@ -39,8 +37,7 @@ struct PlaceholderStageTests {
         #expect(shown.body == "“Less, but better.”, Nina \u{1f600}")
     }
 
-    @Test("are ordinary text in a message that is no template")
-    func noTemplate() async throws {
+    @Test("are ordinary text in a message that is no template") func noTemplate() async throws {
         try values.replaceAll(with: ["quote": "Less, but better."])
         #expect(try await show(body: "{{quote}}", isTemplate: false).body == "{{quote}}")
     }
@@ -66,8 +63,7 @@ struct PlaceholderStageTests {
         #expect(try await show(title: "{{name|}}", body: "{{name|}}").body == "Open the app.")
     }
 
-    @Test("that are none stay as they are")
-    func none() async throws {
+    @Test("that are none stay as they are") func none() async throws {
         try values.replaceAll(with: ["a": "1", "quote": "Q"])
         let cases = [
             "{{a": "{{a", "a}}": "a}}", "{a}": "{a}", "{{ a }}": "{{ a }}", "{{}}": "{{}}", "{{|x}}": "{{|x}}",
@@ -80,8 +76,7 @@ struct PlaceholderStageTests {
         }
     }
 
-    @Test("in a value are not filled")
-    func noRecursion() async throws {
+    @Test("in a value are not filled") func noRecursion() async throws {
         try values.replaceAll(with: ["a": "{{b}}", "b": "{{a}}", "open": "{{", "close": "}}"])
         #expect(try await show(body: "{{a}} {{b}} {{open}}a{{close}}").body == "{{b}} {{a}} {{a}}")
     }
@@ -94,8 +89,7 @@ struct PlaceholderStageTests {
         #expect(shown.body == "a[31mbcd\n e f")
     }
 
-    @Test("end a text that grows too long, between two graphemes")
-    func long() async throws {
+    @Test("end a text that grows too long, between two graphemes") func long() async throws {
         try values.replaceAll(with: ["v": String(repeating: "👨‍👩‍👧‍👦", count: 163)])
         let shown = try await show(body: String(repeating: "{{v}}", count: 300))
         #expect(shown.body.utf8.count <= 8_192)
@@ -104,8 +98,7 @@ struct PlaceholderStageTests {
         #expect(shown.body.last == "…")
     }
 
-    @Test("of 64 KiB of braces are found in one pass")
-    func braces() {
+    @Test("of 64 KiB of braces are found in one pass") func braces() {
         for text in [String(repeating: "{", count: 65_000) + "}}", String(repeating: "{{a}", count: 16_000)] {
             #expect(Template(text).filled(maximumByteCount: 100_000) { _ in "V" } == text)
         }
@@ -133,8 +126,7 @@ struct PlaceholderStageTests {
     }
 }
 
-@Suite("Shared values")
-struct SharedValuesTests {
+@Suite("Shared values") struct SharedValuesTests {
     private let folder: TemporaryFolder
     private let values: SharedValues
 
@@ -143,8 +135,7 @@ struct SharedValuesTests {
         values = SharedValues(in: folder.appending("SealedPush"))
     }
 
-    @Test("are replaced as a whole, and refused beyond their limits, with the earlier ones kept")
-    func limits() throws {
+    @Test("are replaced as a whole, and refused beyond their limits, with the earlier ones kept") func limits() throws {
         #expect(values.all().isEmpty)
         try values.replaceAll(with: ["a": "1", "b": ""])
         let long = String(repeating: "é", count: 2_048)
@@ -163,8 +154,7 @@ struct SharedValuesTests {
         #expect(values.all().isEmpty)
     }
 
-    @Test("that are written at once by many are one writer's, whole")
-    func atOnce() async throws {
+    @Test("that are written at once by many are one writer's, whole") func atOnce() async throws {
         await withTaskGroup(of: Void.self) { group in
             for writer in 0..<8 {
                 group.addTask { [values] in
@@ -183,10 +173,8 @@ struct SharedValuesTests {
     }
 }
 
-@Suite("A default body")
-struct DefaultBodyStageTests {
-    @Test("is shown where the message has none that a person could see, and nowhere else")
-    func shown() async throws {
+@Suite("A default body") struct DefaultBodyStageTests {
+    @Test("is shown where the message has none that a person could see, and nowhere else") func shown() async throws {
         let fixture = try Fixture()
         try fixture.beginLedger()
         for (body, expected) in [(nil, "Open to see."), (" \u{200b}", "Open to see."), ("Text", "Text")] {

@@ -6,8 +6,7 @@ import UserNotifications
 @testable import PushSimulator
 @testable import device_simulator
 
-@Suite("The lock screen as a painted picture")
-struct PainterTests {
+@Suite("The lock screen as a painted picture") struct PainterTests {
     private func picture(_ deliveries: [LockScreenPicture.Delivery]) throws -> Raster {
         try Raster(png: LockScreenPicture(deliveries, appName: "App").png())
     }
@@ -33,8 +32,7 @@ struct PainterTests {
         #expect(right.allSatisfy { $0 > 320 })
     }
 
-    @Test("the picture cuts long text: forty lines are as high as four, and four higher than three")
-    func cut() throws {
+    @Test("the picture cuts long text: forty lines are as high as four, and four higher than three") func cut() throws {
         func height(_ lineCount: Int) throws -> Int {
             let body = (0..<lineCount).map { "line \($0)" }.joined(separator: "\n")
             // Under the phone's smallest height nothing would be seen of it: twelve such cards.
@@ -49,8 +47,7 @@ struct PainterTests {
         #expect(try picture(deliveries).height == four)
     }
 
-    @Test("the picture shows the outcome's color")
-    func colors() throws {
+    @Test("the picture shows the outcome's color") func colors() throws {
         let picture = try picture([Pushes.delivery(Pushes.shown("T", "b"), .original)])
         let isRed = (0..<picture.height).contains { y in
             let color = picture[1_010, y]
@@ -59,8 +56,7 @@ struct PainterTests {
         #expect(isRed)
     }
 
-    @Test("the picture has the attachment's thumbnail at the right of the card")
-    func thumbnail() throws {
+    @Test("the picture has the attachment's thumbnail at the right of the card") func thumbnail() throws {
         let folder = try TemporaryFolder()
         let file = folder.appending("a.png")
         try #require(Raster(width: 300, height: 300, stripes: [[0, 200, 0]]).png).write(to: file)
@@ -81,8 +77,7 @@ struct PainterTests {
         let deliveries = (0..<70).map { index in
             Pushes.delivery(
                 Pushes.shown(text, subtitle: text, text, thread: "\(index)", level: .timeSensitive), .original,
-                reason: text,
-                note: text, name: text)
+                reason: text, note: text, name: text)
         }
         // The height is in the file's header. Cairo's own limit is 32,767.
         let png = try LockScreenPicture(deliveries, appName: text).png()

@@ -6,14 +6,12 @@ import Testing
 
 @testable import device_simulator
 
-@Suite("device-simulator deliver --picture", .blocking)
-struct PictureCommandTests {
+@Suite("device-simulator deliver --picture", .blocking) struct PictureCommandTests {
     private let device: Device
 
     init() throws { device = try Device() }
 
-    @Test("deliver --picture draws one screen of all pushes, for its owner's eyes alone")
-    func drawing() throws {
+    @Test("deliver --picture draws one screen of all pushes, for its owner's eyes alone") func drawing() throws {
         let good = try device.file(device.seal(Content(title: "Nina", body: "Lunch at one?")))
         let png = device.folder.appending("a.png")
         let result = try Program("device-simulator").run(
@@ -25,8 +23,7 @@ struct PictureCommandTests {
         #expect(try Raster(png: Data(contentsOf: png)).width > 1_000)
     }
 
-    @Test("a picture that can't be written is refused before anything is delivered")
-    func refused() throws {
+    @Test("a picture that can't be written is refused before anything is delivered") func refused() throws {
         let push = try device.file(device.seal())
         let there = try device.folder.write("mine", to: "there")
         for (file, words) in [

@@ -33,8 +33,7 @@ enum Pushes {
     }
 
     static func nothing(_ note: String) -> LockScreenPicture.Delivery {
-        LockScreenPicture.Delivery(
-            name: "push.apns", identifier: "nothing", push: DeliveredPush(notShownBecause: note))
+        LockScreenPicture.Delivery(name: "push.apns", identifier: "nothing", push: DeliveredPush(notShownBecause: note))
     }
 
     static func attachment(_ file: URL, type: String = "public.png") -> ShownAttachment {

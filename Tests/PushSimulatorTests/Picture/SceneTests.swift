@@ -5,10 +5,8 @@ import UserNotifications
 @testable import PushSimulator
 @testable import device_simulator
 
-@Suite("What a picture of the lock screen says")
-struct SceneTests {
-    @Test("a picture has a card for what each push shows, and a caption for what became of it")
-    func outcomes() {
+@Suite("What a picture of the lock screen says") struct SceneTests {
+    @Test("a picture has a card for what each push shows, and a caption for what became of it") func outcomes() {
         let scene = Pushes.scene([
             Pushes.delivery(Pushes.shown("One", "first", thread: "1"), name: "one.apns"),
             Pushes.delivery(Pushes.shown("", "There is news", thread: "2"), .safeDefault, reason: "replayed"),
@@ -40,8 +38,7 @@ struct SceneTests {
         #expect(lines.contains("in the stack below 3") && lines.contains("replaced by 5"))
     }
 
-    @Test("captions tell of sound, badge and a dark screen, and a card of what is time sensitive")
-    func hints() {
+    @Test("captions tell of sound, badge and a dark screen, and a card of what is time sensitive") func hints() {
         let content = UNMutableNotificationContent()
         content.body = "Now"
         content.badge = 7
@@ -54,8 +51,7 @@ struct SceneTests {
         #expect(passive.captions.first?.lines.last?.contains("the screen stays dark") == true)
     }
 
-    @Test("a picture leaves out what no screen could show: 30 conversations and 60 captions are enough")
-    func many() {
+    @Test("a picture leaves out what no screen could show: 30 conversations and 60 captions are enough") func many() {
         let scene = Pushes.scene((0..<150).map { Pushes.delivery(Pushes.shown("T", "b\($0)", thread: "\($0)")) })
         #expect(scene.cards.count == 30 && scene.hiddenCardCount == 120 && scene.cards.first?.body == "b149")
         #expect(scene.captions.count == 60 && scene.hiddenCaptionCount == 90)

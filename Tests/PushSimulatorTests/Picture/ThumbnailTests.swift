@@ -6,8 +6,7 @@ import Testing
 @testable import PushSimulator
 @testable import device_simulator
 
-@Suite("A thumbnail")
-struct ThumbnailTests {
+@Suite("A thumbnail") struct ThumbnailTests {
     private let folder: TemporaryFolder
     private static let red: [UInt8] = [250, 10, 10]
     private static let blue: [UInt8] = [10, 10, 250]
@@ -24,8 +23,7 @@ struct ThumbnailTests {
         zip(color, other).allSatisfy { abs(Int($0) - Int($1)) < 40 }
     }
 
-    @Test("a thumbnail is the middle square of a picture")
-    func square() throws {
+    @Test("a thumbnail is the middle square of a picture") func square() throws {
         // Red, blue, red, and wider than high.
         let picture = Raster(width: 800, height: 200, stripes: [Self.red, Self.blue, Self.blue, Self.red])
         let file = try #require(picture.png)
@@ -34,8 +32,7 @@ struct ThumbnailTests {
         for x in [4, 66, 127] { #expect(isNear(middle[x, 66], Self.blue)) }
     }
 
-    @Test("of a tiny picture is made larger")
-    func tiny() throws {
+    @Test("of a tiny picture is made larger") func tiny() throws {
         let file = try #require(Raster(width: 1, height: 1, stripes: [Self.red]).png)
         #expect(isNear(try #require(try thumbnail(file))[66, 66], Self.red))
     }
@@ -76,8 +73,7 @@ struct ThumbnailTests {
         #expect(try thumbnail(try #require(PNGImage.file(huge))) == nil)
     }
 
-    @Test("of a damaged file traps never: cut anywhere, or with any byte changed")
-    func damaged() throws {
+    @Test("of a damaged file traps never: cut anywhere, or with any byte changed") func damaged() throws {
         var random = SeededGenerator()
         let picture = Raster(width: 64, height: 48, stripes: (0..<64).map { _ in random.bytes(3) })
         let file = try #require(picture.png)

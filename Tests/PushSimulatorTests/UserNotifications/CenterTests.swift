@@ -2,8 +2,7 @@ import Foundation
 import Testing
 import UserNotifications
 
-@Suite("A notification center")
-struct CenterTests {
+@Suite("A notification center") struct CenterTests {
     private let center = UNUserNotificationCenter()
 
     private func request(_ identifier: String) -> UNNotificationRequest {
@@ -26,8 +25,7 @@ struct CenterTests {
         #expect(await center.deliveredNotifications().map(\.request.identifier) == ["a"])
     }
 
-    @Test("the center has Apple's raw values in its options")
-    func rawValues() {
+    @Test("the center has Apple's raw values in its options") func rawValues() {
         let options: [UNAuthorizationOptions] = [.badge, .sound, .alert]
         #expect(options.map(\.rawValue) == [1, 2, 4])
     }

@@ -2,8 +2,7 @@ import Foundation
 import Testing
 import UserNotifications
 
-@Suite("Content")
-struct ContentTests {
+@Suite("Content") struct ContentTests {
     private func filled() -> UNMutableNotificationContent {
         let content = UNMutableNotificationContent()
         content.badge = 3
@@ -22,8 +21,7 @@ struct ContentTests {
         return content
     }
 
-    @Test("content that is empty has Apple's values for what is absent")
-    func defaults() {
+    @Test("content that is empty has Apple's values for what is absent") func defaults() {
         let content = UNNotificationContent()
         #expect(content.attachments.isEmpty)
         #expect(content.badge == nil)
@@ -40,8 +38,7 @@ struct ContentTests {
         #expect(content.filterCriteria == nil)
     }
 
-    @Test("content copied from mutable content is an immutable snapshot")
-    func copy() throws {
+    @Test("content copied from mutable content is an immutable snapshot") func copy() throws {
         let content = filled()
         let copy = try #require(content.copy() as? UNNotificationContent)
         #expect(!(copy is UNMutableNotificationContent))
@@ -51,8 +48,7 @@ struct ContentTests {
         #expect(copy != content)
     }
 
-    @Test("content copied mutably can change without the original")
-    func mutableCopy() throws {
+    @Test("content copied mutably can change without the original") func mutableCopy() throws {
         let original = filled()
         for source in [original, try #require(original.copy() as? UNNotificationContent)] {
             let copy = try #require(source.mutableCopy() as? UNMutableNotificationContent)
@@ -63,16 +59,14 @@ struct ContentTests {
         }
     }
 
-    @Test("content is equal by value and hashes alike")
-    func equality() {
+    @Test("content is equal by value and hashes alike") func equality() {
         #expect(filled() == filled())
         #expect(filled().hash == filled().hash)
         #expect(UNNotificationContent() == UNMutableNotificationContent())
         #expect(!UNNotificationContent().isEqual("content"))
     }
 
-    @Test("content differs when any one value differs")
-    func everyValueCounts() {
+    @Test("content differs when any one value differs") func everyValueCounts() {
         let changes: [(UNMutableNotificationContent) -> Void] = [
             { $0.badge = 4 }, { $0.body = "" }, { $0.categoryIdentifier = "" }, { $0.launchImageName = "" },
             { $0.sound = .default }, { $0.subtitle = "" }, { $0.threadIdentifier = "" }, { $0.title = "" },
@@ -87,8 +81,7 @@ struct ContentTests {
         }
     }
 
-    @Test("content of a request is a snapshot")
-    func requestSnapshot() {
+    @Test("content of a request is a snapshot") func requestSnapshot() {
         let content = filled()
         let request = UNNotificationRequest(identifier: "1", content: content, trigger: nil)
         content.body = "changed"
@@ -98,8 +91,7 @@ struct ContentTests {
         #expect(request != UNNotificationRequest(identifier: "2", content: filled(), trigger: nil))
     }
 
-    @Test("content of a remote notification has a trigger that never repeats")
-    func trigger() {
+    @Test("content of a remote notification has a trigger that never repeats") func trigger() {
         #expect(!UNPushNotificationTrigger().repeats)
         #expect(UNPushNotificationTrigger() == UNPushNotificationTrigger())
         let content = UNNotificationContent()

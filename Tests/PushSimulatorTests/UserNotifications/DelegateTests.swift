@@ -21,9 +21,7 @@ private final class AsyncDelegate: NSObject, UNUserNotificationCenterDelegate {
 
     init(_ answered: @escaping @Sendable (String) -> Void) { self.answered = answered }
 
-    func userNotificationCenter(
-        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
-    ) async {
+    func userNotificationCenter(_ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse) async {
         answered(response.actionIdentifier)
     }
 }
@@ -37,8 +35,7 @@ private final class ShowingDelegate: NSObject, UNUserNotificationCenterDelegate 
     }
 }
 
-@Suite("A delegate")
-struct DelegateTests {
+@Suite("A delegate") struct DelegateTests {
     private let center = UNUserNotificationCenter()
 
     private func notification() -> UNNotification {
@@ -48,18 +45,15 @@ struct DelegateTests {
     }
 
     private func response() -> UNNotificationResponse {
-        UNNotificationResponse(
-            notification: notification(), actionIdentifier: UNNotificationDefaultActionIdentifier)
+        UNNotificationResponse(notification: notification(), actionIdentifier: UNNotificationDefaultActionIdentifier)
     }
 
-    @Test("a delegate that implements nothing may be asked all the same")
-    func silent() async {
+    @Test("a delegate that implements nothing may be asked all the same") func silent() async {
         let delegate: any UNUserNotificationCenterDelegate = SilentDelegate()
         await delegate.userNotificationCenter(center, didReceive: response())
     }
 
-    @Test("a delegate with completion handlers is reached through the async calls")
-    func handlers() async {
+    @Test("a delegate with completion handlers is reached through the async calls") func handlers() async {
         let delegate = HandlerDelegate()
         let system: any UNUserNotificationCenterDelegate = delegate
         await system.userNotificationCenter(center, didReceive: response())
@@ -77,16 +71,14 @@ struct DelegateTests {
         #expect(options == [0, 27])
     }
 
-    @Test("a delegate that is async answers itself")
-    func async() async {
+    @Test("a delegate that is async answers itself") func async() async {
         await confirmation { answered in
             let delegate: any UNUserNotificationCenterDelegate = AsyncDelegate { _ in answered() }
             await delegate.userNotificationCenter(center, didReceive: response())
         }
     }
 
-    @Test("a delegate is held weakly by its center")
-    func weakness() {
+    @Test("a delegate is held weakly by its center") func weakness() {
         var delegate: SilentDelegate? = SilentDelegate()
         center.delegate = delegate
         #expect(center.delegate === delegate)

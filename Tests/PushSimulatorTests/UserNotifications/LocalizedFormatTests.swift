@@ -2,8 +2,7 @@ import Foundation
 import Testing
 import UserNotifications
 
-@Suite("A localized text")
-struct LocalizedFormatTests {
+@Suite("A localized text") struct LocalizedFormatTests {
     @Test(
         "takes its arguments in order or by position",
         arguments: [

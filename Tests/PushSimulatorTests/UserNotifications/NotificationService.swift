@@ -6,36 +6,28 @@ final class NotificationService: UNNotificationServiceExtension {
     var bestAttemptContent: UNMutableNotificationContent?
 
     override func didReceive(
-        _ request: UNNotificationRequest,
-        withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
+        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
         self.contentHandler = contentHandler
         bestAttemptContent = (request.content.mutableCopy() as? UNMutableNotificationContent)
 
         if let bestAttemptContent {
             bestAttemptContent.title = "\(bestAttemptContent.title) [modified]"
-            if bestAttemptContent.categoryIdentifier != "slow" {
-                contentHandler(bestAttemptContent)
-            }
+            if bestAttemptContent.categoryIdentifier != "slow" { contentHandler(bestAttemptContent) }
         }
     }
 
     override func serviceExtensionTimeWillExpire() {
-        if let contentHandler, let bestAttemptContent {
-            contentHandler(bestAttemptContent)
-        }
+        if let contentHandler, let bestAttemptContent { contentHandler(bestAttemptContent) }
     }
 }
 
 /// An extension that works on in a task, with the hand-over that Swift 6 mode asks for.
 final class AsyncNotificationService: UNNotificationServiceExtension {
-    override init() {
-        super.init()
-    }
+    override init() { super.init() }
 
     override func didReceive(
-        _ request: UNNotificationRequest,
-        withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
+        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
         nonisolated(unsafe) let deliver = contentHandler
         nonisolated(unsafe) let content = request.content

@@ -2,8 +2,7 @@ import Foundation
 import Testing
 import UserNotifications
 
-@Suite("A service extension")
-struct ServiceExtensionTests {
+@Suite("A service extension") struct ServiceExtensionTests {
     private func request(category: String = "") -> UNNotificationRequest {
         let content = UNMutableNotificationContent()
         content.title = "New message"
@@ -22,8 +21,7 @@ struct ServiceExtensionTests {
         #expect(request.content.title == "New message")
     }
 
-    @Test("a service extension of the template's shape answers with its best attempt when time is over")
-    func expiry() {
+    @Test("a service extension of the template's shape answers with its best attempt when time is over") func expiry() {
         let service = NotificationService()
         var answers: [UNNotificationContent] = []
         service.didReceive(request(category: "slow")) { answers.append($0) }
@@ -32,16 +30,14 @@ struct ServiceExtensionTests {
         #expect(answers.map(\.title) == ["New message [modified]"])
     }
 
-    @Test("a service extension may answer from a task")
-    func task() async {
+    @Test("a service extension may answer from a task") func task() async {
         let body = await withCheckedContinuation { continuation in
             AsyncNotificationService().didReceive(request()) { continuation.resume(returning: $0.body) }
         }
         #expect(body == "Hello")
     }
 
-    @Test("a service extension that overrides nothing answers with what came")
-    func base() {
+    @Test("a service extension that overrides nothing answers with what came") func base() {
         var answer: UNNotificationContent?
         let service = UNNotificationServiceExtension()
         service.didReceive(request()) { answer = $0 }

@@ -2,12 +2,10 @@ import Foundation
 import Testing
 import UserNotifications
 
-@Suite("A sound")
-struct SoundTests {
+@Suite("A sound") struct SoundTests {
     private let bell = UNNotificationSoundName("bell.caf")
 
-    @Test("a sound made by each factory carries its facts")
-    func factories() {
+    @Test("a sound made by each factory carries its facts") func factories() {
         expect(.default, nil)
         expect(.defaultCritical, nil, isCritical: true)
         expect(.defaultRingtone, nil, isRingtone: true)
@@ -38,8 +36,7 @@ struct SoundTests {
         #expect(UNNotificationSound.criticalSoundNamed(bell, withAudioVolume: asked).volume == given)
     }
 
-    @Test("a sound is equal by value, and copies to itself")
-    func value() {
+    @Test("a sound is equal by value, and copies to itself") func value() {
         let sounds: [UNNotificationSound] = [
             .default, .defaultCritical, .defaultRingtone, .defaultCriticalSound(withAudioVolume: 0.5),
             UNNotificationSound(named: bell), .criticalSoundNamed(bell), .ringtoneSoundNamed(bell),

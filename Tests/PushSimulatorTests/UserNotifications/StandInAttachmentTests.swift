@@ -2,8 +2,7 @@ import Foundation
 import Testing
 import UserNotifications
 
-@Suite("An attachment")
-final class StandInAttachmentTests {
+@Suite("An attachment") final class StandInAttachmentTests {
     private let folder: URL
 
     init() throws {
@@ -11,9 +10,7 @@ final class StandInAttachmentTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    deinit {
-        try? FileManager.default.removeItem(at: folder)
-    }
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func file(_ name: String) throws -> URL {
         let url = folder.appendingPathComponent(name)
@@ -38,16 +35,14 @@ final class StandInAttachmentTests {
         #expect(attachment.maximumByteCount == megabytes * 1_000_000)
     }
 
-    @Test("an attachment believes a type hint more than the extension")
-    func typeHint() throws {
+    @Test("an attachment believes a type hint more than the extension") func typeHint() throws {
         let options = [UNNotificationAttachmentOptionsTypeHintKey: "public.png"]
         #expect(try UNNotificationAttachment(identifier: "", url: file("a.mov"), options: options).type == "public.png")
         let hint = [UNNotificationAttachmentOptionsTypeHintKey: "public.plain-text" as NSString]
         #expect(try refusal(file("a.png"), options: hint) == .attachmentUnrecognizedType)
     }
 
-    @Test("an attachment needs a file URL of a readable regular file")
-    func invalidURL() throws {
+    @Test("an attachment needs a file URL of a readable regular file") func invalidURL() throws {
         let folderWithExtension = folder.appendingPathComponent("folder.png")
         try FileManager.default.createDirectory(at: folderWithExtension, withIntermediateDirectories: false)
         let web = try #require(URL(string: "https://example.com/a.png"))
@@ -61,14 +56,12 @@ final class StandInAttachmentTests {
         #expect(try refusal(file(name)) == .attachmentUnrecognizedType)
     }
 
-    @Test("an attachment tells what its options say about the thumbnail")
-    func thumbnail() throws {
+    @Test("an attachment tells what its options say about the thumbnail") func thumbnail() throws {
         let options: [AnyHashable: Any] = [
             UNNotificationAttachmentOptionsThumbnailHiddenKey: NSNumber(value: true),
             UNNotificationAttachmentOptionsThumbnailClippingRectKey: [
                 "X": 0, "Y": 0.25, "Width": NSNumber(value: 1), "Height": CGFloat(0.5),
-            ] as [String: Any],
-            UNNotificationAttachmentOptionsThumbnailTimeKey: ["value": 300, "timescale": 600],
+            ] as [String: Any], UNNotificationAttachmentOptionsThumbnailTimeKey: ["value": 300, "timescale": 600],
         ]
         let thumbnail = try UNNotificationAttachment(identifier: "", url: file("a.mp4"), options: options).thumbnail
         #expect(thumbnail.isHidden)
@@ -81,11 +74,9 @@ final class StandInAttachmentTests {
         #expect(plain.time == nil)
     }
 
-    @Test("an attachment is equal by value, also within content")
-    func value() throws {
+    @Test("an attachment is equal by value, also within content") func value() throws {
         let options: [AnyHashable: Any] = [
-            UNNotificationAttachmentOptionsThumbnailHiddenKey: true,
-            UNNotificationAttachmentOptionsThumbnailTimeKey: 2,
+            UNNotificationAttachmentOptionsThumbnailHiddenKey: true, UNNotificationAttachmentOptionsThumbnailTimeKey: 2,
             UNNotificationAttachmentOptionsThumbnailClippingRectKey: ["X": 0, "Y": 0, "Width": 1, "Height": 0.5],
         ]
         let url = try file("a b.png")
@@ -105,7 +96,5 @@ private func refusal(_ url: URL, options: [AnyHashable: Any]? = nil) -> UNError.
     do {
         _ = try UNNotificationAttachment(identifier: "", url: url, options: options)
         return nil
-    } catch {
-        return (error as? UNError)?.code
-    }
+    } catch { return (error as? UNError)?.code }
 }

@@ -5,8 +5,7 @@ import Testing
 
 @testable import SealedPush
 
-@Suite("An attachment's entry")
-struct AttachmentEntryTests {
+@Suite("An attachment's entry") struct AttachmentEntryTests {
     private static let hash = String(repeating: "A", count: 43)
     private static let entry =
         #"{"id":"a","url":"https://example.com/f","size":141,"hash":"\#(hash)","key":"\#(hash)","type":"image/png"}"#
@@ -15,8 +14,7 @@ struct AttachmentEntryTests {
         Array(#"{"alert":{"body":"b"},"attachments":\#(attachments)}"#.utf8)
     }
 
-    @Test("comes back the same, with all that it can say")
-    func roundTrip() throws {
+    @Test("comes back the same, with all that it can say") func roundTrip() throws {
         let file = RemoteFile(
             url: URL(string: "https://example.com/a%20b?c=d")!, byteCount: 141, hash: (0..<32).map { $0 },
             key: AttachmentKey())
@@ -46,8 +44,7 @@ struct AttachmentEntryTests {
             ("https://", "https://u:p@", "url"), ("https://example.com/f", "https:///f", "url"),
             ("image/png", "image/webp", "type"), (#""key""#, #""kex""#, "-key"),
             (#""key":"A"#, #""plain":true,"key":"A"#, "key"), (#""key":""#, #""key":"A"#, "key"),
-            (#""hash":""#, #""hash":"B"#, "hash"),
-            (#""type""#, #""thumbnail":{"clip":[0,0,2,1]},"type""#, "thumbnail"),
+            (#""hash":""#, #""hash":"B"#, "hash"), (#""type""#, #""thumbnail":{"clip":[0,0,2,1]},"type""#, "thumbnail"),
             (#""type""#, #""thumbnail":1,"type""#, "thumbnail"),
             (#""type""#, #""thumbnail":{"time":-1},"type""#, "thumbnail"),
         ])
@@ -64,8 +61,7 @@ struct AttachmentEntryTests {
         #expect(content.alert.body == "b")
     }
 
-    @Test("that is made with a wrong value can't be sealed: the error names the member")
-    func made() throws {
+    @Test("that is made with a wrong value can't be sealed: the error names the member") func made() throws {
         let good = try Content(parsing: Self.json("[\(Self.entry)]"))
         try good.checkForSealing()
         let changes: [(String, (inout Content.Attachment) -> Void)] = [
@@ -82,8 +78,7 @@ struct AttachmentEntryTests {
         }
     }
 
-    @Test("of the same ID as another, or beyond the sixteenth, is left out")
-    func tooMany() throws {
+    @Test("of the same ID as another, or beyond the sixteenth, is left out") func tooMany() throws {
         let json = Self.json("[\(Self.entry),\(Self.entry)]")
         let twice = try Content(opening: json)
         #expect(twice.attachments.count == 1)
@@ -112,8 +107,7 @@ struct AttachmentEntryTests {
         #expect(throws: ContentError.invalid("attachments\(place)")) { try Content(parsing: Self.json(text)) }
     }
 
-    @Test("an overflow that is not encrypted, or too large, is none")
-    func overflow() throws {
+    @Test("an overflow that is not encrypted, or too large, is none") func overflow() throws {
         func overflow(_ text: String) throws -> Overflow? {
             let json = Array(#"{"alert":{"body":"b"},"overflow":\#(text)}"#.utf8)
             let opened = try Content(opening: json).overflow
@@ -126,8 +120,7 @@ struct AttachmentEntryTests {
         #expect(try overflow(good.replacingOccurrences(of: #""key":"\#(Self.hash)""#, with: #""plain":true"#)) == nil)
     }
 
-    @Test("each kind of file is known by its name, and by its first bytes alone")
-    func kinds() {
+    @Test("each kind of file is known by its name, and by its first bytes alone") func kinds() {
         let starts: [(MediaType, [UInt8])] = [
             (.png, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]), (.gif, Array("GIF89a......".utf8)),
             (.jpeg, [0xff, 0xd8, 0xff, 0xe0, 0, 16, 74, 70, 73, 70, 0, 1]), (.wave, Array("RIFF....WAVE".utf8)),
@@ -150,10 +143,8 @@ struct AttachmentEntryTests {
     }
 }
 
-@Suite("The vectors of encrypted files")
-struct AttachmentVectorTests {
-    @Test("open, or do not, as each file of Tests/Vectors/Attachments says")
-    func vectors() throws {
+@Suite("The vectors of encrypted files") struct AttachmentVectorTests {
+    @Test("open, or do not, as each file of Tests/Vectors/Attachments says") func vectors() throws {
         var outcomes: [String: Int] = [:]
         for file in try Checkout.files(in: "Tests/Vectors/Attachments", ending: ".txt") {
             var fields: [String: String] = [:]

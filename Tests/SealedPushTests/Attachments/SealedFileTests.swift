@@ -5,8 +5,7 @@ import Testing
 
 @testable import SealedPush
 
-@Suite("An encrypted file")
-struct SealedFileTests {
+@Suite("An encrypted file") struct SealedFileTests {
     /// Encrypts in memory; the stored bytes and what the content would say of them.
     static func seal(_ plaintext: [UInt8], key: AttachmentKey? = AttachmentKey()) throws -> (
         stored: [UInt8], file: RemoteFile
@@ -76,15 +75,13 @@ struct SealedFileTests {
         }
     }
 
-    @Test("byte by byte it opens, too")
-    func bytewise() throws {
+    @Test("byte by byte it opens, too") func bytewise() throws {
         let plaintext = Self.bytes(300)
         let (stored, file) = try Self.seal(plaintext)
         #expect(try Self.open(file, stored, portions: [1]) == plaintext)
     }
 
-    @Test("with any bit flipped it is refused, by the hash and, where the hash fits, by the key")
-    func bits() throws {
+    @Test("with any bit flipped it is refused, by the hash and, where the hash fits, by the key") func bits() throws {
         let plaintext = Self.bytes(100)
         let (stored, file) = try Self.seal(plaintext)
         for bit in 0..<(stored.count * 8) {
@@ -97,8 +94,7 @@ struct SealedFileTests {
         }
     }
 
-    @Test("at every other length it is refused")
-    func cut() throws {
+    @Test("at every other length it is refused") func cut() throws {
         let (stored, file) = try Self.seal(Self.bytes(200))
         for count in 0..<stored.count {
             #expect(throws: AttachmentError.cut) { try Self.open(file, Array(stored[..<count])) }
@@ -146,13 +142,11 @@ struct SealedFileTests {
             sealing.seal(UnsafeRawBufferPointer(start: nil, count: 0), isFinal: true, into: last)
         }
         let url = try #require(URL(string: "https://example.com/f"))
-        let file = RemoteFile(
-            url: url, byteCount: stored.count, hash: BLAKE2b.hash(stored, byteCount: 32), key: key)
+        let file = RemoteFile(url: url, byteCount: stored.count, hash: BLAKE2b.hash(stored, byteCount: 32), key: key)
         #expect(throws: AttachmentError.altered) { _ = try Self.open(file, stored) }
     }
 
-    @Test("another key opens nothing, and no key is ever printed")
-    func keys() throws {
+    @Test("another key opens nothing, and no key is ever printed") func keys() throws {
         let (stored, file) = try Self.seal(Self.bytes(100))
         var other = file
         other.key = AttachmentKey()
@@ -166,8 +160,7 @@ struct SealedFileTests {
         #expect(!dumped.contains(text))
     }
 
-    @Test("has no length that no content gives")
-    func layout() {
+    @Test("has no length that no content gives") func layout() {
         var seen: Set<Int> = []
         for count in 0...200_000 {
             let sealed = SealedFileLayout(plaintextByteCount: count).sealedByteCount

@@ -4,14 +4,12 @@ import Testing
 
 @testable import SealedPush
 
-@Suite("A chart in the content")
-struct ChartTests {
+@Suite("A chart in the content") struct ChartTests {
     static let full = PushChart(
         .bar, points: [1, 2.5, nil, -3, 1e300], labels: ["Mon", "日曜"], prefix: "$", suffix: " km",
         color: .rgb(PushChart.RGB(red: 10, green: 132, blue: 255)), hasAxes: false)
 
-    @Test("comes back the same, whichever its kind and color")
-    func roundTrip() throws {
+    @Test("comes back the same, whichever its kind and color") func roundTrip() throws {
         for kind in PushChart.Kind.allCases {
             for color in [PushChart.Color.accent, .trend, .rgb(PushChart.RGB(red: 0, green: 1, blue: 255))] {
                 var content = Content(title: "a")
@@ -28,8 +26,7 @@ struct ChartTests {
         }
     }
 
-    @Test("is written as the Specification says, what is usual left out")
-    func json() {
+    @Test("is written as the Specification says, what is usual left out") func json() {
         var content = Content(title: "a")
         content.chart = PushChart(.line, points: [1, 2.5, nil, 3.0])
         #expect(text(content) == #"{"alert":{"title":"a"},"chart":{"kind":"line","points":[1,2.5,null,3]}}"#)
@@ -42,8 +39,7 @@ struct ChartTests {
         #expect(text(content) == #"{"alert":{"title":"a"}}"#)
     }
 
-    @Test("that breaks a limit can't be sealed")
-    func limits() throws {
+    @Test("that breaks a limit can't be sealed") func limits() throws {
         let changes: [(String, (inout PushChart) -> Void)] = [
             ("points", { $0.points = [] }), ("points", { $0.points = [nil] }),
             ("points", { $0.points = Array(repeating: 1, count: 1_025) }),
@@ -69,8 +65,7 @@ struct ChartTests {
         try content.checkForSealing()
     }
 
-    @Test("that can't be read costs only itself, and can't be sealed")
-    func unreadable() throws {
+    @Test("that can't be read costs only itself, and can't be sealed") func unreadable() throws {
         let json = Array(#"{"alert":{"title":"a"},"chart":{"kind":"line"}}"#.utf8)
         let content = try Content(opening: json)
         #expect(content.alert.title == "a")
@@ -78,8 +73,7 @@ struct ChartTests {
         #expect(throws: ContentError.missing("chart.points")) { try Content(parsing: json) }
     }
 
-    @Test("reads, or does not, as each file of Tests/Vectors/Charts says")
-    func vectors() throws {
+    @Test("reads, or does not, as each file of Tests/Vectors/Charts says") func vectors() throws {
         var counts: [String: Int] = [:]
         for file in try Checkout.files(in: "Tests/Vectors/Charts", ending: ".txt") {
             let vector = try NamedLines(file)

@@ -2,31 +2,22 @@ import Testing
 
 @testable import SealedPush
 
-@Suite("Content that is about to be sealed")
-struct ContentChecksTests {
-    @Test("passes with every key, and with nothing but text")
-    func passes() {
+@Suite("Content that is about to be sealed") struct ContentChecksTests {
+    @Test("passes with every key, and with nothing but text") func passes() {
         #expect(refusal(ContentJSONTests.full) == nil)
         #expect(refusal(Content(body: "x")) == nil)
     }
 
-    @Test("is refused with a value that no receiver would take, by that key's name")
-    func refused() {
+    @Test("is refused with a value that no receiver would take, by that key's name") func refused() {
         let changes: [(String, @Sendable (inout Content) -> Void)] = [
             ("collapse-id", { $0.collapseID = "" }),
-            ("collapse-id", { $0.collapseID = String(repeating: "é", count: 33) }),
-            ("badge", { $0.badge = -1 }),
-            ("badge", { $0.badge = 2_147_483_648 }),
-            ("relevance-score", { $0.relevanceScore = -0.1 }),
-            ("relevance-score", { $0.relevanceScore = 1.1 }),
-            ("relevance-score", { $0.relevanceScore = .nan }),
-            ("sound", { $0.sound = .named("") }),
-            ("sound", { $0.sound = .critical(name: "", volume: 1) }),
+            ("collapse-id", { $0.collapseID = String(repeating: "é", count: 33) }), ("badge", { $0.badge = -1 }),
+            ("badge", { $0.badge = 2_147_483_648 }), ("relevance-score", { $0.relevanceScore = -0.1 }),
+            ("relevance-score", { $0.relevanceScore = 1.1 }), ("relevance-score", { $0.relevanceScore = .nan }),
+            ("sound", { $0.sound = .named("") }), ("sound", { $0.sound = .critical(name: "", volume: 1) }),
             ("sound", { $0.sound = .critical(name: "a", volume: 1.1) }),
-            ("sound", { $0.sound = .critical(name: "a", volume: .nan) }),
-            ("data", { $0.data = .number(.infinity) }),
-            ("data", { $0.data = [["a": .number(.nan)]] }),
-            ("new", { $0.other = ["new": .number(-.infinity)] }),
+            ("sound", { $0.sound = .critical(name: "a", volume: .nan) }), ("data", { $0.data = .number(.infinity) }),
+            ("data", { $0.data = [["a": .number(.nan)]] }), ("new", { $0.other = ["new": .number(-.infinity)] }),
         ]
         for (key, change) in changes {
             var content = Content(body: "x")
@@ -35,8 +26,7 @@ struct ContentChecksTests {
         }
     }
 
-    @Test("is refused where `other` holds a key that has a place of its own, or is reserved")
-    func knownKeys() {
+    @Test("is refused where `other` holds a key that has a place of its own, or is reserved") func knownKeys() {
         for key in [
             "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "sound", "thread-id", "category",
             "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "receipt", "template",
@@ -47,8 +37,7 @@ struct ContentChecksTests {
         }
     }
 
-    @Test("is a template or is none, and says nothing else about that")
-    func template() throws {
+    @Test("is a template or is none, and says nothing else about that") func template() throws {
         var content = Content(body: "{{quote}}")
         content.isTemplate = true
         #expect(refusal(content) == nil)
@@ -63,15 +52,13 @@ struct ContentChecksTests {
         }
     }
 
-    @Test("is refused without visible text")
-    func invisible() {
+    @Test("is refused without visible text") func invisible() {
         for content in [Content(), Content(title: ""), Content(title: " ", subtitle: "\u{200b}", body: "\n")] {
             #expect(refusal(content) == .noVisibleText)
         }
     }
 
-    @Test("may be exactly as deep as a receiver reads it", arguments: 10...20)
-    func depth(levels: Int) {
+    @Test("may be exactly as deep as a receiver reads it", arguments: 10...20) func depth(levels: Int) {
         let deep = (0..<levels).reduce(JSONValue.integer(1)) { value, _ in [value] }
         let changes: [(inout Content) -> Void] = [
             { $0.data = deep }, { $0.other = ["new": deep] },
@@ -90,28 +77,23 @@ struct ContentChecksTests {
         do throws(ContentError) {
             try content.checkForSealing()
             return nil
-        } catch {
-            return error
-        }
+        } catch { return error }
     }
 }
 
 /// Specification 4.6 to 4.8.
-@Suite("Content that is refused")
-struct ContentRefusalTests {
+@Suite("Content that is refused") struct ContentRefusalTests {
     @Test(
         "because of one key's value names that key",
         arguments: [
             ("id", [#""0123ABCD-4567-4abc-8def-0123456789ab""#, #""""#, "1", "[]"]),
-            ("topic", [#""""#, #""a b""#, "1", "{}"]),
-            ("sent", ["-1", "253402300800", "1.5", "1e300", #""1""#, "[]"]),
+            ("topic", [#""""#, #""a b""#, "1", "{}"]), ("sent", ["-1", "253402300800", "1.5", "1e300", #""1""#, "[]"]),
             ("expires", ["-1", "253402300800", "0.5", #""0""#, "{}"]),
             ("collapse-id", [#""""#, #""\#(String(repeating: "x", count: 65))""#, "7", "[]"]),
             (
                 "alert",
                 [#""text""#, "[]", "7", #"{"body":1}"#, #"{"body":"x","title":null}"#, #"{"body":"x","subtitle":[]}"#]
-            ),
-            ("badge", ["-1", "2147483648", "1.5", #""1""#, "9223372036854775807", "1e30", "[]"]),
+            ), ("badge", ["-1", "2147483648", "1.5", #""1""#, "9223372036854775807", "1e30", "[]"]),
             (
                 "sound",
                 [
@@ -121,9 +103,7 @@ struct ContentRefusalTests {
                     #"{"critical":1,"volume":-0.01}"#, #"{"critical":1,"volume":"1"}"#, #"{"critical":true}"#,
                     #"{"critical":1,"volume":null}"#, #"{"critical":null}"#,
                 ]
-            ),
-            ("thread-id", ["1", "[]", "{}"]),
-            ("category", ["1", "[]", "{}"]),
+            ), ("thread-id", ["1", "[]", "{}"]), ("category", ["1", "[]", "{}"]),
             ("interruption-level", [#""loud""#, #""Active""#, #""""#, #""timeSensitive""#, "1"]),
             ("relevance-score", ["-0.01", "1.01", "2", #""1""#, "[]"]),
         ] as [(String, [String])])
@@ -135,16 +115,14 @@ struct ContentRefusalTests {
         }
     }
 
-    @Test("because data is null names it: the app's own value may be anything else")
-    func nullData() throws {
+    @Test("because data is null names it: the app's own value may be anything else") func nullData() throws {
         #expect(refusal(#"{"alert":{"body":"x"},"data":null}"#) == .invalid("data"))
         for value in ["0", "false", #""""#, "[]", "{}", "[null]"] {
             #expect(refusal(#"{"alert":{"body":"x"},"data":\#(value)}"#) == nil)
         }
     }
 
-    @Test("because it is no JSON object, too deep or too long says so")
-    func form() {
+    @Test("because it is no JSON object, too deep or too long says so") func form() {
         #expect(refusal("[]") == .notJSON)
         #expect(refusal("") == .notJSON)
         let deep = String(repeating: "[", count: 16) + String(repeating: "]", count: 16)
@@ -160,8 +138,6 @@ struct ContentRefusalTests {
         do throws(ContentError) {
             _ = try Content(parsing: Array(text.utf8))
             return nil
-        } catch {
-            return error
-        }
+        } catch { return error }
     }
 }

@@ -4,8 +4,7 @@ import Testing
 @testable import SealedPush
 
 /// Specification 4.6.
-@Suite("Content as JSON")
-struct ContentJSONTests {
+@Suite("Content as JSON") struct ContentJSONTests {
     /// Content in which every key has a value.
     static var full: Content {
         var content = Content(title: "Title", subtitle: "Subtitle", body: "Body \"quoted\"\n😀")
@@ -32,16 +31,14 @@ struct ContentJSONTests {
         return content
     }
 
-    @Test("with every key comes back the same")
-    func roundTrip() throws {
+    @Test("with every key comes back the same") func roundTrip() throws {
         let content = Self.full
         try content.checkForSealing()
         #expect(try Content(parsing: content.json) == content)
         #expect(try Content(parsing: content.json).json == content.json)
     }
 
-    @Test("has the Specification's names, in a fixed order")
-    func names() {
+    @Test("has the Specification's names, in a fixed order") func names() {
         let expected = """
             {"id":"0123abcd-4567-4abc-8def-0123456789ab","topic":"com.example.app","sent":1760000000,\
             "expires":253402300799,"collapse-id":"match-7",\
@@ -57,8 +54,7 @@ struct ContentJSONTests {
         #expect(String(decoding: Self.full.json, as: UTF8.self) == expected)
     }
 
-    @Test("keeps unknown keys in `other`, and reserved ones out of it")
-    func unknownKeys() throws {
+    @Test("keeps unknown keys in `other`, and reserved ones out of it") func unknownKeys() throws {
         let content = try open(
             #""new":[1],"New":null,"aps":{},"attachments":7,"overflow":{},"chart":null,"receipt":"r","loc-key":"k""#)
         #expect(content.other == ["new": [1], "New": .null, "aps": [:], "loc-key": "k"])
@@ -69,8 +65,7 @@ struct ContentJSONTests {
         }
     }
 
-    @Test("drops unknown keys inside alert and sound")
-    func innerKeys() throws {
+    @Test("drops unknown keys inside alert and sound") func innerKeys() throws {
         let content = try Content(
             parsing: Array(
                 #"{"alert":{"body":"x","loc-key":"k","title-loc-key":1},"sound":{"name":"a","new":1}}"#.utf8))
@@ -79,8 +74,7 @@ struct ContentJSONTests {
         #expect(content.other == [:])
     }
 
-    @Test("reads each form of a sound")
-    func sounds() throws {
+    @Test("reads each form of a sound") func sounds() throws {
         let forms: [(String, Content.Sound)] = [
             (#""default""#, .named("default")), ("{}", .named("default")), (#"{"critical":0}"#, .named("default")),
             (#"{"critical":0,"name":"a","volume":0.1}"#, .named("a")), (#"{"name":"b"}"#, .named("b")),

@@ -4,8 +4,7 @@ import Testing
 @testable import SealedPush
 
 /// Specification 3.1.
-@Suite("An envelope")
-struct EnvelopeTests {
+@Suite("An envelope") struct EnvelopeTests {
     private let exchange = Exchange()
     private let plaintext = Array("a plaintext".utf8)
 
@@ -50,8 +49,7 @@ struct EnvelopeTests {
         #expect(envelope.senderKeyID == nil && envelope.sequenceNumber == nil && envelope.enc.isEmpty)
     }
 
-    @Test("cut below its suite's shortest is refused at every length, and taken from there on")
-    func everyCut() {
+    @Test("cut below its suite's shortest is refused at every length, and taken from there on") func everyCut() {
         let envelopes = [
             (exchange.seal(plaintext), 62),
             (Envelope.sealingAnonymously(plaintext, to: exchange.identity.recipient), 54),
@@ -67,8 +65,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("with any of the 254 unknown suite bytes is refused")
-    func unknownSuites() {
+    @Test("with any of the 254 unknown suite bytes is refused") func unknownSuites() {
         var envelope = exchange.seal(plaintext).bytes
         var refused = 0
         for byte in 0...255 as ClosedRange<UInt8> where ![0x01, 0x02].contains(byte) {
@@ -80,8 +77,7 @@ struct EnvelopeTests {
         #expect(refused == 254)
     }
 
-    @Test("of 3,072 bytes is taken, and one byte more is refused")
-    func longest() {
+    @Test("of 3,072 bytes is taken, and one byte more is refused") func longest() {
         let longest = exchange.seal([UInt8](repeating: 1, count: 3_072 - 61))
         #expect(longest.bytes.count == 3_072 && longest.text.utf8.count == 4_096)
         #expect(refusal(longest.bytes) == nil)
@@ -104,9 +100,7 @@ struct EnvelopeTests {
         do throws(EnvelopeError) {
             _ = try parse()
             return nil
-        } catch {
-            return error
-        }
+        } catch { return error }
     }
 }
 

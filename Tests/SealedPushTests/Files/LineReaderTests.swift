@@ -4,8 +4,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("Reading files")
-struct LineReaderTests {
+@Suite("Reading files") struct LineReaderTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -18,8 +17,7 @@ struct LineReaderTests {
         return lines
     }
 
-    @Test("line by line, with and without a last end, and cuts one that is too long")
-    func lines() throws {
+    @Test("line by line, with and without a last end, and cuts one that is too long") func lines() throws {
         #expect(try lines("") == [])
         #expect(try lines("\n") == [""])
         #expect(try lines("a\n\nb") == ["a", "", "b"])
@@ -31,8 +29,7 @@ struct LineReaderTests {
         #expect(try lines(String(repeating: "x", count: 200_000) + "\ny", limit: 10) == ["xxxxxxxxxxx", "y"])
     }
 
-    @Test("stops at a total that is too large, and reads no pipe unless told so")
-    func limits() throws {
+    @Test("stops at a total that is too large, and reads no pipe unless told so") func limits() throws {
         let file = URL(filePath: try folder.write(String(repeating: "x", count: 100_000), to: "file"))
         var reader = try LineReader(file, limit: 10, totalLimit: 99_999)
         defer { reader.close() }
@@ -40,8 +37,7 @@ struct LineReaderTests {
         #expect(throws: DurableFiles.Failure(code: 22)) { try LineReader(folder.url, limit: 10) }
     }
 
-    @Test("at most a limit of bytes, whatever its length")
-    func whole() throws {
+    @Test("at most a limit of bytes, whatever its length") func whole() throws {
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         let file = folder.appending("bytes")
         try Data(bytes).write(to: file)
@@ -50,8 +46,7 @@ struct LineReaderTests {
         }
     }
 
-    @Test("a file is put in another's place with its own mode, and leaves nothing beside it")
-    func replaced() throws {
+    @Test("a file is put in another's place with its own mode, and leaves nothing beside it") func replaced() throws {
         let file = URL(filePath: try folder.write("old", to: "file"))
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file.path)
         try DurableFiles.replace(file, with: Array("new".utf8), mode: 0o600)

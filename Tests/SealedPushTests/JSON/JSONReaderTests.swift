@@ -4,10 +4,8 @@ import Testing
 @testable import SealedPush
 
 /// Specification 4.4 and 4.5.
-@Suite("JSON that is read")
-struct JSONReaderTests {
-    @Test("comes back as it was written, whatever the value")
-    func roundTrip() {
+@Suite("JSON that is read") struct JSONReaderTests {
+    @Test("comes back as it was written, whatever the value") func roundTrip() {
         let value: [String: JSONValue] = [
             "null": .null, "true": true, "false": false, "int": 42, "min": .integer(.min), "max": .integer(.max),
             "double": 0.25, "string": "a\"\\\u{0}é😀", "array": [1, [2, []]], "object": ["a": ["b": [:]]], "": "",
@@ -15,8 +13,7 @@ struct JSONReaderTests {
         #expect(read(text(.object(value))) == value)
     }
 
-    @Test("may be 16 levels deep and not 17, in arrays and objects, also where they never end")
-    func depth() {
+    @Test("may be 16 levels deep and not 17, in arrays and objects, also where they never end") func depth() {
         for levels in 1...16 {
             #expect(read(#"{"a":"# + arrays(levels - 1, around: "1") + "}") != nil)
             #expect(read(objects(levels, around: "1")) != nil)
@@ -27,18 +24,15 @@ struct JSONReaderTests {
         #expect(read(String(repeating: #"{"a":"#, count: 500)) == nil)
     }
 
-    @Test("of a payload may be 64 levels deep and not 65")
-    func payloadDepth() {
+    @Test("of a payload may be 64 levels deep and not 65") func payloadDepth() {
         for (levels, isRead) in [(64, true), (65, false)] {
             let text = Array(objects(levels, around: "1").utf8)
-            let members = JSONReader.object(
-                text, maximumByteCount: 4_096, maximumDepth: JSONReader.maximumPayloadDepth)
+            let members = JSONReader.object(text, maximumByteCount: 4_096, maximumDepth: JSONReader.maximumPayloadDepth)
             #expect((members != nil) == isRead, "\(levels)")
         }
     }
 
-    @Test("of which nothing is made has the same form, but for its names and its text")
-    func walkedOver() {
+    @Test("of which nothing is made has the same form, but for its names and its text") func walkedOver() {
         func isWalkedOver(_ text: String) -> Bool {
             Array(text.utf8).withUnsafeBufferPointer { bytes in
                 var reader = JSONReader(bytes, maximumDepth: 3)
@@ -54,8 +48,7 @@ struct JSONReaderTests {
         ] { #expect(!isWalkedOver(text), "\(text)") }
     }
 
-    @Test("counts no brackets inside strings, also behind escaped quotes and backslashes")
-    func brackets() {
+    @Test("counts no brackets inside strings, also behind escaped quotes and backslashes") func brackets() {
         let many = String(repeating: "[{", count: 50)
         #expect(read(#"{"a":""# + many + #""}"#) == ["a": .string(many)])
         #expect(read(#"{"a":"\""# + many + #""}"#) == ["a": .string("\"" + many)])
@@ -65,8 +58,7 @@ struct JSONReaderTests {
         #expect(read(#"{"a":"\\","b":"# + many) == nil)
     }
 
-    @Test("of 100,000 brackets is refused within a second")
-    func manyBrackets() {
+    @Test("of 100,000 brackets is refused within a second") func manyBrackets() {
         let time = processorTime {
             for bracket in ["[", "{", "]", #"{"a":"#, #"{"a":["#] {
                 let text = Array(String(repeating: bracket, count: 100_000).utf8)
@@ -77,8 +69,7 @@ struct JSONReaderTests {
         #expect(time < .seconds(1))
     }
 
-    @Test("of more bytes than allowed is refused, and of as many taken")
-    func size() {
+    @Test("of more bytes than allowed is refused, and of as many taken") func size() {
         let text = Array(#"{"a":1}"#.utf8)
         #expect(JSONReader.object(text, maximumByteCount: text.count) == ["a": 1])
         #expect(JSONReader.object(text, maximumByteCount: text.count - 1) == nil)
@@ -95,11 +86,9 @@ struct JSONReaderTests {
         ])
     func notAnObject(text: String) { #expect(read(text) == nil) }
 
-    @Test("may stand between white space")
-    func whiteSpace() { #expect(read(" \t\r\n{ \"a\" : 1 } \n") == ["a": 1]) }
+    @Test("may stand between white space") func whiteSpace() { #expect(read(" \t\r\n{ \"a\" : 1 } \n") == ["a": 1]) }
 
-    @Test("that is not UTF-8 is refused, wherever the wrong bytes stand")
-    func invalidUTF8() {
+    @Test("that is not UTF-8 is refused, wherever the wrong bytes stand") func invalidUTF8() {
         let wrongs: [[UInt8]] = [
             [0xff], [0xc0, 0x80], [0xc3], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82], [0x80],
         ]
@@ -113,8 +102,7 @@ struct JSONReaderTests {
         }
     }
 
-    @Test("with a number too large for a Double is refused")
-    func hugeNumbers() {
+    @Test("with a number too large for a Double is refused") func hugeNumbers() {
         for number in ["1e400", "-1e400", "1e99999999999", String(repeating: "9", count: 400)] {
             #expect(read(#"{"a":\#(number)}"#) == nil)
         }
@@ -146,8 +134,7 @@ struct JSONReaderTests {
         #expect(read(#"{"a":"\ud83d\ude00\u00e9\u0000\/"}"#) == ["a": "😀é\u{0}/"])
     }
 
-    @Test("with a name twice is refused, however many members lie before and between")
-    func namesTwice() {
+    @Test("with a name twice is refused, however many members lie before and between") func namesTwice() {
         for count in 1...40 {
             let names = (0..<count).map { "\"n\($0)\u{e9}\":\($0)" }
             let text = names.joined(separator: ",")
@@ -159,8 +146,7 @@ struct JSONReaderTests {
         }
     }
 
-    @Test("gives its members one by one, each once")
-    func members() throws {
+    @Test("gives its members one by one, each once") func members() throws {
         let bytes = Array(#"{"a":1,"b":{"c":{"d":[{}]},"\u0061":"x"},"e":null}"#.utf8)
         var members = try #require(bytes.withUnsafeBufferPointer { JSONReader.members($0) })
         #expect(members.dictionary == ["a": 1, "b": ["c": ["d": [[:]]], "a": "x"], "e": .null])

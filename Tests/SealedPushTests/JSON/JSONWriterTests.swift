@@ -4,18 +4,15 @@ import Testing
 
 @testable import SealedPush
 
-@Suite("JSON that is written")
-struct JSONWriterTests {
-    @Test("escapes what JSON demands and nothing else")
-    func escapes() {
+@Suite("JSON that is written") struct JSONWriterTests {
+    @Test("escapes what JSON demands and nothing else") func escapes() {
         #expect(text(.string("a\"b\\c/d")) == #""a\"b\\c/d""#)
         #expect(text(.string("\u{8}\t\n\u{c}\r")) == #""\b\t\n\f\r""#)
         #expect(text(.string("\0\u{1}\u{1f}\u{7f}")) == "\"\\u0000\\u0001\\u001f\u{7f}\"")
         #expect(text(.string("ä €😀\u{2028}")) == "\"ä €😀\u{2028}\"")
     }
 
-    @Test("holds every control character and many others so that Foundation reads them back")
-    func strings() throws {
+    @Test("holds every control character and many others so that Foundation reads them back") func strings() throws {
         var random = SeededGenerator()
         var strings = (0...0x2ff).map { String(Unicode.Scalar($0)!) }
         for _ in 0..<200 {
@@ -27,8 +24,7 @@ struct JSONWriterTests {
         for (ours, theirs) in zip(strings, read) { #expect(Array(ours.utf8) == Array(theirs.utf8)) }
     }
 
-    @Test("escapes each character in each place of a text, and what stands beside it")
-    func places() throws {
+    @Test("escapes each character in each place of a text, and what stands beside it") func places() throws {
         for byte in 0...127 as ClosedRange<UInt8> {
             for place in 0...17 {
                 for filler in ["a", "!", "\u{7f}", "\"", "é"] {
@@ -40,16 +36,14 @@ struct JSONWriterTests {
         }
     }
 
-    @Test("takes as many bytes for a character as is foretold")
-    func escapedByteCount() {
+    @Test("takes as many bytes for a character as is foretold") func escapedByteCount() {
         for byte in 0...127 as ClosedRange<UInt8> {
             let written = text(.string(String(Unicode.Scalar(byte)))).utf8.count - 2
             #expect(JSONCharacters.escapedByteCount(of: byte) == written)
         }
     }
 
-    @Test("holds integers exactly, to both ends of Int64")
-    func integers() throws {
+    @Test("holds integers exactly, to both ends of Int64") func integers() throws {
         for value in [0, 1, -1, 1 << 53, (1 << 53) + 1, Int64.max, .min] {
             #expect(text(.integer(value)) == String(value))
             let read = try foundation(.array([.integer(value)])) as? [NSNumber]
@@ -57,8 +51,7 @@ struct JSONWriterTests {
         }
     }
 
-    @Test("holds finite doubles so that they come back bit for bit")
-    func doubles() throws {
+    @Test("holds finite doubles so that they come back bit for bit") func doubles() throws {
         var random = SeededGenerator()
         var doubles: [Double] = [
             0, 1, 0.1, -0.5, 1e15, 1e16, 1e17, 1e300, .greatestFiniteMagnitude, .leastNonzeroMagnitude,
@@ -81,8 +74,7 @@ struct JSONWriterTests {
     }
 
     /// Whole numbers are read as integers, however they were written.
-    @Test("holds whole doubles so that they come back as the integers that they are")
-    func wholeDoubles() throws {
+    @Test("holds whole doubles so that they come back as the integers that they are") func wholeDoubles() throws {
         var random = SeededGenerator()
         var doubles: [Double] = [
             -2_848_394_305_499_268_608, 0x1p53, 0x1p62, -0x1p63, 0x1p63, 1e16, 123_456_789_012_345_680,
@@ -97,14 +89,12 @@ struct JSONWriterTests {
         }
     }
 
-    @Test("is compact, and orders the members of an object by name")
-    func objects() {
+    @Test("is compact, and orders the members of an object by name") func objects() {
         let value: JSONValue = ["b": [1, true, .null], "a": ["y": 1.5, "x": "z"], "é": [:], "": []]
         #expect(text(value) == #"{"":[],"a":{"x":"z","y":1.5},"b":[1,true,null],"é":{}}"#)
     }
 
-    @Test("leaves out members without a value, and their commas")
-    func members() {
+    @Test("leaves out members without a value, and their commas") func members() {
         var writer = JSONWriter()
         writer.object { object in
             object.string("a", nil)

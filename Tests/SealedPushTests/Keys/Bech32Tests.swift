@@ -4,8 +4,7 @@ import Testing
 @testable import PushCore
 @testable import SealedPush
 
-@Suite("Bech32")
-struct Bech32Tests {
+@Suite("Bech32") struct Bech32Tests {
     /// BIP 173, "Test vectors".
     private static let valid = [
         "A12UEL5L", "a12uel5l",
@@ -20,14 +19,12 @@ struct Bech32Tests {
         "pzry9x0s0muk", "1pzry9x0s0muk", "x1b4n0q5v", "li1dgmt3", "A1G7SGD8", "10a06t8", "1qzzfhee",
     ]
 
-    @Test("written out for these tests passes BIP 173's own vectors")
-    func reference() {
+    @Test("written out for these tests passes BIP 173's own vectors") func reference() {
         for text in Self.valid { #expect(ReferenceBech32.isValid(text)) }
         for text in Self.invalid { #expect(!ReferenceBech32.isValid(text)) }
     }
 
-    @Test("is refused for the reason that BIP 173's vectors are made for")
-    func reasons() {
+    @Test("is refused for the reason that BIP 173's vectors are made for") func reasons() {
         #expect(refusal(Self.invalid[3], prefix: "") == .tooLong)
         #expect(refusal("pzry9x0s0muk", prefix: "pzry9x0s0muk") == .notAKey)
         #expect(refusal("x1b4n0q5v", prefix: "x") == .wrongLength)
@@ -35,8 +32,7 @@ struct Bech32Tests {
         #expect(refusal("A12uEL5L", prefix: "a") == .mixedCase)
     }
 
-    @Test("agrees with the reference, for random keys under any prefix that fits")
-    func agreement() throws {
+    @Test("agrees with the reference, for random keys under any prefix that fits") func agreement() throws {
         var random = SeededGenerator()
         for prefix in ["a", "?", "push", "pushsender", "with1digit1", String(repeating: "x", count: 31)] {
             for _ in 0..<20 {
@@ -52,8 +48,7 @@ struct Bech32Tests {
         }
     }
 
-    @Test("with pad bits that are not zero is refused, though its checksum holds")
-    func padBits() {
+    @Test("with pad bits that are not zero is refused, though its checksum holds") func padBits() {
         var random = SeededGenerator()
         let groups = ReferenceBech32.groups(of: random.bytes(32))
         for bits in 1...15 {
@@ -70,16 +65,14 @@ struct Bech32Tests {
         #expect(refusal(text, prefix: "push") == .wrongLength)
     }
 
-    @Test("of Bech32m is refused: the constant is 1")
-    func bech32m() {
+    @Test("of Bech32m is refused: the constant is 1") func bech32m() {
         var random = SeededGenerator()
         let groups = ReferenceBech32.groups(of: random.bytes(32))
         let text = ReferenceBech32.encode("push", groups: groups, constant: 0x2bc8_30a3)
         #expect(refusal(text, prefix: "push") == .wrongChecksum)
     }
 
-    @Test("with up to four wrong characters is always caught")
-    func fourErrors() {
+    @Test("with up to four wrong characters is always caught") func fourErrors() {
         var random = SeededGenerator()
         let right = Array(ReferenceBech32.encode("push", bytes: random.bytes(32)))
         for _ in 0..<2_000 {
@@ -93,8 +86,7 @@ struct Bech32Tests {
         }
     }
 
-    @Test("takes every byte in place of a character as the alphabet says")
-    func everyByte() {
+    @Test("takes every byte in place of a character as the alphabet says") func everyByte() {
         var random = SeededGenerator()
         let right = Array(ReferenceBech32.encode("push", bytes: random.bytes(32)).utf8)
         for place in [5, 30, right.count - 1] {
@@ -128,9 +120,7 @@ struct Bech32Tests {
         do throws(KeyTextError) {
             _ = try decode(text, prefix: prefix)
             return nil
-        } catch {
-            return error
-        }
+        } catch { return error }
     }
 }
 
@@ -156,8 +146,7 @@ enum ReferenceBech32 {
     static func isValid(_ text: String) -> Bool {
         let scalars = text.unicodeScalars
         guard scalars.count <= 90, scalars.allSatisfy({ (33...126).contains($0.value) }),
-            text == text.lowercased() || text == text.uppercased(),
-            let separator = text.lowercased().lastIndex(of: "1")
+            text == text.lowercased() || text == text.uppercased(), let separator = text.lowercased().lastIndex(of: "1")
         else { return false }
         let small = text.lowercased()
         let prefix = String(small[..<separator])

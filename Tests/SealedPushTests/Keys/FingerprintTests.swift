@@ -10,14 +10,12 @@ import Testing
 #endif
 
 /// Specification 12.
-@Suite("A fingerprint")
-struct FingerprintTests {
+@Suite("A fingerprint") struct FingerprintTests {
     private static func line(of fingerprint: Fingerprint) -> String {
         "\(fingerprint.description); \(fingerprint.words.joined(separator: " "))"
     }
 
-    @Test("is the one that the Specification's examples give, with leading zeros")
-    func knownAnswers() throws {
+    @Test("is the one that the Specification's examples give, with leading zeros") func knownAnswers() throws {
         let recipient = try DevicePublicKey(parsing: "push1x56endjkd5mwg2fduh7vv8yel4reyvdlhvjtp3qdrd282sxwu3ksqhs462")
         let first = Fingerprint(of: recipient)
         #expect(first.description == "91641 11652 10822 84328 05299 67106")
@@ -53,8 +51,7 @@ struct FingerprintTests {
         }
     #endif
 
-    @Test("of the same bytes as another kind of key looks different")
-    func kinds() throws {
+    @Test("of the same bytes as another kind of key looks different") func kinds() throws {
         let recipient = DevicePrivateKey().recipient
         let asSender = Fingerprint(of: SenderPublicKey(recipient.bytes, .x25519)!)
         let asRecipient = Fingerprint(of: recipient)
@@ -64,8 +61,7 @@ struct FingerprintTests {
         #expect(asSender == Fingerprint(kind: "pushsender", bytes: recipient.bytes))
     }
 
-    @Test("is for a key of a named kind; another call stops the program")
-    func wrongCalls() async {
+    @Test("is for a key of a named kind; another call stops the program") func wrongCalls() async {
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = Fingerprint(kind: "push", bytes: [])
@@ -78,19 +74,16 @@ struct FingerprintTests {
 }
 
 /// Specification 12.5.
-@Suite("The words of fingerprints")
-struct FingerprintWordsTests {
+@Suite("The words of fingerprints") struct FingerprintWordsTests {
     private let words = FingerprintWords.list
 
-    @Test("are 256, sorted, each of four to six small letters")
-    func form() {
+    @Test("are 256, sorted, each of four to six small letters") func form() {
         #expect(words.count == 256)
         #expect(words == words.sorted())
         #expect(words.allSatisfy { (4...6).contains($0.count) && $0.allSatisfy { ("a"..."z").contains($0) } })
     }
 
-    @Test("differ in their first four letters, and any two in at least two letters")
-    func distances() {
+    @Test("differ in their first four letters, and any two in at least two letters") func distances() {
         #expect(Set(words.map { $0.prefix(4) }).count == words.count)
         #expect(Self.distance("robot", "robin") == 2)
         #expect(Self.distance("cloud", "loud") == 1)
@@ -105,8 +98,7 @@ struct FingerprintWordsTests {
         #expect(tried == 256 * 255 / 2)
     }
 
-    @Test("are those of the Specification, under the hash that it gives")
-    func specification() throws {
+    @Test("are those of the Specification, under the hash that it gives") func specification() throws {
         let text = try Checkout.text(Checkout.folder.appending(path: "Docs/Specification.md"))
         let block = try #require(text.firstMatch(of: /```words\n([^`]*)```/)).1
         #expect(block.split { $0 == " " || $0 == "\n" }.map(String.init) == words)

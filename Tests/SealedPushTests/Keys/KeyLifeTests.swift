@@ -2,14 +2,12 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("The life of a key")
-struct KeyLifeTests {
+@Suite("The life of a key") struct KeyLifeTests {
     private let made = Exchange.now
 
     private func moment(_ seconds: Int64) -> Timestamp { made.advanced(bySeconds: seconds) }
 
-    @Test("goes from active over retired or revoked to erased, and never back")
-    func order() {
+    @Test("goes from active over retired or revoked to erased, and never back") func order() {
         var random = SeededGenerator()
         for _ in 0..<500 {
             var life = KeyLife(created: made)
@@ -39,8 +37,7 @@ struct KeyLifeTests {
         }
     }
 
-    @Test("keeps the first moment of each state")
-    func moments() {
+    @Test("keeps the first moment of each state") func moments() {
         var life = KeyLife(created: made)
         life.confirm(at: moment(1))
         life.confirm(at: moment(2))
@@ -89,10 +86,8 @@ struct KeyLifeTests {
     }
 }
 
-@Suite("A key store in memory")
-struct KeyStoreTests {
-    @Test("gives all keys with the ID and no others")
-    func lookUp() throws {
+@Suite("A key store in memory") struct KeyStoreTests {
+    @Test("gives all keys with the ID and no others") func lookUp() throws {
         let (first, second) = (try DevicePrivateKey(secret: Twins.first), try DevicePrivateKey(secret: Twins.second))
         let stranger = DevicePrivateKey()
         let store = InMemoryKeyStore([first, stranger, second].map { DeviceKey($0, created: Exchange.now) })

@@ -2,8 +2,7 @@ import SealedPush
 import TestSupport
 import Testing
 
-@Suite("The life cycle of the keys under one name")
-struct KeyRotationTests {
+@Suite("The life cycle of the keys under one name") struct KeyRotationTests {
     private let start = Timestamp(clamping: 1_800_000_000)
     private let day: Int64 = 86_400
 
@@ -46,8 +45,7 @@ struct KeyRotationTests {
         #expect(rotation.life(of: 1)?.retired == later(1))
     }
 
-    @Test("each thing is due at its second, and not a second before")
-    func due() {
+    @Test("each thing is due at its second, and not a second before") func due() {
         var rotation = pair()
         #expect(!rotation.isOverdue(at: later(46 * day)))
         #expect(rotation.isOverdue(at: later(46 * day + 1)))
@@ -84,8 +82,7 @@ struct KeyRotationTests {
         #expect(!record.names(other))
     }
 
-    @Test("counters rise with a clock that stands still, or was set back")
-    func counters() {
+    @Test("counters rise with a clock that stands still, or was set back") func counters() {
         #expect(RecordCounter.next(after: 7, at: Timestamp(clamping: 7)) == 8)
         #expect(RecordCounter.next(after: nil, at: Timestamp(clamping: 0)) == 1)
         #expect(RecordCounter.next(after: .max, at: start) == .max)

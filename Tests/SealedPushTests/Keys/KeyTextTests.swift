@@ -6,8 +6,7 @@ import Testing
 @testable import SealedPush
 
 /// Specification 8.
-@Suite("Key text")
-struct KeyTextTests {
+@Suite("Key text") struct KeyTextTests {
     /// One of the eight kinds: its text for a secret's 32 bytes, what the text says, and its parser.
     struct Kind: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -67,8 +66,7 @@ struct KeyTextTests {
         }
     }
 
-    @Test("of one kind never parses as another", arguments: kinds)
-    func otherKinds(kind: Kind) throws {
+    @Test("of one kind never parses as another", arguments: kinds) func otherKinds(kind: Kind) throws {
         for other in Self.kinds where other.testDescription != kind.testDescription {
             let text = try other.text(Self.secret)
             #expect(kind.refusal(text) == .wrongKind)
@@ -132,8 +130,7 @@ struct KeyTextTests {
         #expect(kind.refusal(text.uppercased().replacing("K", with: "\u{212a}") + "\u{212a}") != nil)
     }
 
-    @Test("of a public key that is not safe is refused")
-    func unsafeKeys() {
+    @Test("of a public key that is not safe is refused") func unsafeKeys() {
         let unsafe: [[UInt8]] = [
             [UInt8](repeating: 0, count: 32), [1] + [UInt8](repeating: 0, count: 31),
             [0xed] + [UInt8](repeating: 0xff, count: 30) + [0x7f], [UInt8](repeating: 0xff, count: 32),
@@ -146,25 +143,21 @@ struct KeyTextTests {
         }
     }
 
-    @Test("of any 32 bytes is a secret, and is written unclamped")
-    func anySecret() throws {
+    @Test("of any 32 bytes is a secret, and is written unclamped") func anySecret() throws {
         for byte in [0x00, 0x07, 0xff] as [UInt8] {
             let secret = [UInt8](repeating: byte, count: 32)
             for kind in Self.kinds where kind.isSecret { #expect(try kind.parse(kind.text(secret)) == secret) }
         }
     }
 
-    @Test("of an authority may stand in the source")
-    func goodLiteral() throws {
+    @Test("of an authority may stand in the source") func goodLiteral() throws {
         let authority: AuthorityPublicKey = "pushauthority1k03e583a7dtkqkdd7uglazndtlps6rax73mkt6unnxsrxeehzgns4ftpfl"
         #expect(authority == (try AuthorityPrivateKey(secret: Self.secret)).authority)
     }
 }
 
-@Suite("An error about key text")
-struct KeyTextErrorTests {
-    @Test("never holds any of the text, however it is printed")
-    func noEcho() throws {
+@Suite("An error about key text") struct KeyTextErrorTests {
+    @Test("never holds any of the text, however it is printed") func noEcho() throws {
         let secret = DevicePrivateKey().secretText
         let middle = String(secret.dropFirst(30).prefix(20))
         let wrong = [
@@ -185,8 +178,7 @@ struct KeyTextErrorTests {
         }
     }
 
-    @Test("has a code and a sentence of its own for each case")
-    func sentences() {
+    @Test("has a code and a sentence of its own for each case") func sentences() {
         #expect(Set(KeyTextError.allCases.map(\.description)).count == KeyTextError.allCases.count)
         #expect(Set(KeyTextError.allCases.map(\.rawValue)).count == KeyTextError.allCases.count)
     }
@@ -213,10 +205,8 @@ struct KeyTextErrorTests {
 }
 
 /// Specification 3.2.
-@Suite("A key ID")
-struct KeyIDTests {
-    @Test("is the first four bytes of SHA-256, as swift-crypto has it")
-    func knownAnswer() {
+@Suite("A key ID") struct KeyIDTests {
+    @Test("is the first four bytes of SHA-256, as swift-crypto has it") func knownAnswer() {
         for _ in 0..<20 {
             let identity = DevicePrivateKey()
             let digest = Array(Crypto.SHA256.hash(data: identity.recipient.bytes))
@@ -226,14 +216,12 @@ struct KeyIDTests {
         }
     }
 
-    @Test("keeps its leading zeros")
-    func zeros() {
+    @Test("keeps its leading zeros") func zeros() {
         #expect(KeyID([0, 0, 0, 1][...]).description == "00000001")
         #expect(KeyID([0, 0, 0, 1][...]).bytes == [0, 0, 0, 1])
     }
 
-    @Test("is no proof: two keys may share one")
-    func twins() throws {
+    @Test("is no proof: two keys may share one") func twins() throws {
         let (first, second) = (try DevicePrivateKey(secret: Twins.first), try DevicePrivateKey(secret: Twins.second))
         #expect(first.recipient != second.recipient)
         #expect(first.recipient.keyID == second.recipient.keyID)
@@ -241,10 +229,8 @@ struct KeyIDTests {
     }
 }
 
-@Suite("A key object that is printed")
-struct HiddenSecretsTests {
-    @Test("shows its public half, and nothing of its secret")
-    func printed() {
+@Suite("A key object that is printed") struct HiddenSecretsTests {
+    @Test("shows its public half, and nothing of its secret") func printed() {
         let (identity, senderKey) = (DevicePrivateKey(), SenderPrivateKey())
         let (authorityKey, enrollmentKey) = (AuthorityPrivateKey(), EnrollmentPrivateKey())
         expectHidden(identity, "Identity", "recipient", identity.recipient)

@@ -6,8 +6,7 @@
 
     @testable import SealedPush
 
-    @Suite("After a key that was read from text has gone, the process's memory", .serialized)
-    struct KeyWipingTests {
+    @Suite("After a key that was read from text has gone, the process's memory", .serialized) struct KeyWipingTests {
         /// Every C function is called once before: the first call goes through the dynamic linker, which saves the
         /// registers on the stack, with whatever part of a secret is in them.
         init() throws {
@@ -20,8 +19,7 @@
             }
         }
 
-        @Test("holds none of it, and one copy while it lives")
-        func keys() throws {
+        @Test("holds none of it, and one copy while it lives") func keys() throws {
             try expectWiped(DevicePrivateKey.self, "push-secret-key-") { #expect($0.recipient.description.count == 63) }
             try expectWiped(SenderPrivateKey.self, "push-sender-secret-key-") { _ in }
             try expectWiped(EnrollmentPrivateKey.self, "push-enrollment-secret-key-") {
@@ -47,8 +45,7 @@
             #expect(left == 0, "\(prefix)")
         }
 
-        @Test("holds none of the text, where bytes were read that the caller wipes")
-        func text() throws {
+        @Test("holds none of the text, where bytes were read that the caller wipes") func text() throws {
             let key = MemoryScan()
             let encoded = secretText(of: key, prefix: "push-secret-key-")
             // A piece of the text from the middle of the key.
@@ -69,8 +66,7 @@
             #expect(encoded.count == 75)
         }
 
-        @Test("holds none of the text that was refused, nor of its key")
-        func refused() throws {
+        @Test("holds none of the text that was refused, nor of its key") func refused() throws {
             let key = MemoryScan()
             let scan = MemoryScan()
             do {

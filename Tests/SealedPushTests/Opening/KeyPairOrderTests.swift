@@ -4,8 +4,7 @@ import Testing
 
 /// Specification 3.2.3. Two identities share one key ID, and two senders another's: so what is tried, and in which order,
 /// shows in what opens.
-@Suite("The pairs of keys with one ID")
-struct KeyPairOrderTests {
+@Suite("The pairs of keys with one ID") struct KeyPairOrderTests {
     private let real: Exchange
     private let decoy: DevicePrivateKey
     private let decoySender: SenderPublicKey
@@ -27,15 +26,12 @@ struct KeyPairOrderTests {
         return DeviceKey(identity, life: life)
     }
 
-    private func outcome(
-        _ keys: [DeviceKey], _ senders: [SenderPublicKey], isAnonymous: Bool = false
-    ) -> OpenError? {
+    private func outcome(_ keys: [DeviceKey], _ senders: [SenderPublicKey], isAnonymous: Bool = false) -> OpenError? {
         let opener = real.opener(keys: FixedKeyStore(keys: keys), trusting: senders, allowsAnonymous: true)
         return refusal(opener, isAnonymous ? real.sealAnonymously(real.content()) : real.seal(real.content()))
     }
 
-    @Test("are all tried: the right one opens, wherever it stands")
-    func both() throws {
+    @Test("are all tried: the right one opens, wherever it stands") func both() throws {
         for keys in [[key(decoy), key(real.identity)], [key(real.identity), key(decoy)]] {
             for senders in [[decoySender, sender], [sender, decoySender]] {
                 let opener = real.opener(keys: FixedKeyStore(keys: keys), trusting: senders)
@@ -48,8 +44,7 @@ struct KeyPairOrderTests {
         #expect(outcome([key(real.identity)], [decoySender]) == .rejected)
     }
 
-    @Test("are tried up to the sixteenth, and the seventeenth is not")
-    func sixteen() {
+    @Test("are tried up to the sixteenth, and the seventeenth is not") func sixteen() {
         let decoys = [SenderPublicKey](repeating: decoySender, count: 16)
         #expect(outcome([key(real.identity)], decoys.dropLast() + [sender]) == nil)
         #expect(outcome([key(real.identity)], decoys + [sender]) == .rejected)
@@ -59,16 +54,14 @@ struct KeyPairOrderTests {
         #expect(outcome(identities + [key(real.identity)], [sender]) == .rejected)
     }
 
-    @Test("count only where both IDs match: strangers in the list take no place")
-    func strangers() {
+    @Test("count only where both IDs match: strangers in the list take no place") func strangers() {
         let strangers = (0..<40).map { _ in SenderPrivateKey().sender }
         #expect(outcome([key(real.identity)], strangers + [sender]) == nil)
         let keys = (0..<40).map { _ in key(DevicePrivateKey(), 9) }
         #expect(outcome(keys + [key(real.identity)], [sender]) == nil)
     }
 
-    @Test("go by identity first, then by sender in list order")
-    func identityFirst() {
+    @Test("go by identity first, then by sender in list order") func identityFirst() {
         // Sixteen pairs with the decoy come before the first with the real identity.
         let senders = [sender] + [SenderPublicKey](repeating: decoySender, count: 15)
         #expect(outcome([key(decoy, 1), key(real.identity)], senders) == .rejected)
@@ -79,8 +72,7 @@ struct KeyPairOrderTests {
         #expect(outcome([key(decoy, 1), key(real.identity)], [decoySender] + last) == .rejected)
     }
 
-    @Test("go active before retired, and newest first", arguments: [false, true])
-    func order(isAnonymous: Bool) {
+    @Test("go active before retired, and newest first", arguments: [false, true]) func order(isAnonymous: Bool) {
         func decoys(_ seconds: Int64, _ state: KeyLife.State) -> [DeviceKey] {
             [DeviceKey](repeating: key(decoy, seconds, state), count: 16)
         }
@@ -96,15 +88,13 @@ struct KeyPairOrderTests {
         for (expected, keys) in cases { #expect(outcome(keys, [sender], isAnonymous: isAnonymous) == expected) }
     }
 
-    @Test("with a sealed box are sixteen identities")
-    func anonymous() {
+    @Test("with a sealed box are sixteen identities") func anonymous() {
         let identities = (1...16).map { key(decoy, Int64($0)) }
         #expect(outcome(identities.dropLast() + [key(real.identity)], [], isAnonymous: true) == nil)
         #expect(outcome(identities + [key(real.identity)], [], isAnonymous: true) == .rejected)
     }
 
-    @Test("give the moment at which the key was made that opened")
-    func created() throws {
+    @Test("give the moment at which the key was made that opened") func created() throws {
         let keys = [key(real.identity, -50), key(real.identity, -20), key(real.identity, -10, .retired)]
         let opener = real.opener(keys: FixedKeyStore(keys: keys))
         let opened = try opener.open(real.seal(real.content()), at: now)

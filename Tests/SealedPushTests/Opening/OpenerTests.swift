@@ -5,12 +5,10 @@ import Testing
 @testable import SealedPush
 
 /// Specification 6.1.
-@Suite("An opener")
-struct OpenerTests {
+@Suite("An opener") struct OpenerTests {
     private let exchange = Exchange()
 
-    @Test("opens what a trusted sender sealed, and says who it was and under which key")
-    func opens() throws {
+    @Test("opens what a trusted sender sealed, and says who it was and under which key") func opens() throws {
         let content = exchange.content { $0.data = ["a": 1] }
         let envelope = try Envelope(parsing: exchange.seal(content).text)
         let opened = try exchange.opener().open(envelope, at: exchange.now)
@@ -23,22 +21,19 @@ struct OpenerTests {
         #expect(opened.keyCreated == exchange.now)
     }
 
-    @Test("does not believe a store that gives keys with another ID")
-    func carelessStore() {
+    @Test("does not believe a store that gives keys with another ID") func carelessStore() {
         let store = FixedKeyStore(keys: [DeviceKey(DevicePrivateKey(), created: exchange.now)])
         #expect(refusal(exchange.opener(keys: store), exchange.seal(exchange.content())) == .unknownRecipient)
     }
 
-    @Test("says whether the key store is locked or otherwise unavailable")
-    func stores() {
+    @Test("says whether the key store is locked or otherwise unavailable") func stores() {
         let envelope = exchange.seal(exchange.content())
         #expect(refusal(exchange.opener(keys: FixedKeyStore(error: .locked)), envelope) == .locked)
         let broken = FixedKeyStore(error: .unavailable("disk"))
         #expect(refusal(exchange.opener(keys: broken), envelope) == .keysUnavailable)
     }
 
-    @Test("takes the steps in the Specification's order: the first that fails decides")
-    func order() throws {
+    @Test("takes the steps in the Specification's order: the first that fails decides") func order() throws {
         let stranger = Exchange()
         var altered = exchange.seal(exchange.content()).bytes
         altered[altered.count - 1] ^= 1
@@ -55,8 +50,7 @@ struct OpenerTests {
         #expect(refusal(exchange.opener(allowsAnonymous: true), box) == .malformedContent)
     }
 
-    @Test("serves many tasks at once")
-    func tasks() async {
+    @Test("serves many tasks at once") func tasks() async {
         let opener = exchange.opener()
         let envelopes = (0..<20).map { exchange.seal(exchange.content(), number: $0) }
         let opened = await withTaskGroup(of: Bool.self) { group in
@@ -66,8 +60,7 @@ struct OpenerTests {
         #expect(opened == 20)
     }
 
-    @Test("names its refusals by stable codes")
-    func codes() {
+    @Test("names its refusals by stable codes") func codes() {
         #expect(
             OpenError.allCases.map(\.description) == [
                 "malformed", "unknown-recipient", "locked", "keys-unavailable", "unknown-sender",
@@ -79,15 +72,13 @@ struct OpenerTests {
     }
 }
 
-@Suite("An envelope that was altered on its way")
-struct TamperingTests {
+@Suite("An envelope that was altered on its way") struct TamperingTests {
     private let exchange = Exchange()
 
     /// A short one, so that each of its bits can be tried.
     private func short() -> Envelope { exchange.seal(exchange.content().json + [0x80]) }
 
-    @Test("does not open with any single bit changed", arguments: [true, false])
-    func everyBit(isAuthenticated: Bool) {
+    @Test("does not open with any single bit changed", arguments: [true, false]) func everyBit(isAuthenticated: Bool) {
         let envelope =
             isAuthenticated
             ? short() : Envelope.sealingAnonymously(exchange.content().json + [0x80], to: exchange.identity.recipient)
@@ -114,8 +105,7 @@ struct TamperingTests {
 }
 
 /// Specification 6.4.
-@Suite("The time rules")
-struct TimeRulesTests {
+@Suite("The time rules") struct TimeRulesTests {
     static let last = Timestamp(secondsSince1970: 253_402_300_799)!.secondsSince1970
 
     /// Times in seconds after now, of content that opens and of content that does not.
@@ -134,13 +124,11 @@ struct TimeRulesTests {
         Limit(
             testDescription: "sent 10 minutes ahead by anybody", opens: (600, nil), refused: (601, nil), reason: .clock,
             isAnonymous: [true]),
-        Limit(
-            testDescription: "30 days old", opens: (-2_592_000, nil), refused: (-2_592_001, nil), reason: .tooOld),
+        Limit(testDescription: "30 days old", opens: (-2_592_000, nil), refused: (-2_592_001, nil), reason: .tooOld),
         Limit(testDescription: "expired 10 minutes ago", opens: (0, -600), refused: (0, -601), reason: .expired),
     ]
 
-    @Test("open content at a limit, and refuse it a second later", arguments: limits)
-    func limit(limit: Limit) {
+    @Test("open content at a limit, and refuse it a second later", arguments: limits) func limit(limit: Limit) {
         let exchange = Exchange()
         for isAnonymous in limit.isAnonymous {
             for (times, expected) in [(limit.opens, nil), (limit.refused, limit.reason)] as [(_, OpenError?)] {
@@ -166,8 +154,7 @@ struct TimeRulesTests {
 }
 
 /// Specification 3.6.4.
-@Suite("An anonymous envelope")
-struct AnonymousTests {
+@Suite("An anonymous envelope") struct AnonymousTests {
     private let exchange = Exchange()
 
     private func open(_ change: (inout Content) -> Void) throws -> OpenedContent {
@@ -175,16 +162,14 @@ struct AnonymousTests {
             .open(exchange.sealAnonymously(exchange.content(change)), at: exchange.now)
     }
 
-    @Test("is refused unless the app has allowed it")
-    func notAllowed() {
+    @Test("is refused unless the app has allowed it") func notAllowed() {
         let envelope = exchange.sealAnonymously(exchange.content())
         #expect(refusal(exchange.opener(), envelope) == .anonymousNotAllowed)
         #expect(refusal(exchange.opener(allowsAnonymous: true), envelope) == nil)
         #expect(refusal(exchange.opener(trusting: [], allowsAnonymous: true), envelope) == nil)
     }
 
-    @Test("has no sender, and leaves the ordinary parts as they are")
-    func ordinary() throws {
+    @Test("has no sender, and leaves the ordinary parts as they are") func ordinary() throws {
         let content = exchange.content { content in
             content.badge = 4
             content.sound = .named("bell.caf")
@@ -199,8 +184,7 @@ struct AnonymousTests {
         #expect(opened.recipient == exchange.identity.recipient)
     }
 
-    @Test("is never above active")
-    func level() throws {
+    @Test("is never above active") func level() throws {
         let levels: [(Content.InterruptionLevel?, Content.InterruptionLevel?)] = [
             (nil, nil), (.passive, .passive), (.active, .active), (.timeSensitive, .active), (.critical, .active),
         ]
@@ -209,14 +193,12 @@ struct AnonymousTests {
         }
     }
 
-    @Test("has its critical sound played as an ordinary one")
-    func sound() throws {
+    @Test("has its critical sound played as an ordinary one") func sound() throws {
         let opened = try open { $0.sound = .critical(name: "bell.caf", volume: 1) }
         #expect(opened.content.sound == .named("bell.caf"))
     }
 
-    @Test("has all dropped that fetches, tells or draws, which an authenticated one keeps")
-    func reserved() throws {
+    @Test("has all dropped that fetches, tells or draws, which an authenticated one keeps") func reserved() throws {
         let file = RemoteFile(
             url: URL(string: "https://example.com/f")!, byteCount: 141, hash: [UInt8](repeating: 1, count: 32),
             key: AttachmentKey())
@@ -239,8 +221,7 @@ struct AnonymousTests {
     }
 }
 
-@Suite("Content that lay in a file")
-struct WholeContentTests {
+@Suite("Content that lay in a file") struct WholeContentTests {
     private let exchange = Exchange()
     private let receipt = ReceiptRequest(
         address: ReceiptAddress(parsing: "https://push.example.com/r")!, id: ReceiptID(Array(0..<16)),
@@ -259,8 +240,7 @@ struct WholeContentTests {
         return content.json
     }
 
-    @Test("takes the place of what was in the push, and keeps the rest of it")
-    func completes() throws {
+    @Test("takes the place of what was in the push, and keeps the rest of it") func completes() throws {
         let opened = try opened { $0.receipt = receipt }
         let completed = try #require(opened.completed(by: whole(of: opened)))
         #expect(completed.content.alert.body == "The whole message")
@@ -279,8 +259,7 @@ struct WholeContentTests {
         #expect(opened.completed(by: []) == nil)
     }
 
-    @Test("names no further file, and brings no receipt of its own")
-    func nested() throws {
+    @Test("names no further file, and brings no receipt of its own") func nested() throws {
         let opened = try opened()
         let file = RemoteFile(
             url: URL(string: "https://example.com/file")!, byteCount: 141, hash: [UInt8](repeating: 1, count: 32),

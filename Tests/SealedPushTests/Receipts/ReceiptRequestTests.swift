@@ -4,14 +4,12 @@ import Testing
 
 @testable import SealedPush
 
-@Suite("What content says about receipts")
-struct ReceiptRequestTests {
+@Suite("What content says about receipts") struct ReceiptRequestTests {
     private static let request = ReceiptRequest(
         address: ReceiptAddress(parsing: "https://push.example.com/r")!, id: ReceiptID(Array(0..<16)),
         key: Array(100..<132))
 
-    @Test("is read from content as it was written into it")
-    func roundTrip() throws {
+    @Test("is read from content as it was written into it") func roundTrip() throws {
         var content = Content(body: "Hello")
         content.receipt = Self.request
         try content.checkForSealing()
@@ -21,8 +19,7 @@ struct ReceiptRequestTests {
         #expect(!String(decoding: content.json, as: UTF8.self).contains("receipt"))
     }
 
-    @Test("that does not read is nil, costs no text, and is not sealed")
-    func damaged() throws {
+    @Test("that does not read is nil, costs no text, and is not sealed") func damaged() throws {
         let good = try #require(Self.request.json.members)
         var bad: [JSONValue] = [.null, "r", [], 1, [:], .array([Self.request.json])]
         for name in ["url", "id", "key"] {
@@ -32,9 +29,7 @@ struct ReceiptRequestTests {
             for value: JSONValue in [
                 1, .null, "", "x", [], "AAAAAAAAAAAAAAAAAAAAAB", "https://a/#",
                 .string(String(repeating: "A", count: 43) + "="),
-            ] {
-                bad.append(.object(good.merging([name: value]) { $1 }))
-            }
+            ] { bad.append(.object(good.merging([name: value]) { $1 })) }
         }
         #expect(bad.count == 33)
         for value in bad {
@@ -48,14 +43,12 @@ struct ReceiptRequestTests {
         }
     }
 
-    @Test("may have more members, which a later version knows")
-    func more() throws {
+    @Test("may have more members, which a later version knows") func more() throws {
         let good = try #require(Self.request.json.members)
         #expect(try ReceiptRequest(.object(good.merging(["later": [1]]) { $1 })) == Self.request)
     }
 
-    @Test("shows no key when it is printed")
-    func hidden() {
+    @Test("shows no key when it is printed") func hidden() {
         var dumped = ""
         dump([Self.request], to: &dumped)
         for shown in ["\(Self.request)", String(reflecting: Self.request), dumped] {
@@ -73,8 +66,7 @@ extension JSONValue {
     }
 }
 
-@Suite("Where receipts go")
-struct ReceiptAddressTests {
+@Suite("Where receipts go") struct ReceiptAddressTests {
     @Test(
         "is an https URL",
         arguments: [
@@ -105,8 +97,7 @@ struct ReceiptAddressTests {
     func others(text: String) { #expect(ReceiptAddress(parsing: text) == nil, "\(text)") }
 }
 
-@Suite("A receipt's bytes")
-struct ReceiptBodyTests {
+@Suite("A receipt's bytes") struct ReceiptBodyTests {
     private static let key: [UInt8] = Array(1...32)
     private static let body = ReceiptBody(
         id: ReceiptID(Array(16..<32)), number: Array(32..<48), created: Timestamp(clamping: 1_760_000_003),
@@ -116,16 +107,14 @@ struct ReceiptBodyTests {
         try key.withUnsafeBytes { try ReceiptBody(parsing: bytes, key: $0) }
     }
 
-    @Test("are 128, and read as they were written")
-    func roundTrip() throws {
+    @Test("are 128, and read as they were written") func roundTrip() throws {
         let bytes = Self.body.bytes(key: Self.key)
         #expect(bytes.count == 128)
         #expect(try parse(bytes) == Self.body)
         #expect(try ReceiptBody.claimedID(of: bytes) == Self.body.id)
     }
 
-    @Test("are refused at every other length")
-    func lengths() {
+    @Test("are refused at every other length") func lengths() {
         let bytes = Self.body.bytes(key: Self.key)
         for count in Array(0..<128) + [129, 256, 4_096] {
             let other = count < 128 ? Array(bytes.prefix(count)) : bytes + [UInt8](repeating: 0, count: count - 128)
@@ -133,8 +122,7 @@ struct ReceiptBodyTests {
         }
     }
 
-    @Test("are refused with any bit flipped, and under any other key")
-    func flipped() {
+    @Test("are refused with any bit flipped, and under any other key") func flipped() {
         let bytes = Self.body.bytes(key: Self.key)
         for bit in 0..<(128 * 8) {
             var other = bytes
@@ -149,8 +137,7 @@ struct ReceiptBodyTests {
         }
     }
 
-    @Test("count each reason at a place of its own")
-    func reasons() {
+    @Test("count each reason at a place of its own") func reasons() {
         let numbers = OpenError.allCases.map { $0.facts.number }
         #expect(numbers.sorted() == Array(1...16))
         for reason in OpenError.allCases { #expect(OpenError(receiptNumber: reason.facts.number) == reason) }

@@ -6,16 +6,14 @@ import Testing
 @testable import SealedPush
 
 /// Specification 11.5.
-@Suite("A challenge")
-struct ChallengeTests {
+@Suite("A challenge") struct ChallengeTests {
     private let enrolling = Enrolling()
     private let now = Enrolling.now
 
     /// The code with which the device does not answer.
     private func silence(
         _ text: String, enrollment: EnrollmentPublicKey? = nil, topic: Topic = Enrolling.topic,
-        keys: (any KeyStore)? = nil,
-        trusting senders: [SenderPublicKey]? = nil
+        keys: (any KeyStore)? = nil, trusting senders: [SenderPublicKey]? = nil
     ) -> ChallengeError? {
         refusal { () throws(ChallengeError) in
             _ = try enrolling.answer(text, enrollment: enrollment, topic: topic, keys: keys, trusting: senders)
@@ -25,12 +23,9 @@ struct ChallengeTests {
     /// The code with which the server does not take an answer.
     private func refused(_ answer: String, to challenge: PendingChallenge, at now: Timestamp = Enrolling.now)
         -> ChallengeError?
-    {
-        refusal { () throws(ChallengeError) in try challenge.check(answer, at: now) }
-    }
+    { refusal { () throws(ChallengeError) in try challenge.check(answer, at: now) } }
 
-    @Test("is answered by the device that has the key, and the answer counts")
-    func answered() throws {
+    @Test("is answered by the device that has the key, and the answer counts") func answered() throws {
         let challenge = enrolling.challenge()
         #expect(challenge.text.hasPrefix("pushchallenge.") && challenge.text.utf8.count == 181)
         let answer = try enrolling.answer(challenge.text)
@@ -47,8 +42,7 @@ struct ChallengeTests {
         #expect(refused(answer, to: second) == .wrongAnswer)
     }
 
-    @Test("that is passed on to another device is not answered there, though it opens")
-    func relayed() throws {
+    @Test("that is passed on to another device is not answered there, though it opens") func relayed() throws {
         // Mallory enrolls with a record of their own that names this device's key, and passes the challenge on.
         let mallory = EnrollmentPrivateKey()
         let challenge = enrolling.challenge(of: mallory.enrollment)
@@ -59,8 +53,7 @@ struct ChallengeTests {
         #expect(refused(answer, to: challenge) == .wrongAnswer)
     }
 
-    @Test("binds its answer to recipient and enrollment, whatever the random bytes are")
-    func binding() {
+    @Test("binds its answer to recipient and enrollment, whatever the random bytes are") func binding() {
         let random = WipedBytes(count: 32)
         let (recipient, enrollment) = (enrolling.recipients[0], enrolling.enrollment)
         func answer(_ recipient: DevicePublicKey, _ enrollment: EnrollmentPublicKey) -> [UInt8] {
@@ -88,8 +81,7 @@ struct ChallengeTests {
         #expect(silence(text, keys: FixedKeyStore(error: .unavailable("disk"))) == .keysUnavailable)
     }
 
-    @Test("is answered by an active key only")
-    func states() {
+    @Test("is answered by an active key only") func states() {
         let text = enrolling.challenge().text
         let identity = enrolling.identities[0]
         func silence(_ change: (inout KeyLife) -> Void) -> ChallengeError? {
@@ -103,8 +95,7 @@ struct ChallengeTests {
         #expect(silence { $0.revoke(at: now) } == .unknownRecipient)
     }
 
-    @Test("opens under the right one of keys and senders that share an ID, and under no other")
-    func twins() throws {
+    @Test("opens under the right one of keys and senders that share an ID, and under no other") func twins() throws {
         var device = enrolling
         device.identities = [try DevicePrivateKey(secret: Twins.first)]
         let challenge = device.challenge()
@@ -120,8 +111,7 @@ struct ChallengeTests {
         #expect(throws: ChallengeError.rejected) { try device.answer(challenge.text, keys: many) }
     }
 
-    @Test("with any bit flipped, or cut, is not answered")
-    func flippedChallenge() throws {
+    @Test("with any bit flipped, or cut, is not answered") func flippedChallenge() throws {
         let text = enrolling.challenge().text
         for flipped in text.bitFlips() { #expect(silence(flipped) != nil) }
         for count in 0..<text.count {
@@ -133,8 +123,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test("takes no answer with any bit flipped, cut, or longer")
-    func flippedAnswer() throws {
+    @Test("takes no answer with any bit flipped, cut, or longer") func flippedAnswer() throws {
         let challenge = enrolling.challenge()
         let answer = try enrolling.answer(challenge.text)
         for flipped in answer.bitFlips() {
@@ -154,8 +143,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test("takes an answer for ten minutes")
-    func late() throws {
+    @Test("takes an answer for ten minutes") func late() throws {
         let challenge = enrolling.challenge()
         let answer = try enrolling.answer(challenge.text)
         #expect(challenge.expires == now.advanced(bySeconds: 600))
@@ -185,8 +173,7 @@ struct ChallengeTests {
         #expect(silence("pushchallenge." + right.text) == nil)
     }
 
-    @Test("in a sealed box, which anybody can make, is not answered")
-    func anonymous() {
+    @Test("in a sealed box, which anybody can make, is not answered") func anonymous() {
         // As long as a challenge: the box has eight bytes less around it.
         let plaintext = [UInt8](repeating: 5, count: 32) + enrolling.enrollment.bytes
         for count in [64, 72] {
@@ -196,8 +183,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test("that is huge or random is refused in bounded time, and so is an answer")
-    func hostile() {
+    @Test("that is huge or random is refused in bounded time, and so is an answer") func hostile() {
         var random = SeededGenerator()
         let challenge = enrolling.challenge()
         let time = processorTime {
@@ -215,8 +201,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test("is kept between two runs as text, and works as before")
-    func stored() throws {
+    @Test("is kept between two runs as text, and works as before") func stored() throws {
         let challenge = enrolling.challenge()
         let text = challenge.storedText
         let read = try PendingChallenge(parsing: text)
@@ -243,8 +228,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test("is described by errors that have a code and a sentence each")
-    func errors() {
+    @Test("is described by errors that have a code and a sentence each") func errors() {
         #expect(
             ChallengeError.allCases.map(\.rawValue) == [
                 "malformed", "unknown-recipient", "locked", "keys-unavailable", "unknown-sender", "rejected",
@@ -262,16 +246,14 @@ struct ChallengeTests {
     @testable import PushSender
     @testable import SealedPush
 
-    @Suite("After a challenge was made and answered, the process's memory", .serialized)
-    struct ChallengeWipingTests {
+    @Suite("After a challenge was made and answered, the process's memory", .serialized) struct ChallengeWipingTests {
         private let enrolling = Enrolling()
 
         /// Every C function is called once before: the first call goes through the dynamic linker, which saves the
         /// registers on the stack, with whatever part of a secret is in them.
         init() throws { _ = try enrolling.answer(enrolling.challenge().text) }
 
-        @Test("holds none of the random bytes that it asks for")
-        func random() throws {
+        @Test("holds none of the random bytes that it asks for") func random() throws {
             let scan = MemoryScan()
             let challenge = challenge(from: scan)
             let afterMaking = scan.copyCount()

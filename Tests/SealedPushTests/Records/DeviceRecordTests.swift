@@ -6,8 +6,7 @@ import Testing
 @testable import SealedPush
 
 /// Specification 11.1 and 11.2. What is said of a device's record holds for a sender set too: they share their core.
-@Suite("A signed record")
-struct DeviceRecordTests {
+@Suite("A signed record") struct DeviceRecordTests {
     private let enrolling = Enrolling()
 
     private func recipients(_ count: Int) -> [DevicePublicKey] { (0..<count).map { _ in DevicePrivateKey().recipient } }
@@ -27,8 +26,7 @@ struct DeviceRecordTests {
         #expect(read.topic == Enrolling.topic)
     }
 
-    @Test("is read as swift-crypto signs it, and is signed as swift-crypto would")
-    func swiftCrypto() throws {
+    @Test("is read as swift-crypto signs it, and is signed as swift-crypto would") func swiftCrypto() throws {
         for type in [1, 2] as [UInt8] {
             let raw = RawRecord(type: type)
             let key = Curve25519.Signing.PrivateKey()
@@ -68,8 +66,7 @@ struct DeviceRecordTests {
         }
     }
 
-    @Test("whose text has any bit flipped is refused")
-    func textFlips() throws {
+    @Test("whose text has any bit flipped is refused") func textFlips() throws {
         let text = try enrolling.record().description
         var tried = 0
         for flipped in text.bitFlips() {
@@ -97,8 +94,7 @@ struct DeviceRecordTests {
         }
     }
 
-    @Test("that is huge or random is refused in bounded time")
-    func hostile() throws {
+    @Test("that is huge or random is refused in bounded time") func hostile() throws {
         var random = SeededGenerator()
         // The length is looked at first: none of these is decoded.
         for character in ["A", "-", "é", "\0"] {
@@ -113,8 +109,7 @@ struct DeviceRecordTests {
         }
     }
 
-    @Test("is described by errors that have a code and a sentence each, and hold nothing of it")
-    func errors() throws {
+    @Test("is described by errors that have a code and a sentence each, and hold nothing of it") func errors() throws {
         #expect(Set(RecordError.allCases.map(\.rawValue)).count == 11)
         #expect(Set(RecordError.allCases.map(\.description)).count == 11)
         #expect(
@@ -129,8 +124,7 @@ struct DeviceRecordTests {
 }
 
 /// Specification 11.6.
-@Suite("Trusted senders")
-struct TrustedSendersTests {
+@Suite("Trusted senders") struct TrustedSendersTests {
     private let first = AuthorityPrivateKey()
     private let second = AuthorityPrivateKey()
     private let builtIn = SenderPrivateKey().sender
@@ -144,16 +138,13 @@ struct TrustedSendersTests {
             expires: now.advanced(bySeconds: expires), signedBy: key)
     }
 
-    private func refusal(
-        _ set: SenderSet, by trusted: TrustedSenders, known: SenderSet? = nil
-    ) -> RecordError? {
+    private func refusal(_ set: SenderSet, by trusted: TrustedSenders, known: SenderSet? = nil) -> RecordError? {
         SealedPushTests.refusal { () throws(RecordError) in
             try trusted.check(set, topic: Exchange.topic, replacing: known, at: now)
         }
     }
 
-    @Test("are those built in until a pinned authority's set takes their place, in its order")
-    func following() throws {
+    @Test("are those built in until a pinned authority's set takes their place, in its order") func following() throws {
         let trusted = TrustedSenders([builtIn], authorities: [first.authority])
         let set = try set(1, by: first)
         func believed(_ set: SenderSet?, at now: Timestamp) -> [SenderPublicKey] {
@@ -167,8 +158,7 @@ struct TrustedSendersTests {
         #expect(believed(set, at: now.advanced(bySeconds: 101)).isEmpty)
     }
 
-    @Test("take a set of any pinned authority and of no other")
-    func pinned() throws {
+    @Test("take a set of any pinned authority and of no other") func pinned() throws {
         let both = TrustedSenders([], authorities: [first.authority, second.authority])
         #expect(refusal(try set(1, by: first), by: both) == nil)
         #expect(refusal(try set(1, by: second), by: both) == nil)
@@ -176,8 +166,7 @@ struct TrustedSendersTests {
         #expect(refusal(try set(1, by: first), by: TrustedSenders([builtIn])) == .foreignSigner)
     }
 
-    @Test("of two authorities can't be rolled back by going from one to the other")
-    func rollback() throws {
+    @Test("of two authorities can't be rolled back by going from one to the other") func rollback() throws {
         let both = TrustedSenders([], authorities: [first.authority, second.authority])
         let (old, newer) = (try set(3, by: first), try set(4, by: second))
         #expect(refusal(newer, by: both, known: old) == nil)
@@ -185,8 +174,7 @@ struct TrustedSendersTests {
         #expect(refusal(try set(4, by: first), by: both, known: newer) == .conflicting)
     }
 
-    @Test("forget the counter of an authority that is no longer pinned")
-    func replacedAuthority() throws {
+    @Test("forget the counter of an authority that is no longer pinned") func replacedAuthority() throws {
         let known = try set(.max, by: first)
         let set = try set(1, by: second)
         #expect(refusal(set, by: TrustedSenders([], authorities: [second.authority]), known: known) == nil)

@@ -4,8 +4,7 @@ import Testing
 @testable import SealedPush
 
 /// Specification 11.4.
-@Suite("An enrolled device")
-struct EnrolledDeviceTests {
+@Suite("An enrolled device") struct EnrolledDeviceTests {
     private var enrolling = Enrolling()
     private let now = Enrolling.now
 
@@ -19,12 +18,9 @@ struct EnrolledDeviceTests {
 
     private func recipient(_ device: EnrolledDevice, at now: Timestamp = Enrolling.now) throws(RecordError)
         -> DevicePublicKey
-    {
-        try device.recipient(at: now).recipient
-    }
+    { try device.recipient(at: now).recipient }
 
-    @Test("is sealed to once it has answered a challenge, and not before")
-    func proving() throws {
+    @Test("is sealed to once it has answered a challenge, and not before") func proving() throws {
         var device = try enrolling.device()
         #expect(device.unproven == enrolling.recipients)
         #expect(throws: RecordError.unproven) { try device.recipient(at: now) }
@@ -36,8 +32,7 @@ struct EnrolledDeviceTests {
         #expect(device.proven == Set(enrolling.recipients))
     }
 
-    @Test("gives its newest proven recipient, and forgets those that leave the record")
-    func rotation() throws {
+    @Test("gives its newest proven recipient, and forgets those that leave the record") func rotation() throws {
         var device = try enrolling.device()
         try prove(in: &device)
         let old = enrolling.recipients[0]
@@ -69,8 +64,7 @@ struct EnrolledDeviceTests {
             (
                 try enrolling.record(counter: 8, created: Timestamp(clamping: 1), expires: Timestamp(clamping: 2)),
                 .expired
-            ),
-            (try enrolling.record(counter: 8, created: now.advanced(bySeconds: 93_601)), .notYetValid),
+            ), (try enrolling.record(counter: 8, created: now.advanced(bySeconds: 93_601)), .notYetValid),
             (try enrolling.record(counter: 6), .rolledBack),
             (try enrolling.record(of: [DevicePrivateKey().recipient], counter: 7), .conflicting),
         ]
@@ -83,8 +77,7 @@ struct EnrolledDeviceTests {
         #expect(device == before)
     }
 
-    @Test("is enrolled with a record for the app, in its time, only")
-    func pinning() throws {
+    @Test("is enrolled with a record for the app, in its time, only") func pinning() throws {
         let record = try enrolling.record()
         #expect(throws: RecordError.otherTopic) { try EnrolledDevice(pinning: record, topic: "a", at: now) }
         let late = record.expires.advanced(bySeconds: 1)
@@ -95,8 +88,7 @@ struct EnrolledDeviceTests {
         }
     }
 
-    @Test("is not sealed to once its record has expired, proven or not")
-    func expiry() throws {
+    @Test("is not sealed to once its record has expired, proven or not") func expiry() throws {
         var device = try enrolling.device()
         try prove(in: &device)
         let end = device.record.expires
@@ -104,8 +96,7 @@ struct EnrolledDeviceTests {
         #expect(throws: RecordError.expired) { try device.recipient(at: end.advanced(bySeconds: 1)) }
     }
 
-    @Test("loads as it was stored, with its record checked against the pin")
-    func loading() throws {
+    @Test("loads as it was stored, with its record checked against the pin") func loading() throws {
         var device = try enrolling.device()
         try prove(in: &device)
         let loaded = try EnrolledDevice(loading: device.enrollment, record: device.record, proven: device.proven)

@@ -6,10 +6,8 @@ import Testing
 @testable import PushSender
 @testable import SealedPush
 
-@Suite("Tests/Vectors/Records")
-struct RecordVectorTests {
-    @Test("each case ends as its file says")
-    func outcomes() throws {
+@Suite("Tests/Vectors/Records") struct RecordVectorTests {
+    @Test("each case ends as its file says") func outcomes() throws {
         var counts: [String: Int] = [:]
         for vector in try NamedLines.all(in: "Records") {
             let outcome = try vector.required("outcome")
@@ -26,8 +24,7 @@ struct RecordVectorTests {
         #expect(counts.values.reduce(0, +) == 87)
     }
 
-    @Test("an accepted record is made again from its parts, byte for byte")
-    func signing() throws {
+    @Test("an accepted record is made again from its parts, byte for byte") func signing() throws {
         var caseCount = 0
         for vector in try NamedLines.all(in: "Records") where vector["outcome"] == "accepted" {
             caseCount += 1
@@ -40,13 +37,11 @@ struct RecordVectorTests {
                 vector["kind"] == "device"
                 ? try DeviceRecord(
                     of: try keys.map { try DevicePublicKey(parsing: $0) }, topic: topic, counter: counter,
-                    created: created,
-                    expires: expires, signedBy: try EnrollmentPrivateKey(parsing: secret)
+                    created: created, expires: expires, signedBy: try EnrollmentPrivateKey(parsing: secret)
                 ).description
                 : try SenderSet(
                     of: try keys.map { try SenderPublicKey(parsing: $0) }, topic: topic, counter: counter,
-                    created: created,
-                    expires: expires, signedBy: try AuthorityPrivateKey(parsing: secret)
+                    created: created, expires: expires, signedBy: try AuthorityPrivateKey(parsing: secret)
                 ).description
             #expect(text == vector["record"], "\(vector.testDescription)")
             let bytes = try #require(Base64URL.decode(text.utf8.dropFirst(11)))
@@ -57,8 +52,7 @@ struct RecordVectorTests {
         #expect(caseCount == 15)
     }
 
-    @Test("an answered challenge is made again from its random values, byte for byte")
-    func asking() throws {
+    @Test("an answered challenge is made again from its random values, byte for byte") func asking() throws {
         var caseCount = 0
         for vector in try NamedLines.all(in: "Records") where vector["outcome"] == "answered" {
             caseCount += 1
@@ -83,8 +77,7 @@ struct RecordVectorTests {
         #expect(caseCount == 4)
     }
 
-    @Test("the specification's worked example A.3 is two of the cases")
-    func workedExample() throws {
+    @Test("the specification's worked example A.3 is two of the cases") func workedExample() throws {
         let specification = try Checkout.text(Checkout.folder.appending(path: "Docs/Specification.md"))
         let example = try #require(specification.components(separatedBy: "### A.3 ").last)
         let characters = example.components(separatedBy: "## Appendix B")[0].filter { !$0.isWhitespace }

@@ -32,8 +32,7 @@ struct Exchange: Sendable {
 
     func context(topic: Topic = Exchange.topic) -> HPKEContext {
         HPKEContext(
-            sendingTo: identity.recipient.x25519, from: senderKey.x25519,
-            info: HPKEInfo(Envelope.info(topic: topic)))
+            sendingTo: identity.recipient.x25519, from: senderKey.x25519, info: HPKEInfo(Envelope.info(topic: topic)))
     }
 
     func seal(_ plaintext: [UInt8], topic: Topic = Exchange.topic, number: UInt32 = 0) -> Envelope {
@@ -62,9 +61,7 @@ func refusal(_ opener: Opener, _ envelope: Envelope, at now: Timestamp = Exchang
     do throws(OpenError) {
         _ = try opener.open(envelope, at: now)
         return nil
-    } catch {
-        return error
-    }
+    } catch { return error }
 }
 
 /// A store with one fixed answer.
@@ -116,8 +113,7 @@ struct Enrolling: Sendable {
 
     func record(
         of recipients: [DevicePublicKey]? = nil, topic: Topic = Self.topic, counter: UInt64 = 7,
-        created: Timestamp = Self.now,
-        expires: Timestamp = Self.now.advanced(bySeconds: 90 * 86_400)
+        created: Timestamp = Self.now, expires: Timestamp = Self.now.advanced(bySeconds: 90 * 86_400)
     ) throws(RecordError) -> DeviceRecord {
         try DeviceRecord(
             of: recipients ?? self.recipients, topic: topic, counter: counter, created: created, expires: expires,

@@ -15,9 +15,7 @@ struct RawRecord {
 
     func unsigned(_ key: Curve25519.Signing.PrivateKey) -> [UInt8] {
         var bytes = [type, version] + Array(key.publicKey.rawRepresentation)
-        for number in [counter, created, expires] {
-            bytes += withUnsafeBytes(of: number.bigEndian) { Array($0) }
-        }
+        for number in [counter, created, expires] { bytes += withUnsafeBytes(of: number.bigEndian) { Array($0) } }
         bytes += [UInt8(topic.count)] + topic
         bytes += [UInt8(keys.count)]
         return bytes + keys.joined()
@@ -56,9 +54,7 @@ func refusal<Failure: Error>(_ body: () throws(Failure) -> Void) -> Failure? {
     do throws(Failure) {
         try body()
         return nil
-    } catch {
-        return error
-    }
+    } catch { return error }
 }
 
 extension String {

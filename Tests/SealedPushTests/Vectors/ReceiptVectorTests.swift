@@ -10,8 +10,7 @@ import Testing
     import TestPrograms
 #endif
 
-@Suite("Tests/Vectors/Receipts")
-struct ReceiptVectorTests {
+@Suite("Tests/Vectors/Receipts") struct ReceiptVectorTests {
     private static func bytes(_ name: String, in values: NamedLines) throws -> [UInt8] {
         try #require(Hex.decode(try values.required(name)))
     }
@@ -32,8 +31,7 @@ struct ReceiptVectorTests {
         } catch { return error.rawValue }
     }
 
-    @Test("each case ends as its file says")
-    func outcomes() throws {
+    @Test("each case ends as its file says") func outcomes() throws {
         var counts: [String: Int] = [:]
         for values in try NamedLines.all(in: "Receipts") {
             let expected = try values.required("outcome")
@@ -66,8 +64,7 @@ struct ReceiptVectorTests {
                 counts[index - 1] = try #require(UInt16(parts[1]))
             }
             let body = ReceiptBody(
-                id: request.id, number: number,
-                created: Timestamp(clamping: try values.number("created")),
+                id: request.id, number: number, created: Timestamp(clamping: try values.number("created")),
                 elapsedMilliseconds: UInt32(try values.number("elapsed")), counts: counts)
             #expect(Hex.encode(body.bytes(key: request.key)) == values["body"], "\(values.testDescription)")
             #expect(try values.required("body").hasSuffix(values.required("mac")), "\(values.testDescription)")

@@ -6,8 +6,7 @@ import Testing
 @testable import PushSender
 @testable import SealedPush
 
-@Suite("Tests/Vectors")
-struct VectorTests {
+@Suite("Tests/Vectors") struct VectorTests {
     /// The field of a case: given as it is, or within a whole payload. Nil where it is no string.
     private func field(_ vector: NamedLines) throws -> String? {
         if let field = vector["field"] { return field }
@@ -31,8 +30,7 @@ struct VectorTests {
         return Result { () throws(OpenError) in try opener.open(envelope, at: now) }
     }
 
-    @Test("each case ends as its file says")
-    func outcomes() throws {
+    @Test("each case ends as its file says") func outcomes() throws {
         let vectors = try NamedLines.all(in: "Vectors")
         var counts: [String: Int] = [:]
         for vector in vectors {
@@ -101,8 +99,7 @@ struct VectorTests {
             context.withKeyAndNonce(0) { #expect(Hex.encode($1) == vector["base-nonce"], "\(vector.testDescription)") }
             let plaintext = try #require(Hex.decode(try vector.required("plaintext")))
             let sealed = Envelope.sealing(
-                plaintext, to: identity.recipient, from: sender.sender, in: context,
-                sequenceNumber: number)
+                plaintext, to: identity.recipient, from: sender.sender, in: context, sequenceNumber: number)
             #expect(sealed == envelope, "\(vector.testDescription)")
             #expect(Hex.encode(sealed.headerBytes) == vector["aad"], "\(vector.testDescription)")
             let ciphertext = try vector.required("ciphertext") + vector.required("tag")
@@ -118,8 +115,7 @@ struct VectorTests {
         #expect(caseCount > 20)
     }
 
-    @Test("content that a fuzzer found reads, and written reads the same again")
-    func foundContent() throws {
+    @Test("content that a fuzzer found reads, and written reads the same again") func foundContent() throws {
         let files = try Checkout.files(in: "Tests/FuzzRegressions/fuzz-opening", ending: "").map { file in
             (file, try Data(contentsOf: file))
         }

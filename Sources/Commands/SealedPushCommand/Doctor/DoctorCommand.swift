@@ -7,8 +7,7 @@ internal import SealedPush
 /// `sealedpush doctor`
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor",
-        abstract: "Examine a keyring, or find out why a payload doesn't open.",
+        commandName: "doctor", abstract: "Examine a keyring, or find out why a payload doesn't open.",
         usage: "sealedpush doctor [<options>] [<file>]",
         discussion: """
             Without a file: damage, edits, modes, ages, records and the audit log. Status 1 if there is a problem.
@@ -18,23 +17,18 @@ struct DoctorCommand: ParsableCommand {
               sealedpush doctor push.apns --device alice-phone --topic com.example.app --keyring Phone
             """)
 
-    @Argument(help: "A payload file, or a file with an envelope's text alone; - for standard input.")
-    var file: String?
+    @Argument(help: "A payload file, or a file with an envelope's text alone; - for standard input.") var file: String?
 
-    @Option(help: "The device: a name in the keyring, with its secret key.")
-    var device: KeyName?
+    @Option(help: "The device: a name in the keyring, with its secret key.") var device: KeyName?
 
     @Option(help: "A trusted sender: a name or pushsender1…, several times if need be; else the trust list counts.")
     var trust: [KeyReference] = []
 
-    @Option(help: "The app's bundle ID, such as com.example.app.")
-    var topic: Topic?
+    @Option(help: "The app's bundle ID, such as com.example.app.") var topic: Topic?
 
-    @Flag(help: "The app opens anonymous messages too.")
-    var allowAnonymous = false
+    @Flag(help: "The app opens anonymous messages too.") var allowAnonymous = false
 
-    @Flag(help: "Print JSON.")
-    var json = false
+    @Flag(help: "Print JSON.") var json = false
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
@@ -53,8 +47,7 @@ struct DoctorCommand: ParsableCommand {
             let diagnosis = try keys.diagnose(
                 Input.read(file, limit: Input.maximumPayloadFileByteCount), for: device, topic: topic,
                 trusting: trusted, allowsAnonymous: allowAnonymous)
-            let words = DiagnosisWords(
-                diagnosis: diagnosis, folder: URL(filePath: keyring.keyring).relativePath)
+            let words = DiagnosisWords(diagnosis: diagnosis, folder: URL(filePath: keyring.keyring).relativePath)
             if json { try Output.json(diagnosis.json(words)) } else { try show(diagnosis, words) }
             if diagnosis.refusal != nil { throw ExitCode(65) }
         }

@@ -24,8 +24,7 @@ extension OpenError {
             )
         case .locked:
             ReasonWords(
-                sentence: "unlock the device first",
-                hint: "devices were restarted and not unlocked yet; nothing to do")
+                sentence: "unlock the device first", hint: "devices were restarted and not unlocked yet; nothing to do")
         case .keysUnavailable:
             ReasonWords(
                 sentence: "the key store could not be read",
@@ -57,9 +56,7 @@ extension OpenError {
                 sentence: "it opened under a retired key, and was sent too long after that key was retired",
                 hint: "a sender still seals to keys that were replaced: tell all servers the newest records")
         case .clock:
-            ReasonWords(
-                sentence: "it was sent in the future: check both clocks",
-                hint: "a server's clock is ahead")
+            ReasonWords(sentence: "it was sent in the future: check both clocks", hint: "a server's clock is ahead")
         case .tooOld:
             ReasonWords(
                 sentence: "it was sent more than 30 days ago",
@@ -67,8 +64,7 @@ extension OpenError {
             )
         case .expired:
             ReasonWords(
-                sentence: "it has expired",
-                hint: "pushes come after their content's expiry: give content more time")
+                sentence: "it has expired", hint: "pushes come after their content's expiry: give content more time")
         case .replayed:
             ReasonWords(
                 sentence: "it was seen before",
@@ -83,8 +79,7 @@ extension OpenError {
             )
         case .outOfTime:
             ReasonWords(
-                sentence: "time ran out",
-                hint: "devices did not come to open in time: look at the stages before")
+                sentence: "time ran out", hint: "devices did not come to open in time: look at the stages before")
         }
     }
 }

@@ -8,8 +8,7 @@ internal import SealedPush
 /// `sealedpush keys backup`
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup",
-        abstract: "Write the keyring into one encrypted file, without retired keys.",
+        commandName: "backup", abstract: "Write the keyring into one encrypted file, without retired keys.",
         usage: "sealedpush keys backup [<options>] <file>",
         discussion: """
             Examples:
@@ -19,8 +18,7 @@ struct BackupCommand: ParsableCommand {
             Without the passphrase or key that it is made with, a backup opens nothing.
             """)
 
-    @Argument(help: "A new file; never overwritten.")
-    var file: String
+    @Argument(help: "A new file; never overwritten.") var file: String
 
     @OptionGroup(title: "Backup") var backup: BackupOptions
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
@@ -43,8 +41,7 @@ struct BackupCommand: ParsableCommand {
 /// `sealedpush keys restore`
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore",
-        abstract: "Make a keyring from a backup; never overwrites one.",
+        commandName: "restore", abstract: "Make a keyring from a backup; never overwrites one.",
         usage: "sealedpush keys restore [<options>] <file>",
         discussion: """
             It is sealed with the backup's passphrase or key, unless it is given one of its own.
@@ -53,8 +50,7 @@ struct RestoreCommand: ParsableCommand {
               sealedpush keys restore keys-2026-11.backup --keyring Keys
             """)
 
-    @Argument(help: "The backup.")
-    var file: String
+    @Argument(help: "The backup.") var file: String
 
     @OptionGroup(title: "Backup") var backup: BackupOptions
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions

@@ -7,8 +7,7 @@ internal import SealedPush
 /// `sealedpush keys confirm`
 struct ConfirmCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "confirm",
-        abstract: "Take a new key of your own into use; the key before it retires.",
+        commandName: "confirm", abstract: "Take a new key of your own into use; the key before it retires.",
         discussion: """
             Confirm a sender's new key once devices trust it, and a device's once a message has opened under it.
 
@@ -16,8 +15,7 @@ struct ConfirmCommand: ParsableCommand {
               sealedpush keys confirm newsroom --keyring Keys
             """)
 
-    @Argument(help: "The key's name.")
-    var name: KeyName
+    @Argument(help: "The key's name.") var name: KeyName
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
@@ -43,17 +41,13 @@ struct ChallengeCommand: ParsableCommand {
               sealedpush keys challenge bob-phone --answer pushanswer.mVx... --keyring Keys
             """)
 
-    @Argument(help: "The device's name in this keyring.")
-    var name: KeyName
+    @Argument(help: "The device's name in this keyring.") var name: KeyName
 
-    @Option(help: "The sender that asks: prints a challenge.")
-    var from: KeyName?
+    @Option(help: "The sender that asks: prints a challenge.") var from: KeyName?
 
-    @Option(help: "A server's challenge to your own device: prints the answer.")
-    var reply: String?
+    @Option(help: "A server's challenge to your own device: prints the answer.") var reply: String?
 
-    @Option(help: "The device's answer.")
-    var answer: String?
+    @Option(help: "The device's answer.") var answer: String?
 
     @Option(help: "With --reply: a sender that may ask; without it, the trust list decides.")
     var trust: [KeyReference] = []

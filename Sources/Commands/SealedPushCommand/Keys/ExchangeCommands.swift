@@ -7,8 +7,7 @@ internal import SealedPush
 /// `sealedpush keys generate`
 struct GenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "generate",
-        abstract: "Make a key and print its public half.",
+        commandName: "generate", abstract: "Make a key and print its public half.",
         usage: "sealedpush keys generate [<options>] <kind> <name>",
         discussion: """
             Examples:
@@ -28,11 +27,9 @@ struct GenerateCommand: ParsableCommand {
     @Argument(help: "device (opens messages), sender (seals them) or authority (signs for an app's senders).")
     var kind: Kind
 
-    @Argument(help: "The new key's name: \(KeyName.rule)")
-    var name: KeyName
+    @Argument(help: "The new key's name: \(KeyName.rule)") var name: KeyName
 
-    @Option(help: "The app's bundle ID, such as com.example.app, for a device that signs records.")
-    var topic: Topic?
+    @Option(help: "The app's bundle ID, such as com.example.app, for a device that signs records.") var topic: Topic?
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
@@ -71,14 +68,12 @@ struct ImportCommand: ParsableCommand {
             compare fingerprints on both ends (`keys show`). Later records must be signed by that key, and be newer.
             """)
 
-    @Argument(help: "The name it gets here: \(KeyName.rule)")
-    var name: KeyName
+    @Argument(help: "The name it gets here: \(KeyName.rule)") var name: KeyName
 
     @Argument(help: ArgumentHelp("push1…, pushsender1…, pushauthority1… or pushrecord.…", valueName: "key"))
     var text: String?
 
-    @Option(help: "A file with a secret key's text; - for standard input.")
-    var secretFile: String?
+    @Option(help: "A file with a secret key's text; - for standard input.") var secretFile: String?
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
@@ -135,17 +130,13 @@ struct ExportCommand: ParsableCommand {
             Of a sealed keyring it prints nothing that something else has edited, and so needs its secret.
             """)
 
-    @Argument(help: "The key's name.")
-    var name: KeyName
+    @Argument(help: "The key's name.") var name: KeyName
 
-    @Flag(help: "Print the device's newest signed record.")
-    var record = false
+    @Flag(help: "Print the device's newest signed record.") var record = false
 
-    @Flag(help: "Print the secret half: whoever reads it has the key. Noted in the audit log.")
-    var secret = false
+    @Flag(help: "Print the secret half: whoever reads it has the key. Noted in the audit log.") var secret = false
 
-    @Flag(help: "Do not ask.")
-    var yes = false
+    @Flag(help: "Do not ask.") var yes = false
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 

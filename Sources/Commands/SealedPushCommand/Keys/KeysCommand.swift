@@ -6,8 +6,7 @@ internal import SealedPush
 /// `sealedpush keys`
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys",
-        abstract: "Make keys, exchange them, and look after them for as long as they live.",
+        commandName: "keys", abstract: "Make keys, exchange them, and look after them for as long as they live.",
         discussion: """
             Docs/KeyManagement.md says what to do when: first set-up, monthly rotation, theft, loss, moving.
 
@@ -34,8 +33,7 @@ struct ListCommand: ParsableCommand {
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
-    @Flag(help: "Print one JSON array.")
-    var json = false
+    @Flag(help: "Print one JSON array.") var json = false
 
     func run() throws {
         try Failure.reporting {
@@ -75,16 +73,13 @@ struct ShowCommand: ParsableCommand {
             + "device that signs records, compare the enrollment's. A name needs the secret of a sealed keyring. "
             + QRCode.help)
 
-    @Argument(help: "A name in the keyring, or a public key's text; all keys without it.")
-    var key: String?
+    @Argument(help: "A name in the keyring, or a public key's text; all keys without it.") var key: String?
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
-    @Flag(help: "Print JSON.")
-    var json = false
+    @Flag(help: "Print JSON.") var json = false
 
-    @Flag(help: "Print the public key as a QR code too; needs a name.")
-    var qr = false
+    @Flag(help: "Print the public key as a QR code too; needs a name.") var qr = false
 
     func validate() throws { try QRCode.validate(isAskedFor: qr, hasName: key != nil, json: json) }
 
@@ -155,7 +150,5 @@ struct ShowCommand: ParsableCommand {
 }
 
 extension Fingerprint {
-    fileprivate var json: JSONValue {
-        ["digits": .string(description), "words": .array(words.map { .string($0) })]
-    }
+    fileprivate var json: JSONValue { ["digits": .string(description), "words": .array(words.map { .string($0) })] }
 }

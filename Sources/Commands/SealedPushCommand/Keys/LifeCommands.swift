@@ -26,8 +26,7 @@ struct RevokeCommand: ParsableCommand {
                 asked.contains { $0.life.state == .revoked }
                 && asked.allSatisfy { [.revoked, .erased].contains($0.life.state) }
             let revoked =
-                try isDone
-                ? asked.filter { $0.life.state == .revoked }.map(\.key) : revoke(entry, id, in: keys)
+                try isDone ? asked.filter { $0.life.state == .revoked }.map(\.key) : revoke(entry, id, in: keys)
             for key in revoked { try Output.line("\(entry.name): \(key.keyID) is revoked\(isDone ? " already" : "")") }
             if let hint = Self.hint(entry, revoked) { Failure.report("hint: \(hint)") }
         }
@@ -61,8 +60,7 @@ struct RevokeCommand: ParsableCommand {
 /// `sealedpush keys erase`
 struct EraseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "erase",
-        abstract: "Destroy a key's secret for good; remove somebody else's key.",
+        commandName: "erase", abstract: "Destroy a key's secret for good; remove somebody else's key.",
         usage: "sealedpush keys erase [<options>] <name>",
         discussion: """
             Erased means gone from the keyring's files; flash memory, snapshots and backups are not promised.
@@ -92,14 +90,12 @@ struct EraseCommand: ParsableCommand {
 
 /// What the two have in common.
 struct LifeOptions: ParsableArguments {
-    @Argument(help: "The key's name.")
-    var name: KeyName
+    @Argument(help: "The key's name.") var name: KeyName
 
     @Option(name: .customLong("key"), help: "Which key, by its ID, if the name has several; else the one in use.")
     var keyID: String?
 
-    @Flag(help: "Do not ask.")
-    var yes = false
+    @Flag(help: "Do not ask.") var yes = false
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 

@@ -23,17 +23,13 @@ struct PassphraseCommand: ParsableCommand {
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
-    @Option(help: "A file with the new passphrase.")
-    var newPassphraseFile: String?
+    @Option(help: "A file with the new passphrase.") var newPassphraseFile: String?
 
-    @Option(help: "A file with the new key; made if it is missing.")
-    var newKeyFile: String?
+    @Option(help: "A file with the new key; made if it is missing.") var newKeyFile: String?
 
-    @Flag(help: "Leave the secrets in the clear, for your user alone.")
-    var clear = false
+    @Flag(help: "Leave the secrets in the clear, for your user alone.") var clear = false
 
-    @Flag(help: "Do not ask.")
-    var yes = false
+    @Flag(help: "Do not ask.") var yes = false
 
     func validate() throws {
         guard [newPassphraseFile, newKeyFile, clear ? "" : nil].compactMap({ $0 }).count <= 1 else {

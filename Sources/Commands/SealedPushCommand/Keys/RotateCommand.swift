@@ -6,8 +6,7 @@ internal import SealedPush
 /// `sealedpush keys rotate`
 struct RotateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rotate",
-        abstract: "Make new keys, erase retired ones that are due, and renew records.",
+        commandName: "rotate", abstract: "Make new keys, erase retired ones that are due, and renew records.",
         usage: "sealedpush keys rotate [<options>] [<name>]",
         discussion: """
             With a name and no --older-than, that key is rotated now. With --older-than only what is due is done, so \
@@ -20,17 +19,13 @@ struct RotateCommand: ParsableCommand {
             use, and there is no further rotation. A retired key is erased 31 days later.
             """)
 
-    @Argument(help: "The key's name; all devices and senders without it.")
-    var name: KeyName?
+    @Argument(help: "The key's name; all devices and senders without it.") var name: KeyName?
 
-    @Option(help: "Rotate only keys that are older, such as 30d (\(TimeSpan.help)).")
-    var olderThan: TimeSpan?
+    @Option(help: "Rotate only keys that are older, such as 30d (\(TimeSpan.help)).") var olderThan: TimeSpan?
 
-    @Flag(help: "Say what would be done, and do nothing.")
-    var dryRun = false
+    @Flag(help: "Say what would be done, and do nothing.") var dryRun = false
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @Flag(help: "Print one JSON object.") var json = false
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 

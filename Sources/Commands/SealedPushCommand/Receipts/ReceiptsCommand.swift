@@ -10,8 +10,7 @@ internal import SealedPush
 /// `sealedpush receipts`
 struct ReceiptsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "receipts",
-        abstract: "Count what devices have shown and what did not open, by reason and day.",
+        commandName: "receipts", abstract: "Count what devices have shown and what did not open, by reason and day.",
         usage: "sealedpush receipts [<options>]",
         discussion: """
             Devices post receipts to `sealedpush serve` for messages that ask for them: `send --receipts URL`. A device on which \
@@ -25,14 +24,12 @@ struct ReceiptsCommand: AsyncParsableCommand {
             Exit status: 0, 64 usage, 65 input, 74 files, 75 busy, 77 keys.
             """)
 
-    @Option(help: "The number of days, today included; at most 60.")
-    var days = 30
+    @Option(help: "The number of days, today included; at most 60.") var days = 30
 
     @Option(help: "Also list the registered devices that have sent this sender no receipt, or had failures.")
     var from: KeyName?
 
-    @Flag(help: "Print one JSON object; with --from, one more for each device.")
-    var json = false
+    @Flag(help: "Print one JSON object; with --from, one more for each device.") var json = false
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
     @OptionGroup(title: "Outbox") var options: OutboxOptions
@@ -43,9 +40,7 @@ struct ReceiptsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reportingAsync {
-            let key = try from.map { name in
-                ReceiptKey(of: try keyring.keys("receipts").senderKey(named: name))
-            }
+            let key = try from.map { name in ReceiptKey(of: try keyring.keys("receipts").senderKey(named: name)) }
             let outbox = try await options.opened()
             let report = try await outbox.receipts(days: days)
             if json {
@@ -117,8 +112,7 @@ extension ReceiptReport {
         guard let today = days.last?.start else { return [] }
         let isRecent = { (day: ReceiptDay) in today.seconds(since: day.start) < 7 * 86_400 }
         let recent = Self.sum(days.filter(isRecent))
-        let before = Self.sum(
-            days.filter { !isRecent($0) && today.seconds(since: $0.start) < 14 * 86_400 })
+        let before = Self.sum(days.filter { !isRecent($0) && today.seconds(since: $0.start) < 14 * 86_400 })
         var hints = recent.failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.compactMap { code, count in
             let rises = count >= 10 && count > 2 * (before.failures[code] ?? 0) && before.shownCount > 0
             let isMuch = count * 100 >= recent.shownCount + recent.failedCount

@@ -9,8 +9,7 @@ internal import SealedPush
 /// `sealedpush device`
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device",
-        abstract: "The devices that a server sends to: their tokens, and what is sealed to.",
+        commandName: "device", abstract: "The devices that a server sends to: their tokens, and what is sealed to.",
         discussion: """
             Example:
               sealedpush device enroll bob-phone --user bob --token 80fa... --keyring Keys --outbox outbox.sqlite
@@ -21,8 +20,7 @@ struct DeviceCommand: AsyncParsableCommand {
 /// `sealedpush device list`
 struct DeviceListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list",
-        abstract: "Lists the devices, and whether they can be sent to.",
+        commandName: "list", abstract: "Lists the devices, and whether they can be sent to.",
         usage: "sealedpush device list [<options>]",
         discussion: """
             Tokens are shortened: they identify people's devices. --full shows all that `device enroll --list` takes, such as for \
@@ -34,14 +32,11 @@ struct DeviceListCommand: AsyncParsableCommand {
               sealedpush device list --json | grep '"note":"no token'
             """)
 
-    @Option(parsing: .unconditional, help: "This user's devices only.")
-    var user: UserName?
+    @Option(parsing: .unconditional, help: "This user's devices only.") var user: UserName?
 
-    @Flag(help: "With --json: whole tokens, records, enrollment keys and what is proven.")
-    var full = false
+    @Flag(help: "With --json: whole tokens, records, enrollment keys and what is proven.") var full = false
 
-    @Flag(help: "Print one JSON object for each device.")
-    var json = false
+    @Flag(help: "Print one JSON object for each device.") var json = false
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
@@ -109,16 +104,13 @@ struct DeviceListCommand: AsyncParsableCommand {
 /// `sealedpush device remove`
 struct DeviceRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove",
-        abstract: "Forget a device and what waits for it.",
+        commandName: "remove", abstract: "Forget a device and what waits for it.",
         usage: "sealedpush device remove [<options>] <name>",
         discussion: "Example:\n  sealedpush device remove bob-phone --outbox outbox.sqlite")
 
-    @Argument(help: "The device's name.")
-    var name: DeviceName
+    @Argument(help: "The device's name.") var name: DeviceName
 
-    @Flag(help: "Do not ask.")
-    var yes = false
+    @Flag(help: "Do not ask.") var yes = false
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 

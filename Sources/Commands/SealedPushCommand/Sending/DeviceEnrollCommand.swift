@@ -10,8 +10,7 @@ internal import SealedPush
 /// `sealedpush device enroll`
 struct DeviceEnrollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "enroll",
-        abstract: "Register or update a device, or many.",
+        commandName: "enroll", abstract: "Register or update a device, or many.",
         discussion: """
             The keyring has the device's newest signed record, and the keys that it has proven (`keys import`, `keys \
             challenge`). Enroll again whenever the app reports its token, and after each new record.
@@ -30,15 +29,11 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
             Exit status: 0 done, 64 usage, 65 input, 74 files, 75 busy, 77 keys.
             """)
 
-    @Argument(help: "The device's name, as in the keyring.")
-    var name: DeviceName?
+    @Argument(help: "The device's name, as in the keyring.") var name: DeviceName?
 
-    @Option(help: .value("hex", "The token that the app got from iOS."))
-    var token: String?
+    @Option(help: .value("hex", "The token that the app got from iOS.")) var token: String?
 
-    @Option(
-        parsing: .unconditional,
-        help: .value("name", "The user. Default: as before, or the device's name."))
+    @Option(parsing: .unconditional, help: .value("name", "The user. Default: as before, or the device's name."))
     var user: UserName?
 
     @Option(
@@ -46,24 +41,17 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
         help: .value("name", "The user before, if it was another."))
     var movingFrom: UserName?
 
-    @Option(help: .value("name", "Its name in the keyring, or push1… with --unverified."))
-    var key: KeyReference?
+    @Option(help: .value("name", "Its name in the keyring, or push1… with --unverified.")) var key: KeyReference?
 
-    @Flag(help: "Take a key without a record; `send` needs this, too.")
-    var unverified = false
+    @Flag(help: "Take a key without a record; `send` needs this, too.") var unverified = false
 
-    @Option(help: "The app's bundle ID, with --unverified.")
-    var topic: Topic?
+    @Option(help: "The app's bundle ID, with --unverified.") var topic: Topic?
 
-    @Option(
-        help: .value("name", "Apple's service."))
-    var environment: PushEnvironment?
+    @Option(help: .value("name", "Apple's service.")) var environment: PushEnvironment?
 
-    @Option(help: .value("file", "Many devices; - for standard input."))
-    var list: String?
+    @Option(help: .value("file", "Many devices; - for standard input.")) var list: String?
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @Flag(help: "Print one JSON object.") var json = false
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
     @OptionGroup(title: "Outbox") var options: OutboxOptions
@@ -101,8 +89,7 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
                     }
                 }
             } else {
-                let entry = EnrollmentList.Entry(
-                    device: name.map { "\($0)" } ?? "", token: token ?? "")
+                let entry = EnrollmentList.Entry(device: name.map { "\($0)" } ?? "", token: token ?? "")
                 let checked = try device(entry, in: keyring.newKeys("device enroll"), at: now)
                 let outbox = try await options.openedOrMade()
                 let device = try await checked.completed(in: outbox)

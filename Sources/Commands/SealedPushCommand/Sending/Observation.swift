@@ -15,11 +15,9 @@ final class Observation: Sendable {
 
 /// `--metrics` and `--verbose`
 struct ObservationOptions: ParsableArguments {
-    @Option(help: .value("place", "HOST:PORT of /metrics, /healthz and /readyz."))
-    var metrics: ListeningPlace?
+    @Option(help: .value("place", "HOST:PORT of /metrics, /healthz and /readyz.")) var metrics: ListeningPlace?
 
-    @Flag(help: "Log refusals and connections, public IDs only.")
-    var verbose = false
+    @Flag(help: "Log refusals and connections, public IDs only.") var verbose = false
 
     func validate() throws {
         if case .socket? = metrics?.place { throw ValidationError("--metrics takes HOST:PORT.") }

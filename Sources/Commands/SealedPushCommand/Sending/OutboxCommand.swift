@@ -11,8 +11,7 @@ internal import SealedPush
 /// `sealedpush outbox`
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "outbox",
-        abstract: "What waits to be delivered, and what could not be.",
+        commandName: "outbox", abstract: "What waits to be delivered, and what could not be.",
         discussion: "Example:\n  sealedpush outbox status --outbox outbox.sqlite",
         subcommands: [
             OutboxStatusCommand.self, OutboxRetryCommand.self, OutboxPurgeCommand.self, OutboxKeyCommand.self,
@@ -34,14 +33,11 @@ struct OutboxStatusCommand: AsyncParsableCommand {
               sealedpush outbox status --outbox-key outbox.key
             """)
 
-    @Flag(help: "List the refused pushes, too: public IDs only.")
-    var refused = false
+    @Flag(help: "List the refused pushes, too: public IDs only.") var refused = false
 
-    @Option(help: "A keyring's folder, for the senders' names, and whether a key is revoked.")
-    var keyring: String?
+    @Option(help: "A keyring's folder, for the senders' names, and whether a key is revoked.") var keyring: String?
 
-    @Flag(help: "Print one JSON object; with --refused, one more for each refused push.")
-    var json = false
+    @Flag(help: "Print one JSON object; with --refused, one more for each refused push.") var json = false
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
@@ -112,11 +108,9 @@ struct OutboxRetryCommand: AsyncParsableCommand {
               sealedpush outbox retry --put-off
             """)
 
-    @Option(help: "Only what APNs has refused for this reason.")
-    var reason: String?
+    @Option(help: "Only what APNs has refused for this reason.") var reason: String?
 
-    @Flag(help: "What was put off is sent now; refused pushes stay.")
-    var putOff = false
+    @Flag(help: "What was put off is sent now; refused pushes stay.") var putOff = false
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
@@ -151,20 +145,16 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
               sealedpush outbox purge --everything --yes
             """)
 
-    @Flag(help: "What APNs has refused, too.")
-    var refused = false
+    @Flag(help: "What APNs has refused, too.") var refused = false
 
-    @Option(help: "With --refused: only for this reason.")
-    var reason: String?
+    @Option(help: "With --refused: only for this reason.") var reason: String?
 
-    @Flag(help: "Also what waits. What is on its way can't be called back.")
-    var everything = false
+    @Flag(help: "Also what waits. What is on its way can't be called back.") var everything = false
 
     @Option(help: "Only what this key has sealed: pushsender1…, as `outbox status` shows it, or anonymous.")
     var sender: SealedBy?
 
-    @Flag(help: "Do not ask.")
-    var yes = false
+    @Flag(help: "Do not ask.") var yes = false
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
@@ -204,8 +194,7 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
 /// `sealedpush outbox key`
 struct OutboxKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key",
-        abstract: "Make the key that vouches for an outbox's rows.",
+        commandName: "key", abstract: "Make the key that vouches for an outbox's rows.",
         discussion: """
             Without this key, somebody who can write the database can have nothing sent that was not enqueued, and nothing sealed \
             to a key that was not registered. An outbox has a key from its first row on, or never. Keep a copy apart from the \
@@ -215,8 +204,7 @@ struct OutboxKeyCommand: ParsableCommand {
               sealedpush outbox key outbox.key
             """)
 
-    @Argument(help: "The file to make, for its owner alone; never overwritten.")
-    var file: String
+    @Argument(help: "The file to make, for its owner alone; never overwritten.") var file: String
 
     func run() throws {
         try Failure.reporting {

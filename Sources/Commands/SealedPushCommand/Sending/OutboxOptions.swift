@@ -11,11 +11,9 @@ public import PushSender
 
 /// `--outbox`, and names in it.
 struct OutboxOptions: ParsableArguments {
-    @Option(help: .value("place", "A file, or postgres://…"))
-    var outbox = "outbox.sqlite"
+    @Option(help: .value("place", "A file, or postgres://…")) var outbox = "outbox.sqlite"
 
-    @Option(help: .value("file", "The outbox's key, if it has one."))
-    var outboxKey: String?
+    @Option(help: .value("file", "The outbox's key, if it has one.")) var outboxKey: String?
 
     func validate() throws {
         guard !outbox.isEmpty else { throw ValidationError("--outbox is empty: name the outbox's file.") }

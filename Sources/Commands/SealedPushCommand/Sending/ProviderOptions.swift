@@ -13,14 +13,11 @@ internal import SealedPush
 
 /// How APNs is reached, and as whom: Apple's with a key from the developer account, or a local one by its folder.
 struct ProviderOptions: ParsableArguments {
-    @Option(help: .value("key", "KEYID,TEAMID,FILE.p8 of Apple's provider key."))
-    var providerKey: ProviderKeyName?
+    @Option(help: .value("key", "KEYID,TEAMID,FILE.p8 of Apple's provider key.")) var providerKey: ProviderKeyName?
 
-    @Option(help: .value("name", "Apple's service."))
-    var environment: PushEnvironment?
+    @Option(help: .value("name", "Apple's service.")) var environment: PushEnvironment?
 
-    @Option(help: .value("folder", "A local APNs (device-simulator apns)."))
-    var apns: String?
+    @Option(help: .value("folder", "A local APNs (device-simulator apns).")) var apns: String?
 
     var isGiven: Bool { apns != nil || providerKey != nil }
 

@@ -6,20 +6,16 @@ internal import SealedPush
 
 /// For which app to seal, and how.
 struct SealingOptions: ParsableArguments {
-    @Option(help: "The app's bundle ID, such as com.example.app.")
-    var topic: Topic
+    @Option(help: "The app's bundle ID, such as com.example.app.") var topic: Topic
 
     @Option(name: .customLong("default"), help: .value("text", "The alert in clear."))
     var safeDefault = "You have a new message!"
 
-    @Option(help: "How much of the length to hide.")
-    var padding = PaddingPolicy.buckets
+    @Option(help: "How much of the length to hide.") var padding = PaddingPolicy.buckets
 
-    @Option(help: "Too large:")
-    var fit = FitPolicy.error
+    @Option(help: "Too large:") var fit = FitPolicy.error
 
-    @Option(help: .value("url", "Ask for receipts here: https, or http on this machine"))
-    var receipts: ReceiptAddress?
+    @Option(help: .value("url", "Ask for receipts here: https, or http on this machine")) var receipts: ReceiptAddress?
 
     /// - Parameter name: the sender's; nil for an anonymous one.
     func sealer(

@@ -10,8 +10,7 @@ internal import SealedPush
 /// `sealedpush send`
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send",
-        abstract: "Seal content for devices, enqueue it, and deliver what is due.",
+        commandName: "send", abstract: "Seal content for devices, enqueue it, and deliver what is due.",
         discussion: """
             Each device shows it once, even if this command is killed: `sealedpush work` delivers the rest. With --id, nothing \
             is enqueued twice for 30 days.
@@ -20,25 +19,19 @@ struct SendCommand: AsyncParsableCommand {
             Exit status: 0 taken or enqueued, 64 usage, 65 input or refused, 69 clock, 74 files, 75 still waiting, 77 keys.
             """)
 
-    @Argument(help: ContentFile.help)
-    var file: String
+    @Argument(help: ContentFile.help) var file: String
 
-    @Option(help: "The sender: a name in the keyring.")
-    var from: KeyName
+    @Option(help: "The sender: a name in the keyring.") var from: KeyName
 
     @OptionGroup(title: "Recipients") var recipients: RecipientOptions
 
-    @Option(help: .value("text", "Your own name for this message, of 1 to 256 bytes."))
-    var id: IdempotencyKey?
+    @Option(help: .value("text", "Your own name for this message, of 1 to 256 bytes.")) var id: IdempotencyKey?
 
-    @Option
-    var priority = PriorityName.immediate
+    @Option var priority = PriorityName.immediate
 
-    @Flag(help: "Seal and enqueue only; `sealedpush work` delivers.")
-    var queueOnly = false
+    @Flag(help: "Seal and enqueue only; `sealedpush work` delivers.") var queueOnly = false
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @Flag(help: "Print one JSON object.") var json = false
 
     @OptionGroup(title: "Sealing") var sealing: SealingOptions
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
@@ -110,8 +103,7 @@ struct SendCommand: AsyncParsableCommand {
         let progress = SharedProgress()
         let report = try await outbox.enqueue(
             content, to: recipients.audience, from: sealer, priority: priority.priority,
-            includingUnverified: recipients.unverified,
-            key: id, workerCount: 2
+            includingUnverified: recipients.unverified, key: id, workerCount: 2
         ) { report in progress.show("sealed for \(Progress.number(report.enqueuedCount)) devices") }
         progress.end()
         ContentFile.warn(of: content)
@@ -121,17 +113,13 @@ struct SendCommand: AsyncParsableCommand {
 
 /// To whom `send` sends.
 struct RecipientOptions: ParsableArguments {
-    @Option(help: "One device.")
-    var device: DeviceName?
+    @Option(help: "One device.") var device: DeviceName?
 
-    @Option(parsing: .unconditional, help: "All devices of a user.")
-    var user: UserName?
+    @Option(parsing: .unconditional, help: "All devices of a user.") var user: UserName?
 
-    @Flag(help: "All devices of the app.")
-    var all = false
+    @Flag(help: "All devices of the app.") var all = false
 
-    @Flag(help: "Also devices whose key no signed record vouches for.")
-    var unverified = false
+    @Flag(help: "Also devices whose key no signed record vouches for.") var unverified = false
 
     func validate() throws {
         guard [device != nil, user != nil, all].count(where: { $0 }) == 1 else {

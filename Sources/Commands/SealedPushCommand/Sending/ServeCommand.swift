@@ -13,8 +13,7 @@ internal import SealedPush
 /// `sealedpush serve`
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve",
-        abstract: "Serve a back end and phones over HTTP until stopped.",
+        commandName: "serve", abstract: "Serve a back end and phones over HTTP until stopped.",
         discussion: """
             A place is a socket's path, or HOST:PORT. Docs/openapi.yaml has all paths. With APNs' options it delivers, too. \
             SIGHUP rereads keys, tokens, sender set and certificate.
@@ -23,8 +22,7 @@ struct ServeCommand: AsyncParsableCommand {
             Exit status: 0 stopped, 64 usage, 65 input, 74 file or port, 75 busy, 77 keys.
             """)
 
-    @Option(help: "The sender: a name in the keyring.")
-    var from: KeyName
+    @Option(help: "The sender: a name in the keyring.") var from: KeyName
 
     @OptionGroup(title: "Listening") var listening: ListeningOptions
     @OptionGroup(title: "Sealing") var sealing: SealingOptions
@@ -102,9 +100,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func sender(_ keys: Keyring) throws -> (SenderPrivateKey, Sealer, ReceiptReceiver) {
         let sealer = try sealing.sealer(from: from, keys, keyring, isContextPerMessage: listening.contextPerMessage)
         let recent = try keys.senderKeys(named: from, retiredWithin: 8 * 86_400)
-        return (
-            try keys.senderKey(named: from), sealer, ReceiptReceiver(keys: recent.map { ReceiptKey(of: $0) })
-        )
+        return (try keys.senderKey(named: from), sealer, ReceiptReceiver(keys: recent.map { ReceiptKey(of: $0) }))
     }
 
     // MARK: On SIGHUP
@@ -149,26 +145,20 @@ struct ServeCommand: AsyncParsableCommand {
 
 /// Where `serve` listens, and with what it proves who it is.
 struct ListeningOptions: ParsableArguments {
-    @Option(help: .value("place", "For the back end."))
-    var listen = ListeningPlace(socket: "sealedpush.sock")
+    @Option(help: .value("place", "For the back end.")) var listen = ListeningPlace(socket: "sealedpush.sock")
 
-    @Option(help: .value("place", "For phones."))
-    var phones: ListeningPlace?
+    @Option(help: .value("place", "For phones.")) var phones: ListeningPlace?
 
-    @Option(help: .value("file", "The back end's token, or two while it changes."))
-    var tokenFile: String?
+    @Option(help: .value("file", "The back end's token, or two while it changes.")) var tokenFile: String?
 
     @Option(help: ArgumentHelp("PEM files, for addresses beyond this machine.", valueName: "chain,key"))
     var tls: String?
 
-    @Option(help: .value("file", "The sender set for phones (`sealedpush trust sign`)."))
-    var senderSet: String?
+    @Option(help: .value("file", "The sender set for phones (`sealedpush trust sign`).")) var senderSet: String?
 
-    @Flag(help: "A context per message, for machines that are cloned.")
-    var contextPerMessage = false
+    @Flag(help: "A context per message, for machines that are cloned.") var contextPerMessage = false
 
-    @Flag(help: "Print one JSON object when it listens.")
-    var json = false
+    @Flag(help: "Print one JSON object when it listens.") var json = false
 
     func validate() throws {
         guard tls.map({ $0.split(separator: ",").count == 2 }) ?? true else {

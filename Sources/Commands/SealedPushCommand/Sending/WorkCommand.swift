@@ -6,8 +6,7 @@ internal import SealedPush
 /// `sealedpush work`
 struct WorkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "work",
-        abstract: "Deliver what waits in the outbox until stopped.",
+        commandName: "work", abstract: "Deliver what waits in the outbox until stopped.",
         usage: "sealedpush work [<options>]",
         discussion: """
             Several may work on one outbox at once. If one is killed, nothing is lost, and no device shows a message twice. \
@@ -21,11 +20,9 @@ struct WorkCommand: AsyncParsableCommand {
             key, the team or the topic. With --until-empty 65 something was refused, 75 something waits for the other environment.
             """)
 
-    @Flag(help: "End when nothing waits any more.")
-    var untilEmpty = false
+    @Flag(help: "End when nothing waits any more.") var untilEmpty = false
 
-    @Flag(help: "Print one JSON object at the end.")
-    var json = false
+    @Flag(help: "Print one JSON object at the end.") var json = false
 
     @OptionGroup(title: "Outbox") var options: OutboxOptions
     @OptionGroup(title: "APNs") var provider: ProviderOptions
@@ -39,9 +36,7 @@ struct WorkCommand: AsyncParsableCommand {
             let delivery = DeliveryRun(
                 outbox: outbox, account: try provider.account(), logger: observing.logger,
                 goal: untilEmpty ? .empty : .stopped, interrupt: interrupt, observation: observation)
-            let result = try await observing.serving(observation, of: outbox, interrupt) {
-                try await delivery.run()
-            }
+            let result = try await observing.serving(observation, of: outbox, interrupt) { try await delivery.run() }
             let summary = try await DeliverySummary(result, in: outbox)
             if json { try Output.json(.object(summary.json)) } else { try summary.print() }
             if untilEmpty, summary.exitStatus != 0 { throw ExitCode(summary.exitStatus) }

@@ -47,11 +47,9 @@ extension Failure {
         switch error {
         case .outbox(let error): .outbox(error)
         case .senderRefused: Failure(status: 77, message: error.description)
-        case .allRefused:
-            Failure(status: 77, message: "\(error.description) What was disabled comes back with `retry`")
+        case .allRefused: Failure(status: 77, message: "\(error.description) What was disabled comes back with `retry`")
         case .wrongClock:
-            Failure(
-                status: 69, message: "this machine's clock is wrong: APNs calls a fresh provider token expired")
+            Failure(status: 69, message: "this machine's clock is wrong: APNs calls a fresh provider token expired")
         case .transportShutDown: Failure(status: 69, message: error.description)
         }
     }

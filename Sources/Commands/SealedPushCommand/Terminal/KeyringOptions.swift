@@ -12,11 +12,9 @@ extension ArgumentHelp {
 
 /// `--keyring` and what unlocks it, and names in it.
 struct KeyringOptions: ParsableArguments {
-    @Option(help: .value("folder", "The keyring's folder."))
-    var keyring = "Keys"
+    @Option(help: .value("folder", "The keyring's folder.")) var keyring = "Keys"
 
-    @Option(help: .value("file", "Its key or passphrase; - reads it. Or SEALED_PUSH_KEY."))
-    var unlock: String?
+    @Option(help: .value("file", "Its key or passphrase; - reads it. Or SEALED_PUSH_KEY.")) var unlock: String?
 
     func validate() throws {
         guard !keyring.isEmpty else { throw ValidationError("--keyring is empty: name the keyring's folder.") }

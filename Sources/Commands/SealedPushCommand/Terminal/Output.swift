@@ -49,9 +49,7 @@ enum Input {
         let bytes: [UInt8]
         do throws(DurableFiles.Failure) {
             bytes = try DurableFiles.read(url(file), limit: limit + 1, anyKind: true)
-        } catch {
-            throw Failure.file("\(file): \(error.message)")
-        }
+        } catch { throw Failure.file("\(file): \(error.message)") }
         guard bytes.count <= limit else { throw Failure.input("\(file) has more than \(limit) bytes") }
         return bytes
     }

@@ -11,9 +11,7 @@ enum Prompt {
         defer { terminal.close() }
         var lines = terminal.askSilently([question])
         defer { for index in lines.indices { wipeSecret(&lines[index]) } }
-        guard let passphrase = Passphrase(lines[0]) else {
-            throw Failure.input("a passphrase has 1 to 1,024 bytes")
-        }
+        guard let passphrase = Passphrase(lines[0]) else { throw Failure.input("a passphrase has 1 to 1,024 bytes") }
         return passphrase
     }
 
@@ -112,8 +110,7 @@ enum SilentTerminal {
     }
 
     /// Shows again what is typed, and ends the line; false where it was never hidden.
-    @discardableResult
-    static func end() -> Bool {
+    @discardableResult static func end() -> Bool {
         guard
             let (descriptor, settings) = state.withLock({ state in
                 defer { state = nil }
@@ -149,11 +146,7 @@ final class CaughtSignals {
                 errno = code
             }
             // What is ignored stays so: nohup(1), or ``Interrupt`` where Dispatch installs no handler of its own.
-            if Self.isSame(before, SIG_IGN) {
-                _ = signal(number, SIG_IGN)
-            } else {
-                handlers.append((number, before))
-            }
+            if Self.isSame(before, SIG_IGN) { _ = signal(number, SIG_IGN) } else { handlers.append((number, before)) }
         }
     }
 

@@ -53,9 +53,7 @@ enum Secrets {
             do throws(DurableFiles.Failure) {
                 try DurableFiles.write(bytes, to: URL(filePath: file), mode: 0o600)
                 try DurableFiles.sync(folder: URL(filePath: file).deletingLastPathComponent())
-            } catch {
-                throw Failure.file("\(file): \(error.message)")
-            }
+            } catch { throw Failure.file("\(file): \(error.message)") }
         }
         return key
     }

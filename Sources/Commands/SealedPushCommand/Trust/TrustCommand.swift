@@ -6,8 +6,7 @@ internal import SealedPush
 /// `sealedpush trust`
 struct TrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trust",
-        abstract: "Say whom the devices of a keyring believe, app by app.",
+        commandName: "trust", abstract: "Say whom the devices of a keyring believe, app by app.",
         discussion: """
             Senders one by one, or an authority, whose signed sender sets then take their place.
 
@@ -63,15 +62,12 @@ struct TrustCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List whom the devices believe.",
-            usage: "sealedpush trust list [<options>]",
+            abstract: "List whom the devices believe.", usage: "sealedpush trust list [<options>]",
             discussion: "Example:\n  sealedpush trust list --keyring Phone --json")
 
-        @Option(help: "One app's bundle ID, such as com.example.app; all apps without it.")
-        var topic: Topic?
+        @Option(help: "One app's bundle ID, such as com.example.app; all apps without it.") var topic: Topic?
 
-        @Flag(help: "Print one JSON array.")
-        var json = false
+        @Flag(help: "Print one JSON array.") var json = false
 
         @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
@@ -100,8 +96,7 @@ struct TrustOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("A name, pushsender1…, pushauthority1…, or pushrecord.…", valueName: "whom"))
     var whom: String
 
-    @Option(help: "The app's bundle ID, such as com.example.app.")
-    var topic: Topic
+    @Option(help: "The app's bundle ID, such as com.example.app.") var topic: Topic
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
@@ -177,8 +172,7 @@ extension TrustList.Entry {
 /// `sealedpush trust sign`
 struct SignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sign",
-        abstract: "Sign the set of an app's senders, with an authority's key, and print it.",
+        commandName: "sign", abstract: "Sign the set of an app's senders, with an authority's key, and print it.",
         usage: "sealedpush trust sign [<options>] <name> <senders> ... --topic <topic>",
         discussion: """
             Devices that take it believe these senders and no others. A name stands for its active keys, also a new \
@@ -188,17 +182,13 @@ struct SignCommand: ParsableCommand {
               sealedpush trust sign example-authority newsroom --topic com.example.app --keyring Offline
             """)
 
-    @Argument(help: "The authority's name.")
-    var name: KeyName
+    @Argument(help: "The authority's name.") var name: KeyName
 
-    @Argument(help: "The senders, newest first: names in the keyring, or pushsender1…")
-    var senders: [KeyReference]
+    @Argument(help: "The senders, newest first: names in the keyring, or pushsender1…") var senders: [KeyReference]
 
-    @Option(help: "The app's bundle ID, such as com.example.app.")
-    var topic: Topic
+    @Option(help: "The app's bundle ID, such as com.example.app.") var topic: Topic
 
-    @Option(help: "How long devices believe it, such as 400d (\(TimeSpan.help)).")
-    var lifetime = TimeSpan(days: 400)
+    @Option(help: "How long devices believe it, such as 400d (\(TimeSpan.help)).") var lifetime = TimeSpan(days: 400)
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
@@ -212,8 +202,7 @@ struct SignCommand: ParsableCommand {
             guard (1...16).contains(chosen.count) else {
                 throw Failure.input("a sender set has 1 to 16 senders, and these names have \(chosen.count) in use")
             }
-            let set = try keys.signSenderSet(
-                of: chosen, topic: topic, by: name, lifetime: lifetime.seconds)
+            let set = try keys.signSenderSet(of: chosen, topic: topic, by: name, lifetime: lifetime.seconds)
             try Output.line(set.description)
         }
     }

@@ -24,8 +24,7 @@ final class APNsPage: Sendable {
             switch event {
             case .requested(let device, let reason):
                 state.counts[reason ?? "accepted", default: 0] += 1
-                page.show(
-                    state.counts.sorted { $0.key < $1.key }.map { ($0.key, String($0.value)) }, under: "Pushes")
+                page.show(state.counts.sorted { $0.key < $1.key }.map { ($0.key, String($0.value)) }, under: "Pushes")
                 page.tell(
                     "APNs: a push for \(device ?? "nobody"): \(reason ?? "accepted")", reason == nil ? .plain : .bad)
             case .showed(let device, let shown): show(shown, on: device, &state)

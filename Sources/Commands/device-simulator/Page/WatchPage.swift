@@ -6,9 +6,7 @@ internal import PushCore
 internal import SealedPush
 
 /// The page can't be shown.
-struct PageError: Error, CustomStringConvertible {
-    let description: String
-}
+struct PageError: Error, CustomStringConvertible { let description: String }
 
 /// A page that shows in a browser what a program does, as it does it.
 ///

@@ -26,9 +26,7 @@ final class Canvas {
     }
 
     func png() throws(LockScreenPictureError) -> Data {
-        guard cairo_status(context) == CAIRO_STATUS_SUCCESS, let file = PNGImage.file(surface) else {
-            throw .notDrawn
-        }
+        guard cairo_status(context) == CAIRO_STATUS_SUCCESS, let file = PNGImage.file(surface) else { throw .notDrawn }
         return file
     }
 

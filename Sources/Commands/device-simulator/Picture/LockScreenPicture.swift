@@ -20,9 +20,7 @@ struct LockScreenPicture: Sendable {
     /// - Parameters:
     ///   - deliveries: in the order of their arrival. At most 30 conversations are drawn, the newest, and 60 captions.
     ///   - appName: as below the app's icon.
-    init(_ deliveries: [Delivery], appName: String) {
-        scene = Scene(deliveries, appName: appName)
-    }
+    init(_ deliveries: [Delivery], appName: String) { scene = Scene(deliveries, appName: appName) }
 
     /// A PNG file, two pixels to a point.
     func png() throws(LockScreenPictureError) -> Data { try Painter(scene).png() }
@@ -97,9 +95,7 @@ struct Card {
     let number: Int
     let outcome: DeliveredPush.Outcome
 
-    init(
-        _ shown: ShownNotification, appName: String, number: Int, outcome: DeliveredPush.Outcome, belowCount: Int
-    ) {
+    init(_ shown: ShownNotification, appName: String, number: Int, outcome: DeliveredPush.Outcome, belowCount: Int) {
         self.appName = PictureText.line(appName)
         switch shown.interruptionLevel {
         case "time-sensitive": level = "Time Sensitive"

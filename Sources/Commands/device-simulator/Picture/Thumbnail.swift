@@ -72,8 +72,7 @@ enum PNGImage {
         // PNG, third edition, 5.2 and 11.2.1: the signature, then IHDR, which begins with width and height.
         guard bytes.count > 33, bytes.starts(with: signature) else { return nil }
         let (width, height) = (number(bytes[16..<20]), number(bytes[20..<24]))
-        guard (1...32_767).contains(width), (1...32_767).contains(height),
-            width * height <= Thumbnail.maximumPixelCount
+        guard (1...32_767).contains(width), (1...32_767).contains(height), width * height <= Thumbnail.maximumPixelCount
         else { return nil }
         guard let needed = needed(of: bytes) else { return nil }
         var rest = needed[...]

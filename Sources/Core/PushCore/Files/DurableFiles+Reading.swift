@@ -123,9 +123,7 @@ extension DurableFiles {
     /// Hands over each line without its end, also a last one that has none; memory stays constant.
     ///
     /// - Parameter limit: a longer line is handed over cut, one byte longer than this.
-    package static func forEachLine(
-        of file: URL, limit: Int, _ body: (ArraySlice<UInt8>) -> Void
-    ) throws(Failure) {
+    package static func forEachLine(of file: URL, limit: Int, _ body: (ArraySlice<UInt8>) -> Void) throws(Failure) {
         var reader = try LineReader(file, limit: limit)
         defer { reader.close() }
         while let line = try reader.next() { body(line[...]) }
@@ -144,9 +142,7 @@ package struct LineReader {
     ///   - limit: a longer line is handed over cut, one byte longer than this.
     ///   - totalLimit: a file with more bytes is refused, with `EFBIG`.
     ///   - anyKind: whether pipes and devices are read too; they may block.
-    package init(
-        _ file: URL, limit: Int, totalLimit: Int = .max, anyKind: Bool = false
-    ) throws(DurableFiles.Failure) {
+    package init(_ file: URL, limit: Int, totalLimit: Int = .max, anyKind: Bool = false) throws(DurableFiles.Failure) {
         descriptor = try DurableFiles.opened(file, anyKind: anyKind)
         self.limit = limit
         self.totalLimit = totalLimit

@@ -86,8 +86,7 @@ package enum AuthenticatedKEM {
 
     /// What the recipient computes: two scalar multiplications, about 90 µs.
     package static func decapsulate(
-        _ enc: X25519PublicKey, with recipient: borrowing some X25519Secret & ~Copyable,
-        from sender: X25519PublicKey
+        _ enc: X25519PublicKey, with recipient: borrowing some X25519Secret & ~Copyable, from sender: X25519PublicKey
     ) -> WipedBytes {
         let recipientPublicKey = recipient.publicKey
         return recipient.withScalar { secret in

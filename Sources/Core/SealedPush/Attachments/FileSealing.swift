@@ -19,8 +19,7 @@ package struct FileSealing: ~Copyable {
 
     /// Takes the next chunk, 65,536 bytes or the last of the file, and lends what is to be stored to `body`.
     package mutating func take(
-        _ chunk: UnsafeRawBufferPointer, isLast: Bool,
-        _ body: (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
+        _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ body: (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
         precondition(isLast || chunk.count == SealedFileLayout.chunkByteCount)
         guard let key else {
@@ -163,9 +162,7 @@ private struct SealedChunks: ~Copyable {
             }
             let taken = buffer.fill(from: bytes, upTo: wanted)
             bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(taken))
-            if buffer.count == wanted {
-                try buffer.empty { (piece) throws(AttachmentError) in try open(piece, body) }
-            }
+            if buffer.count == wanted { try buffer.empty { (piece) throws(AttachmentError) in try open(piece, body) } }
         }
         self.buffer = consume buffer
     }
@@ -180,8 +177,7 @@ private struct SealedChunks: ~Copyable {
         rest -= piece.count
         guard var stream = stream.take() else {
             stream = key.withBytes { key in
-                SecretStream.Opening(
-                    key: key, header: piece, maximumChunkByteCount: SealedFileLayout.chunkByteCount)
+                SecretStream.Opening(key: key, header: piece, maximumChunkByteCount: SealedFileLayout.chunkByteCount)
             }
             return
         }

@@ -86,9 +86,7 @@ public final class AttachmentKey: Sendable {
     private let bytes: WipedBytes
 
     /// A new random key.
-    public init() {
-        bytes = WipedBytes(count: SecretStream.keyByteCount) { SecureRandom.fill($0) }
-    }
+    public init() { bytes = WipedBytes(count: SecretStream.keyByteCount) { SecureRandom.fill($0) } }
 
     /// Nil unless the text is base64url of 32 bytes.
     init?(text: String) {
@@ -114,9 +112,7 @@ extension AttachmentKey: Hashable {
     }
 
     /// Of the key's hash, not of the key.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(withBytes { BLAKE2b.hash(Array($0), byteCount: 32) })
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(withBytes { BLAKE2b.hash(Array($0), byteCount: 32) }) }
 }
 
 extension AttachmentKey: CustomStringConvertible, CustomReflectable {

@@ -78,8 +78,7 @@ extension PushChart {
         var chart = try MemberReader(value, at: path)
         self.init(
             try chart.required("kind") { $0.string.flatMap(Kind.init(rawValue:)) },
-            points: try chart.required("points", Self.points),
-            labels: try chart.optional("labels", Self.labels) ?? [],
+            points: try chart.required("points", Self.points), labels: try chart.optional("labels", Self.labels) ?? [],
             prefix: try chart.optional("prefix") { Self.text($0, maximumByteCount: Self.maximumAffixByteCount) } ?? "",
             suffix: try chart.optional("suffix") { Self.text($0, maximumByteCount: Self.maximumAffixByteCount) } ?? "",
             color: try chart.optional("color") { $0.string.flatMap(Self.color) } ?? .accent,

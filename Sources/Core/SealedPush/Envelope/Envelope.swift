@@ -45,8 +45,7 @@ extension Envelope {
     /// Seals padded plaintext under one number of a context. **The caller never uses a number twice.**
     package static func sealing(
         _ plaintext: [UInt8], to recipient: DevicePublicKey, from sender: SenderPublicKey,
-        in context: borrowing HPKEContext,
-        sequenceNumber: UInt32, suite: Suite = .authenticated
+        in context: borrowing HPKEContext, sequenceNumber: UInt32, suite: Suite = .authenticated
     ) -> Envelope {
         var bytes = [UInt8](repeating: 0, count: plaintext.count + suite.overheadByteCount)
         bytes.withUnsafeMutableBytes { bytes in

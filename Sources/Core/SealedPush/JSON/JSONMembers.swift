@@ -80,9 +80,7 @@ struct MemberReader {
     mutating func take(_ name: String) -> JSONValue? { rest.take(name)?.json }
 
     /// Nil where the member is missing; an error where `read` makes nothing of it.
-    mutating func optional<Value>(
-        _ name: String, _ read: (JSONValue) -> Value?
-    ) throws(ContentError) -> Value? {
+    mutating func optional<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(ContentError) -> Value? {
         guard let member = take(name) else { return nil }
         guard let value = read(member) else { throw .invalid(place(of: name)) }
         return value
@@ -94,9 +92,7 @@ struct MemberReader {
     }
 
     /// The members of one that is an object.
-    mutating func required<Value>(
-        _ name: String, _ read: (inout JSONMembers) -> Value?
-    ) throws(ContentError) -> Value {
+    mutating func required<Value>(_ name: String, _ read: (inout JSONMembers) -> Value?) throws(ContentError) -> Value {
         guard let member = rest.take(name) else { throw .missing(place(of: name)) }
         guard var members = member.members, let value = read(&members) else { throw .invalid(place(of: name)) }
         return value

@@ -31,9 +31,7 @@ package struct JSONReader {
     }
 
     /// The same, to be taken out one by one.
-    package static func members(
-        _ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int = maximumDepth
-    ) -> JSONMembers? {
+    package static func members(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int = maximumDepth) -> JSONMembers? {
         var reader = JSONReader(bytes, maximumDepth: maximumDepth)
         reader.skipSpace()
         guard let members = reader.members() else { return nil }

@@ -38,9 +38,7 @@ package enum Bech32 {
         let prefix = Array(prefix.utf8)
         let groupCount = groupCount(of: key.count)
         let groups = WipedBytes(count: groupCount + checksumCount) { groups in
-            for index in 0..<groupCount {
-                groups[index] = group(index, of: key)
-            }
+            for index in 0..<groupCount { groups[index] = group(index, of: key) }
             var checksum = Checksum(prefix: prefix)
             for index in 0..<groupCount { checksum.add(groups[index]) }
             for _ in 0..<checksumCount { checksum.add(0) }
@@ -53,9 +51,7 @@ package enum Bech32 {
             for (index, byte) in prefix.enumerated() { text[index] = byte }
             text[prefix.count] = UInt8(ascii: "1")
             groups.withBytes { groups in
-                for (index, group) in groups.enumerated() {
-                    text[prefix.count + 1 + index] = letter(of: group)
-                }
+                for (index, group) in groups.enumerated() { text[prefix.count + 1 + index] = letter(of: group) }
             }
             guard inCapitals else { return }
             for index in text.indices { text[index] ^= lowercaseMask(text[index]) & 0x20 }
@@ -106,9 +102,7 @@ package enum Bech32 {
         let paddingMask = UInt8(1 << (5 * groupCount - 8 * form.byteCount)) - 1
         guard groups.withBytes({ $0[groupCount - 1] & paddingMask }) == 0 else { throw .wrongLength }
         return WipedBytes(count: form.byteCount) { key in
-            groups.withBytes { groups in
-                for index in 0..<groupCount { place(groups[index], at: index, into: key) }
-            }
+            groups.withBytes { groups in for index in 0..<groupCount { place(groups[index], at: index, into: key) } }
         }
     }
 

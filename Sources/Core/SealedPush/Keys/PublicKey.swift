@@ -90,9 +90,7 @@ public final class PrivateKey<Role: KeyRole>: Sendable {
     }
 
     /// Reads the secret text, in capitals only, as ASCII from memory that its owner wipes.
-    public convenience init(parsing text: UnsafeRawBufferPointer) throws(KeyTextError) {
-        self.init(try Parts(text))
-    }
+    public convenience init(parsing text: UnsafeRawBufferPointer) throws(KeyTextError) { self.init(try Parts(text)) }
 
     /// Reads the same text from an array, which the caller wipes.
     public convenience init(parsing text: [UInt8]) throws(KeyTextError) {

@@ -10,9 +10,7 @@ package struct ReceiptBody: Hashable, Sendable {
     /// By the reasons' numbers (``OpenError/Facts``), from 1.
     package let counts: [UInt16]
 
-    package init(
-        id: ReceiptID, number: [UInt8], created: Timestamp, elapsedMilliseconds: UInt32, counts: [UInt16]
-    ) {
+    package init(id: ReceiptID, number: [UInt8], created: Timestamp, elapsedMilliseconds: UInt32, counts: [UInt16]) {
         precondition(number.count == Self.numberByteCount && counts.count == Self.reasonCount)
         self.id = id
         self.number = number
@@ -86,9 +84,7 @@ extension ReceiptBody {
             counts: (0..<Self.reasonCount).map { UInt16(Self.integer(body[(46 + 2 * $0)..<(48 + 2 * $0)])) })
     }
 
-    private static func integer(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        bytes.reduce(0) { $0 << 8 | UInt64($1) }
-    }
+    private static func integer(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
 /// Why a receipt is not counted. The codes are stable.

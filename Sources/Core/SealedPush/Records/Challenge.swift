@@ -48,9 +48,7 @@ public enum Challenge {
     }
 
     /// The device's keys with this ID, in the order of trying. Only active ones: nobody is to begin sealing to another.
-    private static func identities(
-        for id: KeyID, in keys: any KeyStore
-    ) throws(ChallengeError) -> [DevicePrivateKey] {
+    private static func identities(for id: KeyID, in keys: any KeyStore) throws(ChallengeError) -> [DevicePrivateKey] {
         let found: [DeviceKey]
         do {
             found = try keys.keys(for: id)

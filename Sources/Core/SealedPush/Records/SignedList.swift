@@ -88,10 +88,8 @@ extension SignedList {
         guard let type = reader.next(), let version = reader.next() else { throw .malformed }
         guard type == Self.type else { throw .wrongType }
         let signing = KeyAlgorithm.ed25519
-        guard ListForm.versions.contains(version),
-            let signerBytes = reader.take(signing.publicByteCount),
-            let counter = reader.number(),
-            let created = reader.number().flatMap(Timestamp.init(parsing:)),
+        guard ListForm.versions.contains(version), let signerBytes = reader.take(signing.publicByteCount),
+            let counter = reader.number(), let created = reader.number().flatMap(Timestamp.init(parsing:)),
             let expires = reader.number().flatMap(Timestamp.init(parsing:)), created < expires,
             let topic = reader.next().flatMap({ reader.take(Int($0)) }).flatMap(Topic.init(parsing:)),
             let keyCount = reader.next().map(Int.init), ListForm.keyCounts.contains(keyCount)
@@ -153,8 +151,7 @@ extension SignedList {
 
     private static var armour: ArmouredText {
         ArmouredText(
-            prefix: "pushrecord.",
-            byteCounts: ArmouredText.lengthened(byteCounts, by: ArmouredText.checksumByteCount))
+            prefix: "pushrecord.", byteCounts: ArmouredText.lengthened(byteCounts, by: ArmouredText.checksumByteCount))
     }
 
     /// The most characters of its text.
@@ -365,9 +362,7 @@ public struct TrustedSenders: Hashable, Sendable {
         do throws(RecordError) {
             try check(set, topic: topic, replacing: set, at: now)
             return set.senders
-        } catch {
-            return []
-        }
+        } catch { return [] }
     }
 
     /// Returns if a set is to be accepted: signed by a pinned authority, for this app, valid now, and not older than the

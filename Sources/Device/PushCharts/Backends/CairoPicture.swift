@@ -29,8 +29,7 @@
                 set(color, in: context)
                 add(path, to: context)
                 cairo_fill(context)
-            case .fill(let path, .gradient(let stops)):
-                fill(path, stops, in: context)
+            case .fill(let path, .gradient(let stops)): fill(path, stops, in: context)
             case .stroke(let path, let color, let width):
                 set(color, in: context)
                 add(path, to: context)

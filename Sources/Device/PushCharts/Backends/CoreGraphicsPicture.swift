@@ -34,8 +34,7 @@
                 context.setFillColor(self.color(color, space))
                 context.addPath(outline(path))
                 context.fillPath()
-            case .fill(let path, .gradient(let stops)):
-                fill(path, stops, in: context, space)
+            case .fill(let path, .gradient(let stops)): fill(path, stops, in: context, space)
             case .stroke(let path, let color, let width):
                 context.setStrokeColor(self.color(color, space))
                 context.setLineWidth(width)
@@ -66,9 +65,7 @@
             return outline
         }
 
-        private static func fill(
-            _ path: Path, _ stops: [Drawing.Stop], in context: CGContext, _ space: CGColorSpace
-        ) {
+        private static func fill(_ path: Path, _ stops: [Drawing.Stop], in context: CGContext, _ space: CGColorSpace) {
             guard let first = stops.first, let last = stops.last, last.y > first.y else { return }
             let colors = stops.map { color($0.color, space) } as CFArray
             let locations = stops.map { CGFloat(($0.y - first.y) / (last.y - first.y)) }

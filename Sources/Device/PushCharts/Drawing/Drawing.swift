@@ -124,8 +124,7 @@ struct Path: Sendable {
         // How far a Bézier curve's control points lie from the ends of a quarter circle, as a part of its radius.
         let part = 0.5522847498
         curve(
-            to: end,
-            Point(x: start.x + (corner.x - start.x) * part, y: start.y + (corner.y - start.y) * part),
+            to: end, Point(x: start.x + (corner.x - start.x) * part, y: start.y + (corner.y - start.y) * part),
             Point(x: end.x + (corner.x - end.x) * part, y: end.y + (corner.y - end.y) * part))
     }
 

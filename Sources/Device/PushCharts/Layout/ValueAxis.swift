@@ -39,9 +39,7 @@ struct ValueAxis: Sendable {
     }
 
     /// 0 at the bottom of the axis, 1 at its top.
-    func height(of value: Double) -> Double {
-        min(1, max(0, (Self.bounded(value) - lower) / (upper - lower)))
-    }
+    func height(of value: Double) -> Double { min(1, max(0, (Self.bounded(value) - lower) / (upper - lower))) }
 
     /// A tick's number, as short as the others'.
     func text(of tick: Double, decimalSeparator: String) -> String {
@@ -60,9 +58,7 @@ struct ValueAxis: Sendable {
         return (part <= 1 ? 1 : part <= 2 ? 2 : part <= 2.5 ? 2.5 : part <= 5 ? 5 : 10) * power
     }
 
-    private static func bounded(_ value: Double) -> Double {
-        abs(value) < 1e-100 ? 0 : min(1e100, max(-1e100, value))
-    }
+    private static func bounded(_ value: Double) -> Double { abs(value) < 1e-100 ? 0 : min(1e100, max(-1e100, value)) }
 
     /// With as many decimal places as the step has.
     private static func fixed(_ value: Double, step: Double, _ decimalSeparator: String) -> String {
@@ -229,9 +225,7 @@ struct Plot {
 /// How wide text is, about: no backend is asked, so that a chart is laid out the same everywhere.
 enum TextMeasure {
     /// In points. Rather too wide than too narrow.
-    static func width(_ text: String, size: Double) -> Double {
-        size * text.unicodeScalars.reduce(0) { $0 + ems($1) }
-    }
+    static func width(_ text: String, size: Double) -> Double { size * text.unicodeScalars.reduce(0) { $0 + ems($1) } }
 
     /// The text itself, or as much of its beginning as is no wider than `width` points with an ellipsis.
     static func shortened(_ text: String, size: Double, to width: Double) -> String {

@@ -42,9 +42,7 @@ package enum FileProtection: Sendable {
         do {
             try FileManager.default.createDirectory(
                 at: folder.deletingLastPathComponent(), withIntermediateDirectories: true)
-        } catch {
-            throw DurableFiles.Failure(code: EIO)
-        }
+        } catch { throw DurableFiles.Failure(code: EIO) }
     }
 
     /// The system's calls, unless a test puts in others; nil where files have no class: a Mac's and a server's are
@@ -67,8 +65,7 @@ package enum FileProtection: Sendable {
                     }
                 },
                 set: { protection, path in
-                    let type: FileProtectionType =
-                        protection == .always ? .none : .completeUntilFirstUserAuthentication
+                    let type: FileProtectionType = protection == .always ? .none : .completeUntilFirstUserAuthentication
                     try? FileManager.default.setAttributes([.protectionKey: type], ofItemAtPath: path)
                 })
         #else

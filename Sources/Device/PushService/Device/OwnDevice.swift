@@ -205,8 +205,7 @@ extension ServiceConfiguration {
 
 extension OwnDevice {
     /// See ``ServiceConfiguration/accept(senderSet:at:)``.
-    @discardableResult
-    package func accept(senderSet text: String, at now: Timestamp) throws(DeviceError) -> SenderSet {
+    @discardableResult package func accept(senderSet text: String, at now: Timestamp) throws(DeviceError) -> SenderSet {
         let set: SenderSet
         do { set = try SenderSet(parsing: text) } catch { throw .record(error) }
         let trusted = configuration.trusted
@@ -293,9 +292,7 @@ extension OwnDevice {
     }
 
     /// Revoked keys at once, retired ones after 31 days.
-    func eraseWhatIsDue(
-        _ change: inout KeyChange, _ erased: (DevicePublicKey) -> Void
-    ) throws(KeyChangeError) {
+    func eraseWhatIsDue(_ change: inout KeyChange, _ erased: (DevicePublicKey) -> Void) throws(KeyChangeError) {
         for recipient in change.rotation.erasable(at: change.now) {
             try change.erase(recipient)
             markers?.remove(recipient)

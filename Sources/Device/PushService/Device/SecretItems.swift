@@ -67,9 +67,7 @@ extension SecretItems {
 }
 
 /// What an item is called that is there for a moment only. One that a killed process has left opens nothing.
-private enum ProbeName {
-    static func new() -> String { "probe " + Hex.encode(SecureRandom.bytes(count: 16)) }
-}
+private enum ProbeName { static func new() -> String { "probe " + Hex.encode(SecureRandom.bytes(count: 16)) } }
 
 /// What may be known about an item without its secret.
 package struct ListedItem: Equatable, Sendable {
@@ -156,8 +154,7 @@ package final class InMemorySecretItems: SecretItems {
     package func replace(_ item: ListedItem, attributes: [UInt8]) throws(SecretItemError) {
         try stored.withLock { (stored) throws(SecretItemError) in
             guard let index = stored.firstIndex(where: { $0.listed == item }) else { throw .notFound }
-            stored[index] = SecretItem(
-                account: item.account, attributes: attributes, secret: stored[index].secret)
+            stored[index] = SecretItem(account: item.account, attributes: attributes, secret: stored[index].secret)
         }
     }
 

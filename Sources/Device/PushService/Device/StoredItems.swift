@@ -173,11 +173,7 @@ package struct StoredEnrollment {
         self.item = item
         let members =
             JSONReader.object(item.attributes, maximumByteCount: DeviceRecord.maximumCharacterCount + 1_024) ?? [:]
-        if case .integer(let number)? = members["counter"] {
-            counter = UInt64(exactly: number)
-        } else {
-            counter = nil
-        }
+        if case .integer(let number)? = members["counter"] { counter = UInt64(exactly: number) } else { counter = nil }
         if case .string(let text)? = members["record"] {
             record = try? DeviceRecord(parsing: text)
         } else {

@@ -44,9 +44,7 @@ public struct ExpandedNotification: Sendable {
     }
 
     /// The attachment that a stage or the sender has called so.
-    public func attachment(_ identifier: String) -> Attachment? {
-        attachments.first { $0.identifier == identifier }
-    }
+    public func attachment(_ identifier: String) -> Attachment? { attachments.first { $0.identifier == identifier } }
 
     /// A file that the system keeps with the notification.
     public struct Attachment: Hashable, Sendable {

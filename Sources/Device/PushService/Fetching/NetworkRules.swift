@@ -205,9 +205,7 @@ final class LookUps: Sendable {
                     do throws(MediaError) {
                         try body()
                         answer.settle(nil)
-                    } catch {
-                        answer.settle(error)
-                    }
+                    } catch { answer.settle(error) }
                     count.withLock { $0 -= 1 }
                 }
             }

@@ -226,9 +226,7 @@ private final class TaskCancelling: Sendable {
             return isTooLate
         }
         answer(isCancelled ? refusal : wanted)
-        state.withLock { state in
-            if case .answering = state { state = .answered(.now) }
-        }
+        state.withLock { state in if case .answering = state { state = .answered(.now) } }
     }
 
     private func mayCancel() -> Bool {

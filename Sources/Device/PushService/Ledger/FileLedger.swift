@@ -41,15 +41,11 @@ public struct FileLedger: Sendable {
             if asksForNewKey { try mark(Self.rotationMarker) }
             try raise(to: floor)
             try renewOrigin()
-        } catch {
-            throw .unavailable
-        }
+        } catch { throw .unavailable }
     }
 
     /// Whether the ledger was found missing, so that the app should make a new key.
-    package var asksForNewKey: Bool {
-        FileManager.default.fileExists(atPath: path(Self.rotationMarker))
-    }
+    package var asksForNewKey: Bool { FileManager.default.fileExists(atPath: path(Self.rotationMarker)) }
 
     /// Makes `floor.<seconds>`, and removes lower ones. Only ever raises the floor, whoever else does so at once.
     func raise(to floor: Timestamp) throws(DurableFiles.Failure) {
@@ -308,9 +304,7 @@ extension FileLedger {
         do {
             guard try ledger.floor() == nil else { return }
             try ledger.begin(floor: now.advanced(bySeconds: -1), asksForNewKey: false)
-        } catch {
-            throw .notWritable
-        }
+        } catch { throw .notWritable }
     }
 
     init?(container: SharedContainer, environment: DeviceEnvironment) {

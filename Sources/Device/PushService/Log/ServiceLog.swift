@@ -26,9 +26,7 @@ public struct ServiceLog: Sendable {
     }
 
     /// The log of this app; nil where the system knows no such app group.
-    public init?(container: SharedContainer) {
-        self.init(container: container, environment: .system)
-    }
+    public init?(container: SharedContainer) { self.init(container: container, environment: .system) }
 
     init?(container: SharedContainer, environment: DeviceEnvironment) {
         guard let folder = environment.folder(container) else { return nil }
@@ -72,8 +70,7 @@ public struct ServiceLog: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0, Int(status.st_size) + Self.maximumLineByteCount > Self.maximumByteCount
         else { return }
-        rename(
-            file.path(percentEncoded: false), folder.appending(path: Self.olderName).path(percentEncoded: false))
+        rename(file.path(percentEncoded: false), folder.appending(path: Self.olderName).path(percentEncoded: false))
     }
 
     private static let name = "log.jsonl"
@@ -128,8 +125,7 @@ extension ServiceLog.Entry {
         else { return nil }
         let code = members["reason"]?.string
         if let stage = members["stage"]?.string {
-            self.init(
-                time: time, reason: nil, recipientKeyID: nil, senderKeyID: nil, stage: stage, failure: code)
+            self.init(time: time, reason: nil, recipientKeyID: nil, senderKeyID: nil, stage: stage, failure: code)
             return
         }
         let reason = code.flatMap(OpenError.init(rawValue:))

@@ -122,8 +122,7 @@ struct FileDownload: Sendable {
                     guard answer.redirect == nil else { return false }
                     try Self.check(answer, of: file)
                     return true
-                },
-                take: { (bytes) throws(MediaError) in try opening.take(bytes) }))
+                }, take: { (bytes) throws(MediaError) in try opening.take(bytes) }))
     }
 
     /// Whether an answer can be that of the file.
@@ -139,9 +138,7 @@ struct FileDownload: Sendable {
         private var opening: RemoteFileOpening?
         private let take: @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
 
-        init(
-            _ file: RemoteFile, _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
-        ) {
+        init(_ file: RemoteFile, _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void) {
             opening = RemoteFileOpening(file)
             self.take = take
         }
@@ -215,9 +212,7 @@ final class MediaFile: Sendable {
                 guard isClosed else { throw .notWritable }
             }
             do throws(DurableFiles.Failure) { try DurableFiles.rename(file, to: finished) } catch { throw .notWritable }
-        } catch {
-            throw .file(error)
-        }
+        } catch { throw .file(error) }
     }
 
     private func check(_ state: inout State) throws(AttachmentError) {

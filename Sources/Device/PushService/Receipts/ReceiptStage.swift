@@ -129,8 +129,7 @@ struct ReceiptPosting: Sendable {
                 continue
             }
             // A clock that was set back must not hold one back for long.
-            guard receipt.due <= now || receipt.due > now.advanced(bySeconds: 86_400),
-                !silent.contains(receipt.address)
+            guard receipt.due <= now || receipt.due > now.advanced(bySeconds: 86_400), !silent.contains(receipt.address)
             else { continue }
             guard count < Self.maximumCount, !Task.isCancelled else { return }
             count += 1

@@ -50,15 +50,11 @@ extension Presentation {
         var members: [String: Any] = ["outcome": "opened", "id": opened.id.description]
         members["sender"] = opened.sender?.description
         members["data"] = draft.data.map(SealedNotification.text)
-        if !opened.content.other.isEmpty {
-            members["other"] = SealedNotification.text(.object(opened.content.other))
-        }
+        if !opened.content.other.isEmpty { members["other"] = SealedNotification.text(.object(opened.content.other)) }
         let addresses = draft.attachments.compactMap { attachment in
             attachment.remoteURL.map { (attachment.identifier, $0.absoluteString) }
         }
-        if !addresses.isEmpty {
-            members["attachments"] = Dictionary(addresses) { first, _ in first }
-        }
+        if !addresses.isEmpty { members["attachments"] = Dictionary(addresses) { first, _ in first } }
         return members
     }
 

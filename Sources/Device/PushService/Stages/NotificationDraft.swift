@@ -116,8 +116,7 @@ extension NotificationDraft {
         let replaced = gone.union(new.map(\.identifier))
         let merged = attachments.filter { !replaced.contains($0.identifier) } + new
         // A stable sort: those at one place stay as they came.
-        attachments = merged.enumerated()
-            .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }
+        attachments = merged.enumerated().sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }
             .map(\.element)
     }
 }

@@ -165,9 +165,7 @@ package final class ScratchFolder: Sendable {
         }
         guard wasMade else { return }
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
-        where !kept.contains(name) {
-            try? FileManager.default.removeItem(at: folder.appending(path: name))
-        }
+        where !kept.contains(name) { try? FileManager.default.removeItem(at: folder.appending(path: name)) }
         removeIfEmpty()
     }
 

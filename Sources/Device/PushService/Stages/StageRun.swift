@@ -131,8 +131,7 @@ final class StageAttempt: Sendable {
     }
 
     /// False where it was settled before.
-    @discardableResult
-    private func settle(_ result: Result<NotificationDraft, any Error>) -> Bool {
+    @discardableResult private func settle(_ result: Result<NotificationDraft, any Error>) -> Bool {
         let (isFirst, continuation) = state.withLock { state in
             guard !state.isDone else {
                 return (false, nil as CheckedContinuation<Result<NotificationDraft, any Error>, Never>?)
@@ -147,6 +146,4 @@ final class StageAttempt: Sendable {
     }
 }
 
-struct StageLateness: StageError {
-    let code = "late"
-}
+struct StageLateness: StageError { let code = "late" }

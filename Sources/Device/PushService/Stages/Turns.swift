@@ -177,8 +177,7 @@ package final class SharedMemory: Sendable {
 enum StageExecutor {
     /// Starts work on threads of its own. Before iOS 18 it shares the few threads of the concurrency runtime: a stage that
     /// blocks one may then delay others, but not the deadline, which is a timer of Dispatch's.
-    @discardableResult
-    static func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    @discardableResult static func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         if #available(iOS 18, macCatalyst 18, macOS 15, visionOS 2, watchOS 11, tvOS 18, *) {
             Task(executorPreference: ThreadExecutor.shared, operation: work)
         } else {

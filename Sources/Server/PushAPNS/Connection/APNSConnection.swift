@@ -339,9 +339,7 @@ extension APNSConnection {
         }
     }
 
-    private func data(
-        _ streamID: Int32, _ bytes: ByteBuffer, byteCount: Int, isLast: Bool
-    ) throws(ProtocolViolation) {
+    private func data(_ streamID: Int32, _ bytes: ByteBuffer, byteCount: Int, isLast: Bool) throws(ProtocolViolation) {
         try took(byteCount)
         if byteCount == 0, !isLast { try floodGuard.took(now: lane.clock.now()) }
         guard let delivery = try openStream(streamID, isLast: isLast) else {
@@ -350,11 +348,7 @@ extension APNSConnection {
             return
         }
         let isWanted = try delivery.response.take(bytes, flowControlledByteCount: byteCount, isLast: isLast)
-        if isLast {
-            complete(delivery)
-        } else if !isWanted {
-            finish(abandon(streamID))
-        }
+        if isLast { complete(delivery) } else if !isWanted { finish(abandon(streamID)) }
     }
 
     /// Gives the peer its connection window back when half of it is used. Those of streams are larger than any body.

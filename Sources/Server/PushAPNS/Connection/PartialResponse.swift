@@ -93,9 +93,7 @@ struct ErrorBody {
 
     init(_ bytes: [UInt8]) {
         let limit = PartialResponse.maximumBodyByteCount
-        guard !bytes.isEmpty,
-            let members = JSONReader.object(bytes, maximumByteCount: limit)
-        else {
+        guard !bytes.isEmpty, let members = JSONReader.object(bytes, maximumByteCount: limit) else {
             reason = nil
             timestamp = nil
             return
@@ -107,8 +105,7 @@ struct ErrorBody {
         }
         timestamp =
             switch members["timestamp"] {
-            case .integer(let milliseconds) where milliseconds >= 0:
-                Timestamp(secondsSince1970: milliseconds / 1_000)
+            case .integer(let milliseconds) where milliseconds >= 0: Timestamp(secondsSince1970: milliseconds / 1_000)
             default: nil
             }
     }

@@ -64,9 +64,7 @@ struct ErrorCode: RawRepresentable, Hashable {
     static let enhanceYourCalm = ErrorCode(rawValue: 11)
 
     /// As in the RFC.
-    var name: String {
-        rawValue < Self.names.count ? Self.names[Int(rawValue)] : "error \(rawValue)"
-    }
+    var name: String { rawValue < Self.names.count ? Self.names[Int(rawValue)] : "error \(rawValue)" }
 
     private static let names = [
         "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",

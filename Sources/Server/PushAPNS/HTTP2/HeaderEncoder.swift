@@ -33,8 +33,7 @@ struct HeaderEncoder {
         bytes.writeStaticString(Self.pathPrefix)
         bytes.writeBytes(Self.hexadecimal(request.address.bytes))
 
-        if templatesGeneration == table.generation,
-            let index = templates.firstIndex(where: { $0.fits(request, token) })
+        if templatesGeneration == table.generation, let index = templates.firstIndex(where: { $0.fits(request, token) })
         {
             bytes.writeBytes(templates[index].repeated)
             Self.write(templates[index].apnsID, request.apnsID, to: &bytes)

@@ -39,9 +39,7 @@ struct TransportLog: Sendable {
         }
     }
 
-    func tokenFrozen() {
-        logger.error("pushes wait: the provider token has expired, and APNs allows no new one yet")
-    }
+    func tokenFrozen() { logger.error("pushes wait: the provider token has expired, and APNs allows no new one yet") }
 
     func wrongClock() {
         logger.critical(
@@ -69,8 +67,7 @@ struct TransportMetrics: Sendable {
             Counter(label: "push_requests", dimensions: [("outcome", outcome)], factory: factory)
         }
         accepted = requests("accepted")
-        refused = Dictionary(
-            uniqueKeysWithValues: APNSAdvice.allCases.map { ($0, requests("refused-\($0.rawValue)")) })
+        refused = Dictionary(uniqueKeysWithValues: APNSAdvice.allCases.map { ($0, requests("refused-\($0.rawValue)")) })
         failed = Dictionary(uniqueKeysWithValues: Self.failures.map { ($0, requests($0)) })
         duration = Metrics.Timer(label: "push_request_duration", factory: factory)
         connections = Gauge(label: "push_connections", factory: factory)

@@ -108,9 +108,7 @@ final class Dispatcher: @unchecked Sendable {
         if delivery.isCancelled { return finish(delivery, .failure(.cancelled)) }
         if isShuttingDown { return finish(delivery, .failure(.shuttingDown)) }
         if waitingCount >= limits.waitingCount { dropFinished() }
-        guard waitingCount < limits.waitingCount else {
-            return finish(delivery, .failure(.overloaded))
-        }
+        guard waitingCount < limits.waitingCount else { return finish(delivery, .failure(.overloaded)) }
         let isProven = delivery.request.isProven || proven.contains(delivery.fingerprint)
         lanes[isProven ? 0 : 1].append(delivery)
     }

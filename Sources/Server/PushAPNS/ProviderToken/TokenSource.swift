@@ -99,8 +99,7 @@ final class TokenSource {
         signingFailed = nil
         lastIssued = issued
         isExpired = false
-        token = ProviderToken(
-            authorization: "bearer " + text, generation: (token?.generation ?? 0) + 1, issued: issued)
+        token = ProviderToken(authorization: "bearer " + text, generation: (token?.generation ?? 0) + 1, issued: issued)
         return isEarly ? .early : .renewed
     }
 

@@ -66,8 +66,7 @@ struct KeyringFile: ~Copyable {
 
     /// Whether its MAC is right.
     func isAuthentic(under key: MasterKey) -> Bool {
-        text.withLastLine("mac") { mac, bytes in
-            mac.map { key.storage.isValid($0, of: Self.macInput(bytes)) } ?? false
+        text.withLastLine("mac") { mac, bytes in mac.map { key.storage.isValid($0, of: Self.macInput(bytes)) } ?? false
         } ?? false
     }
 

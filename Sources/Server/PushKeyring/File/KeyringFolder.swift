@@ -21,8 +21,7 @@ struct KeyringFolder: Sendable {
     /// The bytes of `keyring.txt`, which the caller wipes; nil if there is no such file. Links are refused.
     func read() throws(KeyringError) -> [UInt8]? {
         do throws(DurableFiles.Failure) {
-            let bytes = try DurableFiles.read(
-                keyring, limit: TextFile.maximumByteCount + 1, followsLinks: false)
+            let bytes = try DurableFiles.read(keyring, limit: TextFile.maximumByteCount + 1, followsLinks: false)
             guard bytes.count <= TextFile.maximumByteCount else { throw DurableFiles.Failure(code: EFBIG) }
             return bytes
         } catch {

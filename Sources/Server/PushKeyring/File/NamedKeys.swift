@@ -122,9 +122,7 @@ extension NamedKeys {
             let created = file.moment("created", in: paragraph)
         else { return nil }
         self.init(kind: kind, created: created, keys: [])
-        func isRead<Value>(_ name: String, _ value: Value?) -> Bool {
-            (value != nil) == file.has(name, in: paragraph)
-        }
+        func isRead<Value>(_ name: String, _ value: Value?) -> Bool { (value != nil) == file.has(name, in: paragraph) }
         topic = file.text("topic", in: paragraph).flatMap(Topic.init(parsing:))
         challenge = file.text("challenge", in: paragraph).flatMap { try? PendingChallenge(parsing: $0) }
         counter = file.text("counter", in: paragraph).flatMap { UInt64($0) }

@@ -19,8 +19,7 @@ extension Keyring {
         examination.run(vault)
         return examination.findings.enumerated().sorted {
             ($0.element.severity.rawValue, $0.offset) < ($1.element.severity.rawValue, $1.offset)
-        }
-        .map(\.element)
+        }.map(\.element)
     }
 }
 
@@ -49,9 +48,7 @@ private struct Examination {
         let secretCount = entries.count { $0.keys.contains(where: \.hasSecret) }
         if reading.seal == nil, secretCount > 0 { findings.append(.inTheClear(nameCount: secretCount)) }
         for (name, keys) in contents.names.sorted(by: { $0.key.description < $1.key.description })
-        where !keys.isConsistent {
-            findings.append(.inconsistent(name))
-        }
+        where !keys.isConsistent { findings.append(.inconsistent(name)) }
         examineDoubleKeys(entries)
         for entry in entries { examine(entry) }
         examineAuthorities(entries)
@@ -75,9 +72,7 @@ private struct Examination {
             }
         }
         for name in ((try? DurableFiles.names(in: files.url)) ?? []).sorted()
-        where name.hasPrefix(KeyringFolder.unfinishedPrefix) {
-            findings.append(.leftover(path: Self.printable(name)))
-        }
+        where name.hasPrefix(KeyringFolder.unfinishedPrefix) { findings.append(.leftover(path: Self.printable(name))) }
     }
 
     private mutating func examineDoubleKeys(_ entries: [KeyringEntry]) {
@@ -119,8 +114,7 @@ private struct Examination {
         guard let waiting = active.first(where: { $0.life.confirmed == nil }),
             now.seconds(since: waiting.life.created) > RotationRules.confirmationWarning
         else { return }
-        findings.append(
-            .unconfirmed(entry.name, waiting.key.keyID, created: waiting.life.created, isOwn: entry.isOwn))
+        findings.append(.unconfirmed(entry.name, waiting.key.keyID, created: waiting.life.created, isOwn: entry.isOwn))
     }
 
     private mutating func examineAge(_ entry: KeyringEntry, _ active: [KeyringEntry.Key]) {

@@ -42,9 +42,7 @@ struct PayloadWalk {
         do throws(OpenError) {
             _ = try opener(topic: topic, trusting: TrustedSenders(senders)).open(envelope, at: now)
             return nil
-        } catch {
-            return error
-        }
+        } catch { return error }
     }
 
     private func diagnosis(
@@ -120,8 +118,7 @@ extension PayloadWalk {
 extension PayloadDiagnosis.Outside {
     fileprivate init(_ envelope: Envelope) {
         self.init(
-            byteCount: envelope.bytes.count, recipientKeyID: envelope.recipientKeyID,
-            senderKeyID: envelope.senderKeyID)
+            byteCount: envelope.bytes.count, recipientKeyID: envelope.recipientKeyID, senderKeyID: envelope.senderKeyID)
     }
 }
 

@@ -65,9 +65,7 @@ public enum AnyPublicKey: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The roles whose keys have a name in a keyring.
-protocol NamedRole: KeyRole {
-    static func named(_ key: PublicKey<Self>) -> AnyPublicKey
-}
+protocol NamedRole: KeyRole { static func named(_ key: PublicKey<Self>) -> AnyPublicKey }
 
 extension DeviceRole: NamedRole { static func named(_ key: DevicePublicKey) -> AnyPublicKey { .device(key) } }
 extension SenderRole: NamedRole { static func named(_ key: SenderPublicKey) -> AnyPublicKey { .sender(key) } }

@@ -3,9 +3,7 @@ package import SealedPush
 
 extension Timestamp {
     /// As `2026-01-31T12:00:00Z`.
-    package var iso8601: String {
-        Date(timeIntervalSince1970: TimeInterval(secondsSince1970)).formatted(.iso8601)
-    }
+    package var iso8601: String { Date(timeIntervalSince1970: TimeInterval(secondsSince1970)).formatted(.iso8601) }
 
     /// Nil for anything that ``iso8601`` does not give.
     package init?(iso8601 text: String) {

@@ -67,8 +67,7 @@ extension KeyringContents {
     ) throws(KeyringError) -> RotationPlan {
         if let name, names[name] == nil { throw .notFound(name) }
         return RotationPlan(
-            steps: (name.map { [$0] } ?? sortedNames).flatMap { name in
-                names[name]?.dueSteps(name, age, at: now) ?? []
+            steps: (name.map { [$0] } ?? sortedNames).flatMap { name in names[name]?.dueSteps(name, age, at: now) ?? []
             })
     }
 }

@@ -72,10 +72,8 @@ struct KeyringSeal: Hashable {
                 })
             guard isDerived else { throw .outOfMemory }
             return key
-        case (.key(let key), .key):
-            return key.withBytes { MasterKey(StorageKey(derivedFrom: $0, salt: salt)) }
-        case (.passphrase, .key), (.key, .passphrase):
-            throw .needsSecret(kind)
+        case (.key(let key), .key): return key.withBytes { MasterKey(StorageKey(derivedFrom: $0, salt: salt)) }
+        case (.passphrase, .key), (.key, .passphrase): throw .needsSecret(kind)
         }
     }
 }

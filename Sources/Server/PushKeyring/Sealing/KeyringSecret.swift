@@ -62,9 +62,7 @@ public final class KeyringKey: Sendable, CustomStringConvertible {
         guard let start = text.firstIndex(where: { !isSpace($0) }), let end = text.lastIndex(where: { !isSpace($0) })
         else { throw .notAKey }
         let trimmed = WipedBytes(count: end - start + 1) { $0.copyBytes(from: text[start...end]) }
-        let bytes = try trimmed.withBytes { (text) throws(KeyTextError) in
-            try Bech32.decode(text, as: Self.form)
-        }
+        let bytes = try trimmed.withBytes { (text) throws(KeyTextError) in try Bech32.decode(text, as: Self.form) }
         secret = GuardedSecret(count: bytes.count) { output in bytes.withBytes { output.copyMemory(from: $0) } }
     }
 

@@ -118,9 +118,7 @@ extension Vault {
             return
         }
         let mark = seal?.mark ?? SeenSeals.unsealed
-        guard marks.contains(mark) else {
-            throw .sealChanged(folder.url, isSealed: seal != nil, note: note)
-        }
+        guard marks.contains(mark) else { throw .sealChanged(folder.url, isSealed: seal != nil, note: note) }
         // A process was killed while it changed the seal.
         if marks.count > 1 { try? seen.write([mark], to: note, of: folder.url) }
     }
@@ -133,9 +131,7 @@ extension Vault {
     }
 
     /// Runs `write`, which gives the keyring another seal or none, so that the note follows: meanwhile both seals count.
-    func changingSeal(
-        to seal: KeyringSeal?, _ write: () throws(KeyringError) -> Void
-    ) throws(KeyringError) {
+    func changingSeal(to seal: KeyringSeal?, _ write: () throws(KeyringError) -> Void) throws(KeyringError) {
         let mark = seal?.mark ?? SeenSeals.unsealed
         let note = expectation.seen.flatMap { $0.note(of: folder.url) }
         if let seen = expectation.seen, let note, let first = seen.marks(in: note)?.first, first != mark {

@@ -2,9 +2,7 @@ public import SealedPush
 
 extension Keyring {
     /// Whom this keyring's devices believe; authentic, where the keyring is sealed.
-    public func trustList() throws(KeyringError) -> TrustList {
-        try vault.read(.full).contents.trust
-    }
+    public func trustList() throws(KeyringError) -> TrustList { try vault.read(.full).contents.trust }
 
     /// Believes a sender, pins an authority, or takes a sender set of one that is pinned; false where that was so.
     ///

@@ -64,8 +64,7 @@ public actor Courier {
     /// Works; call it once.
     ///
     /// - Throws: ``CourierError``, after what was on its way has ended. Nothing is lost: it waits, and another run sends it.
-    @discardableResult
-    public func run(until goal: Goal = .stopped) async throws(CourierError) -> CourierReport {
+    @discardableResult public func run(until goal: Goal = .stopped) async throws(CourierError) -> CourierReport {
         await withTaskCancellationHandler {
             do throws(OutboxError) { try await work(until: goal) } catch { failure = failure ?? .outbox(error) }
             do throws(OutboxError) { try await drain() } catch { failure = failure ?? .outbox(error) }

@@ -127,9 +127,7 @@ public struct CourierReport: Hashable, Sendable {
     }
 
     /// Requests that got an answer, or failed to.
-    public var attemptCount: Int {
-        acceptedCount + [retries, dropped, dead].reduce(0) { $0 + $1.values.reduce(0, +) }
-    }
+    public var attemptCount: Int { acceptedCount + [retries, dropped, dead].reduce(0) { $0 + $1.values.reduce(0, +) } }
 }
 
 /// Times by their length, as a histogram: on the way from `enqueue` to the service's answer, by this host's clock.

@@ -25,8 +25,7 @@ struct Judgment: Sendable, Equatable {
         case .later(.doubtful, let reason) where attempts >= unknownAttempts: self.init(.dead(reason: reason.name))
         case .later(let delay, _): self.init(delay, attempts: attempts, delays: delays)
         case .change(let reason): self.init(.dead(reason: reason.name))
-        case .stop(let reason):
-            self.init(.returned, stop: .senderRefused(reason: reason.name, problem: reason.problem))
+        case .stop(let reason): self.init(.returned, stop: .senderRefused(reason: reason.name, problem: reason.problem))
         }
     }
 

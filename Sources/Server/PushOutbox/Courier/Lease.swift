@@ -15,9 +15,7 @@ package struct Lease: Sendable {
     /// The entry as it was read.
     package let entryRow: EntryRow
 
-    package init(
-        device: Int64, entry: Int64, number: Int64, attempts: Int, request: PushRequest, entryRow: EntryRow
-    ) {
+    package init(device: Int64, entry: Int64, number: Int64, attempts: Int, request: PushRequest, entryRow: EntryRow) {
         self.device = device
         self.entry = entry
         self.number = number

@@ -66,8 +66,7 @@ public struct EnqueueArguments: Hashable, Sendable {
     public var parameters: [String?] {
         [
             device, recipient, payload, apnsID, collapseID, String(priority), expiration.map { String($0) }, sender,
-            key,
-            codeText,
+            key, codeText,
         ]
     }
 

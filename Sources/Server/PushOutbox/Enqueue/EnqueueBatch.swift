@@ -130,9 +130,7 @@ extension EnqueueBatch {
         do throws(SealError) { content = try sealer.prepare(order.content) } catch { throw .seal(error) }
         let share = max(Self.minimumShare, (usable.count + Self.coreCount - 1) / Self.coreCount)
         let parts = stride(from: 0, to: usable.count, by: share).map { usable[$0..<min($0 + share, usable.count)] }
-        guard parts.count > 1 else {
-            return Self.seal(parts.first ?? [], content, order, with: sealer)
-        }
+        guard parts.count > 1 else { return Self.seal(parts.first ?? [], content, order, with: sealer) }
         let results = await withTaskGroup(of: (Int, [Sealed]).self) { group in
             for (index, part) in parts.enumerated() {
                 group.addTask { (index, Self.seal(part, content, order, with: sealer)) }

@@ -20,8 +20,7 @@ extension Outbox {
     ///   - progress: called after each transaction, from one at a time.
     /// - Throws: `seal`, `unknownDevice`, `unknownUser`, `keyUsedForOthers`, `keyNeeded`, `otherKey`, or what the database
     ///   says.
-    @discardableResult
-    public func enqueue(
+    @discardableResult public func enqueue(
         _ content: Content, to audience: Audience, from sealer: Sealer, priority: PushPriority = .immediate,
         expiration: Timestamp? = nil, includingUnverified: Bool = false, key: IdempotencyKey? = nil,
         workerCount: Int = 1, progress: (@Sendable (EnqueueReport) -> Void)? = nil
@@ -33,8 +32,7 @@ extension Outbox {
             content: content, topic: sealer.topic, audience: audience, priority: priority, expiration: expiration,
             includesUnverified: includingUnverified,
             // How far a message for everyone has come is noted under a key in any case.
-            key: key ?? (audience == .everyone ? .random() : nil),
-            sealedBy: SealedBy(sealer), outboxKey: self.key)
+            key: key ?? (audience == .everyone ? .random() : nil), sealedBy: SealedBy(sealer), outboxKey: self.key)
         let run = EnqueueRun(of: order, into: store, with: sealer, clock: clock, progress: progress)
         return try await run.run(workerCount: workerCount)
     }

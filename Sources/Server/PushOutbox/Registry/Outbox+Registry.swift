@@ -26,8 +26,7 @@ extension Outbox {
     ///
     /// - Parameter previous: by device, who was logged in there before, where that was another.
     /// - Throws: as for one device.
-    @discardableResult
-    public func register(
+    @discardableResult public func register(
         _ devices: [RegisteredDevice], movingFrom previous: [DeviceName: UserName] = [:]
     ) async throws(OutboxError) -> [RegistrationChange] {
         try await requireKey()
@@ -105,8 +104,7 @@ extension Outbox {
     /// Forgets a device and what waits for it; returns how many pushes that were.
     ///
     /// - Throws: `unknownDevice`.
-    @discardableResult
-    public func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
+    @discardableResult public func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
         try await store.remove(name)
     }
 
@@ -142,9 +140,7 @@ extension Outbox {
     }
 
     /// Throws where the outbox can't be read; reads one row at most.
-    public func requireReadable() async throws(OutboxError) {
-        _ = try await store.devices(.page(after: nil, limit: 1))
-    }
+    public func requireReadable() async throws(OutboxError) { _ = try await store.devices(.page(after: nil, limit: 1)) }
 
     private func genuine(_ found: FoundDevice) -> RegisteredDevice? {
         found.stored.flatMap { key?.accepts($0) ?? true ? $0.device : nil }

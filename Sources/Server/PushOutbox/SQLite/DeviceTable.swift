@@ -68,9 +68,7 @@ enum DeviceTable {
     }
 
     /// Other users' devices under the same enrollment key.
-    private static func others(
-        _ device: RegisteredDevice, in db: Database
-    ) throws -> [(id: Int64, isProven: Bool)] {
+    private static func others(_ device: RegisteredDevice, in db: Database) throws -> [(id: Int64, isProven: Bool)] {
         guard case .enrolled(let enrolled) = device.keys else { return [] }
         return try Row.fetchAll(
             db,
@@ -149,9 +147,7 @@ enum DeviceTable {
         return db.lastInsertedRowID
     }
 
-    private static func update(
-        _ id: Int64, _ new: StoredDevice, carrier: Int64, in db: Database
-    ) throws {
+    private static func update(_ id: Int64, _ new: StoredDevice, carrier: Int64, in db: Database) throws {
         try db.cachedStatement(
             sql: """
                 UPDATE devices SET is_proven = is_proven AND token IS ?4 AND topic IS ?2 AND carrier IS ?3,

@@ -62,11 +62,7 @@ enum OutboxPlace {
     /// One that another process makes at the same time is as good.
     private static func make(_ path: String) throws(OutboxError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        if descriptor >= 0 {
-            close(descriptor)
-        } else if errno != EEXIST {
-            throw OutboxError(system: errno)
-        }
+        if descriptor >= 0 { close(descriptor) } else if errno != EEXIST { throw OutboxError(system: errno) }
         guard try checkFile(path) else { throw .cannotOpen(words(ENOENT)) }
     }
 

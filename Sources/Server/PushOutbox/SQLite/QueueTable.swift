@@ -17,9 +17,7 @@ extension Tally {
 /// Devices for which something waits, as rows.
 enum QueueTable {
     /// Lets what waits for a device be taken now, in the better of the lanes; a back-off or lease goes on.
-    static func add(
-        _ device: Int64, carrier: Int64, priority: Int, due: Int64, in db: Database
-    ) throws {
+    static func add(_ device: Int64, carrier: Int64, priority: Int, due: Int64, in db: Database) throws {
         try db.cachedStatement(
             sql: """
                 INSERT INTO queues(device, carrier, priority, due) VALUES (?, ?, ?, ?)

@@ -76,8 +76,7 @@ extension SQLiteStore {
             expiration?.secondsSince1970, payload.apnsID, payload.collapseID, Data(payload.json), sender,
             item.code.map { Data($0) },
         ])
-        try QueueTable.add(
-            item.device, carrier: carrier, priority: order.priority.rawValue, due: now, in: db)
+        try QueueTable.add(item.device, carrier: carrier, priority: order.priority.rawValue, due: now, in: db)
     }
 
     /// - Parameter condition: and what more there is behind it.
@@ -102,8 +101,7 @@ extension SQLiteStore {
             user: try row.value("user"), topic: topic, hasToken: try row.value("has_token"),
             key: SealingKey(
                 recipient: recipient, isVerified: try row.value("is_verified"), validFrom: try row.value("valid_from"),
-                validUntil: try row.value("valid_until")),
-            code: (try row.value("pin_code") as Data?).map { Array($0) })
+                validUntil: try row.value("valid_until")), code: (try row.value("pin_code") as Data?).map { Array($0) })
     }
 }
 
@@ -136,9 +134,7 @@ enum RequestTable {
     }
 
     /// Notes what was enqueued, in the same transaction.
-    static func add(
-        _ count: Int, to order: EnqueueOrder, isComplete: Bool, at now: Int64, in db: Database
-    ) throws {
+    static func add(_ count: Int, to order: EnqueueOrder, isComplete: Bool, at now: Int64, in db: Database) throws {
         try save(order, position: isComplete ? .max : 0, isComplete: isComplete, count: count, at: now, in: db)
     }
 
@@ -184,7 +180,6 @@ enum SenderTable {
             try rows.compactMap { row in
                 guard let sealedBy = SealedBy(parsing: try row.value("key")) else { return nil }
                 return (sealedBy, try row.count("count"))
-            },
-            uniquingKeysWith: +)
+            }, uniquingKeysWith: +)
     }
 }

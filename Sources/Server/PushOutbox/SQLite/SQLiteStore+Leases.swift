@@ -79,8 +79,7 @@ extension SQLiteStore {
 
     /// Takes a device's oldest entry that is not stale, where one is left.
     private static func take(
-        _ queue: Row, _ order: LeaseOrder, number: Int64, at now: Int64, into answer: inout LeaseAnswer,
-        in db: Database
+        _ queue: Row, _ order: LeaseOrder, number: Int64, at now: Int64, into answer: inout LeaseAnswer, in db: Database
     ) throws {
         let device: Int64 = try queue.value("device")
         let lastEntry: Int64? = try queue.value("entry")
@@ -152,10 +151,8 @@ extension SQLiteStore {
             try prove(lease, in: db)
             if try EntryTable.remove(lease.entry, in: db) { try Tally.add(Tally.accepted, at: now, in: db) }
             try QueueTable.advance(lease, at: now, in: db)
-        case .later(let delay):
-            try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: true, in: db)
-        case .returned:
-            try QueueTable.release(lease, until: now, isAttempt: false, in: db)
+        case .later(let delay): try QueueTable.release(lease, until: now + delay.milliseconds, isAttempt: true, in: db)
+        case .returned: try QueueTable.release(lease, until: now, isAttempt: false, in: db)
         case .dead(let reason):
             if try EntryTable.bury(lease.entry, reason: reason, attempts: lease.attempts, at: now, in: db) {
                 try Tally.add(Tally.dead(reason), at: now, in: db)
@@ -163,8 +160,7 @@ extension SQLiteStore {
             try QueueTable.advance(lease, at: now, in: db)
         case .addressGone(let reason, let since, let delay):
             try removeAddress(of: lease, reason: reason, since: since, otherwise: delay, at: now, in: db)
-        case .addressRefused(let reason):
-            try disableAddress(of: lease, reason: reason, at: now, in: db)
+        case .addressRefused(let reason): try disableAddress(of: lease, reason: reason, at: now, in: db)
         }
     }
 

@@ -9,9 +9,7 @@ import SealedPush
 #endif
 
 extension SQLiteStore {
-    func count(
-        _ receipts: [ShownReceipt], refused: [ReceiptError: Int]
-    ) async throws(OutboxError) -> [ReceiptOutcome] {
+    func count(_ receipts: [ShownReceipt], refused: [ReceiptError: Int]) async throws(OutboxError) -> [ReceiptOutcome] {
         let now = clock.now()
         return try await write { db in
             for (error, count) in refused { try ReceiptTable.countRefusals(error.rawValue, count, at: now, in: db) }
@@ -46,8 +44,7 @@ extension SQLiteStore {
             return ReceiptReport(
                 deviceCount: try devices?.count("all_of_them") ?? 0,
                 failingDeviceCount: try devices?.count("failing") ?? 0,
-                failingDevices: try ReceiptTable.failingDevices(
-                    since: first * Tally.millisecondsPerDay, in: db),
+                failingDevices: try ReceiptTable.failingDevices(since: first * Tally.millisecondsPerDay, in: db),
                 registeredDeviceCount: try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM devices") ?? 0,
                 days: days.values.sorted { $0.start < $1.start })
         }
@@ -139,15 +136,12 @@ enum ReceiptTable {
     /// Whether it came before.
     private static func isKnown(_ receipt: ShownReceipt, in db: Database) throws -> Bool {
         try Bool.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT EXISTS(SELECT 1 FROM receipt_numbers WHERE id = ? AND number = ?)"),
+            db.cachedStatement(sql: "SELECT EXISTS(SELECT 1 FROM receipt_numbers WHERE id = ? AND number = ?)"),
             arguments: [data(receipt.id), Data(receipt.number)]) ?? false
     }
 
     /// How many of a device were counted on a day.
-    private static func counts(
-        of id: ReceiptID, on day: Int64, in db: Database
-    ) throws -> (shown: Int, failed: Int) {
+    private static func counts(of id: ReceiptID, on day: Int64, in db: Database) throws -> (shown: Int, failed: Int) {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: "SELECT shown_that_day, failed_that_day FROM receipt_devices WHERE id = ? AND day = ?"),
@@ -161,8 +155,7 @@ enum ReceiptTable {
         try db.execute(sql: "DELETE FROM receipt_numbers WHERE day < ?", arguments: [day - 8])
         try db.execute(sql: "DELETE FROM receipt_tallies WHERE day < ?", arguments: [day - 60])
         for table in ["receipt_devices", "receipt_failures"] {
-            try db.execute(
-                sql: "DELETE FROM \(table) WHERE last < ?", arguments: [now - 60 * Tally.millisecondsPerDay])
+            try db.execute(sql: "DELETE FROM \(table) WHERE last < ?", arguments: [now - 60 * Tally.millisecondsPerDay])
         }
     }
 

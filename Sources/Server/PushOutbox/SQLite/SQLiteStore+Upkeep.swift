@@ -32,8 +32,7 @@ extension SQLiteStore {
 
     private func purgeStale(at now: Int64) async throws(OutboxError) -> Int {
         try await write { db in
-            try db.execute(
-                sql: "DELETE FROM requests WHERE created < ?", arguments: [now - EnqueueOrder.lifetime])
+            try db.execute(sql: "DELETE FROM requests WHERE created < ?", arguments: [now - EnqueueOrder.lifetime])
             try db.execute(
                 sql: "DELETE FROM tallies WHERE day < ?",
                 arguments: [(now - 2 * EnqueueOrder.lifetime) / Tally.millisecondsPerDay])

@@ -148,9 +148,7 @@ struct ChunkedFile: ~Copyable {
     func next() throws(AttachmentError) -> [UInt8] {
         do throws(DurableFiles.Failure) {
             return try DurableFiles.readAll(descriptor, limit: SealedFileLayout.chunkByteCount)
-        } catch {
-            throw .unreadable
-        }
+        } catch { throw .unreadable }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
@@ -169,8 +167,7 @@ struct NewFile: ~Copyable {
         var status = stat()
         let isThere = lstat(file.path(percentEncoded: false), &status) == 0
         descriptor =
-            isThere
-            ? -1 : open(unfinished.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+            isThere ? -1 : open(unfinished.path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard !isThere else { throw .exists }
         guard descriptor >= 0 else { throw .notWritable }
     }
@@ -187,9 +184,7 @@ struct NewFile: ~Copyable {
         do throws(DurableFiles.Failure) {
             try DurableFiles.sync(descriptor)
             isPlaced = try DurableFiles.place(unfinished, as: file)
-        } catch {
-            throw .notWritable
-        }
+        } catch { throw .notWritable }
         guard isPlaced else { throw .exists }
     }
 

@@ -120,9 +120,7 @@ private struct State {
         let created: ContinuousClock.Instant
     }
 
-    var oldest: ContinuousClock.Instant? {
-        order[firstInOrder...].first { held($0) != nil }?.created
-    }
+    var oldest: ContinuousClock.Instant? { order[firstInOrder...].first { held($0) != nil }?.created }
 
     mutating func reserve(for recipient: DevicePublicKey, messageCount: Int) -> (SealingContext, UInt32)? {
         guard let index = contexts.index(forKey: recipient) else { return nil }

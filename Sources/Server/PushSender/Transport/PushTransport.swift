@@ -137,8 +137,7 @@ public struct PushRequest: Hashable, Sendable {
 
     /// - Parameter expiration: nil takes the content's own, where it has one.
     public init(
-        _ payload: SealedPayload, to address: Address, priority: PushPriority = .immediate,
-        expiration: Timestamp? = nil
+        _ payload: SealedPayload, to address: Address, priority: PushPriority = .immediate, expiration: Timestamp? = nil
     ) {
         self.init(
             address: address, body: payload.json, topic: payload.topic, apnsID: payload.apnsID,

@@ -129,8 +129,7 @@ struct CheckedAttachment {
         byteCount = Int(status.st_size)
         guard byteCount > 0 else { throw Refusal(reason: "it is empty") }
         guard byteCount <= format.maximumByteCount else {
-            throw Refusal(
-                reason: "it has \(byteCount) bytes, and \(format.type) may have \(format.maximumByteCount)")
+            throw Refusal(reason: "it has \(byteCount) bytes, and \(format.type) may have \(format.maximumByteCount)")
         }
         var start = [UInt8](repeating: 0, count: AttachmentContent.byteCount)
         let count = pread(descriptor, &start, start.count, 0)

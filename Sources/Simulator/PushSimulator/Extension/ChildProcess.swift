@@ -84,8 +84,7 @@ package final class ChildProcess: Sendable {
     }
 
     /// Waits until it has ended, and collects it.
-    @discardableResult
-    package func wait() -> Ending {
+    @discardableResult package func wait() -> Ending {
         while true {
             if let ending = collect() { return ending }
             usleep(1_000)

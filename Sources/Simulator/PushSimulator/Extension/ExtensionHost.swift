@@ -37,8 +37,7 @@ public enum ExtensionHost {
     }
 
     private static func serve(
-        _ views: [any ExpandedView],
-        _ makeExtension: @escaping (ExtensionSetting) -> UNNotificationServiceExtension
+        _ views: [any ExpandedView], _ makeExtension: @escaping (ExtensionSetting) -> UNNotificationServiceExtension
     ) -> Never {
         // The answers have standard output for themselves.
         let reports = ReportWriter(dup(1))
@@ -135,9 +134,7 @@ private final class HostedExtension: @unchecked Sendable {
     }
 
     /// On another thread: Apple, `serviceExtensionTimeWillExpire()`.
-    func expire() {
-        Thread.detachNewThread { [self] in service.serviceExtensionTimeWillExpire() }
-    }
+    func expire() { Thread.detachNewThread { [self] in service.serviceExtensionTimeWillExpire() } }
 }
 
 /// Writes one report a line, from any thread.

@@ -144,6 +144,4 @@ final class ExtensionTicket: Sendable {
     var result: ExtensionResult? { finished.withLock { $0 } }
 }
 
-extension Int {
-    fileprivate mutating func raise(to other: Int) { self = Swift.max(self, other) }
-}
+extension Int { fileprivate mutating func raise(to other: Int) { self = Swift.max(self, other) } }

@@ -24,9 +24,7 @@ final class RunningExtension: Sendable {
     static let neverBegun = ExtensionResult(
         ending: .ended("it had ended before"), elapsed: .zero, peakMemoryByteCount: 0)
 
-    init(
-        _ program: ExtensionProgram, setting: ExtensionSetting, rules: ExtensionRules
-    ) throws(ExtensionProcessError) {
+    init(_ program: ExtensionProgram, setting: ExtensionSetting, rules: ExtensionRules) throws(ExtensionProcessError) {
         let start = ContinuousClock.now
         (process, pipes) = try program.start(on: setting.device)
         self.rules = rules

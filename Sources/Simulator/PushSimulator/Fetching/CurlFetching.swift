@@ -42,9 +42,7 @@ private final class CurlTransfer: @unchecked Sendable {
     }
 
     /// `curl_multi_wakeup` may be called from any thread, for as long as the handle is there.
-    private struct Waker: @unchecked Sendable {
-        let multi: UnsafeMutableRawPointer
-    }
+    private struct Waker: @unchecked Sendable { let multi: UnsafeMutableRawPointer }
 
     init(_ request: FetchRequest) { self.request = request }
 
@@ -170,9 +168,7 @@ private final class CurlTransfer: @unchecked Sendable {
             return interimCount <= Self.maximumInterimCount ? true : refuse(.network)
         }
         guard text.isEmpty else {
-            let parts = text.split(separator: ":", maxSplits: 1).map {
-                $0.trimmingCharacters(in: .whitespaces)
-            }
+            let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             if parts.count == 2 { answer.headers[parts[0].lowercased()] = parts[1] }
             return true
         }

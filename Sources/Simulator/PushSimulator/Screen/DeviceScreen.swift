@@ -41,8 +41,7 @@ package struct DeviceScreen: Sendable {
     /// badge.
     ///
     /// Source: Apple, `UNNotificationRequest.identifier`; `UNNotificationContent.badge`: nil leaves the number, 0 removes it.
-    @discardableResult
-    package mutating func show(_ push: DeliveredPush, identifier: String, at time: Date) -> Change {
+    @discardableResult package mutating func show(_ push: DeliveredPush, identifier: String, at time: Date) -> Change {
         if let badge = push.badge { self.badge = max(0, badge) }
         guard let shown = push.shown else { return Change(isReplacement: false, removed: []) }
         let previousCount = notifications.count

@@ -56,8 +56,7 @@ package enum LockScreen {
     }
 
     private static func line(_ attachment: ShownAttachment) -> String {
-        let size =
-            attachment.byteCount < 1_000 ? "\(attachment.byteCount) bytes" : "\(attachment.byteCount / 1_000) kB"
+        let size = attachment.byteCount < 1_000 ? "\(attachment.byteCount) bytes" : "\(attachment.byteCount / 1_000) kB"
         return "[\(attachment.kind.rawValue) \(attachment.name), \(size)]"
     }
 }

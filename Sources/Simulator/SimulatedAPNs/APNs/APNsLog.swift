@@ -104,9 +104,7 @@ struct RequestLogEntry {
             headers.string("apns-collapse-id", request.collapseID)
         }
         if !request.repeated.isEmpty {
-            let lines = request.repeated.map { name, value in
-                name == "authorization" ? name : "\(name): \(value)"
-            }
+            let lines = request.repeated.map { name, value in name == "authorization" ? name : "\(name): \(value)" }
             object.value("repeated-headers", .array(lines.map { .string($0) }))
         }
         object.string("kid", keyID)

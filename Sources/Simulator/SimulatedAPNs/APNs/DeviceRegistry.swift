@@ -28,9 +28,7 @@ final class DeviceRegistry: Sendable {
     ) {
         self.configuration = configuration
         self.record = record
-        state.withLock { state in
-            for device in known { Self.put(device, into: &state) }
-        }
+        state.withLock { state in for device in known { Self.put(device, into: &state) } }
     }
 
     private static func put(_ record: DeviceRecord, into state: inout State) {
@@ -150,9 +148,7 @@ package enum DeliveryOutcome: String, Sendable {
 }
 
 /// A connection to one or more devices.
-protocol DeviceLink: AnyObject, Sendable {
-    func send(number: UInt64, token: String, _ notification: APNsNotification)
-}
+protocol DeviceLink: AnyObject, Sendable { func send(number: UInt64, token: String, _ notification: APNsNotification) }
 
 /// What devices do: come, go, acknowledge.
 extension DeviceRegistry {
@@ -211,9 +207,7 @@ extension DeviceRegistry {
     /// Everything that waits or is unacknowledged, by token: for the next start.
     func waiting() -> [(token: String, notification: APNsNotification)] {
         state.withLock { state in
-            state.devices.flatMap { device in
-                device.waitingInOrder.map { (device.record.token, $0) }
-            }
+            state.devices.flatMap { device in device.waitingInOrder.map { (device.record.token, $0) } }
         }
     }
 
@@ -332,9 +326,7 @@ struct SimulatedApp {
         unacknowledged = []
     }
 
-    var waitingInOrder: [APNsNotification] {
-        kept + unacknowledged.map(\.notification) + (stored.map { [$0] } ?? [])
-    }
+    var waitingInOrder: [APNsNotification] { kept + unacknowledged.map(\.notification) + (stored.map { [$0] } ?? []) }
 
     mutating func takeWaiting() -> [APNsNotification] {
         // A link that replaces another takes over what that was sent and did not acknowledge.

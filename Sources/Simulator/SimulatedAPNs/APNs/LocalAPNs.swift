@@ -45,8 +45,7 @@ package final class LocalAPNs: Sendable {
         }
         registry.restore(folder.takeWaiting().map { ($0.token, $0.notification) })
         let log = try APNsLog(folder.url.appending(path: "log.jsonl"), detail: configuration.log)
-        let core = LocalAPNsCore(
-            configuration, tokens: ProviderTokens(keys), registry: registry, log: log)
+        let core = LocalAPNsCore(configuration, tokens: ProviderTokens(keys), registry: registry, log: log)
         self.core = core
         var listeners: [any Channel] = []
         do throws(LocalAPNsError) {

@@ -79,8 +79,7 @@ final class LocalAPNsCore: Sendable {
     }
 
     /// Tells every connection to end; returns how many there are.
-    @discardableResult
-    func goAway(_ reason: APNsReason?) -> Int {
+    @discardableResult func goAway(_ reason: APNsReason?) -> Int {
         let channels = channels
         for channel in channels { channel.pipeline.fireUserInboundEventTriggered(GoAwayEvent(reason: reason)) }
         return channels.count
@@ -116,9 +115,7 @@ final class LocalAPNsCore: Sendable {
             handled.fault = dice.withLock { $0.decide() }
             if let reason = handled.fault.refusal { throw APNsRefusal(reason) }
             outcome = registry.deliver(notification, to: device, handled.fault)
-        } catch {
-            handled.refusal = error
-        }
+        } catch { handled.refusal = error }
         count(handled, outcome)
         if let watcher = configuration.watcher {
             let reason = handled.refusal?.reason.rawValue ?? (handled.fault.isDelivered ? nil : "dropped by a fault")

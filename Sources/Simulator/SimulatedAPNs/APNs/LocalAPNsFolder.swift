@@ -13,9 +13,7 @@ struct LocalAPNsFolder {
         do {
             try FileManager.default.createDirectory(
                 at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw .folder(url.path(percentEncoded: false), "it can't be made")
-        }
+        } catch { throw .folder(url.path(percentEncoded: false), "it can't be made") }
         // Who may write here decides which keys are trusted and where devices connect, and what the control endpoint is told.
         try Self.requireOwn(url)
         let path = url.appending(path: "lock").path(percentEncoded: false)
@@ -124,9 +122,7 @@ struct LocalAPNsFolder {
         do throws(DurableFiles.Failure) {
             try DurableFiles.write(Array(text.utf8), to: temporary, mode: 0o600)
             try DurableFiles.rename(temporary, to: url.appending(path: name))
-        } catch {
-            throw .folder(path(name), error.message)
-        }
+        } catch { throw .folder(path(name), error.message) }
     }
 }
 
@@ -170,9 +166,7 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
         self = address
     }
 
-    init(
-        host: String, port: Int, folder: LocalAPNsFolder, keys: [ProviderKey], configuration: LocalAPNsConfiguration
-    ) {
+    init(host: String, port: Int, folder: LocalAPNsFolder, keys: [ProviderKey], configuration: LocalAPNsConfiguration) {
         self.host = host
         self.port = port
         control = folder.path(ControlListener.name)

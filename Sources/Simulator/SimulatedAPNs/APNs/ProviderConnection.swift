@@ -136,11 +136,7 @@ final class ProviderConnection: ChannelInboundHandler {
             core.note("headers-too-long", connection: number, ["stream": .integer(Int64(Int(stream)))])
             return write(.rstStream(.enhanceYourCalm), on: stream, context)
         }
-        if headers.endStream {
-            end(request, on: stream, context)
-        } else {
-            requests[stream] = (request, .now())
-        }
+        if headers.endStream { end(request, on: stream, context) } else { requests[stream] = (request, .now()) }
     }
 
     private func receive(
@@ -163,8 +159,7 @@ final class ProviderConnection: ChannelInboundHandler {
         requests[stream] = nil
         requestCount += 1
         lastRequest = .now()
-        let handled = core.handle(
-            request, identity: &identity, random: &random, connection: number, stream: stream)
+        let handled = core.handle(request, identity: &identity, random: &random, connection: number, stream: stream)
         let faults = core.faults
         // What the peer is not told about changes nothing for it.
         if handled.fault.answer == .given,
@@ -294,9 +289,7 @@ extension ProviderConnection {
 }
 
 /// Tells a connection to end.
-struct GoAwayEvent: Sendable {
-    let reason: APNsReason?
-}
+struct GoAwayEvent: Sendable { let reason: APNsReason? }
 
 extension Duration {
     var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }

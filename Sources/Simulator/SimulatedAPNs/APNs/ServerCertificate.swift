@@ -16,9 +16,7 @@ struct ServerCertificate {
         let serverKey = P256.Signing.PrivateKey()
         let start = now.addingTimeInterval(-86_400)
         let end = now.addingTimeInterval(validity)
-        let rootName = try DistinguishedName {
-            CommonName("Sealed Push local APNs \(Int(now.timeIntervalSince1970))")
-        }
+        let rootName = try DistinguishedName { CommonName("Sealed Push local APNs \(Int(now.timeIntervalSince1970))") }
         let rootIdentifier = identifier(rootKey.publicKey)
         let root = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(rootKey.publicKey),

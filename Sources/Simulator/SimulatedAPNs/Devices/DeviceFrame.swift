@@ -44,9 +44,7 @@ enum DeviceFrame: Codable, Equatable {
         guard length <= maximumByteCount, let line = buffer.readSlice(length: length) else { throw .malformed }
         buffer.moveReaderIndex(forwardBy: 1)
         guard let frame = try? JSONDecoder().decode(Self.self, from: Data(line.readableBytesView)), frame.isInBounds
-        else {
-            throw .malformed
-        }
+        else { throw .malformed }
         return frame
     }
 

@@ -179,9 +179,7 @@ final class DeviceClient: ChannelInboundHandler, Sendable {
                 state.received.discardReadBytes()
             }
             for frame in frames { try handle(frame) }
-        } catch {
-            context.close(promise: nil)
-        }
+        } catch { context.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

@@ -24,9 +24,7 @@ enum DeviceSocket {
             return try await withShortPath(path) { path in
                 try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
             }
-        } catch {
-            throw .notBound("\(path): \(error)")
-        }
+        } catch { throw .notBound("\(path): \(error)") }
     }
 
     static func connect(
@@ -106,9 +104,7 @@ final class DeviceConnection: ChannelInboundHandler {
         do {
             while let frame = try DeviceFrame.read(from: &received) { try handle(frame) }
             received.discardReadBytes()
-        } catch {
-            context.close(promise: nil)
-        }
+        } catch { context.close(promise: nil) }
     }
 
     func channelActive(context: ChannelHandlerContext) {

@@ -45,8 +45,7 @@ struct BothEnds {
         server = try await LocalAPNs.start(folder: folder.appending("APNs"), configuration: configuration)
         let address = server.address
         let pem = try Data(contentsOf: URL(filePath: address.key ?? ""))
-        let own = try PushAPNS.ProviderKey(
-            pem: Array(pem), keyID: address.keyID ?? "", teamID: address.teamID ?? "")
+        let own = try PushAPNS.ProviderKey(pem: Array(pem), keyID: address.keyID ?? "", teamID: address.teamID ?? "")
         self.key = try key(own, server)
         root = try Data(contentsOf: URL(filePath: address.root))
         transport = try Self.transport(to: address.port, key: self.key, root: root, clock)
@@ -56,8 +55,7 @@ struct BothEnds {
         to port: Int, host: String = "localhost", key: PushAPNS.ProviderKey, root: Data, _ clock: AdjustableClock
     ) throws -> APNSTransport {
         var configuration = APNSConfiguration(
-            endpoint: APNSEndpoint(host: host, port: port), key: key,
-            trustRoots: try TrustRoots(pem: Array(root)))
+            endpoint: APNSEndpoint(host: host, port: port), key: key, trustRoots: try TrustRoots(pem: Array(root)))
         configuration.limits.connectionCount = 1
         // Real time goes by, and a busy machine takes its own: only what a test adds to it runs out.
         configuration.deadlines.request = .seconds(Self.requestSeconds)
