@@ -4,13 +4,13 @@ import PackageDescription
 // A package of its own, so that whoever depends on Sealed Push resolves none of this. What is not public it sees as the
 // tests do, by `@testable`, for which Scripts/fuzz builds. For Linux, since Apple's toolchains come without libFuzzer.
 func target(
-    _ name: String, _ products: String..., with raw: Target.Dependency..., packages: [String: [String]] = [:]
+    _ name: String, _ products: String..., packages: [String: [String]] = [:]
 ) -> Target {
     let products = products.map { Target.Dependency.product(name: $0, package: "sealed-push") }
     let others = packages.flatMap { package, names in
         names.map { Target.Dependency.product(name: $0, package: package) }
     }
-    return .executableTarget(name: name, dependencies: ["FuzzSupport"] + raw + products + others)
+    return .executableTarget(name: name, dependencies: ["FuzzSupport"] + products + others)
 }
 
 let package = Package(
@@ -19,6 +19,7 @@ let package = Package(
     dependencies: [
         .package(name: "sealed-push", path: "..", traits: ["Server"]),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -26,13 +27,12 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CRawSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-        .systemLibrary(name: "CRawSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "FuzzSupport", dependencies: ["CRawSodium"]),
         target("fuzz-opening", "PushSender", "PushService", "PushCharts", "SealedPush"),
         target("fuzz-keytext", "SealedPush", "PushKeyring"),
         target("fuzz-record", "PushSender", "SealedPush"),
         target("fuzz-keyring", "PushKeyring", "PushSender", "SealedPush"),
-        target("fuzz-outbox", "PushOutbox", "PushSender", with: "CRawSQLite"),
+        target("fuzz-outbox", "PushOutbox", "PushSender", packages: ["GRDB.swift": ["GRDB"]]),
         target("fuzz-fetch", "PushSimulator", "PushService", "PushSender", "SealedPush"),
         target(
             "fuzz-http2", "PushAPNS", "PushSender",

@@ -2,8 +2,7 @@ import Foundation
 import PushSender
 
 /// Times sealing and opening beside raw libsodium, in one run: prints each median, and the ratios that are promised.
-@main
-struct Benchmarks {
+@main struct Benchmarks {
     static func main() throws {
         let roundCount = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 60
         let raw = RawSodium()

@@ -3,8 +3,7 @@ import Foundation
 
 /// Checks and decrypts one stored file with nothing but libsodium, in the same chunks, and prints the milliseconds: what an
 /// extension is measured against.
-@main
-struct MediaBenchmark {
+@main struct MediaBenchmark {
     static func main() throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 4 else {

@@ -9,8 +9,7 @@ import PushSender
 ///
 /// Usage: outbox-benchmark COUNT [POSTGRES-URL [rounds|held [ROUNDS]]]. In rounds, messages go in and out while the couriers work
 /// on: the rates are to stay what they were; with `held`, a transaction that saw the tables is open all the time.
-@main
-struct OutboxBenchmark {
+@main struct OutboxBenchmark {
     static func main() async throws {
         let words = CommandLine.arguments.dropFirst()
         let count = words.first.flatMap { Int($0) } ?? 100_000
@@ -126,8 +125,7 @@ private struct Run: Sendable {
             let hex = String(number, radix: 16)
             let token = String(repeating: "0", count: 64 - hex.count) + hex
             guard let name = DeviceName(parsing: "device-\(number)"),
-                let user = UserName(parsing: "user-\(number / 2)"),
-                let token = DeviceToken(parsing: token)
+                let user = UserName(parsing: "user-\(number / 2)"), let token = DeviceToken(parsing: token)
             else { continue }
             batch.append(
                 RegisteredDevice(
@@ -200,8 +198,7 @@ private struct Run: Sendable {
         print(
             String(
                 format: "%@: idle, a push waits %.1f ms (median), %.1f ms (the longest of 40)", name,
-                waits[waits.count / 2],
-                waits.last ?? 0))
+                waits[waits.count / 2], waits.last ?? 0))
     }
 
     func measure(_ what: String, _ count: Int, _ work: @Sendable () async throws -> Void) async throws {
@@ -214,8 +211,7 @@ private struct Run: Sendable {
         print(
             String(
                 format: "%@: %@: %.1f s, %.0f a second, %.1f µs of our cores each, %.1f of the server's; memory %d MB",
-                name,
-                what, seconds, Double(count) / seconds, used * 1e6 / Double(count), served * 1e6 / Double(count),
+                name, what, seconds, Double(count) / seconds, used * 1e6 / Double(count), served * 1e6 / Double(count),
                 OutboxBenchmark.memoryByteCount() / 1_000_000))
         fflush(nil)
     }

@@ -14,8 +14,7 @@ import PushSender
 ///             due to its answer, in ms; pushes/s; not accepted
 ///   good      for three seconds: pushes/s that were accepted; AMOUNT says nothing
 ///   bad       the same, beside one task that keeps sending to a token that the server calls bad
-@main
-struct PushBenchmark {
+@main struct PushBenchmark {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 8, let port = Int(arguments[1]), let amount = Int(arguments[6]),

@@ -1,3 +1,5 @@
+import Dispatch
+
 /// One input of libFuzzer's, taken from the front.
 public struct Input {
     /// What has not been taken yet.
@@ -30,9 +32,7 @@ public struct Input {
     }
 
     /// Up to 255 bytes as text, repaired where they are no UTF-8.
-    public mutating func text() -> String {
-        String(decoding: take(Int(byte())), as: UTF8.self)
-    }
+    public mutating func text() -> String { String(decoding: take(Int(byte())), as: UTF8.self) }
 }
 
 /// Stops the program with a sentence where something that must hold does not: libFuzzer then keeps the input.
@@ -55,4 +55,22 @@ public enum Hexadecimal {
         }
         return bytes
     }
+}
+
+/// What a call gives that succeeds whatever the input is.
+public func required<Value>(_ value: () throws -> Value) -> Value {
+    do { return try value() } catch { fatalError("a test's own key, record or file is unusable: \(error)") }
+}
+
+/// Runs this to its end: libFuzzer's call is over when it returns.
+public func waiting<Answer: Sendable>(for body: @escaping @Sendable () async -> Answer) -> Answer {
+    let isDone = DispatchSemaphore(value: 0)
+    nonisolated(unsafe) var answer: Answer?
+    Task {
+        answer = await body()
+        isDone.signal()
+    }
+    isDone.wait()
+    guard let answer else { fatalError("it has ended without an answer") }
+    return answer
 }

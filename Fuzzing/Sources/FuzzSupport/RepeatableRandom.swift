@@ -19,15 +19,11 @@ public enum RepeatableRandom {
                 implementation_name: {
                     let name: StaticString = "repeatable"
                     return UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
-                },
-                random: { UInt32(truncatingIfNeeded: RepeatableRandom.next()) },
-                stir: nil,
-                uniform: nil,
+                }, random: { UInt32(truncatingIfNeeded: RepeatableRandom.next()) }, stir: nil, uniform: nil,
                 buf: { start, count in
                     let bytes = UnsafeMutableRawBufferPointer(start: start, count: count)
                     for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: RepeatableRandom.next()) }
-                },
-                close: nil))
+                }, close: nil))
         return randombytes_set_implementation(implementation) == 0 && sodium_init() >= 0
     }()
 

@@ -37,9 +37,7 @@ func checkFetching(answer bytes: [UInt8]) {
     let outcome: Result<FetchAnswer, MediaError> = waiting {
         let request = FetchRequest(
             url: file.url, deadline: .now + .seconds(2),
-            mayConnect: { (address) throws(MediaError) in
-                demand(address.isLoopback, "it connects elsewhere")
-            },
+            mayConnect: { (address) throws(MediaError) in demand(address.isLoopback, "it connects elsewhere") },
             wantsBody: { (answer) throws(MediaError) in try fetching.begin(answer) },
             take: { (bytes) throws(MediaError) in try fetching.take(bytes) })
         do throws(MediaError) {

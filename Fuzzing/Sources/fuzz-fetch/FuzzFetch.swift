@@ -1,8 +1,7 @@
 import FuzzSupport
 
 /// What a web server answers a phone, and what phones post to a server. The input's first byte says which of them.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+@_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     var input = Input(start, count)
     switch input.byte() % 2 {
     case 0: fuzzFetch(&input)

@@ -56,9 +56,7 @@ func receive(_ input: inout Input) {
         let counts = (0..<25).map { Int(body[46 + 2 * $0]) << 8 | Int(body[47 + 2 * $0]) }
         let sum = receipt.failures.values.reduce(0, +) + receipt.otherFailureCount
         demand(sum == counts.reduce(0, +), "\(sum) did not open")
-    } catch {
-        demand(error == expected, "\(error) instead of \(String(describing: expected))")
-    }
+    } catch { demand(error == expected, "\(error) instead of \(String(describing: expected))") }
 }
 
 func flip(_ input: inout Input) {

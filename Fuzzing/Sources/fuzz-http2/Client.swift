@@ -131,9 +131,7 @@ final class Client {
 }
 
 /// Unchecked: libFuzzer calls on one thread, and everything is done on it.
-private final class Outcomes: @unchecked Sendable {
-    var counts: [Int] = []
-}
+private final class Outcomes: @unchecked Sendable { var counts: [Int] = [] }
 
 /// Likewise.
 private final class Clock: @unchecked Sendable {

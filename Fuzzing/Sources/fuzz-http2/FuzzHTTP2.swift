@@ -3,8 +3,7 @@ import FuzzSupport
 /// What an HTTP/2 server sends to the transport, without TLS, while pushes are open: any bytes, or frames that an input makes,
 /// with time that passes. Each push gets one outcome, at the latest once the connection has ended and its time is over; what
 /// is sent is HTTP/2 within the peer's windows, and not much more than what came; nothing stays behind.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzHTTP2(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+@_cdecl("LLVMFuzzerTestOneInput") public func fuzzHTTP2(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     var input = Input(start, count)
     let choice = input.byte()
     let client = Client(hasSucceeded: choice & 2 != 0)

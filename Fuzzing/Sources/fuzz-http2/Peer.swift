@@ -42,9 +42,7 @@ struct Peer {
 
     private func settings(_ input: inout Input) {
         var payload: [UInt8] = []
-        for _ in 0..<input.byte() % 6 {
-            payload += [0, input.byte() % 8] + PeerFrame.bigEndian(Self.size(&input))
-        }
+        for _ in 0..<input.byte() % 6 { payload += [0, input.byte() % 8] + PeerFrame.bigEndian(Self.size(&input)) }
         client.receive(PeerFrame.bytes(type: 4, stream: 0, payload))
     }
 
@@ -73,8 +71,7 @@ struct Peer {
 
     /// Header blocks: 200, 400 and 404 by the static table, others written out.
     private static let statuses: [[UInt8]] =
-        [[0x88], [0x88], [0x8c], [0x8d]]
-        + ["100", "410", "429", "503", "999"].map { [0x08, 0x03] + Array($0.utf8) }
+        [[0x88], [0x88], [0x8c], [0x8d]] + ["100", "410", "429", "503", "999"].map { [0x08, 0x03] + Array($0.utf8) }
     private static let reasons = [
         "BadDeviceToken", "Unregistered", "ExpiredProviderToken", "TooManyProviderTokenUpdates", "IdleTimeout",
         "Shutdown", "TooManyRequests", "", "InternalServerError",

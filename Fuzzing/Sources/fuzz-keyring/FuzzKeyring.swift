@@ -6,8 +6,7 @@ import PushKeyring
 ///
 /// The input's first byte: whether the keyring is sealed (bit 0), and whether the rest is alterations of the good file
 /// (bit 1) or the file's very bytes.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+@_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     RepeatableRandom.restart()
     var input = Input(start, count)
     let choice = input.byte()
@@ -60,9 +59,7 @@ private func checkRestoring(_ bytes: [UInt8], _ good: GoodKeyring) {
     guard let key = GoodKeyring.sealed.key else { return }
     GoodKeyring.folder.lay([:])
     let keyring = Keyring(folder: GoodKeyring.url, unlocking: .given(.key(key)))
-    let names = answer { () throws(KeyringError) in
-        try keyring.restore(bytes, with: .key(key), at: GoodKeyring.now)
-    }
+    let names = answer { () throws(KeyringError) in try keyring.restore(bytes, with: .key(key), at: GoodKeyring.now) }
     let isGood = bytes == GoodKeyring.sealed.files["keyring.txt"]
     demand((names != nil) == isGood, "what was restored was no backup")
 }

@@ -1,7 +1,8 @@
 import Foundation
 import FuzzSupport
 import PushKeyring
-import SealedPush
+
+@testable import SealedPush
 
 /// A keyring that is as it should be: what each input's folder begins as, in the clear or sealed under a key.
 struct GoodKeyring {
@@ -16,9 +17,9 @@ struct GoodKeyring {
     private let authorities: [AuthorityPublicKey]
 
     static let topic: Topic = "com.example.app"
-    static let now = moment(1_760_100_000)
+    static let now = Timestamp(clamping: 1_760_100_000)
     static let folder = RawFolder(target: "sealed-push-fuzz-keyring")
-    static let url = URL(filePath: folder.path, directoryHint: .isDirectory)
+    static let url = folder.url
 
     static let clear = GoodKeyring(under: nil)
     static let sealed = GoodKeyring(under: KeyringKey())
@@ -37,15 +38,13 @@ struct GoodKeyring {
             senders = keys.compactMap { if case .sender(let key) = $0 { key } else { nil } }
             authorities = keys.compactMap { if case .authority(let key) = $0 { key } else { nil } }
             trusted = try keyring.trustList().words
-        } catch {
-            fatalError("no good keyring: \(error)")
-        }
-        files = Self.folder.files().filter { $0.key != "lock" }
+        } catch { fatalError("no good keyring: \(error)") }
+        files = ["keyring.txt", "audit.jsonl"].reduce(into: [:]) { $0[$1] = Self.folder.bytes(of: $1) }
     }
 
     private static func fill(_ keyring: Keyring) throws {
-        let start = moment(1_760_000_000)
-        let later = moment(1_760_000_010)
+        let start = Timestamp(clamping: 1_760_000_000)
+        let later = Timestamp(clamping: 1_760_000_010)
         try keyring.generateDevice(named: "phone", topic: topic, at: start)
         try keyring.rotate("phone", at: later)
         try keyring.generateDevice(named: "watch", at: start)
@@ -75,11 +74,6 @@ struct GoodKeyring {
             challenge.text, enrollment: enrollment.enrollment, topic: topic,
             keys: InMemoryKeyStore([DeviceKey(identity, life: KeyLife(created: start))]), trusting: [sender])
         _ = try keyring.acceptAnswer(answer, of: "friend", at: start)
-    }
-
-    private static func moment(_ seconds: Int64) -> Timestamp {
-        guard let moment = Timestamp(secondsSince1970: seconds) else { fatalError("no time: \(seconds)") }
-        return moment
     }
 }
 

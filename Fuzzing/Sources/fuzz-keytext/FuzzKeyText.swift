@@ -4,8 +4,7 @@ import SealedPush
 
 /// Keys as text, and keys' names: what parses prints back to the same text, no text is two kinds of key, no error repeats
 /// any of it. Every second input is not the text itself but is made into one whose checksum fits, since guessing finds none.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzKeyText(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+@_cdecl("LLVMFuzzerTestOneInput") public func fuzzKeyText(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     RepeatableRandom.restart()
     var input = Input(start, count)
     let choice = input.byte()

@@ -123,9 +123,7 @@ private struct Opened {
         do {
             for start in stride(from: 0, to: file.count, by: pieceByteCount) {
                 let piece = file[start..<min(start + pieceByteCount, file.count)]
-                try piece.withUnsafeBytes { piece in
-                    try opening.take(piece) { opened += $0 }
-                }
+                try piece.withUnsafeBytes { piece in try opening.take(piece) { opened += $0 } }
             }
             try opening.finish()
             isWhole = true

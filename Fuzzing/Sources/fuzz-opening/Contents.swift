@@ -61,9 +61,7 @@ private func checkWriting(of content: Content) {
         demand(again == content, "written and read again it is another content")
         // Equal strings may still differ in their bytes.
         demand(again.json == json, "written again it is another text")
-    } catch {
-        fatalError("what was written is not read: \(error)")
-    }
+    } catch { fatalError("what was written is not read: \(error)") }
 }
 
 private let checkedKeys: Set<String> = [

@@ -19,9 +19,7 @@ private func tryBytes(_ bytes: [UInt8]) {
         demand(try Envelope(parsing: envelope.text) == envelope, "the envelope's text is another envelope")
         demand(Base64URLRule.decode(envelope.text) == bytes, "the envelope's text is not its base64url")
         checkHeader(of: envelope)
-    } catch {
-        demand(error == reason, "\(error), where \(String(describing: reason)) is due")
-    }
+    } catch { demand(error == reason, "\(error), where \(String(describing: reason)) is due") }
 }
 
 private func tryText(_ text: String) {

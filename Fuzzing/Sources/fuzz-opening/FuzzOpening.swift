@@ -1,8 +1,7 @@
 import FuzzSupport
 
 /// What a phone reads of a push. The input's first byte says which reader gets the rest.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+@_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     RepeatableRandom.restart()
     var input = Input(start, count)
     switch input.byte() % 6 {

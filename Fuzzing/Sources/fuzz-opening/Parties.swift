@@ -1,10 +1,12 @@
 import FuzzSupport
 import PushSender
 
+@testable import SealedPush
+
 /// Who takes part: the published test keys, and those of the test vectors.
 enum Parties {
     static let topic: Topic = "com.example.app"
-    static let now = moment(1_760_000_003)
+    static let now = Timestamp(clamping: 1_760_000_003)
 
     static let sealer = Sealer(
         sender: senderKey, topic: topic, safeDefault: "You have a new message!", contexts: .perMessage)
@@ -20,17 +22,16 @@ enum Parties {
         topic: topic,
         keys: InMemoryKeyStore(
             identities.enumerated().map { index, identity in
-                var life = KeyLife(created: moment(Int64(index)))
+                var life = KeyLife(created: Timestamp(clamping: Int64(index)))
                 if index % 2 == 1 { life.retire(at: now) }
                 return DeviceKey(identity, life: life)
-            }),
-        trusting: senders, allowsAnonymous: true)
+            }), trusting: senders, allowsAnonymous: true)
 
     /// The envelopes of the test vectors, which another program sealed.
     static let knownEnvelopes = Set(
         NamedLines.all(in: "Vectors").compactMap { $0["field"].flatMap(Base64URLRule.decodeLoosely) })
 
-    private static let senderKey = read {
+    private static let senderKey = required {
         try SenderPrivateKey(parsing: NamedLines(published: "test-newsroom").required("secret"))
     }
     /// Two of these share a key ID, and so do two of the senders.
@@ -40,18 +41,9 @@ enum Parties {
     private static let identities =
         ([NamedLines(published: "test-phone").required("secret")]
         + [sharing.required("identity"), sharing.required("identity2"), usual.required("identity")])
-        .map { text in read { try DevicePrivateKey(parsing: text) } }
+        .map { text in required { try DevicePrivateKey(parsing: text) } }
     private static let senders =
         [senderKey.sender]
         + [sharing.required("sender"), sharing.required("sender2"), usual.required("sender")]
-        .map { text in read { try SenderPublicKey(parsing: text) } }
-
-    private static func read<Key>(_ key: () throws -> Key) -> Key {
-        do { return try key() } catch { fatalError("a test key is unusable: \(error)") }
-    }
-
-    private static func moment(_ seconds: Int64) -> Timestamp {
-        guard let moment = Timestamp(secondsSince1970: seconds) else { fatalError("no time: \(seconds)") }
-        return moment
-    }
+        .map { text in required { try SenderPublicKey(parsing: text) } }
 }

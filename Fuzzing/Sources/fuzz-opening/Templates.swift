@@ -26,8 +26,7 @@ private func checkFilling(_ text: String, limit: Int) {
     demand(asked.allSatisfy(isName), "a name that is none: \(asked)")
     demand(filled.map { $0.utf8.count <= limit } ?? true, "a text of \(filled?.utf8.count ?? 0) bytes")
     let pieces = TemplateRule.pieces(of: Array(text.utf8))
-    let expected = pieces.map { piece in
-        piece.text ?? values[piece.name ?? ""].map { Array($0.utf8) } ?? piece.inPlace
+    let expected = pieces.map { piece in piece.text ?? values[piece.name ?? ""].map { Array($0.utf8) } ?? piece.inPlace
     }
     let whole = expected.reduce([UInt8]()) { $0 + ($1 ?? []) }
     guard let filled else {
@@ -44,7 +43,7 @@ private func checkFilling(_ text: String, limit: Int) {
 
 private func checkValues(_ bytes: [UInt8]) {
     folder.lay(["values/values.json": bytes])
-    let found = SharedValues(in: URL(filePath: folder.path, directoryHint: .isDirectory)).all()
+    let found = SharedValues(in: folder.url).all()
     demand(found.values.allSatisfy { $0.utf8.count <= 4_096 }, "a value that is too long")
     demand(found.isEmpty || bytes.count <= 65_536, "a file of \(bytes.count) bytes is read")
 }

@@ -1,12 +1,13 @@
+import Foundation
 import FuzzSupport
+import GRDB
 
 /// An outbox whose file holds anything: it opens or not, and each call answers or throws, and ends. What it leases can be
 /// sent: whole, to a token, for a topic.
 ///
 /// The input's first byte: whether cells of a good file are changed, bytes of it, or the input is the file (bits 0 and 1),
 /// and whether the tables are declared without types and limits (bit 2), as only another program would.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzOutbox(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+@_cdecl("LLVMFuzzerTestOneInput") public func fuzzOutbox(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     RepeatableRandom.restart()
     var input = Input(start, count)
     let choice = input.byte()
@@ -14,10 +15,7 @@ public func fuzzOutbox(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     switch choice & 3 {
     case 0, 1:
         GoodFile.lay(good)
-        var database = RawDatabase(GoodFile.path)
-        let tables = database.tables()
-        for _ in 0..<8 where !input.rest.isEmpty { changeCell(in: &database, tables, &input) }
-        database.close()
+        GoodFile.write { db in for _ in 0..<8 where !input.rest.isEmpty { try changeCell(in: db, &input) } }
     case 2:
         var bytes = good
         for _ in 0..<6 where !input.rest.isEmpty { bytes = Alteration.ofBytes(bytes, &input) }
@@ -28,25 +26,32 @@ public func fuzzOutbox(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     return 0
 }
 
-private func changeCell(in database: inout RawDatabase, _ tables: [RawDatabase.Table], _ input: inout Input) {
-    let table = one(of: tables.map(\.name), input.byte())
-    let (_, columns, hasRowID) = tables.first { $0.name == table } ?? (table, [], false)
+/// What a table's declaration does not allow is left undone.
+private func changeCell(in db: Database, _ input: inout Input) throws {
+    let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
+    let table = one(of: tables, input.byte())
+    let hasRowID = try String.fetchAll(db, sql: "SELECT 1 FROM pragma_table_list(?) WHERE wr", arguments: [table])
+        .isEmpty
+    let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table])
     let column = one(of: columns, input.byte())
     let rows = input.byte()
     let condition = hasRowID && rows & 0x80 == 0 ? "WHERE rowid % 4 = \(rows % 4)" : ""
-    database.run("UPDATE OR IGNORE \(table) SET \(column) = ?1 \(condition)", value(&input))
+    let (value, isText) = value(&input)
+    // As text a blob's bytes are taken as they are, UTF-8 or not.
+    let new = isText ? "CAST(? AS TEXT)" : "?"
+    try? db.execute(sql: "UPDATE OR IGNORE \(table) SET \(column) = \(new) \(condition)", arguments: [value])
 }
 
-private func value(_ input: inout Input) -> RawDatabase.Value {
+private func value(_ input: inout Input) -> (DatabaseValue, isText: Bool) {
     switch input.byte() % 8 {
-    case 0: .null
-    case 1: .integer(Int64(bitPattern: input.word()))
-    case 2: .integer(input.bool() ? .max : .min)
-    case 3: .integer(Int64(input.byte()) - 3)
-    case 4: .real(Double(bitPattern: input.word()))
-    case 5: .blob(input.take(Int(input.byte())))
-    case 6: .text(input.take(Int(input.byte())))
-    default: .text([UInt8](repeating: input.byte(), count: input.number(below: 5_000)))
+    case 0: (.null, false)
+    case 1: (Int64(bitPattern: input.word()).databaseValue, false)
+    case 2: ((input.bool() ? Int64.max : .min).databaseValue, false)
+    case 3: ((Int64(input.byte()) - 3).databaseValue, false)
+    case 4: (Double(bitPattern: input.word()).databaseValue, false)
+    case 5: (Data(input.take(Int(input.byte()))).databaseValue, false)
+    case 6: (Data(input.take(Int(input.byte()))).databaseValue, true)
+    default: (Data(repeating: input.byte(), count: input.number(below: 5_000)).databaseValue, true)
     }
 }
 

@@ -1,4 +1,5 @@
 import FuzzSupport
+import GRDB
 
 @testable import PushOutbox
 @testable import PushSender
@@ -14,21 +15,30 @@ enum GoodFile {
     /// The same, and its tables take any value in any column.
     static let loose: [UInt8] = {
         lay(strict)
-        var database = RawDatabase(path)
-        database.run("PRAGMA writable_schema = ON")
-        for (word, other) in [("STRICT, WITHOUT", "WITHOUT"), (") STRICT", ")"), (" NOT NULL", "")] {
-            database.run("UPDATE sqlite_schema SET sql = replace(sql, '\(word)', '\(other)')")
+        write { db in
+            try db.execute(sql: "PRAGMA writable_schema = ON")
+            for (word, other) in [("STRICT, WITHOUT", "WITHOUT"), (") STRICT", ")"), (" NOT NULL", "")] {
+                try db.execute(sql: "UPDATE sqlite_schema SET sql = replace(sql, '\(word)', '\(other)')")
+            }
         }
-        database.close()
         return bytes
     }()
+
+    /// Writes into the file, past the outbox.
+    static func write(_ change: (Database) throws -> Void) {
+        required {
+            let database = try DatabaseQueue(path: path)
+            try database.writeWithoutTransaction(change)
+            try database.close()
+        }
+    }
 
     static func lay(_ bytes: [UInt8]) { folder.lay([name: bytes]) }
 
     private static let folder = RawFolder(target: "sealed-push-fuzz-outbox")
     private static let name = "outbox.sqlite"
     static let path = folder.path + "/" + name
-    private static var bytes: [UInt8] { folder.files()[name] ?? [] }
+    private static var bytes: [UInt8] { folder.bytes(of: name) }
 
     // MARK: What is in it
 
@@ -54,10 +64,10 @@ enum GoodFile {
         .apns(DeviceToken(parsing: String(repeating: "0\(number)", count: 32)).unsafelyUnwrapped, environment)
     }
 
-    private static let senderKey = read {
+    private static let senderKey = required {
         try SenderPrivateKey(parsing: NamedLines(published: "test-newsroom").required("secret"))
     }
-    private static let enrolled = read {
+    private static let enrolled = required {
         let (identity, enrollment) = (DevicePrivateKey(), EnrollmentPrivateKey())
         let record = try DeviceRecord(
             of: [identity.recipient], topic: "com.example.app", counter: 1, created: now,
@@ -86,9 +96,5 @@ enum GoodFile {
             } catch { fatalError("no good outbox: \(error)") }
         }
         return bytes
-    }
-
-    private static func read<Value>(_ value: () throws -> Value) -> Value {
-        do { return try value() } catch { fatalError("a test key is unusable: \(error)") }
     }
 }

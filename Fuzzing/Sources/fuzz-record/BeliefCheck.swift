@@ -9,9 +9,9 @@ func checkBelief(_ input: inout Input) {
     let pinned = Int(input.byte() & 1)
     let topic = Parties.topics[input.byte() & 3 == 3 ? 1 : 0]
     let now = moment(&input, for: record)
-    let rule = rule(of: record, isDevice: isDevice)
-    let knownRule = known.map { RecordCheck.rule(of: $0, isDevice: isDevice) }
-    let due = rule.reason(
+    let recordRule = rule(of: record)
+    let knownRule = known.map(rule)
+    let due = recordRule.reason(
         pinned: Parties.signers[pinned], topic: topic.description, now: now.secondsSince1970, known: knownRule)
     let error = failure { () throws(RecordError) in
         if let device = record.device {
@@ -24,7 +24,7 @@ func checkBelief(_ input: inout Input) {
     }
     demand(error == due, "\(error?.rawValue ?? "believed"), where \(due?.rawValue ?? "belief") is due")
     if let set = record.set {
-        checkTrusted(set, rule, known: known?.set, knownRule, pinned: pinned, topic: topic, at: now)
+        checkTrusted(set, recordRule, known: known?.set, knownRule, pinned: pinned, topic: topic, at: now)
     }
 }
 
@@ -39,27 +39,16 @@ private func checkTrusted(
         let counting = knownRule.flatMap { signers.contains($0.signer) ? $0 : nil }
         let due =
             signers.contains(rule.signer)
-            ? rule.reason(
-                pinned: rule.signer, topic: topic.description, now: now.secondsSince1970, known: counting)
+            ? rule.reason(pinned: rule.signer, topic: topic.description, now: now.secondsSince1970, known: counting)
             : .foreignSigner
-        let error = failure { () throws(RecordError) in
-            try trusted.check(set, topic: topic, replacing: known, at: now)
+        let error = failure { () throws(RecordError) in try trusted.check(set, topic: topic, replacing: known, at: now)
         }
         demand(error == due, "a set is believed otherwise by a list of \(pins.count) authorities")
     }
 }
 
-enum RecordCheck {
-    static func rule(of record: MadeRecord, isDevice: Bool) -> RecordRule {
-        guard case .success(let rule) = RecordRule.read(record.text, type: isDevice ? 1 : 2) else {
-            fatalError("a right record is none by the rules")
-        }
-        return rule
-    }
-}
-
-private func rule(of record: MadeRecord, isDevice: Bool) -> RecordRule {
-    RecordCheck.rule(of: record, isDevice: isDevice)
+private func rule(of record: MadeRecord) -> RecordRule {
+    required { try RecordRule.read(record.text, type: record.set == nil ? 1 : 2).get() }
 }
 
 /// The usual moment, or one around a limit of the record's.
@@ -77,7 +66,5 @@ func failure<Failure: Error>(_ call: () throws(Failure) -> Void) -> Failure? {
     do {
         try call()
         return nil
-    } catch {
-        return error
-    }
+    } catch { return error }
 }

@@ -55,48 +55,26 @@ enum ChallengeCheck {
         demand(error.map(reasons.contains) == true, "an altered challenge is answered, or tells more than it may")
     }
 
-    /// No text but the right one is an answer.
+    /// No text but the right one is an answer. Specification 11.5.6, steps 4 and 5.
     static func isNeverTheAnswer(_ text: String) {
         guard !text.utf8.elementsEqual(right.utf8) else { return }
-        var copy = device
-        let error = failure { () throws(ChallengeError) in try copy.prove(pending, answer: text, at: Parties.now) }
-        demand(error == reason(against: text, right: right), "a wrong answer is taken, or refused for another reason")
-        demand(copy == device, "a wrong answer changes something")
-    }
-
-    /// Nil where the text is the right answer. Specification 11.5.6, steps 4 and 5.
-    static func reason(against text: String, right: String) -> ChallengeError? {
-        if text.utf8.elementsEqual(right.utf8) { return nil }
         let prefix = "pushanswer."
         let bytes = Base64URLRule.decode(String(decoding: text.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
-        return text.utf8.starts(with: prefix.utf8) && bytes?.count == 32 ? .wrongAnswer : .malformed
-    }
-
-    /// The answer of whoever holds the recipient's key.
-    static func rightAnswer(to challenge: PendingChallenge, recipient: Int) -> String? {
-        let key = DeviceKey(Parties.identities[recipient], life: KeyLife(created: Parties.now))
-        return try? Challenge.answer(
-            challenge.text, enrollment: challenge.enrollment, topic: Parties.topics[0], keys: InMemoryKeyStore([key]),
-            trusting: [Parties.senders[0]])
+        let due = text.utf8.starts(with: prefix.utf8) && bytes?.count == 32 ? ChallengeError.wrongAnswer : .malformed
+        var copy = device
+        let error = failure { () throws(ChallengeError) in try copy.prove(pending, answer: text, at: Parties.now) }
+        demand(error == due, "a wrong answer is taken, or refused for another reason")
+        demand(copy == device, "a wrong answer changes something")
     }
 
     private static let pending = PendingChallenge(
         to: Parties.recipients[0], of: Parties.enrollments[0], topic: Parties.topics[0], from: Parties.senderKeys[0],
         at: Parties.now)
-    private static let right: String = {
-        guard let right = rightAnswer(to: pending, recipient: 0) else {
-            fatalError("a right challenge is not answered")
-        }
-        return right
-    }()
-    private static let device: EnrolledDevice = {
-        do {
-            let record = try DeviceRecord(
-                of: [Parties.recipients[0]], topic: Parties.topics[0], counter: 1, created: Parties.now,
-                expires: Parties.now.advanced(bySeconds: 1_000), signedBy: Parties.enrollmentKeys[0])
-            return try EnrolledDevice(pinning: record, topic: Parties.topics[0], at: Parties.now)
-        } catch {
-            fatalError("no device is enrolled: \(error)")
-        }
-    }()
+    private static let right = required { try answer(pending.text) }
+    private static let device = required {
+        let record = try DeviceRecord(
+            of: [Parties.recipients[0]], topic: Parties.topics[0], counter: 1, created: Parties.now,
+            expires: Parties.now.advanced(bySeconds: 1_000), signedBy: Parties.enrollmentKeys[0])
+        return try EnrolledDevice(pinning: record, topic: Parties.topics[0], at: Parties.now)
+    }
 }

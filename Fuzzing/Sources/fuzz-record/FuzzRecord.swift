@@ -4,8 +4,7 @@ import SealedPush
 /// Signed records, the challenge and its answer, against a second statement of Specification 11:
 /// what parses prints back the same; the reason is the one that is due; what was altered after it was signed never
 /// parses; no type stands for the other; no text is an answer but the right one.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzRecord(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+@_cdecl("LLVMFuzzerTestOneInput") public func fuzzRecord(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     RepeatableRandom.restart()
     ChallengeCheck.prepare()
     var input = Input(start, count)
@@ -55,8 +54,7 @@ private func alterText(_ input: inout Input) {
 }
 
 /// Whether the text is a record of either type, by the rules and by the project.
-@discardableResult
-func checkRecord(_ text: String) -> Bool {
+@discardableResult func checkRecord(_ text: String) -> Bool {
     let device = Result { () throws(RecordError) in try DeviceRecord(parsing: text) }
     let set = Result { () throws(RecordError) in try SenderSet(parsing: text) }
     let isDevice = check(device, text, type: 1)

@@ -8,9 +8,7 @@ struct MadeRecord {
     let device: DeviceRecord?
     let set: SenderSet?
 
-    var bytes: [UInt8] {
-        Array((Base64URLRule.decode(String(text.dropFirst("pushrecord.".count))) ?? []).dropLast(4))
-    }
+    var bytes: [UInt8] { Array((Base64URLRule.decode(String(text.dropFirst("pushrecord.".count))) ?? []).dropLast(4)) }
 
     init(_ input: inout Input) {
         let kind = input.byte()
@@ -39,9 +37,7 @@ struct MadeRecord {
                     expires: expires, signedBy: Parties.authorityKeys[signer])
                 (device, set, text) = (nil, made, made.description)
             }
-        } catch {
-            fatalError("a right record is not signed: \(error)")
-        }
+        } catch { fatalError("a right record is not signed: \(error)") }
     }
 
     /// At least one of the keys, in either order.

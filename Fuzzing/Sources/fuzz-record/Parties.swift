@@ -1,11 +1,11 @@
 import FuzzSupport
-import SealedPush
+
+@testable import SealedPush
 
 /// Who takes part, the same each time. The third recipient and sender are strangers, the second recipient is retired.
 enum Parties {
     static let identities = (1...4).map { key("push-secret-key-", seed($0), DevicePrivateKey.init(parsing:)) }
     static let recipients = identities.map(\.recipient)
-    static let recipientBytes = recipients.map { Bech32Rule.bytes(ofKey: $0.description) }
     static let senderKeys = (11...13).map { key("push-sender-secret-key-", seed($0), SenderPrivateKey.init(parsing:)) }
     static let senders = senderKeys.map(\.sender)
     /// Two devices, and two authorities with the same bytes.
@@ -19,21 +19,15 @@ enum Parties {
         key("push-authority-secret-key-", $0, AuthorityPrivateKey.init(parsing:))
     }
     static let topics: [Topic] = ["com.example.app", "com.example.app2"]
-    static let start: Int64 = 1_760_000_000
-    static let now = moment(start)
+    static let now = Timestamp(clamping: 1_760_000_000)
 
     /// The device's own keys: of the first and the last recipient active ones, of the second a retired one.
     static let store = InMemoryKeyStore(
         [0, 1, 3].map { index in
-            var life = KeyLife(created: moment(Int64(index)))
+            var life = KeyLife(created: Timestamp(clamping: Int64(index)))
             if index == 1 { life.retire(at: now) }
             return DeviceKey(identities[index], life: life)
         })
-
-    static func moment(_ seconds: Int64) -> Timestamp {
-        guard let moment = Timestamp(secondsSince1970: seconds) else { fatalError("no time: \(seconds)") }
-        return moment
-    }
 
     private static func seed(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number), count: 32) }
 
@@ -41,6 +35,6 @@ enum Parties {
         _ prefix: String, _ bytes: [UInt8], _ parse: (String) throws(KeyTextError) -> Key
     ) -> Key {
         let text = Bech32Rule.text(prefix: prefix, groups: Bech32Rule.groups(bytes)).uppercased()
-        do { return try parse(text) } catch { fatalError("a key is unusable: \(error)") }
+        return required { try parse(text) }
     }
 }

@@ -55,8 +55,7 @@ struct RecordRule: Hashable {
         else { return nil }
     }
 
-    private static let topicCharacters = Set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-".utf8)
+    private static let topicCharacters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-".utf8)
 
     /// 11.2, strictly: S is below L.
     private var isSigned: Bool {
