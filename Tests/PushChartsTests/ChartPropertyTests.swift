@@ -163,7 +163,8 @@ extension Drawing {
     fileprivate var isWithinBounds: Bool {
         marks.allSatisfy { mark in
             switch mark {
-            case .fill(let path, _), .stroke(let path, _, _): path.elements.allSatisfy { isNear($0) }
+            case .fill(let path, _), .gradient(let path, _), .stroke(let path, _, _):
+                path.elements.allSatisfy { isNear($0) }
             case .text(let label): isNear(Path.Point(x: label.x, y: label.baseline))
             }
         }

@@ -4,13 +4,20 @@ internal import SealedPush
 
 /// Draws the content's chart, and puts the picture first among the attachments.
 ///
-/// Nothing is drawn unless an app has this in its configuration's stages. A notification without a chart, or with one that
-/// this version can't read, passes unchanged; where drawing fails, its text stands. Takes about 20 milliseconds and 4 MB
-/// of memory at 3x, one chart at a time in a process, given back before any slow stage begins. Source: Specification 15.
+/// Nothing is drawn unless an app has this in its configuration's stages. A notification without a chart, or with one
+/// that this version can't read, passes unchanged; where drawing fails, its text stands. Takes about 20 milliseconds
+/// and 4 MB of memory at 3x, one chart at a time in a process, given back before any slow stage begins. Source:
+/// Specification 15.
 public struct ChartStage: ServiceStage {
-    private let style: ChartStyle
+    private var style: ChartStyle
 
-    public init(style: ChartStyle = ChartStyle()) { self.style = style }
+    public init(style: ChartStyle = ChartStyle()) {
+        self.style = style
+        #if canImport(Darwin)
+            // On Linux that would load a megabyte of the world's locales.
+            self.style.decimalSeparator = Locale.current.decimalSeparator ?? "."
+        #endif
+    }
 
     /// No network, and memory that the slow ones need.
     public var pace: StagePace { .quick }
@@ -19,7 +26,7 @@ public struct ChartStage: ServiceStage {
         guard let chart = draft.opened.content.chart else { return draft }
         let file = try context.scratchFile(named: "chart.png")
         let thumbnail = try await context.budget.largeWork.take {
-            let picture = try ChartPicture(chart, style: style, decimalSeparator: Self.decimalSeparator)
+            let picture = try ChartPicture(chart, style: style)
             try Data(picture.png).write(to: file)
             return picture.thumbnail
         }
@@ -36,15 +43,6 @@ public struct ChartStage: ServiceStage {
 
     /// Before all others: the first attachment is the one that is seen at once.
     private static let position = -1
-
-    private static var decimalSeparator: String {
-        #if canImport(Darwin)
-            Locale.current.decimalSeparator ?? "."
-        #else
-            // Another one would load a megabyte of the world's locales.
-            "."
-        #endif
-    }
 }
 
 struct ChartPicture {
@@ -55,8 +53,8 @@ struct ChartPicture {
     /// Draws on the calling thread: about ten milliseconds at 3x, and four bytes of memory a pixel.
     ///
     /// - Throws: ``ChartError``, or `CancellationError` soon after the task was cancelled.
-    init(_ chart: PushChart, style: ChartStyle, decimalSeparator: String = ".") throws {
-        guard let chart = ChartDrawing(chart, style: style, decimalSeparator: decimalSeparator) else {
+    init(_ chart: PushChart, style: ChartStyle) throws {
+        guard let chart = ChartDrawing(chart, style: style) else {
             throw ChartError.nothingToDraw
         }
         thumbnail = chart.thumbnail

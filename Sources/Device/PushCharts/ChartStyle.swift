@@ -10,6 +10,8 @@ public struct ChartStyle: Hashable, Sendable {
     public var rising: PushChart.RGB?
     /// The color of a trend downwards; red where nil.
     public var falling: PushChart.RGB?
+    /// As the person's country writes it.
+    var decimalSeparator = "."
 
     public init(
         appearance: Appearance = .dark, scale: Scale = .three, accent: PushChart.RGB? = nil,

@@ -25,11 +25,11 @@
 
         private static func draw(_ mark: Drawing.Mark, in context: OpaquePointer) {
             switch mark {
-            case .fill(let path, .color(let color)):
+            case .fill(let path, let color):
                 set(color, in: context)
                 add(path, to: context)
                 cairo_fill(context)
-            case .fill(let path, .gradient(let stops)): fill(path, stops, in: context)
+            case .gradient(let path, let stops): fill(path, stops, in: context)
             case .stroke(let path, let color, let width):
                 set(color, in: context)
                 add(path, to: context)
@@ -76,14 +76,8 @@
             cairo_set_font_size(context, label.size)
             var extents = cairo_text_extents_t()
             cairo_text_extents(context, label.text, &extents)
-            let x =
-                switch label.anchor {
-                case .start: label.x
-                case .middle: label.x - extents.x_advance / 2
-                case .end: label.x - extents.x_advance
-                }
             set(label.color, in: context)
-            cairo_move_to(context, x, label.baseline)
+            cairo_move_to(context, label.left(width: extents.x_advance), label.baseline)
             cairo_show_text(context, label.text)
         }
 

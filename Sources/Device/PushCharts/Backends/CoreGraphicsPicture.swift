@@ -30,11 +30,11 @@
 
         private static func draw(_ mark: Drawing.Mark, in context: CGContext, _ space: CGColorSpace) {
             switch mark {
-            case .fill(let path, .color(let color)):
+            case .fill(let path, let color):
                 context.setFillColor(self.color(color, space))
                 context.addPath(outline(path))
                 context.fillPath()
-            case .fill(let path, .gradient(let stops)): fill(path, stops, in: context, space)
+            case .gradient(let path, let stops): fill(path, stops, in: context, space)
             case .stroke(let path, let color, let width):
                 context.setStrokeColor(self.color(color, space))
                 context.setLineWidth(width)
@@ -90,15 +90,9 @@
             let line = CTLineCreateWithAttributedString(
                 NSAttributedString(string: label.text, attributes: attributes) as CFAttributedString)
             let width = CTLineGetTypographicBounds(line, nil, nil, nil)
-            let x =
-                switch label.anchor {
-                case .start: label.x
-                case .middle: label.x - width / 2
-                case .end: label.x - width
-                }
             // Upright again, in a picture that stands on its head.
             context.textMatrix = CGAffineTransform(scaleX: 1, y: -1)
-            context.textPosition = CGPoint(x: x, y: label.baseline)
+            context.textPosition = CGPoint(x: label.left(width: width), y: label.baseline)
             CTLineDraw(line, context)
         }
 

@@ -8,15 +8,11 @@ struct Drawing: Sendable {
     var marks: [Mark] = []
 
     enum Mark: Sendable {
-        case fill(Path, Paint)
+        case fill(Path, Color)
+        /// Filled from top to bottom: at least two stops, in ascending order.
+        case gradient(Path, [Stop])
         case stroke(Path, Color, width: Double)
         case text(Label)
-    }
-
-    enum Paint: Sendable {
-        case color(Color)
-        /// From top to bottom: at least two stops, in ascending order.
-        case gradient([Stop])
     }
 
     /// A color of a gradient, and at which height of the picture it stands.
@@ -35,6 +31,15 @@ struct Drawing: Sendable {
         /// Where its letters stand.
         let baseline: Double
         let anchor: Anchor
+
+        /// Where a text of this width begins.
+        func left(width: Double) -> Double {
+            switch anchor {
+            case .start: x
+            case .middle: x - width / 2
+            case .end: x - width
+            }
+        }
     }
 
     enum Anchor: Sendable { case start, middle, end }

@@ -5,9 +5,9 @@ struct ChartDrawing {
     /// The part of the picture that says most when it is small: where the newest points are.
     let thumbnail: AttachmentThumbnail.Clip
 
-    /// Nil where the chart has no value. Takes any other, whatever its points, and time in proportion to them; a point that
-    /// is no finite number is a gap.
-    init?(_ chart: PushChart, style: ChartStyle, decimalSeparator: String = ".") {
+    /// Nil where the chart has no value. Takes any other, whatever its points, and time in proportion to them; a point
+    /// that is no finite number is a gap.
+    init?(_ chart: PushChart, style: ChartStyle) {
         let points = chart.points.map { $0?.isFinite == true ? $0 : nil }
         let values = points.compactMap(\.self)
         guard !values.isEmpty, values.count <= PushChart.maximumPointCount else { return nil }
@@ -17,7 +17,7 @@ struct ChartDrawing {
         let height = isSparkline ? Self.width / 4 : Self.width / 2
         var drawing = Drawing(width: Self.width, height: height, background: palette.background)
         let axis = ValueAxis(values, includesZero: chart.kind == .bar || chart.kind == .area, isTight: !hasAxes)
-        let numbers = hasAxes ? AxisNumbers(axis, chart, decimalSeparator: decimalSeparator) : nil
+        let numbers = hasAxes ? AxisNumbers(axis, chart, decimalSeparator: style.decimalSeparator) : nil
         let hasLabels = hasAxes && !chart.labels.isEmpty
         let plot = Plot(
             left: Self.margin, top: Self.margin, right: Self.width - Self.margin - (numbers?.width ?? 0),
@@ -26,8 +26,9 @@ struct ChartDrawing {
         numbers?.draw(into: &drawing, plot, palette)
         if hasLabels { AxisLabels(chart.labels).draw(into: &drawing, plot, palette) }
         switch chart.kind {
-        case .bar: Bars(plot, palette).draw(points, into: &drawing)
-        case .line, .area, .sparkline: Lines(chart.kind, plot, palette).draw(points, into: &drawing)
+        case .bar: Bars(plot: plot, palette: palette).draw(points, into: &drawing)
+        case .line, .area, .sparkline:
+            Lines(kind: chart.kind, plot: plot, palette: palette).draw(points, into: &drawing)
         }
         self.drawing = drawing
         thumbnail = Self.thumbnail(of: plot, in: drawing)
@@ -51,15 +52,9 @@ struct ChartDrawing {
 
 /// A line through the points, broken at gaps, with what lies below it.
 struct Lines {
-    private let kind: PushChart.Kind
-    private let plot: Plot
-    private let palette: Palette
-
-    init(_ kind: PushChart.Kind, _ plot: Plot, _ palette: Palette) {
-        self.kind = kind
-        self.plot = plot
-        self.palette = palette
-    }
+    let kind: PushChart.Kind
+    let plot: Plot
+    let palette: Palette
 
     func draw(_ points: [Double?], into drawing: inout Drawing) {
         let runs = plot.runs(points)
@@ -69,48 +64,43 @@ struct Lines {
             if run.count > 1 {
                 drawing.marks.append(.stroke(.polyline(run), palette.ink, width: width))
             } else {
-                drawing.marks.append(.fill(.circle(run[0], radius: width), .color(palette.ink)))
+                drawing.marks.append(.fill(.circle(run[0], radius: width), palette.ink))
             }
         }
         // The newest value, set off from its line.
         guard let newest = runs.last?.last else { return }
-        drawing.marks.append(.fill(.circle(newest, radius: 6), .color(palette.background)))
-        drawing.marks.append(.fill(.circle(newest, radius: 4), .color(palette.ink)))
-    }
-
-    private struct Fill {
-        let base: Double
-        let paint: Drawing.Paint
+        drawing.marks.append(.fill(.circle(newest, radius: 6), palette.background))
+        drawing.marks.append(.fill(.circle(newest, radius: 4), palette.ink))
     }
 
     /// Down to zero, or up to it, for an area; for a sparkline, which has no zero, to the bottom.
-    private var fill: Fill? {
-        let (strong, faint) = (palette.ink.opacity(0.42), palette.ink.opacity(0.06))
+    private var fill: (base: Double, stops: [Drawing.Stop])? {
+        let strong = palette.ink.opacity(0.42)
         switch kind {
         case .line, .bar: return nil
         case .area:
             let zero = plot.y(0)
-            return Fill(
-                base: zero,
-                paint: .gradient([
-                    Drawing.Stop(y: plot.top, color: strong), Drawing.Stop(y: zero, color: faint),
+            return (
+                zero,
+                [
+                    Drawing.Stop(y: plot.top, color: strong), Drawing.Stop(y: zero, color: palette.ink.opacity(0.06)),
                     Drawing.Stop(y: plot.bottom, color: strong),
-                ]))
+                ]
+            )
         case .sparkline:
             let bottom = plot.bottom + 8
-            return Fill(
-                base: bottom,
-                paint: .gradient([
-                    Drawing.Stop(y: plot.top, color: strong), Drawing.Stop(y: bottom, color: palette.ink.opacity(0)),
-                ]))
+            return (
+                bottom,
+                [Drawing.Stop(y: plot.top, color: strong), Drawing.Stop(y: bottom, color: palette.ink.opacity(0))]
+            )
         }
     }
 
-    private func area(below run: [Path.Point], _ fill: Fill) -> Drawing.Mark {
+    private func area(below run: [Path.Point], _ fill: (base: Double, stops: [Drawing.Stop])) -> Drawing.Mark {
         let ends = [Path.Point(x: run[run.count - 1].x, y: fill.base), Path.Point(x: run[0].x, y: fill.base)]
         var path = Path.polyline(run + ends)
         path.close()
-        return .fill(path, fill.paint)
+        return .gradient(path, fill.stops)
     }
 
     /// From here on a line is thinner, so that it stays one.
@@ -119,13 +109,8 @@ struct Lines {
 
 /// A bar for each value, from zero upwards or downwards.
 struct Bars {
-    private let plot: Plot
-    private let palette: Palette
-
-    init(_ plot: Plot, _ palette: Palette) {
-        self.plot = plot
-        self.palette = palette
-    }
+    let plot: Plot
+    let palette: Palette
 
     func draw(_ points: [Double?], into drawing: inout Drawing) {
         let width = min(Self.maximumWidth, plot.slotWidth * (plot.slotWidth > 3 ? 0.68 : 1))
@@ -140,7 +125,7 @@ struct Bars {
             let path = Path.rectangle(
                 left: left, top: isBelow ? zero : zero - height, right: right, bottom: isBelow ? zero + height : zero,
                 topRadius: isBelow ? 0 : radius, bottomRadius: isBelow ? radius : 0)
-            drawing.marks.append(.fill(path, .color(palette.ink)))
+            drawing.marks.append(.fill(path, palette.ink))
         }
     }
 

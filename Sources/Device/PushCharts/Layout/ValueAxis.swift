@@ -157,21 +157,17 @@ struct AxisLabels {
         }
     }
 
-    private struct Placed {
-        let text: String
-        let start: Double
-        let end: Double
-    }
-
     /// Evenly from the first point to the last, but within the picture.
-    private func place(_ index: Int, _ text: String, in plot: Plot, of drawing: Drawing) -> Placed {
+    private func place(
+        _ index: Int, _ text: String, in plot: Plot, of drawing: Drawing
+    ) -> (text: String, start: Double, end: Double) {
         let part = labels.count > 1 ? Double(index) / Double(labels.count - 1) : 0
         let middle = plot.x(0) + part * (plot.x(plot.count - 1) - plot.x(0))
         let right = drawing.width - Self.edge
         let text = TextMeasure.shortened(text, size: Self.size, to: right - plot.left)
         let width = TextMeasure.width(text, size: Self.size)
         let start = max(plot.left, min(right - width, middle - width / 2))
-        return Placed(text: text, start: start, end: start + width)
+        return (text, start, start + width)
     }
 
     /// What the labels take of the picture's height, in points.
