@@ -7,7 +7,8 @@ internal import SealedPush
 internal import TestPrograms
 internal import TestSupport
 
-/// Real programs from end to end: a sender that is killed again and again, a local APNs with faults, devices that stay on.
+/// Real programs from end to end: a sender that is killed again and again, a local APNs with faults, devices that stay
+/// on.
 package final class EndToEndRun {
     package let folder: RunFolder
     package private(set) var outcome: RunOutcome
@@ -21,7 +22,7 @@ package final class EndToEndRun {
     private var random: SeededGenerator
     private var running: [ChildProcess] = []
     private var sender: ChildProcess?
-    private let newsroom = Newsroom(SenderParts.topic)
+    private let newsroom = Newsroom()
     private let keys: KeyChanges
     private let start = ContinuousClock.now
     private var lastReport = ContinuousClock.now
@@ -115,7 +116,7 @@ package final class EndToEndRun {
             "devices", "device-simulator",
             [
                 "run", "--device", "phone", "--count", "\(plan.deviceCount)", "--apns",
-                folder.apns.path(percentEncoded: false), "--topic", SenderParts.topic.description, "--keyring",
+                folder.apns.path(percentEncoded: false), "--topic", Newsroom.topic.description, "--keyring",
                 folder.url.appending(path: "None").path(percentEncoded: false), "--trust", newsroom.trusted, "--state",
                 folder.states.path(percentEncoded: false), "--json",
             ])
@@ -130,7 +131,7 @@ package final class EndToEndRun {
                 let token = outcome.shown.tokens[text].flatMap({ DeviceToken(parsing: $0) })
             else { throw Failed(description: "\(text) has no token") }
             return RegisteredDevice(
-                name: name, user: user, topic: SenderParts.topic, keys: .enrolled(enrolled),
+                name: name, user: user, topic: Newsroom.topic, keys: .enrolled(enrolled),
                 address: .active(.apns(token, .sandbox), registered: .now()))
         }
         try Work { [keys] in try await keys.register(devices) }.wait()
@@ -263,8 +264,8 @@ package final class EndToEndRun {
         for file in files { try outcome.search(file) }
     }
 
-    /// Copies of the outbox's files, which another process makes: where this one closes a file that SQLite has open here for
-    /// the apps' records, SQLite's locks are gone. Source: sqlite.org/howtocorrupt.html, 2.2.
+    /// Copies of the outbox's files, which another process makes: where this one closes a file that SQLite has open
+    /// here for the apps' records, SQLite's locks are gone. Source: sqlite.org/howtocorrupt.html, 2.2.
     private func searchOutbox() throws {
         let copies = folder.url.appending(path: "Copies")
         try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)

@@ -15,8 +15,8 @@ package struct KeyChangeCounts: Sendable {
     package internal(set) var revokedHalfway = 0
 }
 
-/// The apps of a run's phones, which change their keys while messages flow, and the server that takes what they hand over,
-/// into the outbox from which another process sends.
+/// The apps of a run's phones, which change their keys while messages flow, and the server that takes what they hand
+/// over, into the outbox from which another process sends.
 final class KeyChanges: Sendable {
     private let plan: RunPlan
     private let newsroom: Newsroom
@@ -130,7 +130,7 @@ final class KeyChanges: Sendable {
         guard case .enrolled(let enrolled)? = try await outbox.device(name)?.keys else { return }
         for recipient in enrolled.unproven {
             let challenge = PendingChallenge(
-                to: recipient, of: enrolled.enrollment, topic: newsroom.topic, from: newsroom.sender, at: .now())
+                to: recipient, of: enrolled.enrollment, topic: Newsroom.topic, from: newsroom.sender, at: .now())
             let answer = try apps[number].device.answer(challenge: challenge.text)
             try await outbox.prove(challenge, answer: answer, of: name, at: .now())
         }

@@ -18,7 +18,8 @@ package struct RequestLog: Sendable {
         let digest: Int
         package let collapseID: String
         package var attemptCount = 1
-        /// 200s that left the server. After a second one, the first came too late, or the sender died before it was noted.
+        /// 200s that left the server. After a second one, the first came too late, or the sender died before it was
+        /// noted.
         package var acceptedCount = 0
     }
 

@@ -4,8 +4,8 @@ internal import Glibc
 /// Where the parts of a run keep what they have.
 package struct RunFolder: Sendable {
     package let url: URL
-    /// For the phones' keychains and ledgers, a file for each message: in memory where there is room for that, since a thousand
-    /// phones do not share one disk.
+    /// For the phones' keychains and ledgers, a file for each message: in memory where there is room for that, since a
+    /// thousand phones do not share one disk.
     private let devices: URL
     /// What is this run's alone, in memory.
     private let memory: URL?

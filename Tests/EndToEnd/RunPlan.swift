@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 
 /// What one run from end to end is made of: how much is sent, what goes wrong, and how patient the sender is.
 package struct RunPlan: Codable, Sendable {
@@ -6,8 +7,9 @@ package struct RunPlan: Codable, Sendable {
     package var deviceCount: Int
     /// How often the sender is killed.
     package var killCount: Int
-    /// How often, over the whole run, an app makes a new key on its phone or confirms one. Besides, a third of the phones
-    /// revoke their first key before anything is sent, a third rotate, and a third revoke all their keys halfway.
+    /// How often, over the whole run, an app makes a new key on its phone or confirms one. Besides, a third of the
+    /// phones revoke their first key before anything is sent, a third rotate, and a third revoke all their keys
+    /// halfway.
     package var keyChangeCount: Int
     /// Of the kills, the changes of keys and the local APNs' faults.
     package var seed: UInt64
@@ -15,11 +17,11 @@ package struct RunPlan: Codable, Sendable {
     package var patience = Patience()
     /// What every message says besides its number.
     package var marker = Marker()
-    /// By how many bytes sender and server may grow after the first tenth; nil where the run is too short to say, or where a
-    /// sanitizer keeps what was freed.
+    /// By how many bytes sender and server may grow after the first tenth; nil where the run is too short to say, or
+    /// where a sanitizer keeps what was freed.
     package var growthLimit: Int?
-    /// How many pushes may be accepted again although APNs had said that it has them: those whose answer died with a sender,
-    /// and a few that came too late. Nil where so little time is given that a busy machine misses it often.
+    /// How many pushes may be accepted again although APNs had said that it has them: those whose answer died with a
+    /// sender, and a few that came too late. Nil where so little time is given that a busy machine misses it often.
     package var acceptedAgainLimit: Int?
 
     package init(messageCount: Int, deviceCount: Int, killCount: Int, seed: UInt64) {
@@ -77,8 +79,8 @@ package struct RunPlan: Codable, Sendable {
 
     package func body(of message: Int) -> String { "\(marker.body), No. \(message)" }
 
-    /// Whether this phone revokes its keys while messages flow: after the first half of its own, of which the last may be sent to
-    /// it again.
+    /// Whether this phone revokes its keys while messages flow: after the first half of its own, of which the last may
+    /// be sent to it again.
     package func revokesHalfway(_ device: Int) -> Bool { device % 3 == 0 }
 
     package var revokingCount: Int { (0..<deviceCount).count { revokesHalfway($0) } }
@@ -101,4 +103,28 @@ package struct RunPlan: Codable, Sendable {
 
     /// As `device-simulator run --count` calls them.
     package static func deviceName(_ number: Int) -> String { "phone-\(number + 1)" }
+}
+
+/// When and how the sender is killed.
+struct KillPlan: Sendable {
+    /// Once the local APNs has seen so many pushes.
+    let pushCount: Int
+    let kind: Kind
+
+    enum Kind: Sendable {
+        /// From outside.
+        case anyMoment
+        /// By its own hand, when APNs has answered and before that is noted in the outbox.
+        case afterAnswer
+    }
+
+    /// Both kinds by turns, at random moments of the first three fifths: the last sender is left enough to do to show
+    /// that its memory does not grow.
+    static func make(_ plan: RunPlan, _ random: inout SeededGenerator) -> [KillPlan] {
+        let last = max(1, plan.messageCount * 3 / 5)
+        let counts = (0..<plan.killCount).map { _ in Int.random(in: min(last, 20)...last, using: &random) }.sorted()
+        return counts.enumerated().map { index, count in
+            KillPlan(pushCount: count, kind: index.isMultiple(of: 2) ? .afterAnswer : .anyMoment)
+        }
+    }
 }

@@ -2,9 +2,9 @@ internal import Foundation
 
 /// What the devices' people saw, from the lines that `device-simulator run --json` prints, and what is wrong with it.
 ///
-/// A message is shown once if one notification with its text ever came on a screen: the first under its identifier. What
-/// arrives again under that identifier takes its place there. Anything but a message's own text, above all the safe default,
-/// is wrong.
+/// A message is shown once if one notification with its text ever came on a screen: the first under its identifier.
+/// What arrives again under that identifier takes its place there. Anything but a message's own text, above all the
+/// safe default, is wrong.
 package struct ShownMessages: Sendable {
     private let plan: RunPlan
     package private(set) var tokens: [String: String] = [:]

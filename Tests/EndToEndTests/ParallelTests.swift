@@ -6,28 +6,7 @@ import TestPrograms
 import TestSupport
 import Testing
 
-/// One ledger, several processes of one device at once.
 @Suite("A device that is told the same push in parallel", .serialized, .blocking) struct ParallelTests {
-    @Test(
-        "a push that comes again opens each time, under one identifier: nobody sees it twice, or the safe default in its place"
-    ) func processes() throws {
-        let device = try Device()
-        for round in 0..<6 {
-            let file = try device.file(try device.seal(Content(body: "round \(round)")))
-            let outputs = try (0..<4).map { _ in try device.folder.write("", to: UUID().uuidString) }
-            let processes = try outputs.map { output in
-                try Program("device-simulator").start(
-                    device.arguments(file, ["--identifier", "place"]),
-                    output: FileHandle(forWritingTo: URL(filePath: output)))
-            }
-            for process in processes { #expect(process.wait() == .exited(0)) }
-            for output in outputs {
-                let text = try Checkout.text(URL(filePath: output))
-                #expect(text.contains(#""outcome":"opened""#) && text.contains("round \(round)"), "\(text)")
-            }
-        }
-    }
-
     @Test("a push opens also if two processes of a phone take the connection from each other")
     func connections() async throws {
         let rig = try await Rig(processCount: 2)

@@ -15,7 +15,7 @@ final class Rig {
     let server: LocalAPNs
     private(set) var processes: [ChildProcess] = []
     private let folder: TemporaryFolder
-    let newsroom = Newsroom("com.example.app")
+    let newsroom = Newsroom()
     let apps: [PhoneApp]
     /// What the server knows of each.
     var enrolled: [EnrolledDevice]
@@ -33,7 +33,7 @@ final class Rig {
         }
         let created = Timestamp.now().advanced(bySeconds: -3_600)
         enrolled = try apps.map { try newsroom.enroll($0, at: created) }
-        sealer = Sealer(sender: newsroom.sender, topic: newsroom.topic, safeDefault: "wire default")
+        sealer = Sealer(sender: newsroom.sender, topic: Newsroom.topic, safeDefault: Newsroom.safeDefault)
         server = try await LocalAPNs.start(folder: folder.appending("APNs"))
         let address = server.address
         var configuration = APNSConfiguration(
@@ -53,7 +53,7 @@ final class Rig {
         let output = try folder.write("", to: "devices-\(number)")
         let arguments = [
             "run", "--device", "phone", "--count", "\(Self.deviceCount)", "--apns", folder.appending("APNs").path,
-            "--topic", newsroom.topic.description, "--keyring", folder.appending("None").path, "--trust",
+            "--topic", Newsroom.topic.description, "--keyring", folder.appending("None").path, "--trust",
             newsroom.trusted, "--state", folder.appending("States").path, "--json",
         ]
         processes.append(

@@ -60,7 +60,7 @@ final class Enqueuing: Sendable {
         self.folder = folder
         self.outbox = outbox
         let key = try Data(contentsOf: folder.senderKey).withUnsafeBytes { try SenderPrivateKey(parsing: $0) }
-        sealer = Sealer(sender: key, topic: SenderParts.topic, safeDefault: SenderParts.safeDefault)
+        sealer = Sealer(sender: key, topic: Newsroom.topic, safeDefault: Newsroom.safeDefault)
         let text = try String(contentsOf: folder.acknowledged, encoding: .utf8)
         let done = Set(text.split(separator: "\n").compactMap { Int($0) })
         remaining = Locked((0..<plan.messageCount).filter { !done.contains($0) }[...])

@@ -93,23 +93,4 @@ import Testing
         #expect(try await ends.deliver().isAccepted)
         await ends.stop()
     }
-
-    @Test("the server stops and starts again: pushes meanwhile are unreachable or lost, and the next ones work")
-    func restart() async throws {
-        let ends = try await BothEnds()
-        #expect(try await ends.deliver().isAccepted)
-        let token = try ends.device()
-        await ends.server.stop()
-        let meanwhile = await ends.deliver(ends.push(to: token))
-        #expect(meanwhile.error?.mayHaveBeenDelivered == false, "\(meanwhile)")
-        var configuration = LocalAPNsConfiguration()
-        configuration.port = ends.server.address.port
-        let second = try await LocalAPNs.start(folder: ends.folder.appending("APNs"), configuration: configuration)
-        try await eventually("a push after the restart") {
-            ends.advance(seconds: 30)
-            return await ends.deliver(ends.push(to: token)).isAccepted
-        }
-        await second.stop()
-        await ends.transport.shutDown()
-    }
 }

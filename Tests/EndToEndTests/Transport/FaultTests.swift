@@ -1,4 +1,5 @@
 import Foundation
+import PushCore
 import PushSender
 import SealedPush
 import TestSupport
@@ -34,20 +35,21 @@ import Testing
         let core = ends.server.core
         let tokens = try (0..<20).map { try ends.device("device-\($0)") }
         let pushes = (0..<600).map { ends.push(to: tokens[$0 % 20]) }
-        let finished = Finished()
+        let finished = Locked(0)
         let outcomes = await withTaskGroup(of: (String, BothEnds.Outcome).self) { group in
             for push in pushes {
                 group.addTask {
                     let outcome = await ends.deliver(push)
-                    finished.add()
+                    finished.withLock { $0 += 1 }
                     return (push.apnsID, outcome)
                 }
             }
-            // Where nothing more happens, answers are lost: their time runs out. A busy machine may take seconds for a step.
+            // Where nothing more happens, answers are lost: their time runs out. A busy machine may take seconds for a
+            // step.
             group.addTask {
                 var (last, quietSeconds) = (-1, 0)
-                while finished.count < pushes.count {
-                    let steps = finished.count + core.counts.requests + core.counts.connections
+                while case let count = finished.withLock({ $0 }), count < pushes.count {
+                    let steps = count + core.counts.requests + core.counts.connections
                     quietSeconds = steps == last ? quietSeconds + 1 : 0
                     if .seconds(quietSeconds) >= quiet { ends.expireRequests() }
                     last = steps

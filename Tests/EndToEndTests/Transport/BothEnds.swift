@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Metrics
+import NIOCore
 import NIOPosix
 import PushCore
 import PushSender
@@ -52,10 +53,11 @@ struct BothEnds {
     }
 
     static func transport(
-        to port: Int, host: String = "localhost", key: PushAPNS.ProviderKey, root: Data, _ clock: AdjustableClock
+        to port: Int, key: PushAPNS.ProviderKey, root: Data, _ clock: AdjustableClock
     ) throws -> APNSTransport {
         var configuration = APNSConfiguration(
-            endpoint: APNSEndpoint(host: host, port: port), key: key, trustRoots: try TrustRoots(pem: Array(root)))
+            endpoint: APNSEndpoint(host: "localhost", port: port), key: key,
+            trustRoots: try TrustRoots(pem: Array(root)))
         configuration.limits.connectionCount = 1
         // Real time goes by, and a busy machine takes its own: only what a test adds to it runs out.
         configuration.deadlines.request = .seconds(Self.requestSeconds)
@@ -81,8 +83,6 @@ struct BothEnds {
     func device(_ name: String = "phone") throws -> Address {
         .apns(try #require(DeviceToken(parsing: server.register(name: name, topic: Self.topic.description))))
     }
-
-    static let nobody = DeviceToken(parsing: String(repeating: "0", count: 64)).map { Address.apns($0) }
 
     func push(to address: Address) -> PushRequest {
         let id = UUID().uuidString.lowercased()
@@ -136,4 +136,23 @@ extension BothEnds.Outcome {
     var isAccepted: Bool { if case .success(.accepted) = self { true } else { false } }
     var error: PushTransportError? { if case .failure(let error) = self { error } else { nil } }
     var refusal: APNSRefusal? { if case .success(.refused(let refusal)) = self { refusal } else { nil } }
+}
+
+/// The real time, and what a test adds to it.
+final class AdjustableClock: Sendable {
+    private let added = Locked(Int64(0))
+    private let wallError = Locked(Int64(0))
+
+    /// Lets time pass.
+    func advance(seconds: Int64) { added.withLock { $0 += seconds } }
+
+    /// Sets the time of day, and no more, wrong by so much.
+    func setWall(wrongBySeconds seconds: Int64) { wallError.withLock { $0 = seconds } }
+
+    var transportClock: TransportClock {
+        TransportClock(
+            now: { .now() + .seconds(self.added.withLock { $0 }) },
+            wall: { Timestamp.now().advanced(bySeconds: self.added.withLock { $0 } + self.wallError.withLock { $0 }) },
+            chance: { 0.5 }, tick: .milliseconds(10))
+    }
 }
