@@ -68,6 +68,9 @@ package struct Device {
 
     package struct Delivered {
         package let object: [String: Any]
+
+        package init(object: [String: Any]) { self.object = object }
+
         package var outcome: String { object["outcome"] as? String ?? "" }
         package var reason: String? { object["reason"] as? String }
         package var title: String? { object["title"] as? String }

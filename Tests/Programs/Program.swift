@@ -90,7 +90,7 @@ public struct Program: Sendable {
         return try ChildProcess(
             folder == nil ? executable : URL(filePath: "/usr/bin/env"), arguments: words, input: input.fileDescriptor,
             output: output.fileDescriptor, errors: errors.fileDescriptor,
-            environment: Self.withoutNotes.merging(environment) { $1 }, isolated: true)
+            environment: Self.withoutNotes.merging(environment) { $1 })
     }
 }
 

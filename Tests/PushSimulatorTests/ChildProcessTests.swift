@@ -25,12 +25,28 @@ import Testing
         #expect(child.wait() == .signaled(SIGKILL))
     }
 
-    @Test("of the tests gets none of their own descriptors") func descriptors() throws {
+    @Test("a child process of the tests gets none of their own descriptors") func descriptors() throws {
         let own = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(own) }
         #expect(own >= 3)
         let listed = try Program(at: "/bin/ls").run("/proc/self/fd").output.split(separator: "\n")
         // The three standard ones, and that of the folder which is listed.
         #expect(listed.count == 4, "\(listed)")
+    }
+}
+
+@Suite("A test that waits for a process") struct BlockingTests {
+    @Test("blocking work is turned away on the threads that all tasks share, and told what it needs")
+    func shared() throws {
+        let refusal = try #require(throws: Program.BlocksSharedThread.self) { try Program(at: "/bin/true").run() }
+        #expect(refusal.description.contains(".blocking"))
+    }
+
+    @Test("blocking work runs on threads of its own with the trait, and so do the tasks within it", .blocking)
+    func own() async throws {
+        #expect(try Program(at: "/bin/true").run().status == 0)
+        await Task.yield()
+        async let status = Program(at: "/bin/true").run().status
+        #expect(try await status == 0)
     }
 }

@@ -17,14 +17,11 @@ import Testing
         content.threadID = "nina"
         content.category = "chat"
         let shown = try device.deliver(try device.file(try device.seal(content)))
-        #expect(shown.outcome == "opened")
-        #expect(shown.reason == nil)
-        #expect(shown.title == "Nina")
-        #expect(shown.object["subtitle"] as? String == "to you")
-        #expect(shown.body == "Lunch?")
+        #expect(shown.outcome == "opened" && shown.reason == nil && shown.title == "Nina" && shown.body == "Lunch?")
+        for (member, text) in [("subtitle", "to you"), ("thread", "nina"), ("category", "chat")] {
+            #expect(shown.object[member] as? String == text)
+        }
         #expect(shown.object["badge"] as? Int == 2)
-        #expect(shown.object["thread"] as? String == "nina")
-        #expect(shown.object["category"] as? String == "chat")
         #expect((shown.object["data"] as? [String: Any])?["room"] as? Int == 4)
         #expect((shown.object["elapsedMilliseconds"] as? Int).map { $0 < 30_000 } == true)
         let memory = try #require(shown.object["peakMemoryBytes"] as? Int)
@@ -61,22 +58,21 @@ import Testing
     }
 
     @Test("a refused message shows the safe default with its code, and nothing else") func refusals() throws {
-        func expectRefusal(_ reason: String, _ file: String, _ more: [String] = []) throws {
+        let anonymous = try device.file(
+            Sealer(anonymousFor: Device.topic, safeDefault: "d").seal(
+                Content(body: "b"), toUnverified: device.recipient))
+        for (reason, file, more) in [
+            ("locked", try device.file(device.seal()), ["--locked"]), ("anonymous-not-allowed", anonymous, []),
+        ] {
             let shown = try device.deliver(file, more)
-            #expect(shown.outcome == "safe-default")
-            #expect(shown.reason == reason)
+            #expect(shown.outcome == "safe-default" && shown.reason == reason)
             #expect(shown.body == "You have a new message!")
             for key in ["title", "subtitle", "badge", "thread", "category", "data"] {
                 #expect(shown.object[key] is NSNull, "\(reason): \(key)")
             }
             #expect(shown.object["userInfoKeys"] as? [String] == ["sealed-push"])
         }
-        let good = try device.seal()
-        try expectRefusal("locked", try device.file(good), ["--locked"])
-        let anonymous = try Sealer(anonymousFor: Device.topic, safeDefault: "d")
-            .seal(Content(body: "b"), toUnverified: device.recipient)
-        try expectRefusal("anonymous-not-allowed", try device.file(anonymous))
-        #expect(try device.deliver(try device.file(anonymous), ["--allow-anonymous"]).outcome == "opened")
+        #expect(try device.deliver(anonymous, ["--allow-anonymous"]).outcome == "opened")
     }
 
     @Test("a carrier's title, sound, category, level, badge and keys never come through, on either path")
@@ -108,39 +104,44 @@ import Testing
 
     @Test("unusable input ends with 65, wrong use with 64, unreadable files with 74, and nothing is shown")
     func statuses() throws {
-        func status(_ arguments: [String]) throws -> Int32 {
-            let result = try Program("device-simulator").run(arguments)
-            #expect(result.output.isEmpty)
-            #expect(!result.errors.isEmpty)
-            return result.status
-        }
         let good = try device.file(try device.seal())
-        #expect(try status(device.arguments(try device.folder.write("no JSON", to: "bad"))) == 65)
-        #expect(try status(device.arguments(try device.folder.write("", to: "empty"))) == 65)
-        #expect(try status(device.arguments("/no/such/file")) == 74)
-        #expect(try status(device.arguments(good, ["--time-limit", "0"])) == 64)
-        #expect(try status(device.arguments(good, ["--trust", "nobody"])) == 65)
-        #expect(try status(device.arguments(good, ["--no-such-flag"])) == 64)
-        #expect(try status(device.arguments(good, ["--extension", "/no/such/program"])) == 74)
-        let foreign = try device.folder.write(
-            #"{"Simulator Target Bundle":"com.example.other","aps":{"alert":"a"}}"#, to: "foreign")
-        #expect(try status(device.arguments(foreign)) == 65)
+        let foreign = #"{"Simulator Target Bundle":"com.example.other","aps":{"alert":"a"}}"#
+        for (file, more, status) in [
+            (try device.folder.write("no JSON", to: "bad"), [], 65), (try device.folder.write("", to: "empty"), [], 65),
+            (try device.folder.write(foreign, to: "foreign"), [], 65), ("/no/such/file", [], 74),
+            (good, ["--time-limit", "0"], 64), (good, ["--no-such-flag"], 64), (good, ["--trust", "nobody"], 65),
+            (good, ["--extension", "/no/such/program"], 74),
+        ] as [(String, [String], Int32)] {
+            let result = try Program("device-simulator").run(device.arguments(file, more))
+            #expect(result.status == status && result.output.isEmpty && !result.errors.isEmpty, "\(result.errors)")
+        }
     }
 
-    @Test("two processes that open one message at once show it once") func twoProcesses() throws {
+    @Test(
+        "processes that open one message at once show it once, and under one identifier each shows it in the same place",
+        arguments: [nil, "place"])
+    func twoProcesses(identifier: String?) throws {
         for _ in 0..<Thoroughness.count(3, thorough: 8) {
             let file = try device.file(try device.seal())
             _ = try device.deliver(try device.file(try device.seal()))
-            let outputs = try (0..<4).map { _ in try device.folder.write("", to: UUID().uuidString) }
-            let processes = try outputs.map { output in
-                try Program("device-simulator").start(
-                    device.arguments(file), output: FileHandle(forWritingTo: URL(filePath: output)))
+            let runs = try (0..<4).map { _ in
+                try start(file, identifier.map { ["--identifier", $0] } ?? [], to: UUID().uuidString)
             }
-            for process in processes { process.wait() }
-            let outcomes = try outputs.map { try Checkout.text(URL(filePath: $0)) }
-            #expect(outcomes.filter { $0.contains(#""outcome":"opened""#) }.count == 1)
-            #expect(outcomes.filter { $0.contains(#""reason":"replayed""#) }.count == 3)
+            for run in runs { #expect(run.process.wait() == .exited(0)) }
+            let outcomes = try runs.map { try Checkout.text($0.output) }
+            #expect(outcomes.count { $0.contains(#""outcome":"opened""#) } == (identifier == nil ? 1 : 4))
+            #expect(outcomes.count { $0.contains(#""reason":"replayed""#) } == (identifier == nil ? 3 : 0))
         }
+    }
+
+    /// Delivers in a process that is not waited for.
+    private func start(
+        _ file: String, _ more: [String], to name: String = "output"
+    ) throws -> (process: ChildProcess, output: URL) {
+        let output = URL(filePath: try device.folder.write("", to: name))
+        let process = try Program("device-simulator").start(
+            device.arguments(file, more), output: FileHandle(forWritingTo: output))
+        return (process, output)
     }
 
     @Test("when the extension's process alone is killed, the original is shown, and the message opens the next time")
@@ -149,20 +150,15 @@ import Testing
         var killCount = 0
         for _ in 0..<Thoroughness.count(4, thorough: 30) {
             let file = try device.file(try device.seal())
-            let output = try device.folder.write("", to: "output")
-            let process = try Program("device-simulator").start(
-                device.arguments(file, ["--identifier", "same"]),
-                output: FileHandle(forWritingTo: URL(filePath: output)))
+            let (process, output) = try start(file, ["--identifier", "same"])
             // From the moment there is a process to kill.
             let deadline = ContinuousClock.now + .seconds(10)
-            while children(of: process.identifier).isEmpty, !process.hasEnded, ContinuousClock.now < deadline {
-                usleep(200)
-            }
+            while process.children.isEmpty, !process.hasEnded, ContinuousClock.now < deadline { usleep(200) }
             usleep(.random(in: 0...12_000, using: &random))
-            for child in children(of: process.identifier) where kill(child, SIGKILL) == 0 { killCount += 1 }
+            killCount += process.killChildren()
             #expect(process.wait() == .exited(0))
             let shown = try #require(
-                try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: output))) as? [String: Any])
+                try JSONSerialization.jsonObject(with: Data(contentsOf: output)) as? [String: Any])
             let outcome = shown["outcome"] as? String
             #expect(outcome == "opened" || outcome == "original")
             #expect(shown["body"] as? String == (outcome == "opened" ? "Lunch at one?" : "wire default"))
@@ -170,11 +166,6 @@ import Testing
             #expect(try device.deliver(file, ["--identifier", "other"]).reason == "replayed")
         }
         #expect(killCount > 0)
-    }
-
-    private func children(of process: pid_t) -> [pid_t] {
-        let list = try? Checkout.text(URL(filePath: "/proc/\(process)/task/\(process)/children"))
-        return (list ?? "").split(separator: " ").compactMap { pid_t($0) }
     }
 
     @Test("on a full disk the safe default is shown; once there is room, the message opens") func fullDisk() throws {
@@ -211,13 +202,9 @@ import Testing
         var random = SeededGenerator()
         for _ in 0..<Thoroughness.count(4, thorough: 40) {
             let file = try device.file(try device.seal())
-            let output = try device.folder.write("", to: "killed-output")
-            let process = try Program("device-simulator").start(
-                device.arguments(file, ["--identifier", "same"]),
-                output: FileHandle(forWritingTo: URL(filePath: output)))
+            let (process, _) = try start(file, ["--identifier", "same"])
             usleep(.random(in: 0...30_000, using: &random))
             process.kill()
-            process.wait()
             // Delivered again by the system under its identifier, it opens.
             #expect(try device.deliver(file, ["--identifier", "same"]).outcome == "opened")
             #expect(try device.deliver(file, ["--identifier", "other"]).reason == "replayed")

@@ -18,11 +18,14 @@ import Testing
         return try device.deliver(file, ["--extension", Program(program).executable.path] + more)
     }
 
-    @Test("Xcode's template compiles and runs unchanged") func template() throws {
+    @Test("Xcode's template compiles and runs unchanged, and is not believed where it hands a carrier's claim through")
+    func template() throws {
         let shown = try deliver("xcode-template-extension", body: "hello")
-        #expect(shown.outcome == "modified")
-        #expect(shown.title == " [modified]")
-        #expect(shown.body == "hello")
+        #expect(shown.outcome == "modified" && shown.title == " [modified]" && shown.body == "hello")
+        let forged = try device.folder.write(
+            #"{"aps":{"alert":"x","mutable-content":1},"sealed-push":{"outcome":"opened","data":"{}"}}"#, to: "forged")
+        let program = Program("xcode-template-extension").executable.path
+        #expect(try device.deliver(forged, ["--extension", program]).outcome == "modified")
     }
 
     @Test(
@@ -30,11 +33,12 @@ import Testing
         arguments: [
             ("crash", "signal 6"), ("exit 3", "status 3"), ("exit 0", "status 0"), ("close", "it closed its output"),
             ("empty", "no alert text"), ("sound", "no alert text"), ("never", "did not finish in time"),
-            ("hang", "did not finish in time"), ("hog fast 60", "more than 24 MB"),
+            ("hang", "did not finish in time"), ("hog fast 60", "more than 24 MB"), ("hog fast 16", "more than 12 MB"),
         ])
     func misbehaving(what: String, note: String) throws {
         guard ProcessMemory.isMeaningful || !what.hasPrefix("hog") else { return }
-        let shown = try deliver("misbehaving-extension", body: what, shortTime(what))
+        let limit = note.contains("12 MB") ? ["--memory-limit", "12"] : []
+        let shown = try deliver("misbehaving-extension", body: what, shortTime(what) + limit)
         #expect(shown.outcome == "original")
         #expect(shown.body == what)
         #expect(shown.note?.contains(note) == true, "\(shown.note ?? "")")
@@ -90,15 +94,6 @@ import Testing
         #expect(Set(pushes.map { $0["body"] as? String }).count == 1)
     }
 
-    @Test("an extension that hands a carrier's claim through is not believed") func forgedClaim() throws {
-        let payload = """
-            {"aps":{"alert":"x","mutable-content":1},"sealed-push":{"outcome":"opened","data":"{}"}}
-            """
-        let file = try device.folder.write(payload, to: "forged")
-        let shown = try device.deliver(file, ["--extension", Program("xcode-template-extension").executable.path])
-        #expect(shown.outcome == "modified")
-    }
-
     @Test(
         "an extension that answers when it is told that time is up is shown; it is told on another thread",
         arguments: ["late", "late-blocked"])
@@ -134,7 +129,7 @@ import Testing
             ("fast 16", 12, false), ("fast 24", 24, false), ("mapped 60", 24, true), ("fast 60", 100, true),
         ])
     func memory(how: String, limit: Int, isShown: Bool) throws {
-        let runs = try ExtensionRuns("misbehaving-extension", ExtensionRules(memoryLimit: limit << 20))
+        let runs = try ExtensionRuns(ExtensionRules(memoryLimit: limit << 20))
         let result = try runs.run("hog \(how)")
         guard ProcessMemory.isMeaningful else { return }
         if isShown {
@@ -142,8 +137,9 @@ import Testing
         } else {
             #expect(result.ending == .overMemory)
         }
-        if how.hasPrefix("fast") { #expect(result.peakMemoryByteCount > 8 << 20) }
-        if how.hasPrefix("mapped") { #expect(result.peakMemoryByteCount < 8 << 20) }
+        let peak = try #require(result.peakMemoryByteCount)
+        if how.hasPrefix("fast") { #expect(peak > 8 << 20) }
+        if how.hasPrefix("mapped") { #expect(peak < 8 << 20) }
     }
 
     @Test("memory that was given back before anybody looked is inferred") func pastMemory() throws {
@@ -158,72 +154,5 @@ import Testing
         let after = try #require(memory.sample())
         #expect(after.past >= before.own + 48 << 20)
         #expect(after.past >= after.own)
-    }
-
-    @Test("the limit is the command's to set, and said in words") func memoryFlag() throws {
-        let shown = try deliver("misbehaving-extension", body: "hog fast 16", ["--memory-limit", "12"])
-        guard ProcessMemory.isMeaningful else { return }
-        #expect(shown.outcome == "original")
-        #expect(shown.note == "the extension used more than 12 MB")
-        #expect(try deliver("misbehaving-extension", body: "hog fast 16").outcome == "modified")
-    }
-
-    @Test("an extension may print, and what it prints is not taken for an answer") func printing() throws {
-        #expect(try deliver("misbehaving-extension", body: "anything").body == "from the extension")
-    }
-
-    @Test("the example extension, the file an app would ship, opens and refuses") func example() throws {
-        // The published test keys: the example trusts this sender.
-        let keys = Checkout.folder.appending(path: "Tests/Keyring").path
-        let content = try device.folder.write(#"{"alert":{"title":"Nina","body":"Lunch at one?"}}"#, to: "content")
-        let push = device.folder.appending("example.apns").path
-        let sealed = try Program("sealedpush").run(
-            "seal", content, "--from", "test-newsroom", "--to", "test-phone", "--topic", "com.example.app",
-            "--keyring", keys, "--output", push)
-        #expect(sealed.status == 0, "\(sealed.errors)")
-        let arguments = [
-            "deliver", push, push, "--device", "test-phone", "--topic", "com.example.app", "--keyring", keys,
-            "--extension", Program("messages-example").executable.path, "--state",
-            device.folder.appending("Example").path, "--json",
-        ]
-        let shown = try Program("device-simulator").run(arguments).objects
-        #expect(shown.map { $0["outcome"] as? String } == ["opened", "safe-default"])
-        #expect(shown.first?["body"] as? String == "Lunch at one?")
-        #expect(shown.last?["reason"] as? String == "replayed")
-    }
-
-    @Test("the example app's extension opens what is sealed for its bundle ID, and lets another provider's pushes pass")
-    func app() throws {
-        let keys = Checkout.folder.appending(path: "Tests/Keyring").path
-        #if DEBUG
-            let (topic, other) = ("com.example.app.debug", "com.example.app")
-        #else
-            let (topic, other) = ("com.example.app", "com.example.app.debug")
-        #endif
-        let content = try device.folder.write(#"{"alert":{"title":"Nina","body":"Lunch at one?"}}"#, to: "content")
-        let plain = try device.folder.write(
-            #"{"aps":{"alert":{"title":"News","body":"From another"},"mutable-content":1},"campaign":7}"#,
-            to: "plain.apns")
-        func push(_ topic: String) throws -> String {
-            let push = device.folder.appending("\(topic).apns").path
-            let sealed = try Program("sealedpush").run(
-                "seal", content, "--from", "test-newsroom", "--to", "test-phone", "--topic", topic, "--keyring", keys,
-                "--output", push)
-            try #require(sealed.status == 0, "\(sealed.errors)")
-            return push
-        }
-        let arguments = [
-            "deliver", try push(topic), try push(other), plain, "--device", "test-phone", "--topic", topic, "--keyring",
-            keys, "--extension", Program("app-example").executable.path, "--state",
-            device.folder.appending("Example").path, "--json",
-        ]
-        let result = try Program("device-simulator").run(arguments)
-        let shown = result.objects
-        try #require(shown.count == 3, "\(result.output)\(result.errors)")
-        #expect(shown[0]["outcome"] as? String == "opened")
-        #expect(shown[0]["body"] as? String == "Lunch at one?")
-        #expect(shown[1]["body"] as? String == "You have a new message!")
-        #expect(shown[1]["reason"] as? String == "rejected")
-        #expect(shown[2]["body"] as? String == "From another")
     }
 }

@@ -3,7 +3,6 @@ import Foundation
 import Glibc
 import PushCore
 import PushKeyring
-import PushSender
 import SealedPush
 import TestSupport
 import Testing
@@ -130,28 +129,6 @@ import Testing
         #expect(seen.withLock { $0 } == ["0"])
     }
 
-    @Test("a listing shows one moment: where a new item comes before the old one goes, there is never none")
-    func moments() async throws {
-        try items.add(item("0"))
-        let (items, rounds) = (items, 300)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [self] in
-                for round in 1...rounds {
-                    try items.add(item("\(round)"))
-                    try items.remove(account: "\(round - 1)")
-                }
-            }
-            group.addTask {
-                while true {
-                    let accounts = try items.list().map(\.account)
-                    guard accounts != ["\(rounds)"] else { return }
-                    #expect((1...2).contains(accounts.count), "\(accounts)")
-                }
-            }
-            try await group.waitForAll()
-        }
-    }
-
     @Test("of many threads that count up one item none loses a step") func turns() async throws {
         try items.add(item("counter", "0"))
         let items = items
@@ -176,8 +153,6 @@ import Testing
 @Suite("A simulated phone and its app") struct SimulatedDeviceTests {
     private let folder: TemporaryFolder
     private let phone: SimulatedDevice
-    private let sender = SenderPrivateKey()
-    private let authority = AuthorityPrivateKey()
     private let start = Timestamp.now().advanced(bySeconds: -86_400)
 
     init() throws {
@@ -187,52 +162,7 @@ import Testing
 
     private func later(_ seconds: Int64) -> Timestamp { start.advanced(bySeconds: seconds) }
 
-    private var app: OwnDevice {
-        get throws {
-            try #require(
-                phone.app(
-                    StandardConfiguration(
-                        topic: "com.example.app", senders: [sender.sender.description],
-                        authorities: [authority.authority.description], safeDefault: "d", allowsAnonymous: false)))
-        }
-    }
-
-    @Test("a simulated phone enrolls, answers, rotates, confirms, revokes, and takes sender sets over files")
-    func life() throws {
-        let first = try app.enroll(at: start)
-        #expect(try app.enroll(at: later(1)) == first)
-        #expect(FileManager.default.fileExists(atPath: folder.appending("State/SealedPush/ledger").path))
-        var server = try EnrolledDevice(pinning: first, topic: "com.example.app", at: start)
-        func prove(_ record: DeviceRecord, at now: Timestamp) throws {
-            try server.accept(record, at: now)
-            for recipient in server.unproven {
-                let challenge = PendingChallenge(
-                    to: recipient, of: server.enrollment, topic: "com.example.app", from: sender, at: now)
-                try server.prove(challenge, answer: app.answer(challenge: challenge.text, at: now), at: now)
-            }
-            #expect(try server.recipient(at: now).recipient == record.recipients[0])
-        }
-        try prove(first, at: start)
-        let both = try app.rotate(at: later(60))
-        try prove(both, at: later(60))
-        #expect(throws: DeviceError.unconfirmed) { try app.rotate(at: later(61)) }
-        ConfirmationMarkers(in: folder.appending("State/SealedPush")).mark(both.recipients[0], at: later(70))
-        #expect(phone.hasOpened(under: both.recipients[0]) && !phone.hasOpened(under: first.recipients[0]))
-        let done = try app.maintain(at: later(80))
-        #expect(done.confirmed == [both.recipients[0]] && done.retired == first.recipients)
-        try prove(done.record, at: later(80))
-        let revoked = try app.revoke(at: later(90))
-        #expect(try phone.rotation.members.map(\.key) == revoked.recipients)
-        try prove(revoked, at: later(90))
-
-        let set = try SenderSet(
-            of: [SenderPrivateKey().sender], topic: "com.example.app", counter: 5, created: start,
-            expires: later(999_999), signedBy: authority)
-        #expect(try app.accept(senderSet: set.description, at: later(91)) == set)
-        #expect(try DeviceKeys(phone.keychain).senderSet(for: "com.example.app") == set)
-        let locked = SimulatedDevice(container: phone.container, isLocked: true)
-        #expect(throws: KeyStoreError.locked) { try DeviceKeys(locked.keychain).senderSet(for: "com.example.app") }
-    }
+    private var app: OwnDevice { get throws { try #require(phone.app(for: "com.example.app")) } }
 
     @Test("a phone takes over keys that were made elsewhere, with their lives") func adopting() throws {
         try PushDelivery.prepareContainer(phone.container, keyCreated: start.secondsSince1970)

@@ -17,14 +17,10 @@ import Testing
         keyring = Keyring(folder: device.folder.appending("Keys"))
     }
 
-    private func seal(to recipient: DevicePublicKey, sent: Timestamp = .now(), from sender: SenderPrivateKey? = nil)
-        throws -> String
-    {
-        var content = Content(title: "Nina", body: "Lunch at one?")
-        content.sent = sent
+    private func seal(to recipient: DevicePublicKey, from sender: SenderPrivateKey? = nil) throws -> String {
+        let sealer = Sealer(sender: sender ?? device.sender, topic: Device.topic, safeDefault: "wire default")
         return try device.file(
-            Sealer(sender: sender ?? device.sender, topic: Device.topic, safeDefault: "wire default")
-                .seal(content, toUnverified: recipient))
+            sealer.seal(Content(title: "Nina", body: "Lunch at one?"), toUnverified: recipient))
     }
 
     private func recipient() throws -> DevicePublicKey { try keyring.unverifiedRecipient(named: "phone") }
@@ -32,10 +28,7 @@ import Testing
     private func run(_ file: String, _ more: [String] = [], environment: [String: String] = [:]) throws
         -> Program.Result
     {
-        // env(1) sets the variable for the child alone.
-        let settings = environment.map { "\($0.key)=\($0.value)" }
-        return try Program(at: "/usr/bin/env").run(
-            settings + [Program("device-simulator").executable.path] + device.arguments(file, more))
+        try Program("device-simulator").run(device.arguments(file, more), environment: environment)
     }
 
     @Test("the first message under a new key confirms it, as the app would; the old key retires")
@@ -43,22 +36,19 @@ import Testing
         let old = try recipient()
         try keyring.rotate("phone")
         let new = try recipient()
-        let toOld = try run(try seal(to: old))
-        #expect(toOld.objects.first?["outcome"] as? String == "opened")
-        #expect(toOld.objects.first?["confirmed"] is NSNull)
+        let toOld = try run(seal(to: old)).delivered
+        #expect(toOld.outcome == "opened" && toOld.confirmed == nil)
         #expect(try keyring.entry(named: "phone").keys.map(\.life.state) == [.active, .active])
         // A device that is thrown away confirms nothing.
-        #expect(try device.deliver(try seal(to: new), state: nil).object["confirmed"] is NSNull)
+        #expect(try device.deliver(seal(to: new), state: nil).confirmed == nil)
 
-        let toNew = try run(try seal(to: new))
-        #expect(toNew.objects.first?["outcome"] as? String == "opened")
-        #expect(toNew.objects.first?["confirmed"] as? String == new.keyID.description)
+        let toNew = try run(seal(to: new))
+        #expect(toNew.delivered.outcome == "opened" && toNew.delivered.confirmed == new.keyID.description)
         #expect(toNew.errors.contains(new.keyID.description))
-        let entry = try keyring.entry(named: "phone")
-        #expect(entry.keys.map(\.life.state) == [.active, .retired])
-        #expect(try run(try seal(to: new)).objects.first?["confirmed"] is NSNull)
+        #expect(try keyring.entry(named: "phone").keys.map(\.life.state) == [.active, .retired])
+        #expect(try run(seal(to: new)).delivered.confirmed == nil)
         // What was sealed to the old key in time still opens.
-        #expect(try device.deliver(try seal(to: old)).outcome == "opened")
+        #expect(try device.deliver(seal(to: old)).outcome == "opened")
     }
 
     @Test("a phone whose app has made its keys is in no keyring: it opens, and a new key is confirmed by its app")
@@ -79,37 +69,33 @@ import Testing
         #expect(try deliver(device.recipient, keyring: "Keys").status == 65)
         let first = try app.enroll(at: .now().advanced(bySeconds: -60)).recipients[0]
         for keyring in ["None", "Keys"] {
-            let shown = try #require(try deliver(first, keyring: keyring).objects.first)
-            #expect(shown["outcome"] as? String == "opened" && shown["confirmed"] is NSNull)
+            let shown = try deliver(first, keyring: keyring).delivered
+            #expect(shown.outcome == "opened" && shown.confirmed == nil)
         }
         let second = try app.rotate().recipients[0]
         let shown = try deliver(second)
-        #expect(shown.objects.first?["confirmed"] as? String == second.keyID.description)
+        #expect(shown.delivered.confirmed == second.keyID.description)
         #expect(shown.errors.contains(second.keyID.description))
         #expect(try phone.rotation.active.map(\.key) == [second])
         let third = try app.revoke().recipients[0]
-        for gone in [first, second] {
-            #expect(try deliver(gone).objects.first?["reason"] as? String == "unknown-recipient")
-        }
-        #expect(try deliver(third).objects.first?["outcome"] as? String == "opened")
+        for gone in [first, second] { #expect(try deliver(gone).delivered.reason == "unknown-recipient") }
+        #expect(try deliver(third).delivered.outcome == "opened")
     }
 
     @Test("where the keyring can't be written, the message is shown all the same") func readOnly() throws {
         try keyring.rotate("phone")
-        let file = try seal(to: try recipient())
+        let file = try seal(to: recipient())
         // A folder in the place of what a change is written to: also root is stopped by it.
         let blocked = device.folder.appending("Keys/lock")
         try FileManager.default.removeItem(at: blocked)
         try FileManager.default.createDirectory(at: blocked, withIntermediateDirectories: true)
         let result = try run(file)
-        #expect(result.status == 0)
-        #expect(result.objects.first?["outcome"] as? String == "opened")
-        #expect(result.objects.first?["confirmed"] is NSNull)
-        #expect(result.errors.contains("can't be confirmed"))
+        #expect(result.status == 0 && result.errors.contains("can't be confirmed"))
+        #expect(result.delivered.outcome == "opened" && result.delivered.confirmed == nil)
     }
 
     @Test("a message to a key that was revoked in the keyring shows the safe default") func revoked() throws {
-        let file = try seal(to: try recipient())
+        let file = try seal(to: recipient())
         try keyring.revoke("phone")
         let shown = try device.deliver(file)
         #expect(shown.reason == "unknown-recipient" && shown.body == "You have a new message!" && shown.title == nil)
@@ -120,17 +106,18 @@ import Testing
         let text = key.withText { String(decoding: $0, as: UTF8.self) }
         try keyring.seal(with: .key(key))
         let keyFile = try device.folder.write("\(text)\n", to: "key")
-        let recipient = try recipientOfSealed(key)
-        func outcome(_ result: Program.Result) -> String? { result.objects.first?["outcome"] as? String }
-        #expect(outcome(try run(try seal(to: recipient), ["--key-file", keyFile])) == "opened")
-        #expect(outcome(try run(try seal(to: recipient), environment: ["SEALED_PUSH_KEY": text])) == "opened")
+        let unlocked = Keyring(folder: keyring.folder, unlocking: .given(.key(key)))
+        let file = try seal(to: unlocked.unverifiedRecipient(named: "phone"))
         // The file comes first.
-        let both = try run(
-            try seal(to: recipient), ["--key-file", keyFile], environment: ["SEALED_PUSH_KEY": "nonsense"])
-        #expect(outcome(both) == "opened")
+        for (more, environment) in [
+            (["--key-file", keyFile], [:]), ([], ["SEALED_PUSH_KEY": text]),
+            (["--key-file", keyFile], ["SEALED_PUSH_KEY": "nonsense"]),
+        ] {
+            let shown = try run(file, more + ["--identifier", "one"], environment: environment).delivered
+            #expect(shown.outcome == "opened")
+        }
 
         let other = KeyringKey().withText { String(decoding: $0, as: UTF8.self) }
-        let file = try seal(to: recipient)
         for (arguments, environment, status) in [
             ([], [:], 77), ([], ["SEALED_PUSH_KEY": other], 77), ([], ["SEALED_PUSH_KEY": "nonsense"], 65),
             (["--key-file", "/no/such/file"], [:], 74), (["--key-file", text], [:], 64), (["--trust", text], [:], 64),
@@ -142,15 +129,10 @@ import Testing
         }
 
         // A new key is confirmed in it, too.
-        let unlocked = Keyring(folder: keyring.folder, unlocking: .given(.key(key)))
         try unlocked.rotate("phone")
         let new = try unlocked.unverifiedRecipient(named: "phone")
-        let result = try run(try seal(to: new), ["--key-file", keyFile])
-        #expect(result.objects.first?["confirmed"] as? String == new.keyID.description)
-    }
-
-    private func recipientOfSealed(_ key: KeyringKey) throws -> DevicePublicKey {
-        try Keyring(folder: keyring.folder, unlocking: .given(.key(key))).unverifiedRecipient(named: "phone")
+        #expect(
+            try run(seal(to: new), ["--key-file", keyFile]).delivered.confirmed == new.keyID.description)
     }
 
     @Test("while a device runs, its key is in no argument of any process") func arguments() throws {
@@ -164,9 +146,7 @@ import Testing
             device.arguments(push, ["--key-file", keyFile, "--extension", program, "--time-limit", "1"]))
         var seen = 0
         while !process.hasEnded {
-            let children = try? Checkout.text(
-                URL(filePath: "/proc/\(process.identifier)/task/\(process.identifier)/children"))
-            for number in ["\(process.identifier)"] + (children ?? "").split(separator: " ").map(String.init) {
+            for number in [process.identifier] + process.children {
                 guard let line = try? Checkout.text(URL(filePath: "/proc/\(number)/cmdline")), !line.isEmpty else {
                     continue
                 }
@@ -180,12 +160,11 @@ import Testing
     }
 
     @Test("a keyring that is sealed with a passphrase is refused, with a hint") func passphrase() throws {
-        let file = try seal(to: try recipient())
+        let file = try seal(to: recipient())
         try keyring.seal(with: .passphrase(try #require(Passphrase(Array("correct horse".utf8)))))
         let result = try run(file)
-        #expect(result.status == 77)
+        #expect(result.status == 77 && result.output.isEmpty)
         #expect(result.errors.contains("64 MiB") && result.errors.contains("--new-key-file"))
-        #expect(result.output.isEmpty)
     }
 
     @Test("without --trust the keyring's list counts, with it the list does not; an empty one is noted")
@@ -197,19 +176,18 @@ import Testing
             arguments.removeSubrange(index...(index + 1))
             return try Program("device-simulator").run(arguments + trusting)
         }
-        func reason(_ result: Program.Result) -> String? { result.objects.first?["reason"] as? String }
         let empty = try deliver()
-        #expect(empty.status == 0)
-        #expect(reason(empty) == "unknown-sender")
+        #expect(empty.status == 0 && empty.delivered.reason == "unknown-sender")
         #expect(empty.errors.contains("no sender is trusted"))
 
         try keyring.trust(.sender(device.sender.sender), for: Device.topic)
         let listed = try deliver()
-        #expect(listed.objects.first?["outcome"] as? String == "opened")
+        #expect(listed.delivered.outcome == "opened")
         #expect(!listed.errors.contains("no sender is trusted"))
         let other = SenderPrivateKey()
-        #expect(reason(try deliver(trusting: ["--trust", other.sender.description])) == "unknown-sender")
-        #expect(reason(try deliver(other, trusting: ["--trust", other.sender.description])) == nil)
+        let trusting = ["--trust", other.sender.description]
+        #expect(try deliver(trusting: trusting).delivered.reason == "unknown-sender")
+        #expect(try deliver(other, trusting: trusting).delivered.reason == nil)
     }
 
     @Test("a pinned authority, by name, by key or in the list: its sender set is followed") func authority() throws {
@@ -238,10 +216,20 @@ import Testing
     @Test("of a sender with a new key both are trusted by the name") func senderRotation() throws {
         let recipient = try recipient()
         try keyring.rotate("newsroom")
-        #expect(try device.deliver(try seal(to: recipient)).outcome == "opened")
+        #expect(try device.deliver(seal(to: recipient)).outcome == "opened")
         try keyring.confirm("newsroom")
-        #expect(try device.deliver(try seal(to: recipient)).reason == "unknown-sender")
+        #expect(try device.deliver(seal(to: recipient)).reason == "unknown-sender")
         let new = try keyring.senderKey(named: "newsroom")
-        #expect(try device.deliver(try seal(to: recipient, from: new)).outcome == "opened")
+        #expect(try device.deliver(seal(to: recipient, from: new)).outcome == "opened")
     }
+}
+
+extension Program.Result {
+    /// The first of the pushes that were delivered.
+    var delivered: Device.Delivered { Device.Delivered(object: objects.first ?? [:]) }
+}
+
+extension Device.Delivered {
+    /// The new key that has come into use.
+    fileprivate var confirmed: String? { object["confirmed"] as? String }
 }

@@ -44,8 +44,8 @@ import Testing
             _ = server.url("whole\(number)", .serves(moved.file))
             return try device.file(try device.seal(moved.content))
         }
-        // What gets no turn in time is left out (Specification 14.3), and a busy machine has little time: so the pictures
-        // count in one of a few runs, and everything else in each.
+        // What gets no turn in time is left out (Specification 14.3), and a busy machine has little time: so the
+        // pictures count in one of a few runs, and everything else in each.
         var pictures = 0
         for attempt in 1...8 where pictures <= 64 {
             pictures = try pictureCount(files, whole: content, state: "State\(attempt)")

@@ -11,7 +11,7 @@ import Testing
 
     private func answer(_ number: Int, call: Int = 1, body: String = "b") -> ExtensionReport {
         let content = ShownNotification(WireNotification(["aps": ["alert": body]]).content)
-        return .answer(ExtensionAnswer(number: number, content: content, callNumber: call, memoryByteCount: 7))
+        return .answer(number: number, content: content, callNumber: call, memoryByteCount: 7)
     }
 
     @Test("the first request's time counts from the process's start, a later one's from its call") func deadlines() {

@@ -8,19 +8,79 @@ import Testing
 
 @testable import PushSimulator
 
+/// Runs a built extension on a device of its own, without a command line in between.
+struct ExtensionRuns {
+    let folder: TemporaryFolder
+    let session: ExtensionSession
+
+    /// The extension that does what the alert's body tells it.
+    init(_ rules: ExtensionRules = ExtensionRules()) throws {
+        folder = try TemporaryFolder()
+        session = ExtensionSession(
+            ExtensionProgram(Program("misbehaving-extension").executable),
+            on: SimulatedDevice(container: folder.appending("State")), nil, rules: rules)
+    }
+
+    /// The simulator's own extension, on a phone with this device's keys.
+    init(opening device: Device) throws {
+        folder = try TemporaryFolder(inMemory: true)
+        let standard = StandardConfiguration(
+            topic: Device.topic.description, senders: [device.sender.sender.description], safeDefault: "default",
+            allowsAnonymous: false)
+        session = ExtensionSession(
+            ExtensionProgram(Program("device-simulator").executable, arguments: ["host-extension"]),
+            on: try device.phone(in: folder.appending("State")), standard, rules: ExtensionRules())
+    }
+
+    func run(_ body: String, identifier: String = "a") throws -> ExtensionResult {
+        try session.run(identifier: identifier, payload: try payload(body))
+    }
+
+    /// All at once; the results in the order of the bodies.
+    func runAll(_ bodies: [String]) throws -> [ExtensionResult] {
+        let payloads = try bodies.map { try payload($0) }
+        let results = Collected<(Int, ExtensionResult)>()
+        let threads = payloads.indices.map { index in
+            let isDone = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                if let result = try? session.run(identifier: bodies[index], payload: payloads[index]) {
+                    results.add((index, result))
+                }
+                isDone.signal()
+            }
+            return isDone
+        }
+        for thread in threads { thread.wait() }
+        return results.all.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    private func payload(_ body: String) throws -> Data {
+        try JSONSerialization.data(withJSONObject: ["aps": ["alert": body, "mutable-content": 1] as [String: Any]])
+    }
+
+    /// Where the descriptors of the extension's process lead.
+    func descriptors() throws -> [String] {
+        let folder = "/proc/\(try #require(session.processIdentifier))/fd"
+        return try FileManager.default.contentsOfDirectory(atPath: folder).map {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) ?? ""
+        }
+    }
+}
+
+extension ExtensionResult {
+    var body: String? { if case .returned(let content) = ending { content.body } else { nil } }
+}
+
 @Suite("One process for many notifications", .serialized, .blocking) struct ProcessReuseTests {
-    @Test("a process serves one notification after the other") func reuse() throws {
+    @Test("a process serves one notification after the other, and several at the same time, each with its own answer")
+    func reuse() throws {
         let runs = try ExtensionRuns()
         let answers = try (0..<5).map { _ in try #require(try runs.run("process").body).split(separator: " ") }
         #expect(Set(answers.map { $0[0] }).count == 1)
         #expect(answers.map { $0[1] } == ["1", "2", "3", "4", "5"])
-    }
-
-    @Test("several at once are in one process at the same time, and each gets its own answer") func parallel() throws {
-        let runs = try ExtensionRuns()
-        let results = try runs.runAll(Array(repeating: "meet 8", count: 8))
-        #expect(results.count == 8)
-        #expect(Set(results.map { $0.body }).count == 1)
+        let meeting = try runs.runAll(Array(repeating: "meet 8", count: 8))
+        #expect(meeting.count == 8)
+        #expect(Set(meeting.map { $0.body }).count == 1)
         let bodies = (0..<40).map { "echo \($0)" }
         #expect(try runs.runAll(bodies).map { $0.body } == bodies)
     }
@@ -53,7 +113,7 @@ import Testing
     @Test("a process without work is ended after a while") func idle() async throws {
         var rules = ExtensionRules()
         rules.idleTime = .milliseconds(50)
-        let runs = try ExtensionRuns("misbehaving-extension", rules)
+        let runs = try ExtensionRuns(rules)
         let process = try process(of: runs)
         try await eventually("it is gone") { kill(process, 0) != 0 }
         #expect(try runs.run("process").body?.hasSuffix(" 1") == true)
@@ -77,56 +137,43 @@ import Testing
     @Test("a thousand sealed notifications through one process: its memory is flat, and no descriptor is leaked")
     func thousand() throws {
         let device = try Device()
-        let folder = try TemporaryFolder(inMemory: true)
-        let simulated = try device.phone(in: folder.appending("State"))
-        let rules = ExtensionRules()
-        let standard = StandardConfiguration(
-            topic: Device.topic.description, senders: [device.sender.sender.description], safeDefault: "default",
-            allowsAnonymous: false)
-        let program = ExtensionProgram(Program("device-simulator").executable, arguments: ["host-extension"])
-        let session = ExtensionSession(
-            program, setting: ExtensionSetting(device: simulated, standard: standard), rules: rules)
+        let runs = try ExtensionRuns(opening: device)
         var memory: [Int] = []
         var descriptorCounts: [Int] = []
         for number in 0..<1_000 {
             let payload = try device.seal(Content(title: "Nina", body: "\(number)"))
-            let result = try session.run(identifier: "\(number)", payload: Data(payload.json))
+            let result = try runs.session.run(identifier: "\(number)", payload: Data(payload.json))
             #expect(result.body == "\(number)")
-            memory.append(result.peakMemoryByteCount)
-            descriptorCounts.append(try descriptors(of: #require(session.processIdentifier)))
+            memory.append(try #require(result.peakMemoryByteCount))
+            descriptorCounts.append(try runs.descriptors().count)
         }
         let isFlat = memory[999] < memory[99] + 1 << 20 && memory[999] < 12 << 20
         #expect(isFlat || !ProcessMemory.isMeaningful, "\(memory[99]), \(memory[999])")
         #expect(descriptorCounts[999] <= descriptorCounts[99])
         #expect(descriptorCounts[999] < 20)
-        #expect(session.end().isEmpty)
+        #expect(runs.session.end().isEmpty)
     }
 
     @Test("an extension's process gets none of the simulator's descriptors, marked for that or not")
     func isolation() throws {
-        let ends = try #require(ChildPipe())
-        // Not marked.
-        let inherited = dup(ends.readEnd)
-        defer { for end in [inherited, ends.readEnd, ends.writeEnd] { close(end) } }
         let runs = try ExtensionRuns()
+        let file = try runs.folder.write("", to: "own")
+        // Not marked as one to be closed.
+        let own = open(file, O_RDONLY)
+        defer { close(own) }
         #expect(try runs.run("process").body != nil)
-        let process = try #require(runs.session.processIdentifier)
-        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(inherited)")
-        let theirs = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").compactMap {
-            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)")
-        }
+        let theirs = try runs.descriptors()
         #expect(theirs.count >= 3)
-        #expect(!theirs.contains(own))
+        #expect(!theirs.contains(file))
     }
 
     @Test("an extension that leaks is seen to") func leaking() throws {
         let runs = try ExtensionRuns()
-        let first = try runs.run("leak")
-        let count = try descriptors(of: #require(runs.session.processIdentifier))
+        let first = try #require(try runs.run("leak").peakMemoryByteCount)
+        let count = try runs.descriptors().count
         for _ in 0..<99 { #expect(try runs.run("leak").body != nil) }
-        let last = try runs.run("leak")
-        #expect(last.peakMemoryByteCount > first.peakMemoryByteCount + 1 << 20)
-        #expect(try descriptors(of: #require(runs.session.processIdentifier)) >= count + 100)
+        #expect(try #require(try runs.run("leak").peakMemoryByteCount) > first + 1 << 20)
+        #expect(try runs.descriptors().count >= count + 100)
     }
 
     @Test("the simulator itself keeps no descriptor of a process that has ended") func ownDescriptors() throws {
@@ -145,9 +192,5 @@ import Testing
     private func process(of runs: ExtensionRuns) throws -> pid_t {
         let answer = try #require(try runs.run("process").body)
         return try #require(answer.split(separator: " ").first.flatMap { pid_t($0) })
-    }
-
-    private func descriptors(of process: pid_t) throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
     }
 }

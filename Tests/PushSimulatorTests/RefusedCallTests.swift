@@ -13,16 +13,31 @@ import Testing
 
     private var ledger: URL { device.folder.appending("State/SealedPush/ledger") }
 
-    /// Delivers while `strace` refuses calls, and checks that it did.
-    private func deliver(_ file: String, _ more: [String] = [], refusing: [String]) throws -> [String: Any] {
+    /// Delivers, with what strace(1) does and writes down meanwhile.
+    private func trace(_ options: [String], _ file: String, _ more: [String] = []) throws -> (Program.Result, String) {
         let log = device.folder.appending("trace")
         let result = try Program(at: "/usr/bin/strace").run(
-            ["-f", "-qq", "-o", log.path, "-E", "ASAN_OPTIONS=detect_leaks=0"] + refusing
+            ["-f", "-qq", "-o", log.path, "-E", "ASAN_OPTIONS=detect_leaks=0"] + options
                 + [Program("device-simulator").executable.path] + device.arguments(file, more))
         #expect(result.status == 0, "\(result.errors)")
-        #expect(try Checkout.text(log).contains("(INJECTED)"))
-        return try #require(result.objects.first)
+        return (result, try Checkout.text(log))
     }
+
+    /// Delivers while calls are refused, and checks that some were.
+    private func deliver(_ file: String, _ more: [String] = [], refusing: [String]) throws -> Device.Delivered {
+        let (result, log) = try trace(refusing, file, more)
+        #expect(log.contains("(INJECTED)"))
+        return Device.Delivered(object: try #require(result.objects.first))
+    }
+
+    /// What is done to the ledger's files, in order.
+    private func calls(_ file: String, _ more: [String] = []) throws -> [Substring] {
+        try trace(["-y", "-e", "trace=fsync,link,unlink,rename"], file, more).1.split(separator: "\n").filter {
+            $0.contains(ledger.path)
+        }
+    }
+
+    private func isSync(_ call: Substring) -> Bool { call.contains("fsync(") && call.contains("/ledger>") }
 
     private func names() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: ledger.path).sorted()
@@ -40,7 +55,7 @@ import Testing
         let path = ledger.appending(path: known).path
         let calls = name == "origin." ? "newfstatat" : "openat"
         let refused = try deliver(file, refusing: ["-P", path, "-e", "inject=\(calls):error=\(code)"])
-        #expect(refused["reason"] as? String == "ledger-unavailable")
+        #expect(refused.reason == "ledger-unavailable")
         #expect(try names() == before)
         #expect(try device.deliver(file).outcome == "opened")
     }
@@ -51,22 +66,19 @@ import Testing
         #expect(try device.deliver(file, ["--identifier", "A"]).outcome == "opened")
         let refusing = ["-e", "inject=fsync,link,linkat,rename,renameat2,mkdir:error=\(code)"]
         let again = try deliver(file, ["--identifier", "A"], refusing: refusing)
-        #expect(again["outcome"] as? String == "opened", "\(again)")
-        #expect(try deliver(file, ["--identifier", "B"], refusing: refusing)["reason"] as? String == "replayed")
+        #expect(again.outcome == "opened", "\(again)")
+        #expect(try deliver(file, ["--identifier", "B"], refusing: refusing).reason == "replayed")
         let new = try device.file(try device.seal())
-        #expect(try deliver(new, refusing: refusing)["reason"] as? String == "ledger-unavailable")
+        #expect(try deliver(new, refusing: refusing).reason == "ledger-unavailable")
         #expect(try device.deliver(new).outcome == "opened")
     }
 
     @Test("what a process that was killed has made, and perhaps not synced, is synced by the next one that finds it")
     func foundIsSynced() throws {
         func syncs(_ file: String, of folder: String) throws -> Bool {
-            let log = device.folder.appending("trace")
-            let result = try Program(at: "/usr/bin/strace").run(
-                ["-f", "-qq", "-y", "-e", "trace=fsync", "-o", log.path, "-E", "ASAN_OPTIONS=detect_leaks=0"]
-                    + [Program("device-simulator").executable.path] + device.arguments(file, ["--identifier", "A"]))
-            #expect(result.status == 0 && result.objects.first?["outcome"] as? String == "opened", "\(result.errors)")
-            return try Checkout.text(log).contains("/ledger\(folder)>)")
+            let (result, log) = try trace(["-y", "-e", "trace=fsync"], file, ["--identifier", "A"])
+            #expect(result.objects.first?["outcome"] as? String == "opened", "\(result.errors)")
+            return log.contains("/ledger\(folder)>)")
         }
         let file = try device.file(try device.seal())
         #expect(try device.deliver(file, ["--identifier", "A"]).outcome == "opened")
@@ -79,23 +91,11 @@ import Testing
         #expect(try syncs(file, of: ""), "the folder")
     }
 
-    /// What is done to the ledger's files, in order.
-    private func calls(_ arguments: [String]) throws -> [Substring] {
-        let log = device.folder.appending("trace")
-        let result = try Program(at: "/usr/bin/strace").run(
-            ["-f", "-qq", "-y", "-e", "trace=fsync,link,unlink,rename", "-o", log.path]
-                + ["-E", "ASAN_OPTIONS=detect_leaks=0", Program("device-simulator").executable.path] + arguments)
-        #expect(result.status == 0, "\(result.errors)")
-        return try Checkout.text(log).split(separator: "\n").filter { $0.contains(ledger.path) }
-    }
-
-    private func isSync(_ call: Substring) -> Bool { call.contains("fsync(") && call.contains("/ledger>") }
-
     @Test("a ledger that was begun outlasts the power") func beginningLasts() throws {
         let file = try device.file(try device.seal())
         #expect(try device.deliver(file).outcome == "opened")
         try FileManager.default.removeItem(at: ledger.appending(path: "origin.text"))
-        let calls = try calls(device.arguments(file))
+        let calls = try calls(file)
         let renaming = try #require(calls.firstIndex { $0.contains("rename(") && $0.contains("/origin.text") })
         #expect(calls[renaming...].contains(where: isSync), "\(calls)")
     }
@@ -109,7 +109,7 @@ import Testing
         for name in ["rotate"] + (now...now + 600).map({ "floor.\($0)" }) {
             #expect(FileManager.default.createFile(atPath: ledger.appending(path: name).path, contents: nil))
         }
-        let calls = try calls(device.arguments(file))
+        let calls = try calls(file)
         let removal = try #require(calls.firstIndex { $0.contains("unlink(") && $0.contains("/floor.") })
         #expect(calls[..<removal].contains(where: isSync), "\(calls[...removal])")
     }
@@ -124,7 +124,7 @@ import Testing
         #expect(FileManager.default.createFile(atPath: ledger.appending(path: "floor.\(sent)").path, contents: nil))
         // One of 32 deliveries purges.
         for _ in 0..<100 {
-            let calls = try calls(device.arguments(file, Array(repeating: file, count: 50)))
+            let calls = try calls(file, Array(repeating: file, count: 50))
             guard let removal = calls.firstIndex(where: { $0.contains("unlink(") && $0.contains(entry) }) else {
                 continue
             }
@@ -138,7 +138,7 @@ import Testing
     func noLinks(code: String) throws {
         let file = try device.file(try device.seal())
         let noLinks = ["-e", "inject=link,linkat:error=\(code)"]
-        #expect(try deliver(file, refusing: noLinks)["outcome"] as? String == "opened")
+        #expect(try deliver(file, refusing: noLinks).outcome == "opened")
         #expect(try device.deliver(file).reason == "replayed")
         #expect(try names().allSatisfy { !$0.contains("tmp.") })
     }

@@ -84,13 +84,10 @@ struct RunCommand: ParsableCommand {
 private final class RunningDevice: Sendable {
     let name: String
     private let owned: OwnedDevice
-    private let host: Host
+    private let delivery: PushDelivery
+    /// Whether its app uses a new key as soon as a message has opened under it.
+    private let confirms: Bool
     private let identifiers = Locked<[String]>([])
-
-    private enum Host {
-        case process(PushDelivery)
-        case inside(InProcessExtension)
-    }
 
     /// - Parameter number: of one of many phones in this process.
     init(_ command: RunCommand, number: Int? = nil) throws {
@@ -105,15 +102,16 @@ private final class RunningDevice: Sendable {
         }
         name = options.device.description
         owned = try OwnedDevice(options, container: container)
+        confirms = number == nil
         guard number != nil else {
-            host = .process(command.extensionOptions.delivery(to: owned, topic: options.topic))
+            delivery = command.extensionOptions.delivery(to: owned, topic: options.topic)
             return
         }
         let standard = command.extensionOptions.standard(owned, topic: options.topic)
-        guard let inside = InProcessExtension(standard, on: owned.phone) else {
+        guard let inside = PushDelivery(inThisProcess: standard, device: owned.phone) else {
             throw Failure.usage("the phone's configuration is not usable")
         }
-        host = .inside(inside)
+        delivery = inside
     }
 
     /// Runs a notification through the extension, acts as the app where a new key has come into use, and acknowledges only
@@ -122,7 +120,7 @@ private final class RunningDevice: Sendable {
         owned.bringNewKeys()
         let notification = arrival.notification
         let push = deliver(notification)
-        if case .process = host { _ = owned.confirm() }
+        if confirms { _ = owned.confirm() }
         let isReplacement = push.shown != nil && remember(notification.identifier)
         screen.show(name, notification, push, replaced: isReplacement)
         arrival.acknowledge(showing: push)
@@ -131,11 +129,8 @@ private final class RunningDevice: Sendable {
     private func deliver(_ notification: APNsNotification) -> DeliveredPush {
         do {
             let push = try PushFile(parsing: notification.payload)
-            let (identifier, type) = (notification.identifier, notification.pushType.rawValue)
-            switch host {
-            case .process(let delivery): return try delivery.deliver(push, identifier: identifier, pushType: type)
-            case .inside(let inside): return inside.deliver(push, identifier: identifier, pushType: type)
-            }
+            return try delivery.deliver(
+                push, identifier: notification.identifier, pushType: notification.pushType.rawValue)
         } catch { return DeliveredPush(notShownBecause: "\(error)") }
     }
 
@@ -147,10 +142,10 @@ private final class RunningDevice: Sendable {
             known.append(identifier)
             return (place != nil, known.count > DeviceScreen.maximumCount ? known.removeFirst() : nil)
         }
-        if let removed, case .process(let delivery) = host { delivery.forget(removed) }
+        if let removed { delivery.forget(removed) }
         return isKnown
     }
 
     /// Ends the extension's process. Returns what it did wrong after its answers.
-    func end() -> [String] { if case .process(let delivery) = host { delivery.end() } else { [] } }
+    func end() -> [String] { delivery.end() }
 }

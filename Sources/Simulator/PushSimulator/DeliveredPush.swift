@@ -54,10 +54,8 @@ package struct DeliveredPush: Sendable {
         ring = lightsScreen ? shown.ring : nil
     }
 
-    /// Nothing is shown; a badge or a sound may come without a text all the same.
-    package init(notShownBecause note: String) { self.init(notShownBecause: note, silent: nil) }
-
-    init(notShownBecause note: String, silent: ShownNotification?) {
+    /// Nothing is shown; the badge or the sound of a silent push may come without a text all the same.
+    package init(notShownBecause note: String, silent: ShownNotification? = nil) {
         outcome = .notShown
         shown = nil
         reason = nil
@@ -68,27 +66,14 @@ package struct DeliveredPush: Sendable {
     }
 
     /// What an extension has returned, once its attachments were looked at and taken.
-    init(showing returned: ShownNotification, attachments: AttachmentStore, identifier: String) {
-        var content = returned
-        let files = attachments.take(returned.attachments, for: identifier)
-        content.attachments = files.kept
-        self.init(showing: content)
-        remarks = files.remarks
-    }
-
-    private init(showing content: ShownNotification) {
+    init(showing content: ShownNotification, remarks: [String]) {
         let members = content.sealedPush
         switch members?["outcome"] as? String {
         case "opened": self.init(outcome: .opened, shown: content)
         case "safe-default": self.init(outcome: .safeDefault, shown: content, reason: members?["reason"] as? String)
         default: self.init(outcome: .modified, shown: content)
         }
-    }
-}
-
-extension ShownNotification {
-    fileprivate var ring: DeliveredPush.Ring? {
-        sound.map { DeliveredPush.Ring(sound: $0, isCritical: isSoundCritical) }
+        self.remarks = remarks
     }
 }
 
@@ -96,9 +81,7 @@ extension DeliveredPush {
     /// One object for `--json`: absent values are null.
     package func jsonObject(file: String, identifier: String) -> [String: Any] {
         func text(_ value: String?) -> Any { value.flatMap { $0.isEmpty ? nil : $0 } ?? NSNull() }
-        let milliseconds = elapsed.map {
-            $0.components.seconds * 1_000 + $0.components.attoseconds / 1_000_000_000_000_000
-        }
+        let milliseconds = elapsed.map { Int($0 / .milliseconds(1)) }
         var object: [String: Any] = [
             "file": file, "identifier": identifier, "outcome": outcome.rawValue, "reason": reason ?? NSNull(),
             "note": note ?? NSNull(), "remarks": remarks, "title": text(shown?.title),
@@ -116,11 +99,15 @@ extension DeliveredPush {
 }
 
 extension ShownNotification {
+    fileprivate var ring: DeliveredPush.Ring? {
+        sound.map { DeliveredPush.Ring(sound: $0, isCritical: isSoundCritical) }
+    }
+
     /// The user info, read.
     var userInfoObject: [String: Any] { (try? JSONSerialization.jsonObject(with: userInfo)) as? [String: Any] ?? [:] }
 
     /// What the service module says about it.
-    var sealedPush: [String: Any]? {
+    fileprivate var sealedPush: [String: Any]? {
         // Specification 6.7: with anything beside it, the claim is the wire's own.
         let userInfo = userInfoObject
         return userInfo.count == 1 ? userInfo["sealed-push"] as? [String: Any] : nil

@@ -3,14 +3,18 @@ internal import PushCore
 internal import PushService
 internal import SealedPush
 
-/// Delivers pushes to one simulated device as iOS does: decides whether the extension wakes, runs it, shows what comes of
-/// it.
+/// Delivers pushes to one simulated device as iOS does: decides whether the extension wakes, runs it, shows what comes
+/// of it.
 package struct PushDelivery: Sendable {
     private let device: SimulatedDevice
-    private let program: ExtensionProgram
-    private let session: ExtensionSession
+    private let host: Host
     private let attachments: AttachmentStore
     private let rules: ExtensionRules
+
+    private enum Host {
+        case process(ExtensionProgram, ExtensionSession)
+        case thisProcess(InProcessExtension)
+    }
 
     /// - Parameter standard: what the simulator's own extension is configured with; an app's has its own configuration.
     package init(
@@ -18,16 +22,25 @@ package struct PushDelivery: Sendable {
         rules: ExtensionRules = ExtensionRules()
     ) {
         self.device = device
-        self.program = program
         self.rules = rules
-        session = ExtensionSession(
-            program, setting: ExtensionSetting(device: device, standard: standard, memoryLimit: rules.memoryLimit),
-            rules: rules)
-        attachments = AttachmentStore(of: device, bundle: program.bundle)
+        host = .process(program, ExtensionSession(program, on: device, standard, rules: rules))
+        attachments = AttachmentStore(
+            container: device.container, temporary: device.temporaryFolder, bundle: program.bundle)
     }
 
-    /// Makes the container of a new device, as an app does when it is first started: with a ledger whose floor lies just
-    /// before its first key. A container that exists is left as it is.
+    /// Runs the simulator's own extension in this very process, for many devices at once: without a memory limit.
+    ///
+    /// Nil where the configuration is not usable.
+    package init?(inThisProcess standard: StandardConfiguration, device: SimulatedDevice) {
+        guard let configuration = standard.configuration(container: device.container) else { return nil }
+        self.device = device
+        rules = ExtensionRules()
+        host = .thisProcess(InProcessExtension(configuration, on: device))
+        attachments = AttachmentStore(container: device.container, temporary: device.temporaryFolder, bundle: nil)
+    }
+
+    /// Makes the container of a new device, as an app does when it is first started: with a ledger whose floor lies
+    /// just before its first key. A container that exists is left as it is.
     package static func prepareContainer(_ container: URL, keyCreated: Int64) throws {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: container.path(percentEncoded: false), isDirectory: &isFolder) {
@@ -55,16 +68,19 @@ package struct PushDelivery: Sendable {
     ///   - pushType: what `apns-push-type` says.
     package func deliver(
         _ push: PushFile, identifier: String, pushType: String = "alert"
-    ) throws(ExtensionProcessError) -> DeliveredPush {
+    ) throws(ChildProcess.NotRunnable) -> DeliveredPush {
         if let unchanged = push.shownUnchanged(pushType: pushType) {
             if unchanged.shown != nil { attachments.remove(identifier) }
             return unchanged
         }
-        let original = ShownNotification(WireNotification(push.payload).content)
         let log = ServiceLog(folder: device.container.appending(path: SharedContainer.subfolderName))
         let logged = log.byteCount
-        let result = try session.run(identifier: identifier, payload: push.json)
-        var delivered = delivered(result.ending, original: original, identifier: identifier)
+        let result =
+            switch host {
+            case .process(_, let session): try session.run(identifier: identifier, payload: push.json)
+            case .thisProcess(let inside): inside.run(push, identifier: identifier, timeLimit: rules.timeLimit)
+            }
+        var delivered = delivered(result.ending, of: push, identifier: identifier)
         delivered.elapsed = result.elapsed
         delivered.peakMemoryByteCount = result.peakMemoryByteCount
         delivered.remarks += result.remarks
@@ -74,31 +90,20 @@ package struct PushDelivery: Sendable {
         return delivered
     }
 
-    /// Ends the extension's process, once it has tidied up. Returns what it did wrong after its answers.
-    package func end() -> [String] { session.end() }
-
-    /// What a person sees who expands a notification that is shown.
-    package func expand(
-        _ shown: ShownNotification, identifier: String, at time: Date
-    ) throws(ExtensionProcessError) -> ShownExpansion {
-        try program.expand(ExpansionRequest(identifier: identifier, shown: shown, arrived: time), on: device)
-    }
-
-    /// Removes the files of a notification that is no longer on the screen.
-    package func forget(_ identifier: String) { attachments.remove(identifier) }
-
     private func delivered(
-        _ ending: ExtensionResult.Ending, original: ShownNotification, identifier: String
+        _ ending: ExtensionResult.Ending, of push: PushFile, identifier: String
     ) -> DeliveredPush {
         let note: String
         switch ending {
-        case .returned(let content) where content.hasText:
-            return DeliveredPush(showing: content, attachments: attachments, identifier: identifier)
+        case .returned(var content) where content.hasText:
+            let files = attachments.take(content.attachments, for: identifier)
+            content.attachments = files.kept
+            return DeliveredPush(showing: content, remarks: files.remarks)
         // Apple, `com.apple.developer.usernotifications.filtering`.
         case .returned(let content) where rules.hasFilteringEntitlement && content.isEmpty:
             return DeliveredPush(notShownBecause: "the extension has filtered it out")
         // Apple, `didReceive(_:withContentHandler:)`: without alert text the changes are ignored.
-        case .returned: note = "the extension returned no alert text"
+        case .returned, .expanded: note = "the extension returned no alert text"
         case .ended(let ending): note = "the extension ended without an answer (\(ending))"
         case .timedOut: note = "the extension did not finish in time"
         case .overMemory: note = "the extension used more than \(rules.memoryLimit >> 20) MB"
@@ -107,8 +112,22 @@ package struct PushDelivery: Sendable {
         // Seen by element-hq/element-x-ios: with the entitlement, a process that ends shows nothing.
         if case .ended = ending, rules.hasFilteringEntitlement { return DeliveredPush(notShownBecause: note) }
         attachments.remove(identifier)
-        return DeliveredPush(outcome: .original, shown: original, note: note)
+        return DeliveredPush(outcome: .original, shown: push.original, note: note)
     }
+
+    /// Ends the extension's process, once it has tidied up. Returns what it did wrong after its answers.
+    package func end() -> [String] { if case .process(_, let session) = host { session.end() } else { [] } }
+
+    /// What a person sees who expands a notification that is shown; nil where the extension has no process of its own.
+    package func expand(
+        _ shown: ShownNotification, identifier: String, at time: Date
+    ) throws(ChildProcess.NotRunnable) -> ShownExpansion? {
+        guard case .process(let program, _) = host else { return nil }
+        return try ExpansionRequest(identifier: identifier, shown: shown, arrived: time).run(program, on: device)
+    }
+
+    /// Removes the files of a notification that is no longer on the screen.
+    package func forget(_ identifier: String) { attachments.remove(identifier) }
 }
 
 extension FileLedger {

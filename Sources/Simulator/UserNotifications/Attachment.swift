@@ -9,49 +9,36 @@ public final class UNNotificationAttachment: NSObject, NSCopying {
     /// The file.
     public let url: URL
     /// The uniform type identifier of the file.
-    public var type: String { format.type }
-
-    /// The largest file the system takes for this type, in bytes.
-    package var maximumByteCount: Int { format.maximumByteCount }
+    public let type: String
     /// Whether, where and when the thumbnail is taken.
-    package let thumbnail: AttachmentThumbnail
-
-    private let format: AttachmentFormat
-
-    private init(_ identifier: String, _ url: URL, _ format: AttachmentFormat, _ thumbnail: AttachmentThumbnail) {
-        self.identifier = identifier
-        self.url = url
-        self.format = format
-        self.thumbnail = thumbnail
-    }
+    package let thumbnail: ThumbnailOptions
 
     /// Makes an attachment of a readable file; an empty identifier is replaced by a new one.
     ///
     /// Throws `UNError.attachmentInvalidURL` when the URL is not that of a readable regular file, and
     /// `UNError.attachmentUnrecognizedType` when neither the type hint nor the file's extension is accepted.
-    public convenience init(identifier: String, url: URL, options: [AnyHashable: Any]? = nil) throws {
+    public init(identifier: String, url: URL, options: [AnyHashable: Any]? = nil) throws {
         guard url.isReadableRegularFile else {
             throw UNError(.attachmentInvalidURL, userInfo: [NSLocalizedDescriptionKey: "Invalid attachment file URL"])
         }
-        guard let format = AttachmentFormat(of: url, options: options ?? [:]) else {
+        guard let type = url.attachmentType(hint: options?[UNNotificationAttachmentOptionsTypeHintKey]) else {
             throw UNError(
                 .attachmentUnrecognizedType, userInfo: [NSLocalizedDescriptionKey: "Unrecognized attachment file type"])
         }
-        self.init(
-            identifier.isEmpty ? UUID().uuidString : identifier, url, format,
-            AttachmentThumbnail(options: options ?? [:]))
+        self.identifier = identifier.isEmpty ? UUID().uuidString : identifier
+        self.url = url
+        self.type = type
+        thumbnail = ThumbnailOptions(options ?? [:])
     }
 
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? UNNotificationAttachment else { return false }
-        return identifier == other.identifier && url == other.url && format == other.format
-            && thumbnail == other.thumbnail
+        return identifier == other.identifier && url == other.url && type == other.type && thumbnail == other.thumbnail
     }
 
     public override var hash: Int { identifier.hashValue }
 
     public func copy(with zone: NSZone? = nil) -> Any { self }
-
 }
 
 extension URL {
@@ -62,7 +49,26 @@ extension URL {
         return attributes?[.type] as? FileAttributeType == .typeRegular
             && FileManager.default.isReadableFile(atPath: path)
     }
+
+    /// The type the hint names or else, without a hint, the one of the file's extension; nil if it is not accepted.
+    fileprivate func attachmentType(hint: Any?) -> String? {
+        guard let hint else {
+            let name = pathExtension.lowercased()
+            return acceptedTypes.first { $0.value.contains(name) }?.key
+        }
+        let type = (hint as? String) ?? (hint as? NSString).map(String.init(describing:))
+        return type.flatMap { acceptedTypes[$0] == nil ? nil : $0 }
+    }
 }
+
+/// The types of the files the system shows, with their extensions (Apple, UNNotificationAttachment: the table of
+/// types).
+private let acceptedTypes = [
+    "public.aiff-audio": ["aiff", "aif"], "com.microsoft.waveform-audio": ["wav", "wave"], "public.mp3": ["mp3"],
+    "public.mpeg-4-audio": ["m4a"], "public.jpeg": ["jpeg", "jpg", "jpe"], "com.compuserve.gif": ["gif"],
+    "public.png": ["png"], "public.mpeg": ["mpeg", "mpg"], "public.mpeg-2-video": ["m2v"], "public.mpeg-4": ["mp4"],
+    "public.avi": ["avi"],
+]
 
 /// Option: the file's uniform type identifier; without it the file's extension decides
 /// (Apple, UNNotificationAttachmentOptionsTypeHintKey).
@@ -85,62 +91,8 @@ public let UNNotificationAttachmentOptionsThumbnailClippingRectKey: String =
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let UNNotificationAttachmentOptionsThumbnailTimeKey: String = "UNNotificationAttachmentOptionsThumbnailTimeKey"
 
-/// A file format the system shows as an attachment (Apple, UNNotificationAttachment: the table of file types).
-package struct AttachmentFormat: Hashable {
-    /// The uniform type identifier.
-    package let type: String
-    /// The largest file the system takes; "MB" is read the strict way, as a million bytes.
-    package let maximumByteCount: Int
-    /// The extensions of files that get this format without a type hint.
-    let filenameExtensions: [String]
-    /// The one that a file of this format usually has.
-    package var filenameExtension: String { filenameExtensions.first ?? "" }
-
-    /// The format the type hint names or else, without a hint, the one of the file's extension.
-    init?(of url: URL, options: [AnyHashable: Any]) {
-        guard let hint = options[UNNotificationAttachmentOptionsTypeHintKey] else {
-            self.init(filenameExtension: url.pathExtension.lowercased())
-            return
-        }
-        guard let type = (hint as? String) ?? (hint as? NSString).map(String.init(describing:)) else { return nil }
-        self.init(type: type)
-    }
-
-    package init?(type: String) {
-        guard let format = Self.accepted.first(where: { $0.type == type }) else { return nil }
-        self = format
-    }
-
-    private init?(filenameExtension: String) {
-        guard let format = Self.accepted.first(where: { $0.filenameExtensions.contains(filenameExtension) }) else {
-            return nil
-        }
-        self = format
-    }
-
-    private init(_ type: String, _ filenameExtensions: [String], megabytes: Int) {
-        self.type = type
-        self.filenameExtensions = filenameExtensions
-        maximumByteCount = megabytes * 1_000_000
-    }
-
-    private static let accepted = [
-        AttachmentFormat("public.aiff-audio", ["aiff", "aif"], megabytes: 5),
-        AttachmentFormat("com.microsoft.waveform-audio", ["wav", "wave"], megabytes: 5),
-        AttachmentFormat("public.mp3", ["mp3"], megabytes: 5),
-        AttachmentFormat("public.mpeg-4-audio", ["m4a"], megabytes: 5),
-        AttachmentFormat("public.jpeg", ["jpeg", "jpg", "jpe"], megabytes: 10),
-        AttachmentFormat("com.compuserve.gif", ["gif"], megabytes: 10),
-        AttachmentFormat("public.png", ["png"], megabytes: 10),
-        AttachmentFormat("public.mpeg", ["mpeg", "mpg"], megabytes: 50),
-        AttachmentFormat("public.mpeg-2-video", ["m2v"], megabytes: 50),
-        AttachmentFormat("public.mpeg-4", ["mp4"], megabytes: 50),
-        AttachmentFormat("public.avi", ["avi"], megabytes: 50),
-    ]
-}
-
 /// What an attachment's options say about its thumbnail; an option of the wrong kind counts as absent.
-package struct AttachmentThumbnail: Equatable {
+package struct ThumbnailOptions: Codable, Equatable, Sendable {
     /// Whether no thumbnail is shown.
     package let isHidden: Bool
     /// The part of the image to show, in units of its width and height; nil for all of it.
@@ -148,7 +100,7 @@ package struct AttachmentThumbnail: Equatable {
     /// The frame number of an animated image, or the seconds into a movie.
     package let time: Double?
 
-    init(options: [AnyHashable: Any]) {
+    package init(_ options: [AnyHashable: Any] = [:]) {
         isHidden = Self.number(options[UNNotificationAttachmentOptionsThumbnailHiddenKey]) ?? 0 != 0
         let rect = options[UNNotificationAttachmentOptionsThumbnailClippingRectKey] as? [String: Any]
         clippingRect = rect.flatMap(Self.rect(in:))

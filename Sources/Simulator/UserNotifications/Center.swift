@@ -25,8 +25,8 @@ public final class UNUserNotificationCenter: NSObject {
     }
 }
 
-// Apple's calls. The `async` ones stay with their caller's actor, so that a center, which is not `Sendable`, can be used
-// from any.
+// Apple's calls. The `async` ones stay with their caller's actor, so that a center, which is not `Sendable`, can be
+// used from any.
 extension UNUserNotificationCenter {
     /// Asks the person to allow notifications.
     nonisolated(nonsending) public func requestAuthorization(

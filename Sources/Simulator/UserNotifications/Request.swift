@@ -28,15 +28,11 @@ public final class UNNotificationRequest: NSObject, NSCopying {
     /// What triggers the notification: `UNPushNotificationTrigger` for a remote one, nil for "now".
     public let trigger: UNNotificationTrigger?
 
-    private init(_ identifier: String, _ content: UNNotificationContent, _ trigger: UNNotificationTrigger?) {
+    /// Makes a request; later changes to `content` do not reach it.
+    public init(identifier: String, content: UNNotificationContent, trigger: UNNotificationTrigger?) {
         self.identifier = identifier
         self.content = content.snapshot()
         self.trigger = trigger
-    }
-
-    /// Makes a request; later changes to `content` do not reach it.
-    public convenience init(identifier: String, content: UNNotificationContent, trigger: UNNotificationTrigger?) {
-        self.init(identifier, content, trigger)
     }
 
     public override func isEqual(_ object: Any?) -> Bool {
@@ -47,7 +43,6 @@ public final class UNNotificationRequest: NSObject, NSCopying {
     public override var hash: Int { identifier.hashValue }
 
     public func copy(with zone: NSZone? = nil) -> Any { self }
-
 }
 
 /// What lets a notification appear (Apple, UNNotificationTrigger).

@@ -23,21 +23,18 @@ import Testing
         zip(color, other).allSatisfy { abs(Int($0) - Int($1)) < 40 }
     }
 
-    @Test("a thumbnail is the middle square of a picture") func square() throws {
+    @Test("a thumbnail is the middle square of a picture, made larger if that is tiny") func square() throws {
         // Red, blue, red, and wider than high.
         let picture = Raster(width: 800, height: 200, stripes: [Self.red, Self.blue, Self.blue, Self.red])
         let file = try #require(picture.png)
         let middle = try #require(try thumbnail(file))
         #expect((middle.width, middle.height) == (132, 132))
         for x in [4, 66, 127] { #expect(isNear(middle[x, 66], Self.blue)) }
+        let tiny = try #require(Raster(width: 1, height: 1, stripes: [Self.red]).png)
+        #expect(isNear(try #require(try thumbnail(tiny))[66, 66], Self.red))
     }
 
-    @Test("of a tiny picture is made larger") func tiny() throws {
-        let file = try #require(Raster(width: 1, height: 1, stripes: [Self.red]).png)
-        #expect(isNear(try #require(try thumbnail(file))[66, 66], Self.red))
-    }
-
-    @Test("of a PNG file is made from the picture's own chunks: no other, which may unpack to gigabytes, is looked at")
+    @Test("a thumbnail is made from the picture's own chunks: no other, which may unpack to gigabytes, is looked at")
     func otherChunks() throws {
         let plain = try #require(Raster(width: 40, height: 40, stripes: [Self.red]).png)
         let header = plain.prefix(33)
@@ -73,7 +70,7 @@ import Testing
         #expect(try thumbnail(try #require(PNGImage.file(huge))) == nil)
     }
 
-    @Test("of a damaged file traps never: cut anywhere, or with any byte changed") func damaged() throws {
+    @Test("a damaged picture never traps: cut anywhere, or with any byte changed") func damaged() throws {
         var random = SeededGenerator()
         let picture = Raster(width: 64, height: 48, stripes: (0..<64).map { _ in random.bytes(3) })
         let file = try #require(picture.png)

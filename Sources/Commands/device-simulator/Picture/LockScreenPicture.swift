@@ -106,7 +106,7 @@ struct Card {
         subtitle = PictureText.line(shown.subtitle)
         body = PictureText.lines(shown.body)
         // Apple, `UNNotificationContent.attachments`: the first one's thumbnail is shown.
-        attachment = shown.attachments.first.flatMap { $0.thumbnail.isHidden ? nil : Preview($0) }
+        attachment = shown.attachments.first.flatMap { $0.isThumbnailHidden ? nil : Preview($0) }
         self.number = number
         self.outcome = outcome
         self.belowCount = belowCount

@@ -14,17 +14,23 @@ package final class ChildProcess: Sendable {
         case signaled(Int32)
     }
 
-    package struct NotRunnable: Error { package let code: Int32 }
+    /// A program could not be started.
+    package struct NotRunnable: Error, CustomStringConvertible {
+        package let program: URL
+        /// Of errno(3).
+        let code: Int32
 
-    /// Starts a program with the given descriptors as its standard input, output and errors; those of the caller's own
-    /// that are marked close-on-exec stay with the caller.
+        package var description: String {
+            "\(program.path(percentEncoded: false)) can't be run: \(String(cString: strerror(code)))"
+        }
+    }
+
+    /// Starts a program with the given descriptors as its standard input, output and errors; it gets no others.
     ///
-    /// - Parameters:
-    ///   - environment: added to the caller's own.
-    ///   - isolated: whether it gets these three descriptors and no other, marked or not.
+    /// - Parameter environment: added to the caller's own.
     package init(
         _ program: URL, arguments: [String], input: Int32 = 0, output: Int32 = 1, errors: Int32 = 2,
-        environment: [String: String] = [:], isolated: Bool = false
+        environment: [String: String] = [:]
     ) throws(NotRunnable) {
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -37,7 +43,7 @@ package final class ChildProcess: Sendable {
         for (descriptor, standard) in zip([input, output, errors], Int32(0)...) where descriptor != standard {
             posix_spawn_file_actions_adddup2(&actions, descriptor, standard)
         }
-        if isolated { _ = Self.closeFrom?(&actions, 3) }
+        _ = Self.closeFrom?(&actions, 3)
         // What this process ignores, or its threads have blocked, the child does not have to.
         var pipeSignal = sigset_t()
         sigemptyset(&pipeSignal)
@@ -50,21 +56,13 @@ package final class ChildProcess: Sendable {
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
 
         let path = program.path(percentEncoded: false)
+        let settings = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         var words = ([path] + arguments).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
+        var variables = settings.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in words + variables { free(text) } }
         var identifier: pid_t = 0
-        var settings: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") }
-        let addedCount = settings.count
-        defer { for setting in settings[..<addedCount] { free(setting) } }
-        var inherited = environ
-        while let setting = inherited.pointee {
-            let name = String(cString: setting).prefix { $0 != "=" }
-            if environment[String(name)] == nil { settings.append(setting) }
-            inherited += 1
-        }
-        settings.append(nil)
-        let code = posix_spawn(&identifier, path, &actions, &attributes, &words, settings)
-        guard code == 0 else { throw NotRunnable(code: code) }
+        let code = posix_spawn(&identifier, path, &actions, &attributes, &words, &variables)
+        guard code == 0 else { throw NotRunnable(program: program, code: code) }
         self.identifier = identifier
     }
 
@@ -91,8 +89,8 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Ends it at once, and what it has started in its group, and collects it; what it has started also where it has ended by
-    /// itself, as long as it was not collected.
+    /// Ends it at once, and what it has started in its group, and collects it; what it has started also where it has
+    /// ended by itself, as long as it was not collected.
     package func kill() {
         // While it has not been collected, nobody else can have its number.
         ending.withLock { if $0 == nil { _ = Glibc.kill(-identifier, SIGKILL) } }
@@ -111,67 +109,35 @@ package final class ChildProcess: Sendable {
     }
 }
 
-/// A pipe whose two ends stay in this process unless they are given to a child.
-package struct ChildPipe {
-    package let readEnd: Int32
-    package let writeEnd: Int32
-
-    /// Nil where the system has no descriptors left.
-    package init?() {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
-        // Never one of the three standard ones, even where the caller has closed those.
-        let high = ends.map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
-        for end in ends { close(end) }
-        guard high.allSatisfy({ $0 >= 3 }) else { return nil }
-        readEnd = high[0]
-        writeEnd = high[1]
-    }
-}
-
-/// The ends that the simulator holds of an extension's pipes; nothing here waits but ``wait(milliseconds:forWriting:)``.
+/// The simulator's ends of a process's standard input and output; nothing here waits but
+/// ``wait(milliseconds:forWriting:)``.
 ///
-/// Used by one thread, but for ``wakeUp()``.
-final class ExtensionPipes: @unchecked Sendable {
-    // Safe: one thread uses all but the wake pipe's end for writing, which is closed under the lock.
+/// Used by one thread.
+final class ExtensionPipes {
     private var input: Int32
     private let output: Int32
-    private let wake: ChildPipe
-    private let isOpen = Locked(true)
     private var unread: [UInt8] = []
     private var buffer = [UInt8](repeating: 0, count: 65_536)
 
     /// No answer is longer: a payload of 4 KiB can't become more than this.
     private static let maximumLineByteCount = 1 << 20
 
-    init(input: Int32, output: Int32, wake: ChildPipe) {
+    init(input: Int32, output: Int32) {
         self.input = input
         self.output = output
-        self.wake = wake
-        for end in [input, output, wake.readEnd, wake.writeEnd] {
-            _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
-        }
+        for end in [input, output] { _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK) }
     }
 
-    /// Ends a wait; from any thread, at any time.
-    func wakeUp() {
-        isOpen.withLock { isOpen in
-            guard isOpen else { return }
-            var byte: UInt8 = 1
-            // A full pipe wakes as well as one byte more would.
-            _ = Glibc.write(wake.writeEnd, &byte, 1)
-        }
+    deinit {
+        closeInput()
+        close(output)
     }
 
-    /// Waits until there is something to read, room to write where that is asked for, or somebody wakes it up.
+    /// Waits until there is something to read, or room to write where that is asked for.
     func wait(milliseconds: Int32, forWriting: Bool) {
-        var ends = [
-            pollfd(fd: output, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0),
-        ]
+        var ends = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
         if forWriting, input >= 0 { ends.append(pollfd(fd: input, events: Int16(POLLOUT), revents: 0)) }
         _ = poll(&ends, nfds_t(ends.count), milliseconds)
-        if ends[1].revents != 0 { while Glibc.read(wake.readEnd, &buffer, buffer.count) > 0 {} }
     }
 
     /// Returns every whole line there is; false at the end, and where a line is too long.
@@ -197,19 +163,41 @@ final class ExtensionPipes: @unchecked Sendable {
         return errno == EAGAIN || errno == EINTR ? 0 : bytes.count
     }
 
-    /// The extension's input ends.
+    /// The process's input ends.
     func closeInput() {
-        if input >= 0 { Glibc.close(input) }
+        if input >= 0 { close(input) }
         input = -1
     }
+}
 
-    func close() {
-        closeInput()
-        Glibc.close(output)
-        isOpen.withLock { isOpen in
-            isOpen = false
-            Glibc.close(wake.readEnd)
-            Glibc.close(wake.writeEnd)
+extension ExtensionProgram {
+    /// Starts a process, with pipes at its input and output.
+    func start(on device: SimulatedDevice) throws(ChildProcess.NotRunnable) -> (ChildProcess, ExtensionPipes) {
+        // An extension that ends early must not end the simulator with it.
+        signal(SIGPIPE, SIG_IGN)
+        try? FileManager.default.createDirectory(at: device.temporaryFolder, withIntermediateDirectories: true)
+        guard let input = Self.pipe() else { throw ChildProcess.NotRunnable(program: file, code: errno) }
+        // Nobody here may hold the child's ends open, or no end would ever come.
+        defer { close(input.read) }
+        guard let output = Self.pipe() else {
+            let code = errno
+            close(input.write)
+            throw ChildProcess.NotRunnable(program: file, code: code)
         }
+        defer { close(output.write) }
+        let pipes = ExtensionPipes(input: input.write, output: output.read)
+        let process = try ChildProcess(
+            file, arguments: arguments, input: input.read, output: output.write, environment: device.processEnvironment)
+        return (process, pipes)
+    }
+
+    /// Two ends, never one of the three standard descriptors, even where the caller has closed those; nil where the
+    /// system has no descriptors left.
+    private static func pipe() -> (read: Int32, write: Int32)? {
+        var ends: [Int32] = [-1, -1]
+        guard Glibc.pipe(&ends) == 0 else { return nil }
+        let high = ends.map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
+        for end in ends { close(end) }
+        return high.allSatisfy { $0 >= 3 } ? (high[0], high[1]) : nil
     }
 }

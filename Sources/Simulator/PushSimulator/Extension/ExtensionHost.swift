@@ -60,13 +60,14 @@ public enum ExtensionHost {
             }
             switch command {
             case .begin(let given): setting = given
-            case .deliver(let request):
+            case .deliver(let number, let identifier, let payload):
                 guard let setting else { exit(65) }
                 let current = hosted ?? HostedExtension(makeExtension(setting), in: setting, reports)
                 hosted = current
-                current.deliver(request)
+                current.deliver(number, identifier, payload)
             case .expire: hosted?.expire()
-            case .expand(let request): reports.write(.expanded(request.expanded(by: views)))
+            case .expand(let request, let number):
+                reports.write(.expanded(number: number, view: request.expanded(by: views)))
             }
         }
         hosted?.finishTidying()
@@ -74,11 +75,11 @@ public enum ExtensionHost {
     }
 }
 
-/// One instance of an extension, for all requests of its process; each call comes on a thread of its own, so that one that
-/// hangs keeps no other from its time.
+/// One instance of an extension, for all requests of its process; each call comes on a thread of its own, so that one
+/// that hangs keeps no other from its time.
 ///
-/// Source: element-hq/element-x-ios, `NotificationServiceExtension.swift`: `didReceive` may be called for a second request
-/// while the first is under way, on another thread, on the same instance or not. The same is the harder case.
+/// Source: element-hq/element-x-ios, `NotificationServiceExtension.swift`: `didReceive` may be called for a second
+/// request while the first is under way, on another thread, on the same instance or not. The same is the harder case.
 private final class HostedExtension: @unchecked Sendable {
     // An extension class is not Sendable, and iOS calls it from any thread all the same: so does this.
     private let service: UNNotificationServiceExtension
@@ -90,11 +91,10 @@ private final class HostedExtension: @unchecked Sendable {
         if let sealed = service as? SealedNotificationService { sealed.environment = setting.environment }
     }
 
-    func deliver(_ request: ExtensionRequest) {
-        let payload = (try? PushFile(parsing: request.payload))?.payload ?? [:]
+    func deliver(_ number: Int, _ identifier: String, _ payload: Data) {
+        let payload = (try? PushFile(parsing: payload))?.payload ?? [:]
         let notification = UNNotificationRequest(
-            identifier: request.identifier, content: WireNotification(payload).content,
-            trigger: UNPushNotificationTrigger())
+            identifier: identifier, content: WireNotification(payload).content, trigger: UNPushNotificationTrigger())
         let calls = Locked((count: 0, hasReturned: false))
         // Nothing else touches it after it was handed over.
         nonisolated(unsafe) let handedOver = notification
@@ -106,16 +106,15 @@ private final class HostedExtension: @unchecked Sendable {
                 }
                 reports.write(
                     .answer(
-                        ExtensionAnswer(
-                            number: request.number, content: ShownNotification(content), callNumber: call.count,
-                            memoryByteCount: ProcessMemory.current)))
-                if call.hasReturned, call.count == 1 { settle(request.number) }
+                        number: number, content: ShownNotification(content), callNumber: call.count,
+                        memoryByteCount: ProcessMemory.current))
+                if call.hasReturned, call.count == 1 { settle(number) }
             }
             let call = calls.withLock { calls in
                 calls.hasReturned = true
                 return calls
             }
-            if call.count > 0 { settle(request.number) }
+            if call.count > 0 { settle(number) }
         }
     }
 
@@ -161,8 +160,37 @@ extension ExtensionSetting {
     }
 }
 
+/// The simulator's own extension in this very process: the service module's own opening, ledger included, without a
+/// process for each device. For tests with many devices; no memory limit, and a crash would be everyone's.
+final class InProcessExtension: @unchecked Sendable {
+    // An extension class is not Sendable, and iOS calls it from any thread all the same: so does this.
+    private let service: SealedNotificationService
+
+    init(_ configuration: ServiceConfiguration, on device: SimulatedDevice) {
+        service = StandardService(configuration)
+        service.environment = device.environment()
+    }
+
+    /// Waits until the handler was called, or time is up.
+    func run(_ push: PushFile, identifier: String, timeLimit: Duration) -> ExtensionResult {
+        let start = ContinuousClock.now
+        let ticket = ExtensionTicket()
+        let request = UNNotificationRequest(
+            identifier: identifier, content: WireNotification(push.payload).content,
+            trigger: UNPushNotificationTrigger())
+        service.didReceive(request) { content in
+            ticket.complete(
+                ExtensionResult(ending: .returned(ShownNotification(content)), elapsed: ContinuousClock.now - start))
+        }
+        if let result = ticket.wait(for: timeLimit) { return result }
+        service.serviceExtensionTimeWillExpire()
+        return ticket.wait(for: ExtensionRules.grace)
+            ?? ExtensionResult(ending: .timedOut, elapsed: ContinuousClock.now - start)
+    }
+}
+
 /// The extension of an app that has nothing of its own to add.
-final class StandardService: SealedNotificationService {
+private final class StandardService: SealedNotificationService {
     private let fixed: ServiceConfiguration
 
     init(_ configuration: ServiceConfiguration) { fixed = configuration }
@@ -188,11 +216,12 @@ extension StandardConfiguration {
 enum ExtensionCommand: Codable {
     /// First of all: where it is.
     case begin(ExtensionSetting)
-    case deliver(ExtensionRequest)
+    /// One notification to be worked on: its payload's JSON. The number is that of this process's requests.
+    case deliver(number: Int, identifier: String, payload: Data)
     /// The system's time is up.
     case expire
-    /// Of a content extension's process, the only one.
-    case expand(ExpansionRequest)
+    /// Of a content extension's process, the only request.
+    case expand(ExpansionRequest, number: Int)
 }
 
 /// What holds for all requests of a process.
@@ -204,33 +233,14 @@ struct ExtensionSetting: Codable, Sendable {
     var memoryLimit: Int?
 }
 
-/// One notification to be worked on.
-struct ExtensionRequest: Codable, Sendable {
-    /// Of this process's requests; every answer carries it.
-    var number: Int
-    /// What `UNNotificationRequest.identifier` is.
-    var identifier: String
-    /// The payload's JSON.
-    var payload: Data
-}
-
 /// What an extension's process tells the simulator: one JSON object a line, on what was its standard output.
 enum ExtensionReport: Codable {
-    case answer(ExtensionAnswer)
+    /// What the content handler was called with, the process's own memory at that moment, and which call it was: a
+    /// second one is the extension's mistake.
+    case answer(number: Int, content: ShownNotification, callNumber: Int, memoryByteCount: Int)
     /// The handler was called, `didReceive` has returned, and nothing is left to be tidied up.
     case settled(number: Int)
-    case expanded(ShownExpansion)
-}
-
-struct ExtensionAnswer: Codable, Sendable {
-    /// The request's.
-    var number: Int
-    /// What the content handler was called with.
-    var content: ShownNotification
-    /// 1 for the first call of the handler; a second one is the extension's mistake.
-    var callNumber: Int
-    /// The process's own memory at that moment: anonymous and resident.
-    var memoryByteCount: Int
+    case expanded(number: Int, view: ShownExpansion)
 }
 
 /// The configuration of the extension that the simulator brings along.

@@ -4,13 +4,14 @@ package import Foundation
 package struct ExtensionRules: Sendable {
     /// From the process's start for its first request, from the call for later ones.
     ///
-    /// Sources: Apple, `didReceive(_:withContentHandler:)`: no more than 30 seconds. Apple's forum, thread 807554: a process
-    /// is killed because it "used its runtime in starting up". For a process that runs already there is no start to count.
+    /// Sources: Apple, `didReceive(_:withContentHandler:)`: no more than 30 seconds. Apple's forum, thread 807554: a
+    /// process is killed because it "used its runtime in starting up". For a process that runs already there is no
+    /// start to count.
     package var timeLimit: Duration
     /// Of the extension's own memory, in bytes: anonymous and resident.
     ///
-    /// Apple does not print it. Crash reports of several apps name 24 MB (nextcloud/talk-ios 1223), older devices had 12
-    /// (vector-im/element-ios 3868).
+    /// Apple does not print it. Crash reports of several apps name 24 MB (nextcloud/talk-ios 1223), older devices had
+    /// 12 (vector-im/element-ios 3868).
     package var memoryLimit: Int
     /// Whether the app has `com.apple.developer.usernotifications.filtering`: then an empty content shows nothing.
     package var hasFilteringEntitlement: Bool
@@ -30,7 +31,8 @@ package struct ExtensionRules: Sendable {
         self.killsAtStart = killsAtStart
     }
 
-    /// How long an extension has, after it was told that its time is up, before it is killed. What iOS gives is not known.
+    /// How long an extension has, after it was told that its time is up, before it is killed. What iOS gives is not
+    /// known.
     package static let grace = Duration.seconds(1)
     /// How long a process is waited for that is tidying up after its answer.
     static let tidyTime = Duration.milliseconds(500)
@@ -50,29 +52,20 @@ package struct ExtensionProgram: Sendable {
     var bundle: URL { file.deletingLastPathComponent() }
 }
 
-/// Why an extension's program could not be started.
-package enum ExtensionProcessError: Error, Sendable, CustomStringConvertible {
-    case notRunnable(URL)
-
-    package var description: String {
-        switch self {
-        case .notRunnable(let program): "\(program.path(percentEncoded: false)) can't be run as an extension"
-        }
-    }
-}
-
 /// What became of one request.
 struct ExtensionResult: Sendable {
     var ending: Ending
     /// Until the answer, or until there would be none.
     var elapsed: Duration
-    /// The process's own memory at its highest during this request, in bytes.
-    var peakMemoryByteCount: Int
+    /// The process's own memory at its highest during this request, in bytes; nil where it is not its own process.
+    var peakMemoryByteCount: Int?
     /// What else the extension did wrong.
     var remarks: [String] = []
 
     enum Ending: Equatable, Sendable {
         case returned(ShownNotification)
+        /// A content extension's view.
+        case expanded(ShownExpansion)
         /// The process ended, by itself or by a signal, before the handler was called: how, in words.
         case ended(String)
         /// The handler was not called in time; the process was killed.

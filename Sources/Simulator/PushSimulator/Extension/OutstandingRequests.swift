@@ -1,7 +1,8 @@
 internal import Dispatch
 internal import PushCore
 
-/// The requests that one process works on: whose time is up, who has answered, and what was called too often or too late.
+/// The requests that one process works on: whose time is up, who has answered, and what was called too often or too
+/// late.
 ///
 /// Knows neither process nor clock: both come in.
 struct OutstandingRequests {
@@ -42,33 +43,28 @@ struct OutstandingRequests {
 
     mutating func receive(_ report: ExtensionReport, at now: ContinuousClock.Instant) {
         switch report {
-        case .answer(let answer): receive(answer, at: now)
+        case .answer(let number, let content, let callNumber, let memoryByteCount):
+            guard var request = requests[number] else {
+                guard let identifier = finished[number] else { return }
+                let what = callNumber > 1 ? "a second time" : "after its time was up"
+                return remark("the extension called the handler of \(identifier) \(what): ignored")
+            }
+            if request.answer == nil {
+                request.answer = (content, now)
+                request.peak = max(request.peak, memoryByteCount)
+            } else {
+                request.remarks.append("the extension called its handler a second time: ignored")
+            }
+            requests[number] = request
+            // Whoever is alone is waited for until it has tidied up; in a crowd that could take for ever.
+            if requests.count > 1 { finish(number) }
         case .settled(let number): if requests[number]?.answer != nil { finish(number) }
-        // Of another process.
-        case .expanded: break
+        case .expanded(let number, let view): finish(number, .expanded(view), at: now)
         }
-    }
-
-    private mutating func receive(_ answer: ExtensionAnswer, at now: ContinuousClock.Instant) {
-        guard var request = requests[answer.number] else {
-            guard let identifier = finished[answer.number] else { return }
-            let what = answer.callNumber > 1 ? "a second time" : "after its time was up"
-            lateRemarks.append("the extension called the handler of \(identifier) \(what): ignored")
-            return
-        }
-        if request.answer == nil {
-            request.answer = (answer.content, now)
-            request.peak = max(request.peak, answer.memoryByteCount)
-        } else {
-            request.remarks.append("the extension called its handler a second time: ignored")
-        }
-        requests[answer.number] = request
-        // Whoever is alone is waited for until it has tidied up; in a crowd that could take for ever.
-        if requests.count > 1 { finish(answer.number) }
     }
 
     mutating func note(memory byteCount: Int) {
-        for number in requests.keys { requests[number]?.peak.raise(to: byteCount) }
+        for (number, request) in requests { requests[number]?.peak = max(request.peak, byteCount) }
     }
 
     /// What the passing of time demands.
@@ -129,19 +125,25 @@ final class ExtensionTicket: Sendable {
     private let finished = Locked<ExtensionResult?>(nil)
     private let isDone = DispatchSemaphore(value: 0)
 
-    /// Once only.
+    /// The first result counts.
     func complete(_ result: ExtensionResult) {
-        finished.withLock { $0 = result }
+        finished.withLock { $0 = $0 ?? result }
         isDone.signal()
     }
 
     func wait() -> ExtensionResult {
-        isDone.wait()
-        return result ?? RunningExtension.neverBegun
+        while true {
+            isDone.wait()
+            if let result { return result }
+        }
+    }
+
+    /// Nil if there is none in time.
+    func wait(for time: Duration) -> ExtensionResult? {
+        _ = isDone.wait(timeout: .now() + time / .seconds(1))
+        return result
     }
 
     /// Nil as long as there is none.
     var result: ExtensionResult? { finished.withLock { $0 } }
 }
-
-extension Int { fileprivate mutating func raise(to other: Int) { self = Swift.max(self, other) } }

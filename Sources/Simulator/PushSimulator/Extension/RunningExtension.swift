@@ -2,13 +2,85 @@ internal import Dispatch
 internal import Foundation
 internal import PushCore
 
+/// The processes of one extension on one device, one after the other: a process that is there is used again, and one
+/// that has ended is started anew for the next request.
+///
+/// Safe from several threads; requests that come at once are worked on at once.
+final class ExtensionSession: Sendable {
+    private let program: ExtensionProgram
+    private let setting: ExtensionSetting
+    private let rules: ExtensionRules
+    private let state = Locked(State())
+
+    private struct State {
+        var current: RunningExtension?
+        var lateRemarks: [String] = []
+    }
+
+    init(
+        _ program: ExtensionProgram, on device: SimulatedDevice, _ standard: StandardConfiguration?,
+        rules: ExtensionRules
+    ) {
+        self.program = program
+        setting = ExtensionSetting(device: device, standard: standard, memoryLimit: rules.memoryLimit)
+        self.rules = rules
+    }
+
+    deinit { state.withLock { $0.current }?.close() }
+
+    /// Waits until the handler was called, the process has ended, or time is up.
+    func run(identifier: String, payload: Data) throws(ChildProcess.NotRunnable) -> ExtensionResult {
+        // It may have just ended, or have been idle for too long: then there is a new one the next time.
+        for _ in 0..<3 {
+            let process = try current()
+            let ticket = process.submit(identifier) { .deliver(number: $0, identifier: identifier, payload: payload) }
+            if let ticket { return ticket.wait() }
+            retire(process)
+        }
+        return ExtensionResult(ending: .ended("it had ended before"), elapsed: .zero)
+    }
+
+    /// Ends the process, which gets a moment for what it has not tidied up. Returns what extensions did wrong after
+    /// their answers.
+    func end() -> [String] {
+        let process = state.withLock { state in
+            defer { state.current = nil }
+            return state.current
+        }
+        let remarks = process?.end() ?? []
+        return state.withLock { state in
+            defer { state.lateRemarks = [] }
+            return state.lateRemarks + remarks
+        }
+    }
+
+    /// The process there is, for tests.
+    var processIdentifier: pid_t? { state.withLock { $0.current?.identifier } }
+
+    private func current() throws(ChildProcess.NotRunnable) -> RunningExtension {
+        try state.withLock { (state) throws(ChildProcess.NotRunnable) in
+            if let current = state.current { return current }
+            let process = try RunningExtension(program, setting: setting, rules: rules)
+            state.current = process
+            return process
+        }
+    }
+
+    private func retire(_ process: RunningExtension) {
+        state.withLock { state in
+            guard state.current === process else { return }
+            state.current = nil
+            state.lateRemarks += process.lateRemarks
+        }
+    }
+}
+
 /// One process of an extension, and the thread that watches it: its answers, its time, its memory and its end.
 ///
-/// Safe from several threads. Everything is read and written by the watching thread alone, so that nobody who hands over a
-/// request can be held up by an extension that does not read.
+/// Safe from several threads. Everything is read and written by the watching thread alone, so that nobody who hands
+/// over a request can be held up by an extension that does not read.
 final class RunningExtension: Sendable {
     private let process: ChildProcess
-    private let pipes: ExtensionPipes
     private let rules: ExtensionRules
     private let state: Locked<State>
     private let isOver = DispatchGroup()
@@ -21,19 +93,24 @@ final class RunningExtension: Sendable {
         var idleSince: ContinuousClock.Instant
     }
 
-    static let neverBegun = ExtensionResult(
-        ending: .ended("it had ended before"), elapsed: .zero, peakMemoryByteCount: 0)
-
-    init(_ program: ExtensionProgram, setting: ExtensionSetting, rules: ExtensionRules) throws(ExtensionProcessError) {
+    init(
+        _ program: ExtensionProgram, setting: ExtensionSetting, rules: ExtensionRules
+    ) throws(ChildProcess.NotRunnable) {
         let start = ContinuousClock.now
-        (process, pipes) = try program.start(on: setting.device)
+        let (process, started) = try program.start(on: setting.device)
+        self.process = process
         self.rules = rules
         state = Locked(
             State(
                 requests: OutstandingRequests(processStart: start, timeLimit: rules.timeLimit),
                 outgoing: Self.line(.begin(setting)), idleSince: start))
         isOver.enter()
-        Thread.detachNewThread { [self] in watch() }
+        // Nothing else touches them.
+        nonisolated(unsafe) let pipes = started
+        Thread.detachNewThread { [self] in
+            watch(pipes)
+            isOver.leave()
+        }
     }
 
     var identifier: pid_t { process.identifier }
@@ -42,24 +119,20 @@ final class RunningExtension: Sendable {
     var lateRemarks: [String] { state.withLock { $0.requests.lateRemarks } }
 
     /// Hands over a request; nil where the process takes none any more.
-    func submit(identifier: String, payload: Data) -> ExtensionTicket? {
-        let ticket: ExtensionTicket? = state.withLock { state in
+    ///
+    /// - Parameter command: for the request's number.
+    func submit(_ identifier: String, _ command: (Int) -> ExtensionCommand) -> ExtensionTicket? {
+        state.withLock { state in
             guard !state.isClosed else { return nil }
             let ticket = ExtensionTicket()
             let number = state.requests.add(identifier, ticket, at: .now)
-            let request = ExtensionRequest(number: number, identifier: identifier, payload: payload)
-            state.outgoing += Self.line(.deliver(request))
+            state.outgoing += Self.line(command(number))
             return ticket
         }
-        pipes.wakeUp()
-        return ticket
     }
 
     /// Takes no further request; once all are finished, the process ends.
-    func close() {
-        state.withLock { $0.isClosed = true }
-        pipes.wakeUp()
-    }
+    func close() { state.withLock { $0.isClosed = true } }
 
     /// Closes, waits until it has ended, and returns what came too late.
     func end() -> [String] {
@@ -68,7 +141,7 @@ final class RunningExtension: Sendable {
         return lateRemarks
     }
 
-    static func line(_ command: ExtensionCommand) -> [UInt8] {
+    private static func line(_ command: ExtensionCommand) -> [UInt8] {
         guard let line = try? JSONEncoder().encode(command) else { return [] }
         return Array(line) + [UInt8(ascii: "\n")]
     }
@@ -83,18 +156,17 @@ extension RunningExtension {
         case tidiedUp
     }
 
-    private func watch() {
+    private func watch(_ pipes: ExtensionPipes) {
         let memory = ProcessMemory(of: String(process.identifier))
         var closedInputAt: ContinuousClock.Instant?
         var end: End?
         while end == nil {
             let hadEnded = process.hasEnded
             let (isBusy, hasOutgoing) = state.withLock { (!$0.requests.isEmpty, !$0.outgoing.isEmpty) }
-            pipes.wait(
-                milliseconds: hadEnded ? 0 : isBusy ? 1 : closedInputAt == nil ? Self.idlePoll : 2,
-                forWriting: hasOutgoing)
-            let output = read()
-            // After what it wrote, so that it had what it needed for that; before that counts: iOS would not have seen it either.
+            pipes.wait(milliseconds: hadEnded ? 0 : isBusy ? 1 : 2, forWriting: hasOutgoing)
+            let output = read(pipes)
+            // After what it wrote, so that it had what it needed for that; before that counts: iOS would not have seen
+            // it either.
             if isBusy, let sample = memory?.sample(), exceeds(sample) {
                 end = .killed(.overMemory)
                 break
@@ -109,7 +181,7 @@ extension RunningExtension {
                 break
             }
             if advance() { end = .killed(.killed("another notification's time was up")) }
-            send()
+            send(pipes)
             if let closedInputAt {
                 if .now >= closedInputAt + ExtensionRules.tidyTime { end = .tidiedUp }
             } else if state.withLock({ isToEnd(&$0) }) {
@@ -117,11 +189,8 @@ extension RunningExtension {
                 closedInputAt = .now
             }
         }
-        finish(end ?? .byItself, wasTold: closedInputAt != nil)
+        finish(end ?? .byItself, wasTold: closedInputAt != nil, pipes)
     }
-
-    /// In milliseconds; a new request ends the wait.
-    private static let idlePoll: Int32 = 20
 
     /// Whether it has had, or has, more than it may.
     private func exceeds(_ sample: ProcessMemory.Sample) -> Bool {
@@ -132,7 +201,7 @@ extension RunningExtension {
     }
 
     /// What it has written meanwhile; not open at the end of its output.
-    private func read() -> (lines: [[UInt8]], isOpen: Bool) {
+    private func read(_ pipes: ExtensionPipes) -> (lines: [[UInt8]], isOpen: Bool) {
         var lines: [[UInt8]] = []
         let isOpen = pipes.read { lines.append($0) }
         return (lines, isOpen)
@@ -156,7 +225,7 @@ extension RunningExtension {
         }
     }
 
-    private func send() {
+    private func send(_ pipes: ExtensionPipes) {
         state.withLock { state in
             guard !state.outgoing.isEmpty else { return }
             state.outgoing.removeFirst(pipes.write(state.outgoing))
@@ -173,7 +242,7 @@ extension RunningExtension {
         return state.isClosed && state.outgoing.isEmpty
     }
 
-    private func finish(_ end: End, wasTold: Bool) {
+    private func finish(_ end: End, wasTold: Bool, _ pipes: ExtensionPipes) {
         if case .byItself = end {
             // The pipe may be closed a moment before the process is gone.
             let deadline = ContinuousClock.now + .milliseconds(200)
@@ -182,7 +251,7 @@ extension RunningExtension {
         let endedByItself = process.hasEnded
         process.kill()
         let how = process.wait()
-        if case .byItself = end { _ = take(read().lines) }
+        if case .byItself = end { _ = take(read(pipes).lines) }
         state.withLock { state in
             state.isClosed = true
             let now = ContinuousClock.now
@@ -196,32 +265,6 @@ extension RunningExtension {
                 }
                 state.requests.finishAll(.ended(words), at: now)
             }
-        }
-        pipes.close()
-        isOver.leave()
-    }
-}
-
-extension ExtensionProgram {
-    /// Starts a process, with pipes at its input and output.
-    func start(on device: SimulatedDevice) throws(ExtensionProcessError) -> (ChildProcess, ExtensionPipes) {
-        // An extension that ends early must not end the simulator with it.
-        signal(SIGPIPE, SIG_IGN)
-        try? FileManager.default.createDirectory(at: device.temporaryFolder, withIntermediateDirectories: true)
-        guard let input = ChildPipe(), let output = ChildPipe(), let wake = ChildPipe() else {
-            throw .notRunnable(file)
-        }
-        // Nobody here may hold the child's ends open, or no end would ever come.
-        defer { for end in [input.readEnd, output.writeEnd] { close(end) } }
-        let pipes = ExtensionPipes(input: input.writeEnd, output: output.readEnd, wake: wake)
-        do {
-            let process = try ChildProcess(
-                file, arguments: arguments, input: input.readEnd, output: output.writeEnd,
-                environment: device.processEnvironment, isolated: true)
-            return (process, pipes)
-        } catch {
-            pipes.close()
-            throw .notRunnable(file)
         }
     }
 }

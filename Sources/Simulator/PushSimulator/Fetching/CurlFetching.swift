@@ -17,12 +17,12 @@ package struct CurlFetching: Fetching {
 
 /// One request and its answer, by libcurl: in memory that does not depend on what the server sends.
 ///
-/// Linux's Foundation ends the process for answers that are merely odd, and holds in memory what nobody has taken; so in
-/// the simulator requests go this way (Docs/Decisions/0023-downloads.md).
+/// Linux's Foundation ends the process for answers that are merely odd, and holds in memory what nobody has taken; so
+/// in the simulator requests go this way (Docs/Decisions/0023-downloads.md).
 private final class CurlTransfer: @unchecked Sendable {
-    // Touched by the thread that runs it; `isCancelled` and the handle for waking it lie behind the lock.
+    // Touched by the thread that runs it, but for `isCancelled`.
     private let request: FetchRequest
-    private let control = Locked(Control())
+    private let isCancelled = Locked(false)
     private var answer = Answer()
     private var isInBody = false
     private var interimCount = 0
@@ -36,23 +36,7 @@ private final class CurlTransfer: @unchecked Sendable {
         var headers: [String: String] = [:]
     }
 
-    private struct Control {
-        var isCancelled = false
-        var waker: Waker?
-    }
-
-    /// `curl_multi_wakeup` may be called from any thread, for as long as the handle is there.
-    private struct Waker: @unchecked Sendable { let multi: UnsafeMutableRawPointer }
-
     init(_ request: FetchRequest) { self.request = request }
-
-    /// From any thread; the transfer ends within a moment.
-    private func cancel() {
-        control.withLock { control in
-            control.isCancelled = true
-            if let waker = control.waker { curl_multi_wakeup(waker.multi) }
-        }
-    }
 
     /// Waits until the answer is there, or as much of it as is wanted. Cancelling the task ends the transfer.
     func run() async throws(MediaError) -> FetchAnswer {
@@ -68,7 +52,7 @@ private final class CurlTransfer: @unchecked Sendable {
                 }
             }
         } onCancel: {
-            cancel()
+            isCancelled.withLock { $0 = true }
         }
         return try result.get()
     }
@@ -82,10 +66,7 @@ private final class CurlTransfer: @unchecked Sendable {
         list = curl_slist_append(list, "Expect:")
         configure(handle, list)
         curl_multi_add_handle(multi, handle)
-        let waker = Waker(multi: multi)
-        control.withLock { $0.waker = waker }
         defer {
-            control.withLock { $0.waker = nil }
             curl_multi_remove_handle(multi, handle)
             curl_easy_cleanup(handle)
             curl_multi_cleanup(multi)
@@ -93,8 +74,8 @@ private final class CurlTransfer: @unchecked Sendable {
         }
         let result = try perform(multi)
         if let refusal { throw refusal }
-        // libcurl also ends well where a head does not, or is not one: only a whole one is an answer. Where it was all that was
-        // wanted, the transfer was ended from here.
+        // libcurl also ends well where a head does not, or is not one: only a whole one is an answer. Where it was all
+        // that was wanted, the transfer was ended from here.
         guard isInBody, result == CURLE_OK || result == CURLE_WRITE_ERROR else { throw .network }
         return head
     }
@@ -108,8 +89,9 @@ private final class CurlTransfer: @unchecked Sendable {
             guard curl_multi_perform(multi, &running) == CURLM_OK else { throw .network }
             var result = CURLE_OK
             if sp_curl_is_done(multi, &result) == 1 { return result }
-            guard !control.withLock({ $0.isCancelled }) else { throw .network }
-            curl_multi_poll(multi, nil, 0, 1_000, nil)
+            guard !isCancelled.withLock({ $0 }) else { throw .network }
+            // At most so long until a cancellation is seen, in milliseconds.
+            curl_multi_poll(multi, nil, 0, 20, nil)
         }
     }
 
@@ -180,7 +162,7 @@ private final class CurlTransfer: @unchecked Sendable {
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard isInBody else { return refuse(.network) }
         do throws(MediaError) { try request.take(bytes) } catch { return refuse(error) }
-        return !control.withLock { $0.isCancelled }
+        return !isCancelled.withLock { $0 }
     }
 
     private func mayConnect(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {

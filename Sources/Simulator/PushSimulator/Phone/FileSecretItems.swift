@@ -4,9 +4,9 @@ package import PushService
 
 /// A simulated phone's keychain: a folder with a file for each item, which its owner alone may read.
 ///
-/// A file is whole or not there, also after a crash, and is called by a hash of its item's account. It holds the account
-/// and the attributes, a line each, and then the secret, **in the clear**: what a phone's hardware guards has nothing here to
-/// guard it but the file's mode. Safe from several threads and processes; those that write take turns.
+/// A file is whole or not there, also after a crash, and is called by a hash of its item's account. It holds the
+/// account and the attributes, a line each, and then the secret, **in the clear**: what a phone's hardware guards has
+/// nothing here to guard it but the file's mode. Safe from several threads and processes; those that write take turns.
 package struct FileSecretItems: SecretItems {
     private let folder: URL
     private let isLocked: Bool

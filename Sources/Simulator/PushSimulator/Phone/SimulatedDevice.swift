@@ -76,8 +76,8 @@ extension SimulatedDevice {
         }
     }
 
-    /// Copies keys that were made elsewhere into the phone's keychain, with their lives there. Leaves the phone's other keys
-    /// alone, but for those that are gone there.
+    /// Copies keys that were made elsewhere into the phone's keychain, with their lives there. Leaves the phone's other
+    /// keys alone, but for those that are gone there.
     ///
     /// - Parameter enrollment: with the newest record that was signed elsewhere; an older one changes nothing.
     package func adopt(

@@ -18,7 +18,8 @@ package struct PushFile {
     /// The most APNs takes. Source: Apple, "Sending notification requests to APNs".
     package static let maximumPayloadByteCount = PayloadLimit.byteCount
 
-    /// Reads a file's bytes: one JSON object of at most 64 KiB whose payload has at most 4,096 bytes without white space.
+    /// Reads a file's bytes: one JSON object of at most 64 KiB whose payload has at most 4,096 bytes without white
+    /// space.
     package init(parsing bytes: Data) throws(PushFileError) {
         guard bytes.count <= Self.maximumFileByteCount else { throw .tooLarge(byteCount: bytes.count) }
         let members = JSONReader.object(
@@ -65,17 +66,20 @@ extension JSONValue {
 }
 
 extension PushFile {
+    /// What the payload alone shows.
+    var original: ShownNotification { ShownNotification(WireNotification(payload).content) }
+
     /// What a person sees without the extension; nil if iOS wakes it.
     ///
-    /// Source: Apple, "Modifying content in newly delivered notifications": an alert push, whose alert has a title, subtitle
-    /// or body, with `mutable-content` 1.
+    /// Source: Apple, "Modifying content in newly delivered notifications": an alert push, whose alert has a title,
+    /// subtitle or body, with `mutable-content` 1.
     ///
     /// - Parameter pushType: what `apns-push-type` says.
     func shownUnchanged(pushType: String) -> DeliveredPush? {
         guard pushType == "alert" else {
             return DeliveredPush(notShownBecause: "a push of type \(pushType) shows no alert")
         }
-        let original = ShownNotification(WireNotification(payload).content)
+        let original = original
         guard original.hasText else {
             return DeliveredPush(notShownBecause: "the push has no alert text", silent: original)
         }
@@ -103,9 +107,9 @@ struct WireNotification {
     /// What an extension gets, and what is shown where none changes it.
     var content: UNNotificationContent {
         let content = UNMutableNotificationContent()
-        content.title = title
-        content.subtitle = subtitle
-        content.body = body
+        content.title = text("title", key: "title-loc-key", arguments: "title-loc-args")
+        content.subtitle = text("subtitle", key: "subtitle-loc-key", arguments: "subtitle-loc-args")
+        content.body = text("body", key: "loc-key", arguments: "loc-args")
         content.badge = (aps["badge"] as? Int).map { NSNumber(value: $0) }
         content.sound = sound
         content.threadIdentifier = aps["thread-id"] as? String ?? ""
@@ -122,10 +126,6 @@ struct WireNotification {
         if let body = aps["alert"] as? String { return ["body": body] }
         return aps["alert"] as? [String: Any] ?? [:]
     }
-
-    private var title: String { text("title", key: "title-loc-key", arguments: "title-loc-args") }
-    private var subtitle: String { text("subtitle", key: "subtitle-loc-key", arguments: "subtitle-loc-args") }
-    private var body: String { text("body", key: "loc-key", arguments: "loc-args") }
 
     /// The simulator has no bundle of the app's: a key stands for its own text, as on a device without translations.
     private func text(_ plain: String, key: String, arguments: String) -> String {

@@ -2,7 +2,8 @@ package import Foundation
 
 /// What one app has on a device's screen: the list of its notifications, and the number on its icon.
 ///
-/// A value: whoever has several deliveries at once keeps it behind a lock. One call takes time in proportion to the list.
+/// A value: whoever has several deliveries at once keeps it behind a lock. One call takes time in proportion to the
+/// list.
 package struct DeviceScreen: Sendable {
     /// The newest first.
     package private(set) var notifications: [Entry] = []
@@ -40,7 +41,8 @@ package struct DeviceScreen: Sendable {
     /// Puts what a push shows at the top of the list, in place of a notification with the same identifier, and sets the
     /// badge.
     ///
-    /// Source: Apple, `UNNotificationRequest.identifier`; `UNNotificationContent.badge`: nil leaves the number, 0 removes it.
+    /// Source: Apple, `UNNotificationRequest.identifier`; `UNNotificationContent.badge`: nil leaves the number, 0
+    /// removes it.
     @discardableResult package mutating func show(_ push: DeliveredPush, identifier: String, at time: Date) -> Change {
         if let badge = push.badge { self.badge = max(0, badge) }
         guard let shown = push.shown else { return Change(isReplacement: false, removed: []) }

@@ -30,13 +30,30 @@ struct ExpansionRequest: Codable, Sendable {
     var shown: ShownNotification
     var arrived: Date
 
+    /// Expands it in a process of its own, never the service extension's, as on iOS. Waits ten seconds for the view.
+    func run(_ program: ExtensionProgram, on device: SimulatedDevice) throws(ChildProcess.NotRunnable) -> ShownExpansion
+    {
+        let process = try RunningExtension(
+            program, setting: ExtensionSetting(device: device), rules: ExtensionRules(timeLimit: .seconds(10)))
+        let ticket = process.submit(identifier) { .expand(self, number: $0) }
+        let ending = ticket?.wait().ending
+        _ = process.end()
+        switch ending {
+        case .expanded(let view): return view
+        case .timedOut: return systemView("the content extension had no view in time")
+        case .returned, .ended, .overMemory, .killed, nil:
+            return systemView("the content extension ended without a view")
+        }
+    }
+
     /// As the system expands a notification by itself: the text above, the attachments large.
-    func systemView(_ note: String? = nil) -> ShownExpansion {
+    private func systemView(_ note: String? = nil) -> ShownExpansion {
         let texts = shown.texts.map { ShownExpansion.Row(text: $0) }
         return ShownExpansion(rows: texts + shown.attachments.map { ShownExpansion.Row(file: $0.file) }, note: note)
     }
 
-    /// The rows of the view for its category, or the system's own view with the reason. Runs in the content extension's process.
+    /// The rows of the view for its category, or the system's own view with the reason. Runs in the content extension's
+    /// process.
     func expanded(by views: [any ExpandedView]) -> ShownExpansion {
         guard !shown.category.isEmpty, let view = views.first(where: { $0.categories.contains(shown.category) }) else {
             return systemView()
@@ -66,33 +83,5 @@ struct ExpansionRequest: Codable, Sendable {
         let request = UNNotificationRequest(
             identifier: identifier, content: content, trigger: UNPushNotificationTrigger())
         return UNNotification(request: request, date: arrived)
-    }
-}
-
-extension ExtensionProgram {
-    /// Expands a notification in a process of its own, never the service extension's, as on iOS. Waits ten seconds for the view.
-    func expand(_ request: ExpansionRequest, on device: SimulatedDevice) throws(ExtensionProcessError) -> ShownExpansion
-    {
-        let (process, pipes) = try start(on: device)
-        defer {
-            process.kill()
-            pipes.close()
-        }
-        var outgoing = RunningExtension.line(.expand(request))
-        let deadline = ContinuousClock.now + .seconds(10)
-        while ContinuousClock.now < deadline {
-            let hadEnded = process.hasEnded
-            pipes.wait(milliseconds: hadEnded ? 0 : 10, forWriting: !outgoing.isEmpty)
-            outgoing.removeFirst(pipes.write(outgoing))
-            var answer: ShownExpansion?
-            let isOpen = pipes.read { line in
-                guard case .expanded(let shown) = try? JSONDecoder().decode(ExtensionReport.self, from: Data(line))
-                else { return }
-                answer = shown
-            }
-            if let answer { return answer }
-            if hadEnded || !isOpen { return request.systemView("the content extension ended without a view") }
-        }
-        return request.systemView("the content extension had no view in time")
     }
 }

@@ -2,13 +2,14 @@ import CoreFoundation
 import Foundation
 import Glibc
 import PushSender
-import PushSimulator
 import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
 
-@Suite("Receipts of an extension that is killed", .serialized, .blocking) struct ReceiptKillTests {
+@testable import PushSimulator
+
+@Suite("Receipts of an extension that is killed, or works for long", .serialized, .blocking) struct ReceiptTests {
     private let device: Device
 
     init() throws { device = try Device() }
@@ -16,30 +17,34 @@ import Testing
     private var queue: URL { device.folder.appending("State").appending(path: "SealedPush/receipts") }
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: queue.path)) ?? [] }
 
+    /// Runs a server that counts receipts, and seals messages that ask for them.
+    private func run(_ body: (ReceiptListener, (String) throws -> SealedPayload) throws -> Void) throws {
+        try ReceiptListener.run(in: device.folder.url, keyring: device.folder.appending("Keys").path) { listener in
+            let address = try #require(ReceiptAddress(parsing: listener.url))
+            let sealer = Sealer(
+                sender: device.sender, topic: Device.topic, safeDefault: "wire default", receipts: address)
+            try body(listener) { try sealer.seal(Content(body: $0), toUnverified: device.recipient) }
+        }
+    }
+
     @Test("a killed extension tells the server of each push that did not open, once, wherever it was killed")
     func killed() throws {
         var random = SeededGenerator()
         var killCount = 0
         let broken = try device.folder.write(
             #"{"aps":{"alert":"x","mutable-content":1},"custom-encrypted-message":"AAAA"}"#, to: "broken")
-        try ReceiptListener.run(in: device.folder.url, keyring: device.folder.appending("Keys").path) { listener in
-            let address = try #require(ReceiptAddress(parsing: listener.url))
-            let sealer = Sealer(
-                sender: device.sender, topic: Device.topic, safeDefault: "wire default", receipts: address)
-            func good() throws -> String {
-                try device.file(try sealer.seal(Content(body: "Hello"), toUnverified: device.recipient))
-            }
+        try run { listener, seal in
             let roundCount = Thoroughness.count(4, thorough: 24)
             for _ in 0..<roundCount {
                 #expect(try device.deliver(broken).reason == "malformed")
                 let output = FileHandle(forWritingAtPath: try device.folder.write("", to: "output"))
                 let process = try Program("device-simulator").start(
-                    device.arguments(try good()), output: try #require(output))
+                    device.arguments(device.file(seal("Hello"))), output: try #require(output))
                 // The counts are moved into a receipt: a few milliseconds later it has been posted.
                 while names.contains("failures"), !process.hasEnded { usleep(50) }
                 usleep(.random(in: 0...8_000, using: &random))
-                for child in children(of: process.identifier) where kill(child, SIGKILL) == 0 { killCount += 1 }
-                _ = process.wait()
+                killCount += process.killChildren()
+                process.wait()
             }
             #expect(killCount > roundCount / 2)
             // What was left half made is nobody's a minute later; then the rest is posted, some with each notification.
@@ -50,7 +55,7 @@ import Testing
             var rounds = 0
             while rounds < 3 || (!names.isEmpty && rounds < 40) {
                 rounds += 1
-                #expect(try device.deliver(try good()).outcome == "opened")
+                #expect(try device.deliver(device.file(seal("Hello"))).outcome == "opened")
             }
             #expect(names.isEmpty, "\(names)")
             let counted = try listener.counted()
@@ -60,10 +65,53 @@ import Testing
         }
     }
 
-    private func children(of process: pid_t) -> [pid_t] {
-        let list = try? Checkout.text(URL(filePath: "/proc/\(process)/task/\(process)/children"))
+    @Test("receipts of many notifications are all counted, and leave neither memory nor descriptors behind")
+    func many() throws {
+        let count = Thoroughness.count(150, thorough: 250)
+        try run { listener, seal in
+            let runs = try ExtensionRuns(opening: device)
+            var memory: [Int] = []
+            var descriptorCount = 0
+            for number in 0..<count {
+                let payload = try seal("\(number)")
+                let result = try runs.session.run(identifier: "\(number)", payload: Data(payload.json))
+                #expect(result.body == "\(number)")
+                memory.append(try #require(result.peakMemoryByteCount))
+                if number == 99 { descriptorCount = try settled(runs) }
+            }
+            // Those that post are open while they do.
+            let limit = descriptorCount + 2
+            let end = ContinuousClock.now + .seconds(300)
+            while try settled(runs) > limit, ContinuousClock.now < end {}
+            #expect(try settled(runs) <= limit)
+            let isFlat = memory[count - 1] < memory[99] + 1 << 20
+            #expect(isFlat || !ProcessMemory.isMeaningful, "\(memory[99]), \(memory[count - 1])")
+            // A busy machine may be behind with the last ones.
+            while try listener.counted().shown < count, ContinuousClock.now < end { usleep(100_000) }
+            #expect(try listener.counted() == (count, [:]))
+            #expect(runs.session.end().isEmpty)
+        }
+    }
+
+    /// How many descriptors the extension has once everything that waits has been posted.
+    private func settled(_ runs: ExtensionRuns) throws -> Int {
+        var least = Int.max
+        for _ in 0..<60 {
+            least = min(least, try runs.descriptors().count)
+            usleep(10_000)
+        }
+        return least
+    }
+}
+
+extension ChildProcess {
+    var children: [pid_t] {
+        let list = try? Checkout.text(URL(filePath: "/proc/\(identifier)/task/\(identifier)/children"))
         return (list ?? "").split(separator: " ").compactMap { pid_t($0) }
     }
+
+    /// Returns how many were killed.
+    func killChildren() -> Int { children.count { Glibc.kill($0, SIGKILL) == 0 } }
 }
 
 /// `sealedpush serve` in its own process, and the receipts that it has counted.
@@ -82,10 +130,7 @@ struct ReceiptListener {
                 "serve", "--from", sender, "--topic", "com.example.app", "--listen", "./serve.sock", "--phones",
                 "127.0.0.1:0", "--json", "--keyring", keyring,
             ], output: FileHandle(forWritingTo: output))
-        defer {
-            process.kill()
-            _ = process.wait()
-        }
+        defer { process.kill() }
         let end = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < end {
             let object = (try? JSONSerialization.jsonObject(with: Data(contentsOf: output))) as? [String: Any]

@@ -1,0 +1,190 @@
+package import Foundation
+internal import PushCore
+internal import SealedPush
+internal import UserNotifications
+
+/// The device's own data store for attachments: one folder for each notification on the screen.
+///
+/// Source: Apple, `UNNotificationAttachment`: the system checks the files of a remote notification after its extension
+/// has finished. What Apple does not say is chosen in Docs/Decisions/0025-rules-of-the-simulated-device.md.
+struct AttachmentStore {
+    private let folder: URL
+    /// The folders that an extension may hand files over from: its temporary folder and the app groups'.
+    private let own: [URL]
+    /// The folder of the extension's program, read only: what comes from here is copied.
+    private let bundle: URL?
+
+    init(container: URL, temporary: URL, bundle: URL?) {
+        folder = container.absoluteURL.appending(path: Self.name, directoryHint: .isDirectory)
+        own = [container, temporary]
+        self.bundle = bundle
+    }
+
+    /// Checks the files in their order, moves the good ones into the store in place of those of an earlier notification
+    /// with this identifier, and says of each other one why it is not shown.
+    func take(_ attachments: [ShownAttachment], for identifier: String) -> (kept: [ShownAttachment], remarks: [String])
+    {
+        guard !attachments.isEmpty else {
+            remove(identifier)
+            return ([], [])
+        }
+        removeLink()
+        let prefix = Self.prefix(identifier)
+        let target = folder.appending(path: prefix + UUID().uuidString, directoryHint: .isDirectory)
+        var kept: [ShownAttachment] = []
+        var remarks: [String] = []
+        for attachment in attachments {
+            do throws(Refusal) {
+                kept.append(try take(attachment, number: kept.count + 1, into: target))
+            } catch {
+                remarks.append("the attachment \(attachment.identifier) is not shown: \(error.reason)")
+            }
+        }
+        removeAll(beginning: prefix, except: kept.isEmpty ? nil : target)
+        return (kept, remarks)
+    }
+
+    /// Removes the files of a notification that is no longer on the screen.
+    func remove(_ identifier: String) {
+        // Most devices have no such folder, and have many notifications.
+        guard access(folder.path(percentEncoded: false), F_OK) == 0 else { return }
+        removeLink()
+        removeAll(beginning: Self.prefix(identifier), except: nil)
+    }
+
+    /// On a phone no extension reaches the store. Here one might put a link to another folder in its place.
+    private func removeLink() {
+        // With a slash at its end, the path would be that of the folder it points to.
+        let path = folder.deletingLastPathComponent().appending(path: Self.name).path(percentEncoded: false)
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(path) }
+    }
+
+    private func removeAll(beginning prefix: String, except kept: URL?) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
+        for name in names where name.hasPrefix(prefix) && name != kept?.lastPathComponent {
+            try? FileManager.default.removeItem(at: folder.appending(path: name))
+        }
+    }
+
+    /// An identifier may hold anything, a folder's name may not.
+    private static func prefix(_ identifier: String) -> String {
+        Hex.encode(Array(identifier.utf8).withUnsafeBytes { SHA256.hash($0) }.prefix(16)) + "."
+    }
+
+    private static let name = "attachments"
+}
+
+extension AttachmentStore {
+    /// Why a file is not shown.
+    private struct Refusal: Error { let reason: String }
+
+    private func take(_ attachment: ShownAttachment, number: Int, into folder: URL) throws(Refusal) -> ShownAttachment {
+        let source = attachment.file.path(percentEncoded: false)
+        var status = stat()
+        guard lstat(source, &status) == 0 else { throw Refusal(reason: "there is no such file") }
+        // A link may lead anywhere, and opening a pipe may hang.
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Refusal(reason: "it is not a regular file") }
+        let isOfBundle = try isOfBundle(source)
+        let type = try type(of: attachment, byteCount: Int(status.st_size))
+        let target = folder.appending(path: "\(number).\(type.filenameExtensions[0])")
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            if isOfBundle {
+                try FileManager.default.copyItem(at: attachment.file, to: target)
+            } else {
+                try FileManager.default.moveItem(at: attachment.file, to: target)
+            }
+        } catch { throw Refusal(reason: "it can't be moved into the device's data store") }
+        var moved = attachment
+        moved.file = target
+        moved.byteCount = Int(status.st_size)
+        return moved
+    }
+
+    /// Whether the file is in the bundle, and not in a folder of the extension's own. Symbolic links on the way are
+    /// followed.
+    private func isOfBundle(_ path: String) throws(Refusal) -> Bool {
+        let parent = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+        func isIn(_ root: URL) -> Bool {
+            guard let place = Self.real(parent), let root = Self.real(root.path(percentEncoded: false)) else {
+                return false
+            }
+            return place == root || place.hasPrefix(root == "/" ? root : root + "/")
+        }
+        if !isIn(folder) {
+            if own.contains(where: isIn) { return false }
+            if let bundle, isIn(bundle) { return true }
+        }
+        throw Refusal(reason: "it is outside the folders that the extension may use")
+    }
+
+    private static func real(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// The type that is shown, if the file's size and first bytes are right for it.
+    private func type(of attachment: ShownAttachment, byteCount: Int) throws(Refusal) -> MediaType {
+        guard let type = attachment.mediaType else {
+            throw Refusal(reason: "\(attachment.type) is not a type that is shown")
+        }
+        guard byteCount > 0 else { throw Refusal(reason: "it is empty") }
+        guard byteCount <= type.maximumByteCount else {
+            throw Refusal(reason: "it has \(byteCount) bytes, and \(attachment.type) may have \(type.maximumByteCount)")
+        }
+        let start = try? DurableFiles.read(attachment.file, limit: MediaType.signatureByteCount, followsLinks: false)
+        guard let start else { throw Refusal(reason: "it can't be read") }
+        guard type.matches(start) else { throw Refusal(reason: "it does not begin as \(attachment.type) does") }
+        return type
+    }
+}
+
+/// A file shown with a notification.
+package struct ShownAttachment: Codable, Equatable, Sendable {
+    package var identifier: String
+    /// The uniform type identifier, such as `public.png`.
+    package var type: String
+    /// In the device's own data store; from there on it is nobody's to change.
+    package var file: URL
+    /// What the extension had called the file.
+    package var name: String
+    package var byteCount: Int
+    var thumbnail: ThumbnailOptions
+
+    /// Whether the extension wants no thumbnail of it.
+    package var isThumbnailHidden: Bool { thumbnail.isHidden }
+
+    package enum Kind: String, Sendable { case image, audio, movie }
+
+    package var kind: Kind {
+        switch mediaType {
+        case .jpeg, .gif, .png: .image
+        case .mpeg, .mpeg2, .mpeg4, .avi: .movie
+        case .aiff, .wave, .mp3, .mpeg4Audio, nil: .audio
+        }
+    }
+
+    fileprivate var mediaType: MediaType? { MediaType.allCases.first { $0.typeIdentifier == type } }
+
+    /// One object for `--json`.
+    var jsonObject: [String: Any] {
+        let rect = thumbnail.clippingRect.map { [$0.minX, $0.minY, $0.width, $0.height].map { Double($0) } }
+        return [
+            "identifier": identifier, "type": type, "kind": kind.rawValue, "file": file.path(percentEncoded: false),
+            "name": name, "bytes": byteCount, "thumbnailHidden": thumbnail.isHidden,
+            "thumbnailClippingRect": rect ?? NSNull(), "thumbnailTime": thumbnail.time ?? NSNull(),
+        ]
+    }
+}
+
+extension ShownAttachment {
+    /// As the extension hands it over: nothing is checked yet, and the file is still the extension's.
+    init(_ attachment: UNNotificationAttachment) {
+        self.init(
+            identifier: attachment.identifier, type: attachment.type, file: attachment.url.absoluteURL,
+            name: attachment.url.lastPathComponent, byteCount: 0, thumbnail: attachment.thumbnail)
+    }
+}

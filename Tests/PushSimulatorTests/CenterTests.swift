@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+import UserNotifications
+
+@Suite("A notification center and its delegate") struct CenterTests {
+    private let center = UNUserNotificationCenter()
+
+    private func request(_ identifier: String) -> UNNotificationRequest {
+        UNNotificationRequest(identifier: identifier, content: UNNotificationContent(), trigger: nil)
+    }
+
+    private var notification: UNNotification {
+        UNNotification(request: request("1"), date: Date(timeIntervalSince1970: 1))
+    }
+
+    private var response: UNNotificationResponse {
+        UNNotificationResponse(notification: notification, actionIdentifier: UNNotificationDefaultActionIdentifier)
+    }
+
+    @Test("the center of the process is one and the same, also on the main actor")
+    @MainActor
+    func current() async throws {
+        let center = UNUserNotificationCenter.current()
+        #expect(center === UNUserNotificationCenter.current())
+        #expect(try await center.requestAuthorization(options: [.alert, .badge, .sound]))
+    }
+
+    @Test("the center replaces a delivered notification by one with the same identifier")
+    func replacement() async throws {
+        for identifier in ["a", "b", "a"] { try await center.add(request(identifier)) }
+        #expect(await center.deliveredNotifications().map(\.request.identifier) == ["b", "a"])
+        center.removeDeliveredNotifications(withIdentifiers: ["b"])
+        #expect(await center.deliveredNotifications().map(\.request.identifier) == ["a"])
+    }
+
+    @Test("the options have Apple's raw values") func rawValues() {
+        #expect([UNAuthorizationOptions.badge, .sound, .alert].map(\.rawValue) == [1, 2, 4])
+        #expect([UNNotificationPresentationOptions.badge, .sound, .list, .banner].map(\.rawValue) == [1, 2, 8, 16])
+    }
+
+    private class Delegate: NSObject, UNUserNotificationCenterDelegate {}
+
+    private final class HandlerDelegate: NSObject, UNUserNotificationCenterDelegate {
+        var answered: [String] = []
+
+        func userNotificationCenter(
+            _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
+            withCompletionHandler completionHandler: @escaping () -> Void
+        ) {
+            answered.append(response.actionIdentifier)
+            completionHandler()
+        }
+
+        func userNotificationCenter(
+            _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+            withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
+        ) {
+            completionHandler(.banner)
+        }
+    }
+
+    @Test("a delegate with completion handlers is reached through the async call, and one that implements nothing too")
+    func handlers() async {
+        let delegate = HandlerDelegate()
+        let system: [any UNUserNotificationCenterDelegate] = [delegate, Delegate()]
+        for delegate in system { await delegate.userNotificationCenter(center, didReceive: response) }
+        #expect(delegate.answered == [UNNotificationDefaultActionIdentifier])
+    }
+
+    @Test("a delegate says how a notification is shown while the app is open; one that says nothing shows none")
+    func presentation() {
+        var options: [UNNotificationPresentationOptions] = []
+        for delegate in [HandlerDelegate(), Delegate()] as [any UNUserNotificationCenterDelegate] {
+            delegate.userNotificationCenter(center, willPresent: notification) { options.append($0) }
+        }
+        #expect(options == [.banner, []])
+    }
+
+    @Test("a delegate is held weakly by its center") func weakness() {
+        var delegate: Delegate? = Delegate()
+        center.delegate = delegate
+        #expect(center.delegate === delegate)
+        delegate = nil
+        #expect(center.delegate == nil)
+    }
+}
