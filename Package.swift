@@ -48,10 +48,9 @@ func module(
 }
 
 /// A program in `Sources/PATH`, named after its folder.
-func program(_ path: String, _ dependencies: Dependencies, resources: [Resource] = []) -> Target {
+func program(_ path: String, _ dependencies: Dependencies) -> Target {
     .executableTarget(
-        name: path.lastPart, dependencies: dependencies, path: "Sources/\(path)", resources: resources,
-        swiftSettings: settings)
+        name: path.lastPart, dependencies: dependencies, path: "Sources/\(path)", swiftSettings: settings)
 }
 
 /// The module map of a C library, from its pkg-config name and its packages for Debian and Homebrew.
@@ -184,8 +183,7 @@ let simulator: [Target] = [
     program(
         "Commands/device-simulator",
         ["CommandSupport", "SimulatedAPNs", "PushSimulator", "PushService", "PushKeyring", "Cpangocairo"] + core
-            + [argumentParser, logging] + hummingbird + [nioCore[0]],
-        resources: [.embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js")]),
+            + [argumentParser]),
     extensionExample("messages-example", "Messages"),
     extensionExample("dynamic-chart-example", "DynamicChart", "PushCharts"),
     extensionExample("daily-quote-example", "DailyQuote"),

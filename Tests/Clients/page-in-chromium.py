@@ -1,7 +1,7 @@
 """A page in Debian's Chromium, by its DevTools protocol: waits for a text, and says what the page has made of all texts.
 
-Usage: page-in-chromium.py URL TEXT. Prints "ready" when the page is there, and then, once it shows TEXT, one JSON object: when that
-was, in milliseconds since 1970; the texts of the notifications; and whatever a text should never bring about.
+Usage: page-in-chromium.py URL TEXT. Prints "ready" when the page is there, and then, once it shows TEXT, one JSON object: the
+titles of the notifications, and whatever a text should never bring about.
 """
 
 import contextlib
@@ -11,37 +11,24 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 LOOK = """
 (() => {
+  if (!document.body?.textContent.includes(%s)) return null;
   const inside = (box, around) => box.left >= around.left - 1 && box.right <= around.right + 1
     && box.top >= around.top - 1 && box.bottom <= around.bottom + 1;
   const notifications = [...document.querySelectorAll(".phone li")];
   return JSON.stringify({
-    time: window.seen,
     headings: [...document.querySelectorAll(".heading")].map((heading) => heading.textContent),
-    notes: [...document.querySelectorAll(".phone .note")].map((note) => note.textContent),
     elements: [...new Set([...document.querySelectorAll("*")].map((found) => found.localName))].sort(),
     scripts: document.scripts.length,
     ran: window.ran === true,
     inside: notifications.every((box) => [...box.children].every((child) =>
       inside(child.getBoundingClientRect(), box.getBoundingClientRect()))),
     noteDirections: [...new Set([...document.querySelectorAll(".phone .note")].map((note) => getComputedStyle(note).direction))],
-    state: document.getElementById("state").textContent,
   });
 })()
-"""
-
-WAIT = """
-new Promise((resolve) => {
-  const look = () => {
-    if (!document.body.textContent.includes(%s)) return;
-    window.seen = Date.now();
-    resolve(true);
-  };
-  new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true });
-  look();
-})
 """
 
 
@@ -66,7 +53,7 @@ class Chromium:
         while b"\0" not in self.rest:
             more = os.read(self.input, 65536)
             if not more:
-                raise SystemExit("Chromium has ended")
+                raise EOFError("Chromium has ended")
             self.rest += more
         line, self.rest = self.rest.split(b"\0", 1)
         return json.loads(line)
@@ -89,6 +76,14 @@ class Chromium:
         result = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         return result["result"].get("value")
 
+    def until(self, script):
+        """What a script says at last. The page is loaded anew every second, and takes the script with it."""
+        while True:
+            with contextlib.suppress(SystemExit):
+                if found := self.evaluate(script):
+                    return found
+            time.sleep(0.01)
+
 
 def main(url, text):
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
@@ -99,17 +94,9 @@ def main(url, text):
             for domain in ("Page", "Network", "Log", "Runtime"):
                 browser.call(f"{domain}.enable")
             browser.call("Page.navigate", url=url)
-            ready = 'new Promise((done) => { const look = () => document.getElementById("state")?.textContent === "Live" ? done(true) : setTimeout(look, 10); look(); })'
-            while True:
-                try:
-                    if browser.evaluate(ready):
-                        break
-                except SystemExit:
-                    # The context went with the first document.
-                    continue
+            browser.until('document.querySelector("h1") !== null')
             print("ready", flush=True)
-            browser.evaluate(WAIT % json.dumps(text))
-            seen = json.loads(browser.evaluate(LOOK))
+            seen = json.loads(browser.until(LOOK % json.dumps(text)))
             named = [event["params"] for event in browser.events if event.get("method") == "Network.requestWillBeSent"]
             seen["requests"] = sorted({found["request"]["url"] for found in named})
             seen["dialogs"] = sum(event.get("method") == "Page.javascriptDialogOpening" for event in browser.events)
@@ -119,7 +106,7 @@ def main(url, text):
         finally:
             # The browser ends its own processes, which write into the profile.
             browser.session = None
-            with contextlib.suppress(SystemExit, OSError):
+            with contextlib.suppress(SystemExit, EOFError, OSError):
                 browser.call("Browser.close")
                 browser.process.wait(60)
             browser.process.kill()

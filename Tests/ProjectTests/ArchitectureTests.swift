@@ -30,7 +30,7 @@ import Testing
         ],
         "Commands/device-simulator": [
             "CommandSupport", "PushKeyring", "PushService", "PushSimulator", "SimulatedAPNs", "Cpangocairo",
-            "ArgumentParser", "Dispatch", "Hummingbird", "HTTPTypes", "NIOCore", "Logging",
+            "ArgumentParser", "Dispatch",
         ],
     ]
     private static let core: [String: Set<String>] = ["Core/PushCore": [], "Core/SealedPush": ["PushCore"]]

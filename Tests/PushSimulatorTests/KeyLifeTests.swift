@@ -110,8 +110,8 @@ import Testing
         let file = try seal(to: unlocked.unverifiedRecipient(named: "phone"))
         // The file comes first.
         for (more, environment) in [
-            (["--key-file", keyFile], [:]), ([], ["SEALED_PUSH_KEY": text]),
-            (["--key-file", keyFile], ["SEALED_PUSH_KEY": "nonsense"]),
+            (["--unlock", keyFile], [:]), ([], ["SEALED_PUSH_KEY": text]),
+            (["--unlock", keyFile], ["SEALED_PUSH_KEY": "nonsense"]),
         ] {
             let shown = try run(file, more + ["--identifier", "one"], environment: environment).delivered
             #expect(shown.outcome == "opened")
@@ -120,7 +120,7 @@ import Testing
         let other = KeyringKey().withText { String(decoding: $0, as: UTF8.self) }
         for (arguments, environment, status) in [
             ([], [:], 77), ([], ["SEALED_PUSH_KEY": other], 77), ([], ["SEALED_PUSH_KEY": "nonsense"], 65),
-            (["--key-file", "/no/such/file"], [:], 74), (["--key-file", text], [:], 64), (["--trust", text], [:], 64),
+            (["--unlock", "/no/such/file"], [:], 74), (["--unlock", text], [:], 64), (["--trust", text], [:], 64),
         ] as [([String], [String: String], Int32)] {
             let result = try run(file, arguments, environment: environment)
             #expect(result.status == status, "\(result.errors)")
@@ -132,7 +132,7 @@ import Testing
         try unlocked.rotate("phone")
         let new = try unlocked.unverifiedRecipient(named: "phone")
         #expect(
-            try run(seal(to: new), ["--key-file", keyFile]).delivered.confirmed == new.keyID.description)
+            try run(seal(to: new), ["--unlock", keyFile]).delivered.confirmed == new.keyID.description)
     }
 
     @Test("while a device runs, its key is in no argument of any process") func arguments() throws {
@@ -143,7 +143,7 @@ import Testing
         let push = try device.folder.write(#"{"aps":{"alert":"never","mutable-content":1}}"#, to: "push")
         let program = Program("misbehaving-extension").executable.path
         let process = try Program("device-simulator").start(
-            device.arguments(push, ["--key-file", keyFile, "--extension", program, "--time-limit", "1"]))
+            device.arguments(push, ["--unlock", keyFile, "--extension", program, "--time-limit", "1"]))
         var seen = 0
         while !process.hasEnded {
             for number in [process.identifier] + process.children {

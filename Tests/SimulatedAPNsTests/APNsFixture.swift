@@ -82,8 +82,7 @@ final class APNsFixture: Sendable {
     }
 
     func handled(_ request: ProviderRequest, _ identity: inout ConnectionIdentity) -> LocalAPNsCore.Handled {
-        var random = SplitMix64(state: 1)
-        return core.handle(request, identity: &identity, random: &random, connection: 1, stream: 1)
+        core.handle(request, identity: &identity, connection: 1, stream: 1)
     }
 }
 

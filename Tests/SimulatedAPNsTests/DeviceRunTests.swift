@@ -41,7 +41,7 @@ import Testing
         let apns = try await RunningAPNs()
         let told = Told()
         let receiver = DeviceReceiver(
-            folder: apns.folder.appending("APNs"), apps: [.init(name: "phone", topic: APNsFixture.topic)]
+            folder: apns.folder.appending("APNs"), topic: APNsFixture.topic, names: ["phone"]
         ) { event in told.events.withLock { $0.append(event) } }
         async let running: Void = receiver.run()
         try await eventually("it is online") { told.onlineCount == 1 }

@@ -56,15 +56,4 @@ import Testing
         #expect(await client.wait { $0.isClosed }.goAway == "")
         await apns.server.stop()
     }
-
-    @Test("after an error a connection has the streams that the faults allow, until the next success")
-    func streams() async throws {
-        let apns = try await start(#"{"streamsAfterError": 3}"#)
-        let client = try await WireClient(apns.address)
-        #expect(await apns.send(client) == 200)
-        #expect(await apns.send(client, path: "/3/device/00") == 400)
-        #expect(await apns.send(client) == 200)
-        #expect(await client.wait { $0.streamLimits.count == 4 }.streamLimits == [1, 1_000, 3, 1_000])
-        await apns.server.stop()
-    }
 }

@@ -10,31 +10,17 @@ import Testing
 @testable import SimulatedAPNs
 
 @Suite("Bad input to a local APNs", .serialized, .blocking) struct HostileInputTests {
-    /// Sends bytes over real TLS with openssl's client; whether the server has closed the connection by then.
-    private func isClosed(
-        sending bytes: [UInt8], to apns: RunningAPNs, within time: Duration = .seconds(60)
-    ) throws -> Bool {
-        let file = apns.folder.appending("hostile")
-        try Data(bytes).write(to: file)
-        // Until one end closes: the client by itself does not.
-        let result = try Program(at: "/bin/sh").run([
-            "-c",
-            """
-            timeout \(time.components.seconds) openssl s_client -quiet -connect 127.0.0.1:\(apns.address.port) -alpn h2 \
-              <'\(file.path)'; [ $? != 124 ]
-            """,
-        ])
-        return result.status == 0
-    }
-
-    private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     private static let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
 
     @Test("malformed frames close their connection, and the next request works") func frames() async throws {
         // Whatever is closed here, is closed for what was sent.
         let apns = try await RunningAPNs { $0.handshakeTimeout = .seconds(3_600) }
-        var random = SeededGenerator()
-        let start = Self.preface + Self.settings
+        func sending(_ bytes: [UInt8]) async throws -> RawClient {
+            let client = try await RawClient(port: apns.address.port, root: apns.address.root)
+            client.send(bytes)
+            return client
+        }
+        let start = RawClient.preface + Self.settings
         let malformed: [[UInt8]] = [
             Array("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".utf8),
             // A frame of 16 MiB, data on stream 0, headers on an even stream, an index that no table has.
@@ -42,36 +28,20 @@ import Testing
             start + [0, 0, 1, 1, 5, 0, 0, 0, 2, 0x82], start + [0, 0, 2, 1, 5, 0, 0, 0, 1, 0xff, 0xff],
             // CONTINUATION without HEADERS, WINDOW_UPDATE of 0, settings of a wrong length.
             start + [0, 0, 1, 9, 4, 0, 0, 0, 1, 0x82], start + [0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-            Self.preface + [0, 0, 5, 4, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5],
+            RawClient.preface + [0, 0, 5, 4, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5],
         ]
         for (place, input) in malformed.enumerated() {
-            #expect(try isClosed(sending: input, to: apns), "input \(place)")
+            #expect(await (try sending(input)).wait { $0.isClosed }, "input \(place)")
         }
+        var random = SeededGenerator()
+        var clients: [RawClient] = []
+        for _ in 0..<5 { clients.append(try await sending(start + random.bytes(300))) }
         // An unknown type is no mistake.
-        #expect(try !isClosed(sending: start + [0, 0, 1, 0xee, 0, 0, 0, 0, 1, 0], to: apns, within: .seconds(2)))
-        for _ in 0..<5 { _ = try isClosed(sending: start + random.bytes(300), to: apns, within: .seconds(2)) }
-        #expect(try await apns.works() == true)
-        await apns.server.stop()
-    }
-
-    @Test("too many connections are closed at once, silent ones when the time for the handshake is up")
-    func silence() async throws {
-        let apns = try await RunningAPNs {
-            $0.connectionLimit = 20
-            $0.handshakeTimeout = .seconds(2)
-        }
-        let silent = (0..<40).map { _ in Self.connect(apns.address.port) }
-        #expect(silent.allSatisfy { $0 >= 0 })
-        for socket in silent {
-            try await eventually("it is closed") {
-                var byte: UInt8 = 0
-                let count = recv(socket, &byte, 1, Int32(MSG_DONTWAIT))
-                let code = errno
-                return count == 0 || (count < 0 && code != EAGAIN)
-            }
-            close(socket)
-        }
-        try await eventually("it works") { try await apns.works() }
+        clients.append(try await sending(start + [0, 0, 1, 0xee, 0, 0, 0, 0, 1, 0]))
+        try await Task.sleep(for: .seconds(2))
+        #expect(clients.last?.isClosed == false)
+        #expect(try await apns.works())
+        for client in clients { await client.close() }
         await apns.server.stop()
     }
 
@@ -129,44 +99,41 @@ import Testing
         return status == 0 ? descriptor : -1
     }
 
-    @Test("the devices' socket takes nothing that is no frame") func deviceFrames() async throws {
+    @Test(
+        "the devices' socket closes on what is no frame of a device",
+        arguments: [
+            "hello, this is not a frame\n", "{}\n", #"{"registered":{"tokens":[]}}"# + "\n",
+            String(repeating: "x", count: 4_300_000),
+        ])
+    func deviceFrames(input: String) async throws {
         let apns = try await RunningAPNs()
-        for input in [
-            "hello, this is not a frame\n", "{}\n", #"{"watched":{}}"# + "\n", String(repeating: "x", count: 1_100_000),
-        ] {
-            let file = try apns.folder.write(input, to: "frame")
-            _ = try Program(at: "/usr/bin/python3").run([
-                "-c",
-                """
-                import socket, sys
-                s = socket.socket(socket.AF_UNIX); s.settimeout(300); s.connect(sys.argv[1])
-                s.sendall(open(sys.argv[2], 'rb').read()); print(len(s.recv(1)))
-                """, apns.address.devices, file,
-            ])
-        }
-        #expect(try await apns.works() == true)
+        let client = try await RawClient(socket: apns.address.devices)
+        client.send(Array(input.utf8))
+        #expect(await client.wait { $0.isClosed })
+        #expect(try await apns.works())
         await apns.server.stop()
     }
 
-    @Test("what a screen shows is taken from its own device alone") func showing() async throws {
-        let told = Locked<[LocalAPNsEvent]>([])
-        let apns = try await RunningAPNs { $0.watcher = { event in told.withLock { $0.append(event) } } }
-        let other = apns.server.register(name: "other phone", topic: APNsFixture.topic)
-        let shown = ShownOnDevice(DeliveredPush(notShownBecause: "x"), identifier: "1")
-        func client(showingOn token: String) async throws -> RawClient {
-            let client = try await RawClient(socket: apns.address.devices)
-            for frame in [DeviceFrame.online(tokens: [apns.token]), .showed(token: token, shown: shown)] {
-                client.send(frame.bytes)
-            }
-            return client
-        }
-        #expect(await (try client(showingOn: other)).wait { $0.isClosed })
-        #expect(told.withLock { $0.isEmpty })
-        let own = try await client(showingOn: apns.token)
-        try await eventually("it is told") {
-            guard case .showed("phone", shown)? = told.withLock({ $0.last }) else { return false }
-            return true
-        }
+    @Test("what a screen shows is taken from its own device alone, of a push that it was sent") func showing()
+        async throws
+    {
+        let apns = try await RunningAPNs { $0.page = PagePlace(parsing: "127.0.0.1:0") }
+        let shown = ShownOnDevice(DeliveredPush(notShownBecause: "a reason"), identifier: "1")
+        let own = try await RawClient(socket: apns.address.devices)
+        #expect(try await own.register("phone") == [apns.token])
+        let client = try await WireClient(apns.address)
+        #expect(await apns.send(client) == 200)
+        let other = try await RawClient(socket: apns.address.devices)
+        #expect(try await other.register("other phone")?.count == 1)
+        let frame = DeviceFrame.acknowledge(number: 1, token: apns.token, shown: shown)
+        other.send(Array(frame.bytes.readableBytesView))
+        own.send(Array(DeviceFrame.acknowledge(number: 2, token: apns.token, shown: shown).bytes.readableBytesView))
+        // Behind what the other has sent, and so answered after it was read.
+        other.send(Array("{}\n".utf8))
+        #expect(await other.wait { $0.isClosed })
+        #expect(apns.server.deviceCounts.unacknowledged == 1 && !apns.pageText.contains("a reason"))
+        own.send(Array(frame.bytes.readableBytesView))
+        try await eventually("it is told") { apns.pageText.contains("phone: not shown: a reason") }
         await own.close()
         await apns.server.stop()
     }
@@ -177,34 +144,27 @@ import Testing
             apnsID: "2c4a3a56-0000-4000-8000-00000000abcd", pushType: .alert, priority: 10, expiration: nil,
             collapseID: "c", payload: Data(#"{"aps":{}}"#.utf8), received: 1)
         let token = String(repeating: "ab", count: 32)
+        let shown = ShownOnDevice(DeliveredPush(notShownBecause: "x"), identifier: "1")
         let frames: [DeviceFrame] = [
-            .register(request: 7, name: "phone", topic: "com.example.app"), .online(tokens: [token, token]),
-            .acknowledge(number: .max, token: token), .registered(request: 7, token: token),
-            .notification(number: 1, token: token, notification: notification), .unknown(tokens: [token]), .watched,
+            .register(topic: "com.example.app", names: ["phone", "tablet"]), .registered(tokens: [token, token]),
+            .notification(number: 1, token: token, notification: notification),
+            .acknowledge(number: .max, token: token, shown: shown), .acknowledge(number: 0, token: token, shown: nil),
         ]
         for frame in frames {
-            var buffer = ByteBuffer(bytes: frame.bytes)
+            var buffer = frame.bytes
             #expect(try DeviceFrame.read(from: &buffer) == frame)
-            for count in 0..<frame.bytes.count {
-                var cut = ByteBuffer(bytes: frame.bytes.prefix(count))
+            for count in 0..<frame.bytes.readableBytes {
+                var cut = ByteBuffer(bytes: frame.bytes.readableBytesView.prefix(count))
                 #expect(try DeviceFrame.read(from: &cut) == nil)
             }
         }
         let tooMuch: [DeviceFrame] = [
-            .online(tokens: Array(repeating: "", count: 10_001)), .register(request: 1, name: "", topic: "t"),
-            .register(request: 1, name: "n", topic: String(repeating: "t", count: 156)),
+            .register(topic: "t", names: Array(repeating: "n", count: 10_001)), .register(topic: "t", names: [""]),
+            .register(topic: String(repeating: "t", count: 156), names: ["n"]),
         ]
         for frame in tooMuch {
-            var buffer = ByteBuffer(bytes: frame.bytes)
+            var buffer = frame.bytes
             #expect(throws: DeviceFrame.Failure.malformed) { try DeviceFrame.read(from: &buffer) }
         }
-    }
-}
-
-extension DeviceFrame {
-    fileprivate var bytes: [UInt8] {
-        var buffer = ByteBuffer()
-        write(to: &buffer)
-        return Array(buffer.readableBytesView)
     }
 }

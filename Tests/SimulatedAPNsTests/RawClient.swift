@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import PushCore
+import Testing
 
 @testable import SimulatedAPNs
 
@@ -16,18 +17,27 @@ final class RawClient: Sendable {
     }
 
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-    static let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
 
     /// - Parameter root: the certificate to trust; nil is plain text.
-    init(host: String = "127.0.0.1", port: Int, root: String? = nil, protocols: [String] = ["h2"]) async throws {
+    convenience init(port: Int, root: String? = nil) async throws {
         var tls = TLSConfiguration.makeClientConfiguration()
-        tls.applicationProtocols = protocols
+        tls.applicationProtocols = ["h2"]
         tls.shutdownTimeout = .milliseconds(200)
         if let root { tls.trustRoots = .file(root) }
         let context = root == nil ? nil : try NIOSSLContext(configuration: tls)
+        try await self.init(over: context) { try await $0.connect(host: "127.0.0.1", port: port).get() }
+    }
+
+    convenience init(socket: String) async throws {
+        try await self.init { try await $0.connect(unixDomainSocketPath: socket).get() }
+    }
+
+    private init(
+        over context: NIOSSLContext? = nil, _ connect: (ClientBootstrap) async throws -> any Channel
+    ) async throws {
         let state = Locked(State())
         self.state = state
-        channel = try await ClientBootstrap(group: WireClient.group).connectTimeout(.seconds(60)).channelInitializer {
+        let bootstrap = ClientBootstrap(group: WireClient.group).connectTimeout(.seconds(60)).channelInitializer {
             channel in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
@@ -36,23 +46,21 @@ final class RawClient: Sendable {
                 }
                 try pipeline.addHandler(RawRecorder(state))
             }
-        }.connect(host: host, port: port).get()
+        }
+        channel = try await connect(bootstrap)
     }
 
-    /// To a Unix socket.
-    init(socket: String) async throws {
-        let state = Locked(State())
-        self.state = state
-        channel = try await ClientBootstrap(group: WireClient.group).channelInitializer { channel in
-            channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(RawRecorder(state)) }
-        }.connect(unixDomainSocketPath: socket).get()
+    /// Registers devices, as the app on each does; returns their tokens.
+    func register(_ names: String...) async throws -> [String]? {
+        send(Array(DeviceFrame.register(topic: APNsFixture.topic, names: names).bytes.readableBytesView))
+        #expect(await wait { $0.text.contains("\n") || $0.isClosed })
+        var received = ByteBuffer(string: text)
+        guard case .registered(let tokens)? = try DeviceFrame.read(from: &received) else { return nil }
+        return tokens
     }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var text: String { state.withLock { String(decoding: $0.received, as: UTF8.self) } }
-
-    /// Takes nothing more from the server, not even its farewell.
-    func stopReading() async throws { try await channel.setOption(.autoRead, value: false).get() }
 
     func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 

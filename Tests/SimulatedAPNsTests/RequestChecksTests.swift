@@ -107,7 +107,7 @@ import Testing
         let id = "2c4a3a56-0000-4000-8000-00000000abcd"
         #expect(fixture.handled(try fixture.request(["apns-id": id]), &identity).apnsID == id)
         let made = fixture.handled(try fixture.request(), &identity)
-        #expect(UUIDText.isCanonical(made.apnsID))
+        #expect(try fixture.request(["apns-id": made.apnsID]).apnsID == made.apnsID)
         #expect(made.refusal == nil)
         let collapse = String(repeating: "x", count: 64)
         #expect(fixture.answer(try fixture.request(["apns-collapse-id": collapse])) == nil)
@@ -169,7 +169,7 @@ import Testing
         func register() -> String { registry.register(name: "phone", bundleID: APNsFixture.topic) }
         func refusal(_ token: String, _ registry: DeviceRegistry) -> APNsRefusal? {
             do throws(APNsRefusal) {
-                _ = try registry.find(token[...], bundleID: APNsFixture.topic, at: 1)
+                _ = try registry.find(token, bundleID: APNsFixture.topic)
                 return nil
             } catch { return error }
         }
@@ -201,34 +201,21 @@ import Testing
         #expect(fixture.answer(try fixture.request()) == nil)
     }
 
-    @Test("one device gets so many requests in a second, and then TooManyRequests") func deviceRate() throws {
-        let fixture = try APNsFixture { $0.requestsPerDevicePerSecond = 3 }
-        let other = fixture.registry.register(name: "tablet", bundleID: APNsFixture.topic)
-        for _ in 0..<3 { #expect(fixture.answer(try fixture.request()) == nil) }
-        #expect(fixture.answer(try fixture.request()) == "TooManyRequests")
-        #expect(fixture.answer(try fixture.request(path: "/3/device/\(other)")) == nil)
-        fixture.now += 1
-        #expect(fixture.answer(try fixture.request()) == nil)
-    }
-
-    @Test("the outline of a payload is the same as Foundation's reading of it") func outline() throws {
-        var random = SeededGenerator()
-        for _ in 0..<500 {
-            var object: [String: Any] = ["aps": ["alert": RandomText.make(pieceCount: 5, using: &random)]]
-            for number in 0..<Int.random(in: 0...4, using: &random) {
-                object["k\(number)"] = [
-                    RandomText.make(pieceCount: 8, using: &random), -1.5e10, true, NSNull(), ["deep": [1, 2]],
-                ].shuffled(using: &random)
-            }
-            let data = try JSONSerialization.data(withJSONObject: object)
-            let outline = Array(data).withUnsafeBufferPointer { PayloadOutline(scanning: $0) }
-            #expect(outline?.members.count == object.count)
-            #expect(outline?.hasAps == true)
-            for length in stride(from: 0, to: data.count, by: 3) {
-                let cut = Array(data.prefix(length)).withUnsafeBufferPointer { PayloadOutline(scanning: $0) }
-                #expect(cut == nil)
-            }
+    @Test("a connection has one stream until a push was accepted, one after an error, and all again after a success")
+    func limits() {
+        func refusal(_ reason: APNsReason) -> APNsRefusal? { APNsRefusal(reason) }
+        var throttle = StreamThrottle()
+        for reason in [APNsReason.missingProviderToken, .badDeviceToken, .unregistered, .serviceUnavailable] {
+            #expect(throttle.count(refusal(reason), afterError: 1) == nil, "no success yet")
         }
+        #expect(throttle.count(nil, afterError: 1) == 1_000)
+        #expect(throttle.count(nil, afterError: 1) == nil)
+        #expect(throttle.count(refusal(.badDeviceToken), afterError: 1) == 1)
+        #expect(throttle.count(refusal(.badDeviceToken), afterError: 1) == nil)
+        #expect(throttle.count(nil, afterError: 1) == 1_000)
+        #expect(throttle.count(refusal(.unregistered), afterError: 1) == nil, "410 is not an error condition")
+        #expect(throttle.count(refusal(.internalServerError), afterError: 1) == nil, "nor is what the server did")
+        #expect(throttle.count(refusal(.tooManyRequests), afterError: 10) == 10)
     }
 }
 

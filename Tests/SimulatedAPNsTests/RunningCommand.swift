@@ -33,28 +33,29 @@ final class RunningCommand: Sendable {
         address = try LocalAPNsAddress(inFolder: apns)
         #expect(address.process == id)
         control = ControlClient(address)
-        let made = try control.ask("POST", "/devices", #"{"name": "phone", "topic": "\#(APNsFixture.topic)"}"#)
-        token = try #require(made["token"] as? String)
+        let phone = try await RawClient(socket: address.devices)
+        token = try #require(try await phone.register("phone")?.first)
+        await phone.close()
         authorization = try RunningAPNs.authorization(address)
     }
 
     var identifier: pid_t { process.identifier }
     var text: String { get throws { String(decoding: try Data(contentsOf: output), as: UTF8.self) } }
 
-    func headers(without name: String = "", token: String? = nil, authorization: String? = nil) -> [(String, String)] {
+    func headers(token: String? = nil) -> [(String, String)] {
         [
             (":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(token ?? self.token)"),
-            (":authority", "localhost"), ("authorization", authorization ?? self.authorization),
+            (":authority", "localhost"), ("authorization", authorization),
             ("apns-topic", APNsFixture.topic), ("apns-push-type", "alert"),
-        ].filter { $0.0 != name }
+        ]
     }
 
     static let body = #"{"aps":{"alert":"x"},"e":"sealed"}"#
     static let bad = String(repeating: "0", count: 64)
 
     /// The status, or nil where the stream was reset or the connection closed.
-    func send(_ client: WireClient, without name: String = "", token: String? = nil) async -> Int? {
-        let stream = client.send(headers(without: name, token: token), body: Self.body)
+    func send(_ client: WireClient, token: String? = nil) async -> Int? {
+        let stream = client.send(headers(token: token), body: Self.body)
         return await client.wait { $0.ended.contains(stream) || $0.reset.contains(stream) || $0.isClosed }
             .status[stream]
     }

@@ -11,7 +11,7 @@ struct APNsCommand: ParsableCommand {
         abstract: "Run a local APNs: HTTP/2 over TLS, with the checks, answers and throttling of Apple's.",
         usage: "device-simulator apns --folder <folder> [<options>]",
         discussion: """
-            Its folder keeps a certificate, a provider key of its own (.p8), the devices and a log. address.json in it says where \
+            Its folder keeps a certificate, a provider's key (.p8), the devices and a log. address.json in it says where \
             the server listens. Phones reach it by a socket in the folder: `device-simulator run`.
 
             Faults are chances from 0 to 1: resets, lostResponses, tooManyRequests, serverErrors, unavailable, duplicates; \
@@ -33,58 +33,35 @@ struct APNsCommand: ParsableCommand {
 
     @Option(help: "sandbox or production.") var environment = APNsEnvironment.production
 
-    @Option(
-        help: ArgumentHelp(
-            "Accept this provider's key, too: a .p8 file, or a public key in PEM.", valueName: "id,team,file"))
-    var key: [String] = []
-
     @Option(help: ArgumentHelp("What goes wrong on purpose.", valueName: "json")) var faults = APNsFaults()
 
     @Option(help: "The seed of the faults; it is printed, so that a run can be repeated.") var seed: UInt64?
 
-    @Option(help: "off, headers (and outlines of the payloads), or payloads.") var log = APNsLogDetail.headers
+    @Option(help: "off, headers, or payloads, too.") var log = APNsLogDetail.headers
 
     @Option(
         help: ArgumentHelp(
-            "Show what happens on a page in a browser on this machine; port 0 for any free port.",
-            valueName: "host:port")) var page: String?
+            "Show what happens in a browser on this machine; port 0 for any free port.",
+            valueName: "host:port")) var page: PagePlace?
 
     @Flag(help: "Print one JSON object a line.") var json = false
 
     func validate() throws {
         guard !folder.isEmpty else { throw ValidationError("--folder is empty: name the server's folder.") }
         guard (0...65_535).contains(port) else { throw ValidationError("A port is 0 to 65535.") }
-        do throws(PageError) { _ = try page.map(WatchPage.address) } catch { throw ValidationError(error.description) }
     }
 
     func run() throws {
-        let settings = configuration
-        let given = key
+        let configuration = configuration
         try runUntilDone { ended in
-            let keys = try given.map(Self.providerKey)
-            let shown = try await startPage()
-            let contents = shown.map { APNsPage($0) }
-            var configuration = settings
-            configuration.watcher = contents?.take
             let server: LocalAPNs
             do throws(LocalAPNsError) {
                 server = try await LocalAPNs.start(folder: URL(filePath: folder), configuration: configuration)
             } catch { throw Failure(error) }
-            for key in keys { server.register(key) }
-            try announce(server.address)
-            if let shown { try printLine(json ? #"{"page":"\#(shown.address)"}"# : "  page      \(shown.address)") }
-            let following = Task { await contents?.follow(server) }
+            try announce(server)
             await ended()
-            following.cancel()
             await server.stop()
-            await shown?.stop()
         }
-    }
-
-    private func startPage() async throws -> WatchPage? {
-        guard let page else { return nil }
-        do throws(PageError) { return try await WatchPage.start(at: page, title: "A local APNs and its phones") } catch
-        { throw Failure(status: 69, message: error.description) }
     }
 
     private var configuration: LocalAPNsConfiguration {
@@ -94,26 +71,17 @@ struct APNsCommand: ParsableCommand {
         configuration.log = log
         if let seed { configuration.seed = seed }
         configuration.faults = faults
+        configuration.page = page
         return configuration
     }
 
-    private static func providerKey(_ text: String) throws -> ProviderKey {
-        let parts = text.split(separator: ",", maxSplits: 2).map(String.init)
-        guard parts.count == 3 else { throw Failure(status: 64, message: "--key takes ID,TEAM,FILE") }
-        let pem = String(decoding: try SecretFile.read(parts[2], limit: 16_384, isExposedAllowed: true), as: UTF8.self)
-        // A public key may be read by anyone.
-        if pem.contains("PRIVATE KEY") { _ = try SecretFile.read(parts[2], limit: 16_384) }
-        guard let publicKey = ProviderKey.publicKey(pem: pem) else {
-            throw Failure.input("\(parts[2]) does not hold a P-256 key in PEM")
-        }
-        return ProviderKey(keyID: parts[0], teamID: parts[1], publicKey: publicKey)
-    }
-
-    private func announce(_ address: LocalAPNsAddress) throws {
+    private func announce(_ server: LocalAPNs) throws {
+        let address = server.address
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             try printLine(String(decoding: try encoder.encode(address), as: UTF8.self))
+            if let page = server.pageAddress { try printLine(#"{"page":"\#(page)"}"#) }
             return
         }
         try printLine("local APNs (\(address.environment.rawValue)) on https://\(address.host):\(address.port)")
@@ -124,6 +92,7 @@ struct APNsCommand: ParsableCommand {
             try printLine("  key       \(address.key ?? "(not here)"), key ID \(keyID), team ID \(teamID)")
         }
         try printLine("  seed      \(address.seed)")
+        if let page = server.pageAddress { try printLine("  page      \(page)") }
     }
 }
 
@@ -132,4 +101,8 @@ extension APNsLogDetail: ExpressibleByArgument {}
 
 extension APNsFaults: ExpressibleByArgument {
     package init?(argument: String) { self.init(parsing: Data(argument.utf8)) }
+}
+
+extension PagePlace: ExpressibleByArgument {
+    package init?(argument: String) { self.init(parsing: argument) }
 }

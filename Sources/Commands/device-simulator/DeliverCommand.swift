@@ -101,14 +101,10 @@ struct DeliverCommand: ParsableCommand {
         if delivery.asksForNewKey { report("the ledger was missing or copied; the app should make a new key") }
     }
 
-    /// In order, or several at once; the first error ends it.
+    /// As many at once as --parallel says, in order; the first error ends it.
     private func deliverAll(
         _ pushes: [(file: String, push: PushFile)], _ deliver: @escaping (String, PushFile) throws -> Void
     ) throws {
-        guard parallel > 1 else {
-            for (file, push) in pushes { try deliver(file, push) }
-            return
-        }
         // Pushes are read only, and what is called takes turns where it has to.
         nonisolated(unsafe) let work = (pushes: pushes, deliver: deliver)
         let state = Locked<(next: Int, failure: (any Error)?)>((0, nil))

@@ -16,14 +16,13 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("The keyring's folder.", valueName: "folder")) var keyring = "Keys"
 
-    @Option(help: ArgumentHelp("The sealed keyring's key, if not SEALED_PUSH_KEY.", valueName: "file"))
-    var keyFile: String?
+    @Option(help: ArgumentHelp("A file with its key; or SEALED_PUSH_KEY.", valueName: "file")) var unlock: String?
 
     @Option(help: ArgumentHelp("The phone's folder; without it, the phone is discarded.", valueName: "folder"))
     var state: String?
 
     func validate() throws {
-        for (name, value) in [("--keyring", keyring), ("--key-file", keyFile), ("--state", state)] where value == "" {
+        for (name, value) in [("--keyring", keyring), ("--unlock", unlock), ("--state", state)] where value == "" {
             throw ValidationError("\(name) is empty.")
         }
     }
@@ -34,7 +33,7 @@ struct DeviceOptions: ParsableArguments {
     /// The keyring, unlocked; it need not exist.
     func openKeyring() throws(Failure) -> Keyring {
         let key: KeyringKey? =
-            if let keyFile { try SecretFile.keyringKey(keyFile) } else { try SecretFile.keyringKeyFromEnvironment() }
+            if let unlock { try SecretFile.keyringKey(unlock) } else { try SecretFile.keyringKeyFromEnvironment() }
         let keyring = Keyring(
             folder: URL(filePath: keyring), unlocking: key.map { .given(.key($0)) }, expecting: .ofUser(),
             command: "device-simulator")

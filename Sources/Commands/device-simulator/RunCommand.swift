@@ -38,7 +38,9 @@ struct RunCommand: ParsableCommand {
         guard device.state != nil else {
             throw ValidationError("--state is needed: a phone that stays on has a folder.")
         }
-        guard count.map({ (1...10_000).contains($0) }) ?? true else { throw ValidationError("--count is 1 to 10000.") }
+        guard count.map({ (1...DeviceReceiver.maximumDeviceCount).contains($0) }) ?? true else {
+            throw ValidationError("--count is 1 to \(DeviceReceiver.maximumDeviceCount).")
+        }
         guard count == nil || extensionOptions.program == nil else {
             throw ValidationError("--count runs the simulator's own extension: leave out --extension.")
         }
@@ -55,8 +57,8 @@ struct RunCommand: ParsableCommand {
                 }
             // A phone shows one notification after another; several phones work at once, and mostly wait for the disk.
             let workers = (0..<min(8, phones.count)).map { DispatchQueue(label: "phones \($0)") }
-            let apps = phones.map { DeviceReceiver.App(name: $0.name, topic: device.topic.description) }
-            let receiver = DeviceReceiver(folder: URL(filePath: apns), apps: apps) { event in
+            let (folder, topic) = (URL(filePath: apns), device.topic.description)
+            let receiver = DeviceReceiver(folder: folder, topic: topic, names: phones.map(\.name)) { event in
                 switch event {
                 case .online(let tokens): for (phone, token) in zip(phones, tokens) { screen.online(phone.name, token) }
                 case .offline: screen.offline(device.device.description)

@@ -50,7 +50,7 @@ import UserNotifications
     @Test("the picture shows the outcome's color") func colors() throws {
         let picture = try picture([Pushes.delivery(Pushes.shown("T", "b"), .original)])
         let isRed = (0..<picture.height).contains { y in
-            let color = picture[1_010, y]
+            let color = picture[942, y]
             return color[0] > 200 && color[1] < 80
         }
         #expect(isRed)
@@ -74,7 +74,7 @@ import UserNotifications
     func largest() throws {
         // Tibetan stacks: as tall as letters get.
         let text = String(repeating: "བསྒྲུབས་", count: 400)
-        let deliveries = (0..<70).map { index in
+        let deliveries = (0..<40).map { index in
             Pushes.delivery(
                 Pushes.shown(text, subtitle: text, text, thread: "\(index)", level: .timeSensitive), .original,
                 reason: text, note: text, name: text)
@@ -82,7 +82,7 @@ import UserNotifications
         // The height is in the file's header. Cairo's own limit is 32,767.
         let png = try LockScreenPicture(deliveries, appName: text).png()
         let height = png[20..<24].reduce(0) { $0 << 8 | Int($1) }
-        #expect((10_000...32_767).contains(height))
+        #expect((5_000...32_767).contains(height))
     }
 
     @Test("the picture never traps: random text of any script, accents without end, nothing at all")

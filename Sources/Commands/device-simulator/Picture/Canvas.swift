@@ -1,10 +1,9 @@
 internal import Cpangocairo
 internal import Foundation
-internal import PushSimulator
 
 /// A surface to paint on, in points, two pixels each.
 final class Canvas {
-    let context: OpaquePointer
+    fileprivate let context: OpaquePointer
     private let surface: OpaquePointer
 
     init(width: Double, height: Double) throws(LockScreenPictureError) {
@@ -30,12 +29,23 @@ final class Canvas {
         return file
     }
 
+    /// The path that is filled next.
+    func rectangle(x: Double, y: Double, width: Double, height: Double, radius: Double = 0) {
+        cairo_new_path(context)
+        let quarter = Double.pi / 2
+        cairo_arc(context, x + width - radius, y + radius, radius, -quarter, 0)
+        cairo_arc(context, x + width - radius, y + height - radius, radius, 0, quarter)
+        cairo_arc(context, x + radius, y + height - radius, radius, quarter, 2 * quarter)
+        cairo_arc(context, x + radius, y + radius, radius, 2 * quarter, 3 * quarter)
+        cairo_close_path(context)
+    }
+
     func fill(_ ink: Ink) {
         cairo_set_source_rgba(context, ink.red, ink.green, ink.blue, ink.alpha)
         cairo_fill(context)
     }
 
-    /// From one corner to the other of the rectangle.
+    /// From one point to another.
     func fill(_ inks: [Ink], from start: (x: Double, y: Double), to end: (x: Double, y: Double)) {
         let gradient = cairo_pattern_create_linear(start.x, start.y, end.x, end.y)
         defer { cairo_pattern_destroy(gradient) }
@@ -47,45 +57,26 @@ final class Canvas {
         cairo_fill(context)
     }
 
-    func rectangle(x: Double, y: Double, width: Double, height: Double, radius: Double = 0) {
-        cairo_new_path(context)
-        guard radius > 0 else {
-            cairo_rectangle(context, x, y, width, height)
-            return
-        }
-        let quarter = Double.pi / 2
-        cairo_arc(context, x + width - radius, y + radius, radius, -quarter, 0)
-        cairo_arc(context, x + width - radius, y + height - radius, radius, 0, quarter)
-        cairo_arc(context, x + radius, y + height - radius, radius, quarter, 2 * quarter)
-        cairo_arc(context, x + radius, y + radius, radius, 2 * quarter, 3 * quarter)
-        cairo_close_path(context)
-    }
-
-    func curve(
-        from start: (x: Double, y: Double), to end: (x: Double, y: Double), _ control1: (x: Double, y: Double),
-        _ control2: (x: Double, y: Double)
-    ) {
-        cairo_new_path(context)
-        cairo_move_to(context, start.x, start.y)
-        cairo_curve_to(context, control1.x, control1.y, control2.x, control2.y, end.x, end.y)
-    }
-
-    func stroke(_ ink: Ink, width: Double) {
-        cairo_set_source_rgba(context, ink.red, ink.green, ink.blue, ink.alpha)
-        cairo_set_line_width(context, width)
-        cairo_stroke(context)
-    }
-
-    /// Keeps everything that `body` paints within the last path.
-    func clipped(_ body: () -> Void) {
+    /// With a picture, whose corner is at this point.
+    func fill(_ thumbnail: Thumbnail, x: Double, y: Double, side: Double) {
         cairo_save(context)
         cairo_clip(context)
-        body()
+        cairo_translate(context, x, y)
+        cairo_scale(context, side / Double(Thumbnail.side), side / Double(Thumbnail.side))
+        cairo_set_source_surface(context, thumbnail.surface, 0, 0)
+        cairo_paint(context)
         cairo_restore(context)
     }
 
     func text(_ text: String, _ style: TextStyle, width: Double, maximumLineCount: Int = 1) -> TextBlock {
         TextBlock(text, style, width: width, maximumLineCount: maximumLineCount, on: self)
+    }
+
+    /// Paints a few white letters in the middle of a square.
+    func sign(_ text: String, size: Double, x: Double, y: Double, side: Double) {
+        let style = TextStyle(size: size, isBold: true, isCentered: true, ink: Ink(0xffffff))
+        let block = self.text(text, style, width: side)
+        block.paint(x: x, y: y + (side - block.height) / 2)
     }
 }
 
@@ -94,7 +85,7 @@ struct Ink {
     let red: Double
     let green: Double
     let blue: Double
-    var alpha = 1.0
+    let alpha: Double
 
     /// 0xRRGGBB.
     init(_ rgb: UInt32, alpha: Double = 1) {
@@ -102,16 +93,6 @@ struct Ink {
         green = Double(rgb >> 8 & 0xff) / 255
         blue = Double(rgb & 0xff) / 255
         self.alpha = alpha
-    }
-
-    /// Green for what was sealed, red for what was not protected.
-    static func of(_ outcome: DeliveredPush.Outcome) -> Ink {
-        switch outcome {
-        case .opened: Ink(0x28a745)
-        case .safeDefault: Ink(0xf08c00)
-        case .original: Ink(0xe03131)
-        case .modified, .notShown: Ink(0x8e8e93)
-        }
     }
 }
 
@@ -125,6 +106,7 @@ struct TextStyle {
 
 /// Text that is laid out and can be painted: broken into lines, cut with an ellipsis, each direction as it should be.
 final class TextBlock {
+    /// 0 if there is no text.
     let height: Double
     /// Of the longest line; not of the room there was.
     let width: Double

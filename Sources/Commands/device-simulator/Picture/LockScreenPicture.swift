@@ -1,3 +1,4 @@
+internal import Cpangocairo
 internal import Foundation
 internal import PushSimulator
 
@@ -7,7 +8,10 @@ internal import PushSimulator
 /// Close to iOS 18 in a person's usual settings, not the same to the pixel: Apple does not publish the layout. A title and a
 /// subtitle get one line each and a body four, as people report. Reads the attachments' files while it is made.
 struct LockScreenPicture: Sendable {
-    private let scene: Scene
+    /// What lies on the screen, the newest first; then what is out of sight, the oldest first.
+    let rows: [Row]
+    /// How many pushes came before those in the picture.
+    let hiddenCount: Int
 
     /// One push, and what came of it.
     struct Delivery: Sendable {
@@ -17,13 +21,45 @@ struct LockScreenPicture: Sendable {
         let push: DeliveredPush
     }
 
-    /// - Parameters:
-    ///   - deliveries: in the order of their arrival. At most 30 conversations are drawn, the newest, and 60 captions.
-    ///   - appName: as below the app's icon.
-    init(_ deliveries: [Delivery], appName: String) { scene = Scene(deliveries, appName: appName) }
+    struct Row: Sendable {
+        /// Nil if the push shows nothing, or another lies over it or has replaced it.
+        let card: Card?
+        let caption: Caption
+    }
 
-    /// A PNG file, two pixels to a point.
-    func png() throws(LockScreenPictureError) -> Data { try Painter(scene).png() }
+    /// - Parameters:
+    ///   - deliveries: in the order of their arrival. The newest 30 are drawn.
+    ///   - appName: as below the app's icon.
+    init(_ deliveries: [Delivery], appName: String) {
+        let drawn = deliveries.enumerated().suffix(Self.maximumCount)
+        hiddenCount = deliveries.count - drawn.count
+        var screen = DeviceScreen()
+        var newest: [String: Int] = [:]
+        for (index, delivery) in drawn {
+            screen.show(delivery.push, identifier: delivery.identifier, at: Date(timeIntervalSince1970: 0))
+            if delivery.push.shown != nil { newest[delivery.identifier] = index }
+        }
+        var rows: [Row] = []
+        var onTop: Set<Int> = []
+        var places: [Int: String] = [:]
+        for group in screen.groups {
+            let stack = group.entries.compactMap { newest[$0.identifier] }
+            guard let shown = group.entries.first?.shown, let top = stack.first else { continue }
+            let card = Card(shown, appName: appName, belowCount: stack.count - 1)
+            rows.append(Row(card: card, caption: Caption(deliveries[top], number: top + 1)))
+            onTop.insert(top)
+            for index in stack.dropFirst() { places[index] = "in the stack below \(top + 1)" }
+        }
+        for (index, delivery) in drawn where !onTop.contains(index) {
+            if delivery.push.shown != nil, let newer = newest[delivery.identifier], newer > index {
+                places[index] = "replaced by \(newer + 1)"
+            }
+            rows.append(Row(card: nil, caption: Caption(delivery, number: index + 1, place: places[index])))
+        }
+        self.rows = rows
+    }
+
+    private static let maximumCount = 30
 }
 
 /// The picture can't be drawn.
@@ -33,87 +69,32 @@ enum LockScreenPictureError: Error, CustomStringConvertible {
     var description: String { "the picture can't be drawn: the graphics library has given up" }
 }
 
-/// What is to be drawn, in words.
-struct Scene {
-    /// From the top of the screen, the newest first.
-    let cards: [Card]
-    /// In the order of the cards, each stack's from its top down; then those of what is not on the screen.
-    let captions: [Caption]
-    /// How many conversations, and captions, are left out.
-    let hiddenCardCount: Int
-    let hiddenCaptionCount: Int
-    /// The number on the app's icon; 0 for none.
-    let badge: Int
-
-    init(_ deliveries: [LockScreenPicture.Delivery], appName: String) {
-        var screen = DeviceScreen()
-        var numbers: [String: Int] = [:]
-        for (index, delivery) in deliveries.enumerated() {
-            screen.show(delivery.push, identifier: delivery.identifier, at: Date(timeIntervalSince1970: 0))
-            if delivery.push.shown != nil { numbers[delivery.identifier] = index + 1 }
-        }
-        badge = screen.badge
-        let groups = screen.groups
-        cards = groups.prefix(Self.maximumCardCount).compactMap { group in
-            guard let top = group.entries.first, let number = numbers[top.identifier] else { return nil }
-            return Card(
-                top.shown, appName: appName, number: number, outcome: deliveries[number - 1].push.outcome,
-                belowCount: group.entries.count - 1)
-        }
-        hiddenCardCount = groups.count - cards.count
-        let stacks = groups.map { group in group.entries.compactMap { numbers[$0.identifier] } }
-        let order = stacks.flatMap(\.self)
-        let others = Set(1...max(1, deliveries.count)).subtracting(order).sorted().filter { $0 <= deliveries.count }
-        var places: [Int: String] = [:]
-        for stack in stacks { for number in stack.dropFirst() { places[number] = "in the stack below \(stack[0])" } }
-        captions = (order + others).prefix(Self.maximumCaptionCount).map { number in
-            let delivery = deliveries[number - 1]
-            if delivery.push.shown != nil, let newer = numbers[delivery.identifier], newer > number {
-                places[number] = "replaced by \(newer)"
-            }
-            return Caption(delivery, number: number, place: places[number])
-        }
-        hiddenCaptionCount = deliveries.count - captions.count
-    }
-
-    private static let maximumCardCount = 30
-    private static let maximumCaptionCount = 60
-}
-
 /// A notification as it lies on the screen, or the top one of a stack.
 struct Card {
     let appName: String
-    /// Above the name; nil for most.
-    let level: String?
+    /// Above the name; empty for most.
+    let level: String
     let title: String
     let subtitle: String
     let body: String
-    let attachment: Preview?
+    let preview: Preview?
     /// Of the same conversation, below this one.
     let belowCount: Int
-    /// The caption's.
-    let number: Int
-    let outcome: DeliveredPush.Outcome
 
-    init(_ shown: ShownNotification, appName: String, number: Int, outcome: DeliveredPush.Outcome, belowCount: Int) {
+    init(_ shown: ShownNotification, appName: String, belowCount: Int) {
         self.appName = PictureText.line(appName)
         switch shown.interruptionLevel {
         case "time-sensitive": level = "Time Sensitive"
         case "critical": level = "Critical"
-        default: level = nil
+        default: level = ""
         }
         title = PictureText.line(shown.title)
         subtitle = PictureText.line(shown.subtitle)
         body = PictureText.lines(shown.body)
         // Apple, `UNNotificationContent.attachments`: the first one's thumbnail is shown.
-        attachment = shown.attachments.first.flatMap { $0.isThumbnailHidden ? nil : Preview($0) }
-        self.number = number
-        self.outcome = outcome
+        preview = shown.attachments.first.flatMap { $0.isThumbnailHidden ? nil : Preview($0) }
         self.belowCount = belowCount
     }
-
-    /// What stands on the icon.
-    var initial: String { appName.first.map { String($0).uppercased() } ?? "?" }
 }
 
 /// What is said about one push beside the phone.
@@ -124,7 +105,7 @@ struct Caption {
     let lines: [String]
 
     /// - Parameter place: where on the screen it is, if not in plain sight.
-    init(_ delivery: LockScreenPicture.Delivery, number: Int, place: String?) {
+    init(_ delivery: LockScreenPicture.Delivery, number: Int, place: String? = nil) {
         let push = delivery.push
         self.number = number
         outcome = push.outcome
@@ -179,4 +160,160 @@ enum PictureText {
 
     /// Four lines of a phone have some two hundred.
     private static let maximumScalarCount = 1_500
+}
+
+// MARK: - Painting
+
+extension LockScreenPicture {
+    /// A PNG file, two pixels to a point.
+    func png() throws(LockScreenPictureError) -> Data {
+        // Once to learn the heights, on a canvas that is thrown away, and then for good.
+        let ends = paintRows(on: try Canvas(width: 1, height: 1))
+        let phoneHeight = max(Self.minimumPhoneHeight, ends.cards + 34 - Self.margin)
+        let height = max(Self.margin + phoneHeight, ends.captions) + Self.margin
+        let canvas = try Canvas(width: Self.width, height: height.rounded(.up))
+        canvas.rectangle(x: 0, y: 0, width: Self.width, height: height + 1)
+        canvas.fill(Ink(0xf2f2f7))
+        paintPhone(height: phoneHeight, on: canvas)
+        _ = paintRows(on: canvas)
+        return try canvas.png()
+    }
+
+    private func paintPhone(height: Double, on canvas: Canvas) {
+        canvas.rectangle(x: Self.margin, y: Self.margin, width: Self.phoneWidth, height: height, radius: 56)
+        canvas.fill(Ink(0x0b0b0d))
+        let edge = Self.margin + Self.bezel
+        let (width, height) = (Self.phoneWidth - 2 * Self.bezel, height - 2 * Self.bezel)
+        canvas.rectangle(x: edge, y: edge, width: width, height: height, radius: 44)
+        canvas.fill(
+            [Ink(0xa9c8f5), Ink(0xcdb9ee), Ink(0xf2c6cf)], from: (edge, edge), to: (edge + width * 0.4, edge + height))
+        // The time that a new phone shows in every advertisement.
+        let clock = TextStyle(size: 76, isBold: true, isCentered: true, ink: Ink(0xffffff, alpha: 0.95))
+        canvas.text("9:41", clock, width: width).paint(x: edge, y: edge + 36)
+    }
+
+    /// Each caption beside its card. Returns where the last card and the last caption end.
+    private func paintRows(on canvas: Canvas) -> (cards: Double, captions: Double) {
+        var ends = (cards: Self.cardsTop, captions: Self.cardsTop)
+        for row in rows {
+            let top = max(ends.captions, row.card == nil ? 0 : ends.cards)
+            if let card = row.card {
+                ends.cards = top + card.paint(x: Self.cardLeft, y: top, width: Self.cardWidth, on: canvas) + 8
+            }
+            ends.captions = top + row.caption.paint(x: Self.captionLeft, y: top + 12, on: canvas) + 14
+        }
+        if hiddenCount > 0 {
+            let style = TextStyle(size: 13, ink: Ink(0x1c1c1e, alpha: 0.7))
+            let earlier = canvas.text("and \(hiddenCount) pushes before them", style, width: Caption.width)
+            earlier.paint(x: Self.captionLeft, y: ends.captions + 12)
+            ends.captions += earlier.height + 14
+        }
+        return ends
+    }
+
+    private static let margin = 28.0
+    private static let bezel = 12.0
+    /// As wide as an iPhone 15's screen, and a frame.
+    private static let phoneWidth = 393 + 2 * bezel
+    private static let minimumPhoneHeight = 560.0
+    private static let cardsTop = margin + bezel + 160
+    private static let cardLeft = margin + bezel + 10
+    private static let cardWidth = phoneWidth - 2 * bezel - 20
+    private static let captionLeft = margin + phoneWidth + 24
+    private static let width = captionLeft + Caption.width + margin
+}
+
+extension Card {
+    /// Returns the height.
+    fileprivate func paint(x: Double, y: Double, width: Double, on canvas: Canvas) -> Double {
+        let (ink, pale) = (Ink(0x000000), Ink(0x000000, alpha: 0.6))
+        let right = x + width - Self.padding - (preview == nil ? 0 : Self.previewSide + 10)
+        let left = x + Self.padding + Self.iconSide + 10
+        let bold = TextStyle(size: 15, isBold: true, ink: ink)
+        let small = TextStyle(size: 13, ink: pale)
+        let now = canvas.text("now", small, width: 60)
+        let name = canvas.text(appName, small, width: right - left - now.width - 8)
+        let below = belowCount > 0 ? "\(belowCount) more" : ""
+        let texts = [
+            canvas.text(level, TextStyle(size: 11, isBold: true, ink: pale), width: right - left), name,
+            canvas.text(title, bold, width: right - left), canvas.text(subtitle, bold, width: right - left),
+            canvas.text(body, TextStyle(size: 15, ink: ink), width: right - left, maximumLineCount: 4),
+            canvas.text(below, small, width: right - left),
+        ].filter { $0.height > 0 }
+        let textHeight = texts.map { $0.height + 1 }.reduce(-1, +)
+        let height = 2 * Self.padding + max(Self.iconSide, textHeight)
+
+        // What lies below peeks out, narrower and darker.
+        let depth = min(2, belowCount)
+        for depth in stride(from: depth, to: 0, by: -1) {
+            let (inset, top) = (Double(depth) * 12, y + height - 40 + Self.stackEdge * Double(depth))
+            canvas.rectangle(x: x + inset, y: top, width: width - inset * 2, height: 40, radius: 18)
+            canvas.fill(Ink(depth == 1 ? 0xe4e4eb : 0xd2d2dc))
+        }
+        canvas.rectangle(x: x, y: y, width: width, height: height, radius: 22)
+        canvas.fill(Ink(0xf5f5f8, alpha: depth > 0 ? 1 : 0.9))
+        paintIcon(x: x + Self.padding, y: y + Self.padding, on: canvas)
+        var textTop = y + Self.padding
+        for text in texts {
+            text.paint(x: left, y: textTop)
+            if text === name { now.paint(x: right - now.width, y: textTop) }
+            textTop += text.height + 1
+        }
+        paintPreview(x: x + width - Self.padding - Self.previewSide, y: y + (height - Self.previewSide) / 2, on: canvas)
+        return height + Self.stackEdge * Double(depth)
+    }
+
+    private func paintIcon(x: Double, y: Double, on canvas: Canvas) {
+        canvas.rectangle(x: x, y: y, width: Self.iconSide, height: Self.iconSide, radius: 9)
+        canvas.fill([Ink(0x4aa3ff), Ink(0x0a66e0)], from: (x, y), to: (x, y + Self.iconSide))
+        canvas.sign(appName.first.map { String($0).uppercased() } ?? "?", size: 20, x: x, y: y, side: Self.iconSide)
+    }
+
+    private func paintPreview(x: Double, y: Double, on canvas: Canvas) {
+        guard let preview else { return }
+        canvas.rectangle(x: x, y: y, width: Self.previewSide, height: Self.previewSide, radius: 7)
+        switch preview {
+        case .sign(let sign):
+            canvas.fill(Ink(0x8e8e93))
+            canvas.sign(sign, size: 20, x: x, y: y, side: Self.previewSide)
+        case .picture(let thumbnail): canvas.fill(thumbnail, x: x, y: y, side: Self.previewSide)
+        }
+    }
+
+    private static let stackEdge = 8.0
+    private static let padding = 13.0
+    private static let iconSide = 38.0
+    private static let previewSide = 44.0
+}
+
+extension Caption {
+    /// Returns the height.
+    fileprivate func paint(x: Double, y: Double, on canvas: Canvas) -> Double {
+        canvas.rectangle(x: x, y: y, width: Self.markSide, height: Self.markSide, radius: Self.markSide / 2)
+        canvas.fill(ink)
+        canvas.sign("\(number)", size: number < 100 ? 12 : 9, x: x, y: y, side: Self.markSide)
+        let left = x + Self.markSide + 10
+        var height = 1.0
+        func add(_ text: String, _ style: TextStyle) {
+            let block = canvas.text(text, style, width: Self.width - Self.markSide - 10, maximumLineCount: 2)
+            block.paint(x: left, y: y + height)
+            height += block.height + 1
+        }
+        add(heading, TextStyle(size: 15, isBold: true, ink: Ink(0x1c1c1e)))
+        for line in lines { add(line, TextStyle(size: 13, ink: Ink(0x1c1c1e, alpha: 0.7))) }
+        return height
+    }
+
+    /// Green for what was sealed, red for what was not protected.
+    private var ink: Ink {
+        switch outcome {
+        case .opened: Ink(0x28a745)
+        case .safeDefault: Ink(0xf08c00)
+        case .original: Ink(0xe03131)
+        case .modified, .notShown: Ink(0x8e8e93)
+        }
+    }
+
+    static let width = 320.0
+    private static let markSide = 22.0
 }

@@ -5,21 +5,33 @@ internal import SealedPush
 ///
 /// Source for the store: Apple, "Viewing the status of push notifications": one notification a device and app, the newest.
 final class DeviceRegistry: Sendable {
-    let configuration: LocalAPNsConfiguration
-    let state = Locked(State())
+    private let configuration: LocalAPNsConfiguration
+    private let state = Locked(State())
     /// Called under the lock with each new registration and each change of a token's state.
     private let record: @Sendable (DeviceRecord) -> Void
 
-    struct State {
-        var devices: [SimulatedApp] = []
+    private struct State {
+        var devices: [Device] = []
         /// The current token of a device, and those that it had before.
         var byToken: [String: Int] = [:]
-        /// What became of the tokens that devices had before: never active again.
-        var replaced: [String: DeviceRecord] = [:]
         var byName: [String: Int] = [:]
         var nextNumber: UInt64 = 1
         var acknowledgedCount = 0
         var expiredCount = 0
+
+        mutating func put(_ record: DeviceRecord) {
+            let name = Self.key(record.name, record.bundleID)
+            guard let index = byName[name] else {
+                byName[name] = devices.count
+                byToken[record.token] = devices.count
+                devices.append(Device(token: record.token, records: [record.token: record]))
+                return
+            }
+            if byToken.updateValue(index, forKey: record.token) == nil { devices[index].token = record.token }
+            devices[index].records[record.token] = record
+        }
+
+        static func key(_ name: String, _ bundleID: String) -> String { "\(bundleID)\n\(name)" }
     }
 
     init(
@@ -28,76 +40,57 @@ final class DeviceRegistry: Sendable {
     ) {
         self.configuration = configuration
         self.record = record
-        state.withLock { state in for device in known { Self.put(device, into: &state) } }
-    }
-
-    private static func put(_ record: DeviceRecord, into state: inout State) {
-        let name = SimulatedApp.key(record.name, record.bundleID)
-        if state.replaced[record.token] != nil {
-            state.replaced[record.token] = record
-        } else if let index = state.byName[name] {
-            let known = state.devices[index].record
-            if known.token != record.token {
-                state.byToken[record.token] = index
-                state.replaced[known.token] = known
-            }
-            state.devices[index].record = record
-        } else {
-            state.byName[name] = state.devices.count
-            state.byToken[record.token] = state.devices.count
-            state.devices.append(SimulatedApp(record: record))
-        }
+        state.withLock { state in for device in known { state.put(device) } }
     }
 
     /// Returns the device's token for an app: the same as before, unless that was made bad or has expired.
     func register(name: String, bundleID: String) -> String {
         state.withLock { state in
-            let known = state.byName[SimulatedApp.key(name, bundleID)].map { state.devices[$0].record }
-            if let known, known.state == .active { return known.token }
-            let keepsToken = known?.state == .unregistered
-            let token = keepsToken ? known?.token : nil
+            let known = state.byName[State.key(name, bundleID)].map { state.devices[$0] }
+            let last = known.flatMap { $0.records[$0.token] }
+            if let last, last.state == .active { return last.token }
             let made = DeviceRecord(
-                name: name, bundleID: bundleID, token: token ?? Hex.encode(SecureRandom.bytes(count: 32)),
+                name: name, bundleID: bundleID,
+                token: last?.state == .unregistered
+                    ? last?.token ?? "" : Hex.encode(SecureRandom.bytes(count: 32)),
                 registered: configuration.now())
-            Self.put(made, into: &state)
+            state.put(made)
             record(made)
             return made.token
         }
     }
 
-    /// Says what is wrong with a token from now on, also with one that its device has another for by now. False where no
-    /// device has or had it, and where a replaced one should be active.
+    /// Says what is wrong with a token from now on, also with one that its device has another for by now. False if no
+    /// device has or had it, and if a replaced one should be active.
     func setState(_ tokenState: DeviceRecord.State, token: String, since: Int64?) -> Bool {
         state.withLock { state in
-            guard let index = state.byToken[token] else { return false }
-            let replaced = state.replaced[token]
-            guard replaced == nil || tokenState != .active else { return false }
-            var changed = replaced ?? state.devices[index].record
+            guard let index = state.byToken[token], var changed = state.devices[index].records[token],
+                state.devices[index].token == token || tokenState != .active
+            else { return false }
             changed.state = tokenState
             changed.since = tokenState == .active ? nil : since ?? configuration.now()
-            Self.put(changed, into: &state)
+            state.put(changed)
             record(changed)
             return true
         }
     }
 
-    /// Checks 16 to 19 of ``RequestChecks``. Returns the device's place.
-    func find(_ path: Substring, bundleID: String, at now: Int64) throws(APNsRefusal) -> Int {
-        let token = String(path)
-        return try state.withLock { state throws(APNsRefusal) -> Int in
-            let exact = state.byToken[token]
-            let token = exact == nil ? token.lowercased() : token
-            guard let index = exact ?? state.byToken[token] else { throw APNsRefusal(.badDeviceToken) }
-            let current = state.devices[index].record
-            let record = current.token == token ? current : state.replaced[token]
-            guard let record, record.state != .bad else { throw APNsRefusal(.badDeviceToken) }
+    /// Checks 15 to 18 of a ``ProviderRequest``. Returns the device's place.
+    func find(_ token: String, bundleID: String) throws(APNsRefusal) -> Int {
+        try state.withLock { state throws(APNsRefusal) -> Int in
+            let token = token.lowercased()
+            guard let index = state.byToken[token], let record = state.devices[index].records[token],
+                record.state != .bad
+            else { throw APNsRefusal(.badDeviceToken) }
             guard record.bundleID == bundleID else { throw APNsRefusal(.deviceTokenNotForTopic) }
             switch record.state {
             case .active, .bad: break
             case .unregistered: throw APNsRefusal(.unregistered, timestamp: record.since)
             case .expired: throw APNsRefusal(.expiredToken, timestamp: record.since)
             }
-            guard state.devices[index].admits(at: now, configuration) else { throw APNsRefusal(.tooManyRequests) }
+            guard state.devices[index].unacknowledged.count < configuration.unacknowledgedLimit else {
+                throw APNsRefusal(.tooManyRequests)
+            }
             return index
         }
     }
@@ -106,29 +99,25 @@ final class DeviceRegistry: Sendable {
     func deliver(_ notification: APNsNotification, to index: Int, _ decision: FaultDecision) -> DeliveryOutcome {
         guard decision.isDelivered else { return .dropped }
         return state.withLock { state in
-            Self.send(notification, to: index, count: decision.deliveryCount, &state, configuration)
+            send(notification, to: index, count: decision.deliveryCount, &state)
         }
     }
 
-    static func send(
-        _ notification: APNsNotification, to index: Int, count: Int, _ state: inout State,
-        _ configuration: LocalAPNsConfiguration
+    private func send(
+        _ notification: APNsNotification, to index: Int, count: Int, _ state: inout State
     ) -> DeliveryOutcome {
         guard let link = state.devices[index].link else {
-            guard let until = notification.storedUntil(storageTime: configuration.storageTime),
-                until > configuration.now() / 1_000
-            else {
+            guard notification.isStored(at: configuration.now() / 1_000) else {
                 state.expiredCount += 1
                 return .discarded
             }
-            let replaced = state.devices[index].store(notification)
-            return replaced ? .replaced : .stored
+            return state.devices[index].store(notification) ? .replaced : .stored
         }
         for _ in 0..<count {
             let number = state.nextNumber
             state.nextNumber += 1
             state.devices[index].unacknowledged.append((number, notification))
-            link.send(number: number, token: state.devices[index].record.token, notification)
+            link.send(number: number, token: state.devices[index].token, notification)
         }
         return .sent
     }
@@ -152,34 +141,21 @@ protocol DeviceLink: AnyObject, Sendable { func send(number: UInt64, token: Stri
 
 /// What devices do: come, go, acknowledge.
 extension DeviceRegistry {
-    /// The devices with these tokens are there now: what waited for them goes out, higher priority first, then older first.
-    ///
-    /// - Returns: tokens that nobody has, or not any more: those devices have to register again.
-    func connect(_ tokens: [String], link: any DeviceLink) -> [String] {
+    /// The devices with these tokens are there now: what waited for each goes out, the oldest first.
+    func connect(_ tokens: [String], link: any DeviceLink) {
         state.withLock { state in
-            var unknown: [String] = []
-            var waiting: [(index: Int, notification: APNsNotification)] = []
-            for token in tokens {
-                guard let index = state.byToken[token], state.devices[index].record.token == token else {
-                    unknown.append(token)
-                    continue
+            for index in tokens.compactMap({ state.byToken[$0] }) {
+                // A link that replaces another takes over what was sent through that and not acknowledged.
+                let waiting = state.devices[index].waiting
+                state.devices[index].take(link)
+                for notification in waiting {
+                    if notification.isStored(at: configuration.now() / 1_000) {
+                        _ = send(notification, to: index, count: 1, &state)
+                    } else {
+                        state.expiredCount += 1
+                    }
                 }
-                state.devices[index].link = link
-                waiting += state.devices[index].takeWaiting().map { (index, $0) }
             }
-            let now = configuration.now() / 1_000
-            let order = waiting.enumerated().sorted { first, second in
-                let priorities = (first.element.notification.priority, second.element.notification.priority)
-                return priorities.0 == priorities.1 ? first.offset < second.offset : priorities.0 > priorities.1
-            }
-            for (_, (index, notification)) in order {
-                guard (notification.storedUntil(storageTime: configuration.storageTime) ?? 0) > now else {
-                    state.expiredCount += 1
-                    continue
-                }
-                _ = Self.send(notification, to: index, count: 1, &state, configuration)
-            }
-            return unknown
         }
     }
 
@@ -192,30 +168,33 @@ extension DeviceRegistry {
         }
     }
 
-    func acknowledge(_ number: UInt64, token: String, link: any DeviceLink) {
+    /// Returns the device's name, or nil if the notification was not sent to it over this link.
+    @discardableResult func acknowledge(_ number: UInt64, token: String, link: any DeviceLink) -> String? {
         state.withLock { state in
-            guard let index = state.byToken[token], state.devices[index].link === link else { return }
             // Mostly the oldest.
-            guard let place = state.devices[index].unacknowledged.firstIndex(where: { $0.number == number }) else {
-                return
-            }
+            guard let index = state.byToken[token], state.devices[index].link === link,
+                let place = state.devices[index].unacknowledged.firstIndex(where: { $0.number == number })
+            else { return nil }
             state.devices[index].unacknowledged.remove(at: place)
             state.acknowledgedCount += 1
+            return state.devices[index].records[token]?.name
         }
     }
 
-    /// Everything that waits or is unacknowledged, by token: for the next start.
-    func waiting() -> [(token: String, notification: APNsNotification)] {
+    /// Everything that waits or is unacknowledged: for the next start.
+    var waiting: [WaitingNotification] {
         state.withLock { state in
-            state.devices.flatMap { device in device.waitingInOrder.map { (device.record.token, $0) } }
+            state.devices.flatMap { device in
+                device.waiting.map { WaitingNotification(token: device.token, notification: $0) }
+            }
         }
     }
 
-    func restore(_ waiting: [(token: String, notification: APNsNotification)]) {
+    func restore(_ waiting: [WaitingNotification]) {
         state.withLock { state in
-            for (token, notification) in waiting {
-                guard let index = state.byToken[token] else { continue }
-                state.devices[index].kept.append(notification)
+            for entry in waiting {
+                guard let index = state.byToken[entry.token] else { continue }
+                state.devices[index].kept.append(entry.notification)
             }
         }
     }
@@ -233,13 +212,11 @@ extension DeviceRegistry {
         }
     }
 
-    /// The name of the device that has or had a token; nil where none has.
-    func name(of token: some StringProtocol) -> String? {
-        state.withLock { state in state.byToken[token.lowercased()].map { state.devices[$0].record.name } }
+    /// The name of the device that has or had a token, or nil if none has.
+    func name(of token: String) -> String? {
+        let token = token.lowercased()
+        return state.withLock { state in state.byToken[token].flatMap { state.devices[$0].records[token]?.name } }
     }
-
-    /// At most `limit` of them, in the order in which they registered.
-    func records(limit: Int) -> [DeviceRecord] { state.withLock { $0.devices.prefix(limit).map(\.record) } }
 }
 
 /// What a local APNs has to do with devices at the moment, and has done.
@@ -275,65 +252,48 @@ package struct DeviceRecord: Codable, Hashable, Sendable {
         /// 400 `BadDeviceToken`, likewise.
         case bad
     }
+}
 
-    static func isName(_ name: String, topic: String) -> Bool {
-        (1...255).contains(name.utf8.count) && (1...155).contains(topic.utf8.count)
-    }
+/// A notification that waits for a device while no server runs.
+struct WaitingNotification: Codable {
+    let token: String
+    let notification: APNsNotification
 }
 
 /// One app on one device while the server runs.
-struct SimulatedApp {
-    var record: DeviceRecord
+private struct Device {
+    /// The current one.
+    var token: String
+    /// By token, of the current one and of those that it had before.
+    var records: [String: DeviceRecord]
     /// Nil while it is away.
-    var link: (any DeviceLink)?
+    private(set) var link: (any DeviceLink)?
     /// The one notification that APNs stores.
-    var stored: APNsNotification?
+    private(set) var stored: APNsNotification?
     /// What it had not acknowledged when it went away, oldest first.
     var kept: [APNsNotification] = []
     var unacknowledged: [(number: UInt64, notification: APNsNotification)] = []
-    private var second: Int64 = 0
-    private var countInSecond = 0
 
-    init(record: DeviceRecord) { self.record = record }
+    init(token: String, records: [String: DeviceRecord]) { (self.token, self.records) = (token, records) }
 
-    static func key(_ name: String, _ bundleID: String) -> String { "\(bundleID)\n\(name)" }
+    var waiting: [APNsNotification] { kept + unacknowledged.map(\.notification) + (stored.map { [$0] } ?? []) }
 
-    /// Whether it may get one more request now.
-    mutating func admits(at now: Int64, _ configuration: LocalAPNsConfiguration) -> Bool {
-        guard unacknowledged.count < configuration.unacknowledgedLimit else { return false }
-        guard configuration.requestsPerDevicePerSecond > 0 else { return true }
-        if now / 1_000 != second {
-            second = now / 1_000
-            countInSecond = 0
-        }
-        countInSecond += 1
-        return countInSecond <= configuration.requestsPerDevicePerSecond
-    }
-
-    /// Whether another had to go for it.
+    /// Returns whether another had to go for it.
     mutating func store(_ notification: APNsNotification) -> Bool {
         if let collapseID = notification.collapseID { kept.removeAll { $0.collapseID == collapseID } }
         defer { stored = notification }
         return stored != nil
     }
 
-    mutating func goAway() {
-        link = nil
-        var left = kept + unacknowledged.map(\.notification)
-        // 0: one attempt, and that was made.
-        left.removeAll { $0.expiration == 0 }
-        kept = left
-        unacknowledged = []
+    /// It is there, and owed nothing but what comes over this link.
+    mutating func take(_ link: any DeviceLink) {
+        (self.link, stored, kept, unacknowledged) = (link, nil, [], [])
     }
 
-    var waitingInOrder: [APNsNotification] { kept + unacknowledged.map(\.notification) + (stored.map { [$0] } ?? []) }
-
-    mutating func takeWaiting() -> [APNsNotification] {
-        // A link that replaces another takes over what that was sent and did not acknowledge.
-        let waiting = waitingInOrder
-        kept = []
+    mutating func goAway() {
+        link = nil
+        // 0: one attempt, and that was made.
+        kept = (kept + unacknowledged.map(\.notification)).filter { $0.expiration != 0 }
         unacknowledged = []
-        stored = nil
-        return waiting
     }
 }

@@ -4,10 +4,12 @@ internal import NIOPosix
 
 /// A local APNs: HTTP/2 over TLS, the checks, throttling, store and answers of Apple's, and faults on demand.
 ///
-/// Providers connect to ``address``'s port, devices to a Unix socket, tests to another one. Everything else that
-/// is documented about its behavior is in ``RequestChecks``, ``LocalAPNsConfiguration`` and ``APNsFaults``. Safe from several threads.
+/// Providers connect to ``address``'s port, devices to a Unix socket, and who changes its faults to another one. Its checks stand
+/// beside ``ProviderRequest``. Safe from several threads.
 package final class LocalAPNs: Sendable {
     package let address: LocalAPNsAddress
+    /// What to type into a browser, if there is a page.
+    package let pageAddress: String?
     let core: LocalAPNsCore
     private let folder: LocalAPNsFolder
     private let listeners: [any Channel]
@@ -43,7 +45,7 @@ package final class LocalAPNs: Sendable {
             guard let line = try? JSONEncoder().encode(record) else { return }
             try? deviceFile.write(contentsOf: line + Data("\n".utf8))
         }
-        registry.restore(folder.takeWaiting().map { ($0.token, $0.notification) })
+        registry.restore(folder.takeWaiting())
         let log = try APNsLog(folder.url.appending(path: "log.jsonl"), detail: configuration.log)
         let core = LocalAPNsCore(configuration, tokens: ProviderTokens(keys), registry: registry, log: log)
         self.core = core
@@ -51,8 +53,15 @@ package final class LocalAPNs: Sendable {
         do throws(LocalAPNsError) {
             let providers = try await ProviderListener(core: core, certificate: certificate).bind(group)
             listeners.append(providers)
-            listeners.append(try await DeviceSocket.listen(folder.path(DeviceSocket.name), registry: registry, group))
-            listeners.append(try await ControlListener.listen(folder, core: core, group))
+            listeners.append(try await DeviceSocket.listen(folder.path(DeviceSocket.name), core: core, group))
+            listeners.append(try await core.listenForControl(folder, group))
+            if let page = core.page, let place = configuration.page {
+                let shown = try await page.listen(at: place, of: core, group)
+                listeners.append(shown.listener)
+                pageAddress = shown.address
+            } else {
+                pageAddress = nil
+            }
             address = LocalAPNsAddress(
                 host: configuration.host, port: providers.localAddress?.port ?? 0, folder: folder, keys: keys,
                 configuration: configuration)
@@ -78,16 +87,12 @@ package final class LocalAPNs: Sendable {
         while !core.channels.isEmpty, ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(10)) }
         for channel in core.channels { try? await channel.close() }
         ticking.cancel()
-        let waiting = core.registry.waiting().map {
-            WaitingNotification(token: $0.token, notification: $0.notification)
-        }
+        let waiting = core.registry.waiting
         if !waiting.isEmpty { try? folder.save(waiting) }
         core.log.flush()
         try? await group.shutdownGracefully()
         folder.release()
     }
-
-    // MARK: The same as the control endpoint offers
 
     package var faults: APNsFaults {
         get { core.faults }

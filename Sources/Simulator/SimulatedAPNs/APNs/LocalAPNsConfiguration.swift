@@ -1,5 +1,4 @@
 package import Foundation
-package import PushSimulator
 
 /// How a local APNs behaves. Where Apple does not say, it takes the stricter way; numbers that Apple does not publish are
 /// guesses.
@@ -14,8 +13,6 @@ package struct LocalAPNsConfiguration: Sendable {
     package var seed: UInt64 = .random(in: 0...UInt64(UInt32.max))
     package var log = APNsLogDetail.headers
 
-    /// Requests for one device and app within a second, before `TooManyRequests`; 0 for no limit.
-    package var requestsPerDevicePerSecond = 0
     /// Notifications that one online device may leave unacknowledged before `TooManyRequests`.
     package var unacknowledgedLimit = 1_000
 
@@ -29,18 +26,11 @@ package struct LocalAPNsConfiguration: Sendable {
     package var closingTime = Duration.seconds(2)
     package var connectionLimit = 1_000
 
-    /// Provider tokens.
-    package var maximumTokenAge: Int64 = 3_600
-    package var tokenUpdateInterval: Int64 = 1_200
-    package var futureTolerance: Int64 = 300
-    /// For notifications without `apns-expiration`, in seconds: 30 days.
-    package var storageTime: Int64 = 30 * 86_400
-
     /// Milliseconds since 1970.
     package var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
 
-    /// Told what happens, on the threads of the connections; nil where nobody looks.
-    package var watcher: (@Sendable (LocalAPNsEvent) -> Void)?
+    /// Where a page shows what happens.
+    package var page: PagePlace?
 
     package init() {}
 }
@@ -54,7 +44,7 @@ package enum APNsEnvironment: String, Hashable, Sendable, CaseIterable, Codable 
 package enum APNsLogDetail: String, Hashable, Sendable, CaseIterable {
     /// No log at all.
     case off
-    /// Headers, outcomes, sizes; of the payload `aps`, the other keys' names and their values' lengths.
+    /// Headers, outcomes, sizes.
     case headers
     /// The payload too.
     case payloads
@@ -102,9 +92,7 @@ package struct APNsFaults: Codable, Hashable, Sendable {
 
     /// Whether each number is in its range.
     package var isValid: Bool {
-        let chances = [
-            lostResponses, resets, tooManyRequests, serverErrors, unavailable, duplicates,
-        ]
+        let chances = [lostResponses, resets, tooManyRequests, serverErrors, unavailable, duplicates]
         return chances.allSatisfy { (0...1).contains($0) } && tooManyRequests + serverErrors + unavailable <= 1
             && (0...600_000).contains(latencyMillisecondsMaximum)
             && (0...latencyMillisecondsMaximum).contains(latencyMillisecondsMinimum) && goAwayEvery >= 0
@@ -121,6 +109,16 @@ struct FaultDecision {
     var latencyMilliseconds = 0
 
     enum Answer { case given, lost, reset }
+
+    /// For the log; nil if nothing goes wrong.
+    var name: String? {
+        if refusal != nil { return "refused" }
+        switch answer {
+        case .lost: return "lost-response"
+        case .reset: return "reset"
+        case .given: return deliveryCount > 1 ? "duplicate" : nil
+        }
+    }
 }
 
 /// Draws decisions; the same seed gives the same sequence.
@@ -174,36 +172,5 @@ struct SplitMix64: RandomNumberGenerator {
         word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
         word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
         return word ^ (word >> 31)
-    }
-}
-
-/// What happens at a local APNs, for whoever looks at it.
-package enum LocalAPNsEvent: Sendable {
-    /// A provider's request: for which device, if the token is one's, and why it was refused; nil where it was not.
-    case requested(device: String?, reason: String?)
-    case showed(device: String, ShownOnDevice)
-}
-
-/// What a person sees of one push, on its way from the device's process to the local APNs' page.
-package struct ShownOnDevice: Codable, Equatable, Sendable {
-    package var identifier: String
-    package var outcome: DeliveredPush.Outcome
-    /// Why it did not open, or was not shown.
-    package var reason: String?
-    package var title = ""
-    package var subtitle = ""
-    package var body = ""
-
-    init(_ push: DeliveredPush, identifier: String) {
-        self.identifier = identifier
-        outcome = push.outcome
-        reason = push.reason ?? push.note
-        guard let shown = push.shown else { return }
-        (title, subtitle, body) = (Self.cut(shown.title), Self.cut(shown.subtitle), Self.cut(shown.body))
-    }
-
-    /// So that a frame takes it, whatever it is made of.
-    private static func cut(_ text: String) -> String {
-        text.utf8.count <= 20_000 ? text : String(decoding: text.utf8.prefix(20_000), as: UTF8.self)
     }
 }

@@ -10,7 +10,8 @@ final class LocalAPNsCore: Sendable {
     let tokens: ProviderTokens
     let registry: DeviceRegistry
     let log: APNsLog
-    private let checks: RequestChecks
+    /// Nil if nobody looks.
+    let page: WatchPage?
     private let dice: Locked<FaultDice>
     private let counted = Locked(Counts())
     private let connections = Locked(Connections())
@@ -35,7 +36,7 @@ final class LocalAPNsCore: Sendable {
         self.tokens = tokens
         self.registry = registry
         self.log = log
-        checks = RequestChecks()
+        page = configuration.page.map { _ in WatchPage() }
         dice = Locked(FaultDice(configuration.faults, seed: configuration.seed))
     }
 
@@ -71,18 +72,16 @@ final class LocalAPNsCore: Sendable {
     }
 
     /// Into the log.
-    func note(_ event: String, connection: Int?, _ members: [String: JSONValue] = [:]) {
+    func note(_ event: String, connection: Int?, _ members: @autoclosure () -> [String: JSONValue] = [:]) {
         guard log.isOn else { return }
-        var members = members
+        var members = members()
         if let connection { members["connection"] = .integer(Int64(connection)) }
         log.append(event: event, at: configuration.now(), members)
     }
 
-    /// Tells every connection to end; returns how many there are.
-    @discardableResult func goAway(_ reason: APNsReason?) -> Int {
-        let channels = channels
+    /// Tells every connection to end.
+    func goAway(_ reason: APNsReason?) {
         for channel in channels { channel.pipeline.fireUserInboundEventTriggered(GoAwayEvent(reason: reason)) }
-        return channels.count
     }
 
     var channels: [any Channel] { connections.withLock { Array($0.channels.values) } }
@@ -95,57 +94,37 @@ final class LocalAPNsCore: Sendable {
     }
 
     func handle(
-        _ request: ProviderRequest, identity: inout ConnectionIdentity, random: inout SplitMix64, connection: Int,
-        stream: HTTP2StreamID
+        _ request: ProviderRequest, identity: inout ConnectionIdentity, connection: Int, stream: HTTP2StreamID
     ) -> Handled {
         let now = configuration.now()
-        var handled = Handled(apnsID: "", fault: FaultDecision())
+        // What can't be an ID is not echoed.
+        let id = request.apnsID ?? UUID().uuidString.lowercased()
+        var handled = Handled(apnsID: id, fault: FaultDecision())
         var outcome: DeliveryOutcome?
         var keyID: String?
-        // What can't be an ID is not echoed.
-        let given = (try? checks.apnsID(request)) ?? nil
-        handled.apnsID = given ?? UUIDText.make(using: &random)
         do throws(APNsRefusal) {
-            let token = try checks.checkRequestLine(request)
-            let key = try identity.check(
-                request.authorization, tokens: tokens, configuration: configuration, at: now / 1_000)
-            keyID = key.keyID
-            let (notification, bundleID) = try check(request, id: handled.apnsID, at: now)
-            let device = try registry.find(token, bundleID: bundleID, at: now)
+            let token = try request.deviceToken()
+            keyID = try identity.check(request.headers["authorization"], tokens: tokens, at: now / 1_000).keyID
+            let (notification, bundleID) = try request.notification(id: id, at: now)
+            let device = try registry.find(token, bundleID: bundleID)
             handled.fault = dice.withLock { $0.decide() }
             if let reason = handled.fault.refusal { throw APNsRefusal(reason) }
             outcome = registry.deliver(notification, to: device, handled.fault)
         } catch { handled.refusal = error }
         count(handled, outcome)
-        if let watcher = configuration.watcher {
+        if let page {
             let reason = handled.refusal?.reason.rawValue ?? (handled.fault.isDelivered ? nil : "dropped by a fault")
-            watcher(.requested(device: registry.name(of: request.path.suffix(64)), reason: reason))
+            page.requested(device: registry.name(of: String(request.path.suffix(64))), reason: reason)
         }
-        if log.isOn {
-            log.append(
-                RequestLogEntry(
-                    time: now, connection: connection, stream: Int(stream), request: request, keyID: keyID,
-                    status: handled.refusal?.reason.status ?? 200, reason: handled.refusal?.reason.rawValue,
-                    apnsID: handled.apnsID, outcome: outcome, fault: handled.fault.name))
-        }
+        note(
+            "request", connection: connection,
+            request.logged(detail: log.detail).merging([
+                "stream": .integer(Int64(Int(stream))), "kid": .optional(keyID),
+                "status": .integer(Int64(handled.refusal?.reason.status ?? 200)),
+                "reason": .optional(handled.refusal?.reason.rawValue), "apns-id": .string(id),
+                "outcome": .optional(outcome?.rawValue), "fault": .optional(handled.fault.name),
+            ]) { $1 })
         return handled
-    }
-
-    /// Checks 5 to 15.
-    private func check(
-        _ request: ProviderRequest, id: String, at now: Int64
-    ) throws(APNsRefusal) -> (APNsNotification, bundleID: String) {
-        _ = try checks.apnsID(request)
-        let type = try checks.pushType(request)
-        let bundleID = try checks.bundleID(request, type)
-        let priority = try checks.priority(request, type)
-        let expiration = try checks.expiration(request)
-        let collapseID = try checks.collapseID(request)
-        try checks.checkPayload(request, type)
-        let notification = APNsNotification(
-            apnsID: id, pushType: type, priority: priority, expiration: expiration, collapseID: collapseID,
-            payload: Data(request.bodyView), received: now)
-        return (notification, bundleID)
     }
 
     private func count(_ handled: Handled, _ outcome: DeliveryOutcome?) {
@@ -165,17 +144,23 @@ final class LocalAPNsCore: Sendable {
     }
 }
 
-extension FaultDecision {
-    /// For the log.
-    fileprivate var name: String? {
-        if refusal != nil { return "refused" }
-        switch answer {
-        case .lost: return "lost-response"
-        case .reset: return "reset"
-        case .given: break
+extension ProviderRequest {
+    /// What the log holds of it. Never the provider token itself: who has read it could send.
+    fileprivate func logged(detail: APNsLogDetail) -> [String: JSONValue] {
+        let shown = headers.filter { $0.key != "authorization" }
+        var members: [String: JSONValue] = [
+            "method": .string(method), "path": .string(path), "headers": .object(shown.mapValues { .string($0) }),
+            "bytes": .integer(Int64(bodyByteCount)),
+        ]
+        if !repeated.isEmpty {
+            let lines = repeated.map { name, value in name == "authorization" ? name : "\(name): \(value)" }
+            members["repeated-headers"] = .array(lines.map { .string($0) })
         }
-        if !isDelivered { return "dropped" }
-        if deliveryCount > 1 { return "duplicate" }
-        return nil
+        if detail == .payloads { members["payload"] = .string(String(buffer: body)) }
+        return members
     }
+}
+
+extension JSONValue {
+    fileprivate static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 }

@@ -126,12 +126,6 @@ struct LocalAPNsFolder {
     }
 }
 
-/// A notification that waits for a device while no server runs.
-struct WaitingNotification: Codable {
-    var token: String
-    var notification: APNsNotification
-}
-
 /// Where a local APNs listens, and what a provider and a device need to reach it: `address.json` in its folder.
 package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     package var host: String
@@ -169,7 +163,7 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     init(host: String, port: Int, folder: LocalAPNsFolder, keys: [ProviderKey], configuration: LocalAPNsConfiguration) {
         self.host = host
         self.port = port
-        control = folder.path(ControlListener.name)
+        control = folder.path(LocalAPNsCore.controlSocketName)
         devices = folder.path(DeviceSocket.name)
         root = folder.path("root.pem")
         func file(_ key: ProviderKey) -> String? {

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
@@ -18,7 +19,6 @@ final class ProviderConnection: ChannelInboundHandler {
     private var cutShort: Set<HTTP2StreamID> = []
     /// Answers that wait for the latency fault.
     var delayed: Set<HTTP2StreamID> = []
-    private var random = SplitMix64(state: .random(in: 0 ... .max))
     private var requestCount = 0
     private(set) var lastStream = HTTP2StreamID.rootStream
     private(set) var lastRequest = NIODeadline.now()
@@ -159,7 +159,7 @@ final class ProviderConnection: ChannelInboundHandler {
         requests[stream] = nil
         requestCount += 1
         lastRequest = .now()
-        let handled = core.handle(request, identity: &identity, random: &random, connection: number, stream: stream)
+        let handled = core.handle(request, identity: &identity, connection: number, stream: stream)
         let faults = core.faults
         // What the peer is not told about changes nothing for it.
         if handled.fault.answer == .given,
@@ -209,7 +209,7 @@ final class ProviderConnection: ChannelInboundHandler {
         headers.add(name: "apns-id", value: handled.apnsID, indexing: .nonIndexable)
         guard let refusal = handled.refusal else {
             if core.configuration.environment == .sandbox {
-                headers.add(name: "apns-unique-id", value: UUIDText.make(using: &random), indexing: .nonIndexable)
+                headers.add(name: "apns-unique-id", value: UUID().uuidString.lowercased(), indexing: .nonIndexable)
             }
             write(.headers(.init(headers: headers, endStream: true)), on: stream, context)
             return

@@ -1,57 +1,118 @@
 package import Foundation
 internal import NIOCore
 internal import NIOHPACK
+internal import PushCore
+internal import SealedPush
 
-/// One request as it came: headers by name, and the body up to the largest that any push may have.
+/// One request as it came: the headers that APNs knows, and the body up to the largest that any push may have.
 struct ProviderRequest {
-    var method = ""
-    var path = ""
-    var authorization: String?
-    var apnsID: String?
-    var pushType: String?
-    var topic: String?
-    var priority: String?
-    var expiration: String?
-    var collapseID: String?
+    private(set) var method = ""
+    private(set) var path = ""
+    private(set) var headers: [String: String] = [:]
     /// Further ones under a name that there was already.
-    var repeated: [(name: String, value: String)] = []
+    private(set) var repeated: [(name: String, value: String)] = []
     /// What does not fit is counted and thrown away.
-    var body: ByteBuffer?
-    var bodyByteCount = 0
+    private(set) var body = ByteBuffer()
+    private(set) var bodyByteCount = 0
     /// As HTTP/2 counts: 32 more for each field.
     private(set) var headerByteCount = 0
 
-    init(_ headers: HPACKHeaders) {
-        for (name, value, _) in headers {
+    private static let names: Set = [
+        "authorization", "apns-id", "apns-push-type", "apns-topic", "apns-priority", "apns-expiration",
+        "apns-collapse-id",
+    ]
+
+    init(_ fields: HPACKHeaders) {
+        for (name, value, _) in fields {
             headerByteCount += name.utf8.count + value.utf8.count + 32
             switch name {
             case ":method": method = value
             case ":path": path = value
-            case "authorization": Self.set(&authorization, name, value, &repeated)
-            case "apns-id": Self.set(&apnsID, name, value, &repeated)
-            case "apns-push-type": Self.set(&pushType, name, value, &repeated)
-            case "apns-topic": Self.set(&topic, name, value, &repeated)
-            case "apns-priority": Self.set(&priority, name, value, &repeated)
-            case "apns-expiration": Self.set(&expiration, name, value, &repeated)
-            case "apns-collapse-id": Self.set(&collapseID, name, value, &repeated)
+            case _ where Self.names.contains(name):
+                if headers[name] == nil { headers[name] = value } else { repeated.append((name, value)) }
             default: break
             }
         }
     }
 
-    private static func set(
-        _ field: inout String?, _ name: String, _ value: String, _ repeated: inout [(name: String, value: String)]
-    ) {
-        if field == nil { field = value } else { repeated.append((name, value)) }
-    }
-
     mutating func append(_ data: inout ByteBuffer) {
         bodyByteCount += data.readableBytes
-        guard bodyByteCount <= PushType.maximumPayloadByteCount else { return }
-        if body == nil { body = data } else { body?.writeBuffer(&data) }
+        if bodyByteCount <= PushType.maximumPayloadByteCount { body.writeBuffer(&data) }
     }
 
-    var bodyView: ByteBufferView { (body ?? ByteBuffer()).readableBytesView }
+    /// `apns-id`, if it is the canonical text of a UUID. Whether Apple takes capitals is not known.
+    var apnsID: String? {
+        headers["apns-id"].flatMap { UUID(uuidString: $0)?.uuidString.lowercased() == $0 ? $0 : nil }
+    }
+}
+
+/// The checks of a request, in the order in which this server makes them. Apple's order is not published.
+///
+/// 1. `:method` (405), 2. `:path` (404, `MissingDeviceToken`), 3. repeated headers, 4. the provider token (403, 429; see
+/// ``ProviderTokens``), 5. `apns-id`, 6. `apns-push-type`, 7. `apns-topic` and its suffix, 8. `apns-priority`,
+/// 9. `apns-expiration`, 10. `apns-collapse-id`, 11. an empty payload, 12. its size, 13. its JSON, 14. whether it fits the
+/// push type; then the device token (``DeviceRegistry``): 15. `BadDeviceToken`, 16. `DeviceTokenNotForTopic`, 17. 410,
+/// 18. too many requests for one device.
+extension ProviderRequest {
+    /// Checks 1 to 3.
+    func deviceToken() throws(APNsRefusal) -> String {
+        guard method == "POST" else { throw APNsRefusal(.methodNotAllowed) }
+        let prefix = "/3/device"
+        guard path.hasPrefix(prefix) else { throw APNsRefusal(.badPath) }
+        let rest = path.dropFirst(prefix.count)
+        if rest.isEmpty || rest == "/" { throw APNsRefusal(.missingDeviceToken) }
+        guard rest.first == "/" else { throw APNsRefusal(.badPath) }
+        guard repeated.isEmpty else { throw APNsRefusal(.duplicateHeaders) }
+        return String(rest.dropFirst())
+    }
+
+    /// Checks 5 to 14.
+    func notification(
+        id: String, at now: Int64
+    ) throws(APNsRefusal) -> (notification: APNsNotification, bundleID: String) {
+        guard headers["apns-id"] == nil || apnsID != nil else { throw APNsRefusal(.badMessageID) }
+        guard let type = headers["apns-push-type"].flatMap(PushType.init(rawValue:)) else {
+            throw APNsRefusal(.invalidPushType)
+        }
+        guard let topic = headers["apns-topic"], !topic.isEmpty else { throw APNsRefusal(.missingTopic) }
+        let (bundleID, suffix) = PushType.split(topic: topic)
+        guard suffix == type.topicSuffix else { throw APNsRefusal(.badTopic) }
+        let priority = try priority(type)
+        let expiration = try expiration()
+        let collapseID = headers["apns-collapse-id"]
+        guard collapseID.map({ (1...64).contains($0.utf8.count) }) ?? true else { throw APNsRefusal(.badCollapseID) }
+        try checkPayload(type)
+        let notification = APNsNotification(
+            apnsID: id, pushType: type, priority: priority, expiration: expiration, collapseID: collapseID,
+            payload: Data(body.readableBytesView), received: now)
+        return (notification, bundleID)
+    }
+
+    private func priority(_ type: PushType) throws(APNsRefusal) -> Int {
+        let text = headers["apns-priority"] ?? "10"
+        guard let priority = [1, 5, 10].first(where: { text == "\($0)" }) else { throw APNsRefusal(.badPriority) }
+        // Apple: "Always use priority 5 [for background]. Using priority 10 is an error."
+        guard type != .background || priority != 10 else { throw APNsRefusal(.badPriority) }
+        return priority
+    }
+
+    private func expiration() throws(APNsRefusal) -> Int64? {
+        guard let text = headers["apns-expiration"] else { return nil }
+        guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy(\.isDigit), let seconds = Int64(text) else {
+            throw APNsRefusal(.badExpirationDate)
+        }
+        return seconds
+    }
+
+    private func checkPayload(_ type: PushType) throws(APNsRefusal) {
+        guard bodyByteCount > 0 else { throw APNsRefusal(.payloadEmpty) }
+        guard bodyByteCount <= type.payloadByteLimit else { throw APNsRefusal(.payloadTooLarge) }
+        let payload = JSONReader.object(
+            Array(body.readableBytesView), maximumByteCount: PushType.maximumPayloadByteCount,
+            maximumDepth: JSONReader.maximumPayloadDepth)
+        guard case .object(let aps)? = payload?["aps"] else { throw APNsRefusal(.badRequestPayload) }
+        guard type.fits(aps) else { throw APNsRefusal(.invalidPushType) }
+    }
 }
 
 /// A request that passed every check, on its way to a device.
@@ -69,12 +130,14 @@ package struct APNsNotification: Codable, Hashable, Sendable {
     /// What `UNNotificationRequest.identifier` will be. Source: Apple, that property's page.
     package var identifier: String { collapseID ?? apnsID }
 
-    /// Seconds since 1970; nil where it is not stored.
-    func storedUntil(storageTime: Int64) -> Int64? {
-        let longest = received / 1_000 + storageTime
-        guard let expiration else { return longest }
-        return expiration == 0 ? nil : min(expiration, longest)
+    /// Whether APNs stores it for a device that is away, at this time in seconds since 1970.
+    func isStored(at now: Int64) -> Bool {
+        let longest = received / 1_000 + Self.storageTime
+        return min(expiration ?? longest, longest) > now
     }
+
+    /// 30 days, in seconds.
+    private static let storageTime: Int64 = 30 * 86_400
 }
 
 /// `apns-push-type`, with what each asks of topic, priority and size. Source: Apple, "Sending notification requests to
@@ -111,9 +174,8 @@ package enum PushType: String, Codable, Hashable, Sendable, CaseIterable {
 
     static let maximumPayloadByteCount = 5_120
 
-    /// The bundle ID that a topic is of, and the type whose suffix it has.
+    /// The bundle ID that a topic is of, and the suffix that it has.
     static func split(topic: String) -> (bundleID: String, suffix: String) {
-        // Only the last parts can be a suffix; most topics have none.
         for suffix in suffixes where topic.hasSuffix(suffix) {
             return (String(topic.dropLast(suffix.utf8.count)), suffix)
         }
@@ -121,6 +183,17 @@ package enum PushType: String, Codable, Hashable, Sendable, CaseIterable {
     }
 
     private static let suffixes = allCases.map(\.topicSuffix).filter { !$0.isEmpty }
+
+    /// Apple: the push type "must accurately reflect the contents of your notification's payload".
+    func fits(_ aps: [String: JSONValue]) -> Bool {
+        let isVisible = ["alert", "badge", "sound"].contains { aps[$0] != nil }
+        switch self {
+        case .alert: return isVisible
+        case .background: return aps["content-available"] != nil && !isVisible
+        case .complication, .controls, .fileprovider, .liveactivity, .location, .mdm, .pushtotalk, .voip, .widgets:
+            return true
+        }
+    }
 }
 
 /// Apple's word for a refusal, and its HTTP status. Source: Apple, "Handling notification responses from APNs".

@@ -11,8 +11,6 @@ final class ProviderTokens: Sendable {
         self.keys = Locked(Dictionary(keys.map { ($0.keyID, $0) }) { _, last in last })
     }
 
-    var all: [ProviderKey] { keys.withLock { $0.values.sorted { $0.keyID < $1.keyID } } }
-
     func register(_ key: ProviderKey) { keys.withLock { $0[key.keyID] = key } }
 
     /// A token whose signature was good. Its age is checked at each request.
@@ -56,18 +54,18 @@ struct ConnectionIdentity {
 
     /// Returns the key that signed the token.
     mutating func check(
-        _ authorization: String?, tokens: ProviderTokens, configuration: LocalAPNsConfiguration, at now: Int64
+        _ authorization: String?, tokens: ProviderTokens, at now: Int64
     ) throws(APNsRefusal) -> ProviderKey {
         guard let authorization else { throw APNsRefusal(.missingProviderToken) }
         if let current, current.text == authorization {
-            try checkAge(current.token, configuration, at: now)
+            try checkAge(current.token, at: now)
             return current.token.key
         }
         let token = try tokens.verify(authorization)
-        try checkAge(token, configuration, at: now)
+        try checkAge(token, at: now)
         guard first.map({ $0.teamID == token.key.teamID }) ?? true else { throw APNsRefusal(.invalidProviderToken) }
         if let current, token.issued > current.token.issued {
-            guard token.issued - current.token.issued >= configuration.tokenUpdateInterval else {
+            guard token.issued - current.token.issued >= Self.updateInterval else {
                 throw APNsRefusal(.tooManyProviderTokenUpdates)
             }
         }
@@ -77,13 +75,16 @@ struct ConnectionIdentity {
         return token.key
     }
 
-    private func checkAge(
-        _ token: ProviderTokens.Verified, _ configuration: LocalAPNsConfiguration, at now: Int64
-    ) throws(APNsRefusal) {
+    private func checkAge(_ token: ProviderTokens.Verified, at now: Int64) throws(APNsRefusal) {
         // Both ends of the range are so far apart that a difference could overflow.
-        guard token.issued >= now - configuration.maximumTokenAge else { throw APNsRefusal(.expiredProviderToken) }
-        guard token.issued <= now + configuration.futureTolerance else { throw APNsRefusal(.invalidProviderToken) }
+        guard token.issued >= now - Self.maximumAge else { throw APNsRefusal(.expiredProviderToken) }
+        guard token.issued <= now + Self.futureTolerance else { throw APNsRefusal(.invalidProviderToken) }
     }
+
+    /// In seconds. Apple: a token is good for an hour, and is not to be renewed more often than every 20 minutes.
+    private static let (maximumAge, updateInterval): (Int64, Int64) = (3_600, 1_200)
+    /// For clocks that don't agree, in seconds; Apple publishes no number.
+    private static let futureTolerance: Int64 = 300
 }
 
 /// A provider's key as the server knows it: its ID, the team, and the public half. It is for the whole team.
@@ -101,21 +102,15 @@ package struct ProviderKey: Codable, Hashable, Sendable {
     }
 
     /// A new key pair: what the server keeps, and the `.p8` file's text for the provider.
-    package static func make(teamID: String? = nil) -> (key: ProviderKey, p8: String) {
+    package static func make() -> (key: ProviderKey, p8: String) {
         let secret = P256.Signing.PrivateKey()
         let key = ProviderKey(
-            keyID: randomID(), teamID: teamID ?? randomID(), publicKey: secret.publicKey.pemRepresentation)
+            keyID: randomID(), teamID: randomID(), publicKey: secret.publicKey.pemRepresentation)
         return (key, secret.pemRepresentation + "\n")
     }
 
     private static func randomID() -> String {
         String((0..<10).map { _ in "ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789".randomElement() ?? "A" })
-    }
-
-    /// The public half of what a file holds: a public key in PEM, or a `.p8`.
-    package static func publicKey(pem: String) -> String? {
-        if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) { return key.pemRepresentation }
-        return (try? P256.Signing.PrivateKey(pemRepresentation: pem))?.publicKey.pemRepresentation
     }
 
     var verifyingKey: P256.Signing.PublicKey? { try? P256.Signing.PublicKey(pemRepresentation: publicKey) }

@@ -7,17 +7,6 @@ package import PushSimulator
 /// One or more simulated devices' connection to a local APNs: registers them, receives as it arrives, goes offline and
 /// comes back, and survives the server's restart. Safe from several threads.
 package final class DeviceReceiver: Sendable {
-    /// A device and the app that registers on it.
-    package struct App: Hashable, Sendable {
-        package var name: String
-        package var topic: String
-
-        package init(name: String, topic: String) {
-            self.name = name
-            self.topic = topic
-        }
-    }
-
     /// A notification that has arrived. The server sends it again, to this device's next connection, unless it is
     /// acknowledged.
     package struct Arrival: Sendable {
@@ -33,8 +22,8 @@ package final class DeviceReceiver: Sendable {
         ///
         /// - Parameter push: what a person sees of it, for whoever looks at the server's page.
         package func acknowledge(showing push: DeliveredPush? = nil) {
-            if let push { client.show(push, for: self) }
-            client.send(.acknowledge(number: number, token: token))
+            let shown = push.map { ShownOnDevice($0, identifier: notification.identifier) }
+            client.send(.acknowledge(number: number, token: token, shown: shown))
         }
     }
 
@@ -47,8 +36,12 @@ package final class DeviceReceiver: Sendable {
         case arrived(Arrival)
     }
 
+    /// As many devices share one connection.
+    package static let maximumDeviceCount = 10_000
+
     private let socket: String
-    private let apps: [App]
+    private let topic: String
+    private let names: [String]
     private let group: MultiThreadedEventLoopGroup
     private let handler: @Sendable (Event) -> Void
     private let state = Locked(State())
@@ -59,10 +52,14 @@ package final class DeviceReceiver: Sendable {
         var link: DeviceClient?
     }
 
-    /// - Parameter handler: called one event after another, on a thread that it must not hold up for long.
-    package init(folder: URL, apps: [App], handler: @escaping @Sendable (Event) -> Void) {
+    /// - Parameters:
+    ///   - folder: the local APNs'.
+    ///   - topic: of the app that registers on each device.
+    ///   - handler: called one event after another, on a thread that it must not hold up for long.
+    package init(folder: URL, topic: String, names: [String], handler: @escaping @Sendable (Event) -> Void) {
         socket = folder.appending(path: DeviceSocket.name).path(percentEncoded: false)
-        self.apps = apps
+        self.topic = topic
+        self.names = names
         self.handler = handler
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     }
@@ -109,12 +106,8 @@ package final class DeviceReceiver: Sendable {
     }
 
     private func serveOneConnection() async throws {
-        let apps = apps
-        let handler = handler
-        let state = state
-        let channel = try await DeviceSocket.connect(socket, group) { channel in
-            let client = DeviceClient(channel, apps: apps, handler: handler)
-            // Before anything can arrive: what is acknowledged at once must find its way.
+        let channel = try await DeviceSocket.connect(socket, group) { [topic, names, handler, state] channel in
+            let client = DeviceClient(channel, registering: .register(topic: topic, names: names), handler: handler)
             state.withLock { $0.link = client }
             return client
         }
@@ -126,107 +119,70 @@ package final class DeviceReceiver: Sendable {
     }
 }
 
-/// The devices' end of one connection: registers them all, then says that they are there.
+/// The devices' end of one connection.
 final class DeviceClient: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 
-    private let link: ConnectedDevices
     private let channel: any Channel
-    private let apps: [DeviceReceiver.App]
+    private let registration: DeviceFrame
     private let handler: @Sendable (DeviceReceiver.Event) -> Void
-    private let state: Locked<State>
+    private let state = Locked(State())
 
     private struct State {
         var received = ByteBuffer()
-        var tokens: [String?]
+        /// By token.
         var places: [String: Int] = [:]
-        var missingCount: Int
-        var isWatched = false
     }
 
     init(
-        _ channel: any Channel, apps: [DeviceReceiver.App], handler: @escaping @Sendable (DeviceReceiver.Event) -> Void
+        _ channel: any Channel, registering registration: DeviceFrame,
+        handler: @escaping @Sendable (DeviceReceiver.Event) -> Void
     ) {
         self.channel = channel
-        self.apps = apps
+        self.registration = registration
         self.handler = handler
-        link = ConnectedDevices(channel)
-        state = Locked(State(tokens: Array(repeating: nil, count: apps.count), missingCount: apps.count))
     }
 
-    func send(_ frame: DeviceFrame) { link.send(frame) }
-
-    /// Where somebody looks.
-    func show(_ push: DeliveredPush, for arrival: DeviceReceiver.Arrival) {
-        guard state.withLock({ $0.isWatched }) else { return }
-        send(.showed(token: arrival.token, shown: ShownOnDevice(push, identifier: arrival.notification.identifier)))
-    }
+    func send(_ frame: DeviceFrame) { channel.writeAndFlush(frame.bytes, promise: nil) }
 
     func close() { channel.close(promise: nil) }
 
     func channelActive(context: ChannelHandlerContext) {
-        for place in apps.indices { register(place) }
+        send(registration)
         context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
-        var frames: [DeviceFrame] = []
         do {
-            try state.withLock { state in
+            let events = try state.withLock { state in
                 state.received.writeBuffer(&bytes)
-                while let frame = try DeviceFrame.read(from: &state.received) { frames.append(frame) }
+                var events: [DeviceReceiver.Event] = []
+                while let frame = try DeviceFrame.read(from: &state.received) {
+                    if let event = try event(of: frame, &state) { events.append(event) }
+                }
                 state.received.discardReadBytes()
+                return events
             }
-            for frame in frames { try handle(frame) }
+            for event in events { handler(event) }
         } catch { context.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    private func register(_ place: Int) {
-        link.send(.register(request: place, name: apps[place].name, topic: apps[place].topic))
-    }
-
-    private func handle(_ frame: DeviceFrame) throws(DeviceFrame.Failure) {
+    private func event(
+        of frame: DeviceFrame, _ state: inout State
+    ) throws(DeviceFrame.Failure) -> DeviceReceiver.Event? {
         switch frame {
-        case .registered(let request, let token):
-            guard apps.indices.contains(request) else { throw .malformed }
-            registered(request, token)
-        case .unknown(let tokens):
-            for place in tokens.compactMap({ token in state.withLock { $0.places[token] } }) { again(place) }
+        case .registered(let tokens):
+            state.places = Dictionary(tokens.enumerated().map { ($1, $0) }) { first, _ in first }
+            return .online(tokens: tokens)
         case .notification(let number, let token, let notification):
-            guard let place = state.withLock({ $0.places[token] }) else { return }
-            handler(
-                .arrived(
-                    DeviceReceiver.Arrival(
-                        device: place, notification: notification, number: number, token: token, client: self)))
-        case .watched: state.withLock { $0.isWatched = true }
-        case .register, .online, .acknowledge, .showed: throw .malformed
-        }
-    }
-
-    private func again(_ place: Int) {
-        state.withLock { state in
-            if state.tokens[place] != nil { state.missingCount += 1 }
-            state.tokens[place] = nil
-        }
-        register(place)
-    }
-
-    private func registered(_ place: Int, _ token: String) {
-        let complete: [String]? = state.withLock { state in
-            if state.tokens[place] == nil { state.missingCount -= 1 }
-            state.tokens[place] = token
-            state.places[token] = place
-            return state.missingCount == 0 ? state.tokens.compactMap { $0 } : nil
-        }
-        guard let complete else { return }
-        // The event first: nothing arrives before it.
-        handler(.online(tokens: complete))
-        for start in stride(from: 0, to: complete.count, by: DeviceFrame.maximumTokenCount) {
-            let end = min(start + DeviceFrame.maximumTokenCount, complete.count)
-            link.send(.online(tokens: Array(complete[start..<end])))
+            guard let place = state.places[token] else { return nil }
+            return .arrived(
+                DeviceReceiver.Arrival(
+                    device: place, notification: notification, number: number, token: token, client: self))
+        case .register, .acknowledge: throw .malformed
         }
     }
 }

@@ -3,17 +3,66 @@ internal import NIOCore
 internal import NIOPosix
 internal import PushCore
 
+/// What devices and a local APNs tell each other over a Unix socket: one JSON object a line.
+///
+/// A Unix socket rather than TLS: the folder's permissions say who may be a device, and nothing leaves the machine.
+enum DeviceFrame: Codable, Equatable {
+    /// From the devices of one connection, which are there from now on. Answered by `registered`.
+    case register(topic: String, names: [String])
+    /// The tokens, in the order of the names.
+    case registered(tokens: [String])
+    case notification(number: UInt64, token: String, notification: APNsNotification)
+    /// From a device: it was shown, and is never to be sent again. With what a person sees of it, for a page.
+    case acknowledge(number: UInt64, token: String, shown: ShownOnDevice?)
+
+    /// No line is longer: the longest names of as many devices as there may be are shorter.
+    static let maximumByteCount = 4 << 20
+
+    var bytes: ByteBuffer {
+        var buffer = ByteBuffer()
+        guard let line = try? JSONEncoder().encode(self) else { return buffer }
+        buffer.writeBytes(line)
+        buffer.writeInteger(UInt8(ascii: "\n"))
+        return buffer
+    }
+
+    enum Failure: Error { case malformed }
+
+    /// Takes one frame off the front. Returns nil if it has not arrived whole.
+    static func read(from buffer: inout ByteBuffer) throws(Failure) -> DeviceFrame? {
+        guard let end = buffer.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) else {
+            guard buffer.readableBytes <= maximumByteCount else { throw .malformed }
+            return nil
+        }
+        let length = end - buffer.readerIndex
+        guard length <= maximumByteCount, let line = buffer.readSlice(length: length) else { throw .malformed }
+        buffer.moveReaderIndex(forwardBy: 1)
+        guard let frame = try? JSONDecoder().decode(Self.self, from: Data(line.readableBytesView)), frame.isInBounds
+        else { throw .malformed }
+        return frame
+    }
+
+    private var isInBounds: Bool {
+        switch self {
+        case .register(let topic, let names):
+            (1...155).contains(topic.utf8.count) && names.count <= DeviceReceiver.maximumDeviceCount
+                && names.allSatisfy { (1...255).contains($0.utf8.count) }
+        case .registered(let tokens): tokens.count <= DeviceReceiver.maximumDeviceCount
+        case .notification, .acknowledge: true
+        }
+    }
+}
+
 /// The Unix socket between devices and a local APNs.
 enum DeviceSocket {
     static let name = "devices.sock"
 
     static func listen(
-        _ path: String, registry: DeviceRegistry, _ group: any EventLoopGroup
+        _ path: String, core: LocalAPNsCore, _ group: any EventLoopGroup
     ) async throws(LocalAPNsError) -> any Channel {
         let bootstrap = ServerBootstrap(group: group).childChannelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(
-                    DeviceConnection(ConnectedDevices(channel), registry: registry))
+                try channel.pipeline.syncOperations.addHandler(DeviceConnection(channel, core))
             }
         }
         return try await bind(bootstrap, to: path)
@@ -50,15 +99,9 @@ enum DeviceSocket {
     }
 }
 
-/// The way to the devices behind one connection: what is sent within a moment is written together.
-final class ConnectedDevices: DeviceLink {
+/// The way to the devices behind one connection.
+private final class ConnectedDevices: DeviceLink {
     private let channel: any Channel
-    private let outgoing = Locked(Outgoing())
-
-    private struct Outgoing {
-        var bytes = ByteBuffer()
-        var isScheduled = false
-    }
 
     init(_ channel: any Channel) { self.channel = channel }
 
@@ -66,36 +109,21 @@ final class ConnectedDevices: DeviceLink {
         send(.notification(number: number, token: token, notification: notification))
     }
 
-    func send(_ frame: DeviceFrame) {
-        let isFirst = outgoing.withLock { outgoing in
-            frame.write(to: &outgoing.bytes)
-            defer { outgoing.isScheduled = true }
-            return !outgoing.isScheduled
-        }
-        if isFirst { channel.eventLoop.execute { self.drain() } }
-    }
-
-    private func drain() {
-        let bytes = outgoing.withLock { outgoing in
-            defer { outgoing = Outgoing() }
-            return outgoing.bytes
-        }
-        channel.writeAndFlush(bytes, promise: nil)
-    }
+    func send(_ frame: DeviceFrame) { channel.writeAndFlush(frame.bytes, promise: nil) }
 }
 
 /// The server's end of one connection with devices.
-final class DeviceConnection: ChannelInboundHandler {
+private final class DeviceConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let link: ConnectedDevices
-    private let registry: DeviceRegistry
+    private let core: LocalAPNsCore
     private var received = ByteBuffer()
-    private var tokens: Set<String> = []
+    private var tokens: [String] = []
 
-    init(_ link: ConnectedDevices, registry: DeviceRegistry) {
-        self.link = link
-        self.registry = registry
+    init(_ channel: any Channel, _ core: LocalAPNsCore) {
+        link = ConnectedDevices(channel)
+        self.core = core
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -107,13 +135,8 @@ final class DeviceConnection: ChannelInboundHandler {
         } catch { context.close(promise: nil) }
     }
 
-    func channelActive(context: ChannelHandlerContext) {
-        if registry.configuration.watcher != nil { link.send(.watched) }
-        context.fireChannelActive()
-    }
-
     func channelInactive(context: ChannelHandlerContext) {
-        registry.disconnect(Array(tokens), link: link)
+        core.registry.disconnect(tokens, link: link)
         context.fireChannelInactive()
     }
 
@@ -121,18 +144,16 @@ final class DeviceConnection: ChannelInboundHandler {
 
     private func handle(_ frame: DeviceFrame) throws(DeviceFrame.Failure) {
         switch frame {
-        case .register(let request, let name, let topic):
-            link.send(.registered(request: request, token: registry.register(name: name, bundleID: topic)))
-        case .online(let tokens):
-            self.tokens.formUnion(tokens)
-            let unknown = registry.connect(tokens, link: link)
-            if !unknown.isEmpty { link.send(.unknown(tokens: unknown)) }
-        case .acknowledge(let number, let token): registry.acknowledge(number, token: token, link: link)
-        case .showed(let token, let shown):
-            // Only of its own devices.
-            guard tokens.contains(token) else { throw .malformed }
-            registry.configuration.watcher?(.showed(device: registry.name(of: token) ?? token, shown))
-        case .registered, .notification, .unknown, .watched: throw .malformed
+        case .register(let topic, let names):
+            guard tokens.isEmpty else { throw .malformed }
+            tokens = names.map { core.registry.register(name: $0, bundleID: topic) }
+            // The tokens first: nothing arrives before its device knows its own.
+            link.send(.registered(tokens: tokens))
+            core.registry.connect(tokens, link: link)
+        case .acknowledge(let number, let token, let shown):
+            guard let name = core.registry.acknowledge(number, token: token, link: link), let shown else { return }
+            core.page?.showed(shown, on: name)
+        case .registered, .notification: throw .malformed
         }
     }
 }

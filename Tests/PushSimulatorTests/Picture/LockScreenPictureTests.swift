@@ -6,36 +6,36 @@ import UserNotifications
 @testable import PushSimulator
 @testable import device_simulator
 
-@Suite("What a picture of the lock screen says") struct SceneTests {
+@Suite("What a picture of the lock screen says") struct LockScreenPictureTests {
     @Test("a picture has a card for what each push shows, and a caption for what became of it") func outcomes() {
-        let scene = Pushes.scene([
+        let picture = Pushes.picture([
             Pushes.delivery(Pushes.shown("One", "first", thread: "1"), name: "one.apns"),
             Pushes.delivery(Pushes.shown("", "There is news", thread: "2"), .safeDefault, reason: "replayed"),
             Pushes.delivery(Pushes.shown("Wire", "text", thread: "3"), .original, note: "not in time"),
             Pushes.delivery(Pushes.shown("Other", "text"), .modified), Pushes.nothing("no alert"),
         ])
-        #expect(scene.cards.map(\.body) == ["text", "text", "There is news", "first"])
+        #expect(picture.cards.map(\.body) == ["text", "text", "There is news", "first"])
         #expect(
-            scene.captions.map(\.heading) == [
+            picture.captions.map(\.heading) == [
                 "The extension's text, not sealed", "The wire's own text", "Safe default: replayed", "Sealed content",
                 "Nothing is shown",
             ])
-        #expect(scene.captions[3].lines.first == "one.apns")
-        #expect(scene.captions[1].lines.contains("not in time") && scene.captions[4].lines.contains("no alert"))
+        #expect(picture.captions[3].lines.first == "one.apns")
+        #expect(picture.captions[1].lines.contains("not in time") && picture.captions[4].lines.contains("no alert"))
     }
 
     @Test("conversations are stacked, the newest on top, and captions say what is below and what was replaced")
     func stacks() {
-        let scene = Pushes.scene([
+        let picture = Pushes.picture([
             Pushes.delivery(Pushes.shown("A", "a1", thread: "a")),
             Pushes.delivery(Pushes.shown("B", "b1", thread: "b")),
             Pushes.delivery(Pushes.shown("A", "a2", thread: "a")),
             Pushes.delivery(Pushes.shown("C", "c1", thread: "c"), identifier: "same"),
             Pushes.delivery(Pushes.shown("C", "c2", thread: "c"), identifier: "same"),
         ])
-        #expect(scene.cards.map(\.body) == ["c2", "a2", "b1"])
-        #expect(scene.cards.map(\.belowCount) == [0, 1, 0])
-        let lines = scene.captions.flatMap(\.lines)
+        #expect(picture.cards.map(\.body) == ["c2", "a2", "b1"])
+        #expect(picture.cards.map(\.belowCount) == [0, 1, 0])
+        let lines = picture.captions.flatMap(\.lines)
         #expect(lines.contains("in the stack below 3") && lines.contains("replaced by 5"))
     }
 
@@ -45,17 +45,17 @@ import UserNotifications
         content.badge = 7
         content.sound = .defaultCritical
         content.interruptionLevel = .timeSensitive
-        let scene = Pushes.scene([Pushes.delivery(ShownNotification(content))])
-        #expect(scene.cards.first?.level == "Time Sensitive")
-        #expect(scene.captions.first?.lines.last == "sound default, even when muted · badge 7")
-        let passive = Pushes.scene([Pushes.delivery(Pushes.shown(level: .passive))])
+        let picture = Pushes.picture([Pushes.delivery(ShownNotification(content))])
+        #expect(picture.cards.first?.level == "Time Sensitive")
+        #expect(picture.captions.first?.lines.last == "sound default, even when muted · badge 7")
+        let passive = Pushes.picture([Pushes.delivery(Pushes.shown(level: .passive))])
         #expect(passive.captions.first?.lines.last?.contains("the screen stays dark") == true)
     }
 
-    @Test("a picture leaves out what no screen could show: 30 conversations and 60 captions are enough") func many() {
-        let scene = Pushes.scene((0..<150).map { Pushes.delivery(Pushes.shown("T", "b\($0)", thread: "\($0)")) })
-        #expect(scene.cards.count == 30 && scene.hiddenCardCount == 120 && scene.cards.first?.body == "b149")
-        #expect(scene.captions.count == 60 && scene.hiddenCaptionCount == 90)
+    @Test("a picture leaves out what no screen could show: the newest 30 pushes are enough") func many() {
+        let picture = Pushes.picture((0..<150).map { Pushes.delivery(Pushes.shown("T", "b\($0)", thread: "\($0)")) })
+        #expect(picture.cards.count == 30 && picture.captions.count == 30 && picture.hiddenCount == 120)
+        #expect(picture.cards.first?.body == "b149" && picture.captions.first?.number == 150)
     }
 }
 
@@ -95,5 +95,12 @@ enum Pushes {
             thumbnail: ThumbnailOptions())
     }
 
-    static func scene(_ deliveries: [LockScreenPicture.Delivery]) -> Scene { Scene(deliveries, appName: "App") }
+    static func picture(_ deliveries: [LockScreenPicture.Delivery]) -> LockScreenPicture {
+        LockScreenPicture(deliveries, appName: "App")
+    }
+}
+
+extension LockScreenPicture {
+    fileprivate var cards: [Card] { rows.compactMap(\.card) }
+    fileprivate var captions: [Caption] { rows.map(\.caption) }
 }
