@@ -30,6 +30,23 @@ import Testing
         return try #require(json as? [String: Any])
     }
 
+    private func makeKeys() throws {
+        for (kind, name) in [("device", "phone"), ("sender", "newsroom")] {
+            _ = try program.run("keys", "generate", kind, name, "--keyring", "K")
+        }
+    }
+
+    /// What a phone shows of `push.apns`.
+    private func delivered(_ more: String...) throws -> Program.Result {
+        try Program("device-simulator", in: folder.url).run(
+            ["deliver", "push.apns", "--device", "phone", "--trust", "newsroom", "--topic", "com.example.app"]
+                + ["--keyring", "K", "--json"] + more)
+    }
+
+    private func mode(_ name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: folder.appending(name).path)[.posixPermissions] as? Int
+    }
+
     @Test("adds to the content, which keeps what it had, and prints no key") func content() throws {
         let first = try attach("--output", "one", "--content", "content.json")
         #expect(first.status == 0, "\(first.errors)")
@@ -52,7 +69,7 @@ import Testing
         let link = folder.appending("link.json").path
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "content.json")
         #expect(try attach("--output", "one", "--content", "link.json").status == 0)
-        #expect(try FileManager.default.attributesOfItem(atPath: content.path)[.posixPermissions] as? Int == 0o600)
+        #expect(try mode("content.json") == 0o600)
         #expect(try (object("content.json")["attachments"] as? [Any])?.count == 1)
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "content.json")
 
@@ -68,8 +85,7 @@ import Testing
         let left = Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)).subtracting(before)
         #expect(left.count == 2, "\(left), \(killed.status)")
         for name in left where name != "two" {
-            let file = try FileManager.default.attributesOfItem(atPath: folder.appending(name).path)
-            #expect(file[.posixPermissions] as? Int == 0o600, "\(name)")
+            #expect(try mode(name) == 0o600, "\(name)")
         }
     }
 
@@ -82,17 +98,13 @@ import Testing
                 ["-c", "umask 022; exec \"$0\" \"$@\"", program.executable.path, "attach", "photo.png"]
                     + ["--url", "https://a/b", "--output", output, "--entry", "\(output).json"] + more)
             #expect(result.status == 0, "\(result.errors)")
-            let facts = try FileManager.default.attributesOfItem(atPath: folder.appending(output).path)
-            #expect(facts[.posixPermissions] as? Int == mode)
+            #expect(try self.mode(output) == mode)
         }
     }
 
     @Test("what it encrypts another implementation opens, and the other way round") func interop() throws {
         #expect(try attach("--output", "stored", "--entry", "entry.json").status == 0)
-        let mode = try FileManager.default.attributesOfItem(atPath: folder.appending("entry.json").path)
-        #expect(mode[.posixPermissions] as? Int == 0o600)
-        let opened = try python("open", "entry.json", "stored")
-        #expect(opened.status == 0, "\(opened.errors)")
+        #expect(try mode("entry.json") == 0o600)
         try #require(
             try Program(at: "/bin/sh", in: folder.url).run(
                 "-c", "/usr/bin/python3 \"$0\" open entry.json stored | cmp - photo.png",
@@ -106,17 +118,12 @@ import Testing
         #expect(entry.status == 0, "\(entry.errors)")
         _ = files.url("picture", .serves(Array(try Data(contentsOf: folder.appending("theirs")))))
         _ = try folder.write(#"{"alert":{"body":"b"},"attachments":[\#(entry.trimmed)]}"#, to: "theirs.json")
-        for name in ["device phone", "sender newsroom"] {
-            let words = name.split(separator: " ").map(String.init)
-            _ = try program.run(["keys", "generate"] + words + ["--keyring", "K"])
-        }
+        try makeKeys()
         let sealed = try program.run(
             "seal", "theirs.json", "--from", "newsroom", "--to", "phone", "--topic", "com.example.app", "--keyring",
             "K", "--output", "push.apns")
         #expect(sealed.status == 0, "\(sealed.errors)")
-        let shown = try Program("device-simulator", in: folder.url).run(
-            "deliver", "push.apns", "--device", "phone", "--trust", "newsroom", "--topic", "com.example.app",
-            "--keyring", "K", "--state", "S", "--json")
+        let shown = try delivered("--state", "S")
         let attachments = try #require(shown.objects.first?["attachments"] as? [[String: Any]])
         let file = try #require(attachments.first?["file"] as? String)
         #expect(try Data(contentsOf: URL(filePath: file)) == Data(picture))
@@ -127,29 +134,28 @@ import Testing
             #expect(result.status == status, "\(result.errors)")
             #expect(result.errors.contains(text), "\(result.errors)")
         }
-        expect(try attach("--output", "photo.png", "--entry", "e"), 74, "exists")
-        expect(try attach("--output", "o", "--entry", "photo.png"), 74, "exists")
-        expect(try attach("--output", "o", "--content", "photo.png"), 65, "photo.png")
-        expect(try attach("--output", "o", "--entry", "e", "--type", "image/gif"), 65, "kind")
-        expect(try attach("--output", "o"), 64, "--content")
+        _ = try folder.write("text", to: "text.txt")
+        try Data(picture + [UInt8](repeating: 0, count: 10_000_000)).write(to: folder.appending("large.png"))
+        for (words, status, text) in [
+            ("photo.png --output photo.png --entry e", 74, "exists"),
+            ("photo.png --output o --entry photo.png", 74, "exists"),
+            ("photo.png --output o --content photo.png", 65, "photo.png"),
+            ("photo.png --output o --entry e --type image/gif", 65, "kind"), ("photo.png --output o", 64, "--content"),
+            ("photo.png --output no/such/o --entry e", 74, "written"),
+            ("photo.png --output /dev/full --entry e", 74, "exists"), ("no.png --output o --entry e", 74, "read"),
+            ("text.txt --output o --entry e", 65, "--type"), ("large.png --output o --entry e", 65, "10 MB"),
+        ] as [(String, Int32, String)] {
+            let file = words.split(separator: " ").map(String.init)
+            expect(try program.run(["attach"] + file + ["--url", "https://a/b"]), status, text)
+        }
+        for (url, text) in [("http://a.example/b", "localhost"), ("x", "--url")] {
+            let words = ["attach", "photo.png", "--url", url, "--output", "o", "--entry", "e"]
+            expect(try program.run(words), 64, text)
+        }
         _ = try folder.write(#"{"alert":{"body":"b"}}"#, to: "twice.json")
         #expect(try attach("--output", "first", "--content", "twice.json").status == 0)
         expect(try attach("--output", "o", "--content", "twice.json"), 65, "--id")
         for name in ["first", "twice.json"] { try FileManager.default.removeItem(at: folder.appending(name)) }
-        expect(
-            try program.run("attach", "photo.png", "--url", "http://a.example/b", "--output", "o", "--entry", "e"), 64,
-            "localhost")
-        expect(try attach("--output", "no/such/o", "--entry", "e"), 74, "written")
-        expect(try attach("--output", "/dev/full", "--entry", "e"), 74, "exists")
-        expect(try program.run("attach", "no.png", "--url", "https://a/b", "--output", "o", "--entry", "e"), 74, "read")
-        expect(try program.run("attach", "photo.png", "--url", "x", "--output", "o", "--entry", "e"), 64, "--url")
-        _ = try folder.write("text", to: "text.txt")
-        expect(
-            try program.run("attach", "text.txt", "--url", "https://a/b", "--output", "o", "--entry", "e"), 65, "--any")
-        try Data(picture + [UInt8](repeating: 0, count: 10_000_000)).write(to: folder.appending("large.png"))
-        expect(
-            try program.run("attach", "large.png", "--url", "https://a/b", "--output", "o", "--entry", "e"), 65, "10 MB"
-        )
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
         #expect(names == ["content.json", "large.png", "photo.png", "text.txt"])
     }
@@ -159,10 +165,7 @@ import Testing
         let url = files.url("story", .hangs).absoluteString
         let body = String(repeating: "long story ", count: 2_000)
         _ = try folder.write(#"{"alert":{"title":"Storm","body":"\#(body)"}}"#, to: "story.json")
-        for name in ["device phone", "sender newsroom"] {
-            _ = try program.run(
-                ["keys", "generate"] + name.split(separator: " ").map(String.init) + ["--keyring", "K"])
-        }
+        try makeKeys()
         func seal(_ name: String, _ more: String...) throws -> Program.Result {
             try program.run(
                 ["seal", name, "--from", "newsroom", "--to", "phone", "--topic", "com.example.app", "--keyring", "K"]
@@ -173,9 +176,7 @@ import Testing
         #expect(sealed.status == 0, "\(sealed.errors)")
         #expect(sealed.errors.contains("store o ("))
         _ = files.url("story", .serves(Array(try Data(contentsOf: folder.appending("o")))))
-        let shown = try Program("device-simulator", in: folder.url).run(
-            "deliver", "push.apns", "--device", "phone", "--trust", "newsroom", "--topic", "com.example.app",
-            "--keyring", "K", "--json")
+        let shown = try delivered()
         #expect(shown.objects.first?["body"] as? String == body)
         // Where it fits, nothing is moved.
         #expect(try seal("content.json", "--overflow", url, "--overflow-output", "p", "--output", "q").status == 0)

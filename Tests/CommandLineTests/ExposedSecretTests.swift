@@ -31,13 +31,13 @@ import Testing
         let key = ["--unlock", fixture.folder.appending("key").path]
         for (words, option, name) in [
             ("trust list", "--unlock", "key"), ("trust list", "--unlock", "passphrase"),
-            ("keys passphrase", "--new-key-file", "new-key"),
-            ("keys passphrase", "--new-passphrase-file", "passphrase"),
+            ("doctor", "--unlock", "key"), ("keys passphrase", "--new-unlock", "new-key"),
+            ("keys passphrase", "--new-unlock", "passphrase"),
             ("keys backup \(fixture.folder.appending("b").path)", "--backup-secret", "new-key"),
             ("keys import radio", "--secret-file", "secret"),
         ] {
             let path = try file(name, mode: mode)
-            let result = try run(words, [option, path] + (words == "trust list" ? [] : key))
+            let result = try run(words, [option, path] + (option == "--unlock" ? [] : key))
             #expect(result.status == 77, "\(words) \(option): \(result.status) \(result.errors)")
             #expect(result.errors.contains("\(path) holds a secret") && result.errors.contains("chmod 600"))
             _ = try file(name, mode: 0o600)
@@ -64,17 +64,6 @@ import Testing
         }
     }
 
-    @Test("are named by the doctor, which examines the keyring all the same") func doctor() throws {
-        let path = try file("key", mode: 0o644)
-        let result = try run("doctor", ["--unlock", path])
-        #expect(
-            result.status == 1 && result.output.contains("(readable-by-others)"), "\(result.output)\(result.errors)")
-        #expect(result.output.contains("\(path), which opens this keyring"))
-        #expect(!result.output.contains("(not-checked)") && !result.output.contains("(wrong-secret)"))
-        let good = try run("doctor", ["--unlock", try file("key", mode: 0o400)])
-        #expect(!good.output.contains("readable-by-others"), "\(good.output)")
-    }
-
     @Test("that are pipes are read, and a short passphrase is spoken of when something is sealed with it")
     func pipes() throws {
         let key = fixture.folder.appending("key").path
@@ -83,14 +72,14 @@ import Testing
             key, copy.keyring.path)
         #expect(piped.status == 0, "\(piped.errors)")
         let short = try fixture.folder.write("x\n", to: "short")
-        let sealed = try run("keys passphrase", ["--new-passphrase-file", short, "--unlock", key])
+        let sealed = try run("keys passphrase", ["--new-unlock", short, "--unlock", key])
         #expect(sealed.status == 0 && sealed.errors.contains("a passphrase of 1 bytes can be guessed"))
         let backup = fixture.folder.appending("short.backup").path
         let made = try run("keys backup \(backup)", ["--backup-secret", short, "--unlock", short])
         #expect(made.status == 0 && made.errors.contains("can be guessed"), "\(made.errors)")
         let long = try run(
             "keys passphrase",
-            ["--new-passphrase-file", fixture.folder.appending("passphrase").path, "--unlock", short])
+            ["--new-unlock", fixture.folder.appending("passphrase").path, "--unlock", short])
         #expect(long.status == 0 && !long.errors.contains("can be guessed"), "\(long.errors)")
     }
 }

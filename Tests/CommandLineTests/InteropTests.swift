@@ -30,10 +30,10 @@ import Testing
         return try folder.write("secret: \(secret.output)", to: "\(name).secret")
     }
 
-    private func deliver(_ payload: String, _ more: String...) throws -> [String: Any] {
+    private func deliver(_ payload: String, to device: String = "phone", _ more: String...) throws -> [String: Any] {
         let file = try folder.write(payload, to: "push.apns")
         let arguments = [
-            "deliver", file, "--device", "phone", "--trust", "newsroom", "--topic", "com.example.app", "--keyring", "K",
+            "deliver", file, "--device", device, "--trust", "newsroom", "--topic", "com.example.app", "--keyring", "K",
             "--state", "S", "--json",
         ]
         return try Program("device-simulator", in: folder.url).run(arguments + more).objects.first ?? [:]
@@ -81,77 +81,72 @@ import Testing
         }
     }
 
+    private func keys(_ words: String...) throws -> Program.Result {
+        try Program("sealedpush", in: folder.url).run(["keys"] + words + ["--keyring", "K"])
+    }
+
+    /// A server in another language, and what it keeps of a device.
+    private func server(_ language: Language, _ words: String...) throws -> Program.Result {
+        let script = Checkout.folder.appending(path: "Tests/Interop/\(language.script)").path
+        let setting = [script, "device.json", try secretFile(of: "newsroom"), "com.example.app"]
+        return try Program(at: "/usr/bin/\(language.rawValue)", in: folder.url).run(setting + words)
+    }
+
+    enum Language: String, CaseIterable {
+        case python3, node
+
+        var script: String { self == .python3 ? "server.py" : "server.mjs" }
+    }
+
     @Test(
         "a device enrolls with a server in another language, which seals to it, and then to its next key",
-        arguments: [["python3", "server.py"], ["node", "server.mjs"]])
-    func server(language: [String]) throws {
-        let keys = Program("sealedpush", in: folder.url)
-        func server(_ words: String...) throws -> Program.Result {
-            let script = Checkout.folder.appending(path: "Tests/Interop/\(language[1])").path
-            let setting = [script, "device.json", try secretFile(of: "newsroom"), "com.example.app"]
-            return try Program(at: "/usr/bin/\(language[0])", in: folder.url).run(setting + words)
-        }
-        func record() throws -> String {
-            try keys.run("keys", "export", "tablet", "--record", "--keyring", "K").trimmed
-        }
+        arguments: Language.allCases)
+    func enrolls(language: Language) throws {
+        func record() throws -> String { try keys("export", "tablet", "--record").trimmed }
         func proven() throws -> String {
-            let question = try server("challenge")
+            let question = try server(language, "challenge")
             #expect(question.status == 0, "\(question.errors)")
-            let answer = try keys.run(
-                "keys", "challenge", "tablet", "--reply", question.trimmed, "--trust", "newsroom", "--keyring", "K")
+            let answer = try keys("confirm", "tablet", "--reply", question.trimmed, "--trust", "newsroom")
             #expect(answer.status == 0, "\(answer.errors)")
-            return try server("check", answer.trimmed).trimmed
+            return try server(language, "check", answer.trimmed).trimmed
         }
         let content = try folder.write(#"{"alert":{"title":"Nina"},"expires":253402300799}"#, to: "c.json")
         func shown() throws -> [String: Any] {
-            let lines = try server("seal", content).output.split(separator: "\n").map(String.init)
+            let lines = try server(language, "seal", content).output.split(separator: "\n").map(String.init)
             let headers = try JSONSerialization.jsonObject(with: Data((lines.last ?? "").utf8)) as? [String: String]
             #expect(headers?["apns-topic"] == "com.example.app" && headers?["apns-expiration"] == "253402300799")
-            let push = try folder.write(lines.first ?? "", to: "push.apns")
-            let delivered = try Program("device-simulator", in: folder.url).run(
-                "deliver", push, "--device", "tablet", "--trust", "newsroom", "--topic", "com.example.app",
-                "--keyring", "K", "--identifier", headers?["apns-collapse-id"] ?? "", "--json")
-            #expect(
-                delivered.objects.first?["outcome"] as? String == "opened", "\(delivered.output) \(delivered.errors)")
-            return delivered.objects.first ?? [:]
+            return try deliver(
+                lines.first ?? "", to: "tablet", "--identifier", headers?["apns-collapse-id"] ?? "")
         }
 
-        let made = try keys.run("keys", "generate", "device", "tablet", "--topic", "com.example.app", "--keyring", "K")
+        let made = try keys("generate", "device", "tablet", "--topic", "com.example.app")
         #expect(made.status == 0, "\(made.errors)")
         let first = try record()
-        #expect(try server("enroll", first).status == 0)
-        #expect(try server("seal", content).errors == "unproven\n")
+        #expect(try server(language, "enroll", first).status == 0)
+        #expect(try server(language, "seal", content).errors == "unproven\n")
         #expect(try proven() == made.trimmed)
         #expect(try shown()["title"] as? String == "Nina")
 
-        #expect(try keys.run("keys", "rotate", "tablet", "--keyring", "K").status == 0)
-        #expect(try server("update", record()).status == 0)
+        #expect(try keys("rotate", "tablet").status == 0)
+        #expect(try server(language, "update", record()).status == 0)
         let next = try proven()
         #expect(next.hasPrefix("push1") && next != made.trimmed)
         #expect(try shown()["title"] as? String == "Nina")
-        let older = try server("update", first)
+        let older = try server(language, "update", first)
         #expect(older.status == 65 && older.errors == "rolled-back\n")
     }
 
     @Test("each server in another language goes on with what the other has stored of a device") func stored() throws {
-        let keys = Program("sealedpush", in: folder.url)
-        func server(_ language: String, _ script: String, _ words: String...) throws -> Program.Result {
-            let path = Checkout.folder.appending(path: "Tests/Interop/\(script)").path
-            let setting = [path, "device.json", try secretFile(of: "newsroom"), "com.example.app"]
-            return try Program(at: "/usr/bin/\(language)", in: folder.url).run(setting + words)
-        }
-        _ = try keys.run("keys", "generate", "device", "tablet", "--topic", "com.example.app", "--keyring", "K")
-        let record = try keys.run("keys", "export", "tablet", "--record", "--keyring", "K").trimmed
-        #expect(try server("python3", "server.py", "enroll", record).status == 0)
-        let question = try server("node", "server.mjs", "challenge").trimmed
-        let answer = try keys.run(
-            "keys", "challenge", "tablet", "--reply", question, "--trust", "newsroom", "--keyring", "K")
-        #expect(try server("python3", "server.py", "check", answer.trimmed).status == 0)
+        _ = try keys("generate", "device", "tablet", "--topic", "com.example.app")
+        #expect(try server(.python3, "enroll", keys("export", "tablet", "--record").trimmed).status == 0)
+        let question = try server(.node, "challenge").trimmed
+        let answer = try keys("confirm", "tablet", "--reply", question, "--trust", "newsroom")
+        #expect(try server(.python3, "check", answer.trimmed).status == 0)
         // With one message's ID, both name the push to Apple alike.
         let content = try folder.write(
             #"{"id":"5b0f6c1e-8d3a-4f57-9a61-2f4c8e7d1b09","alert":{"title":"Nina"}}"#, to: "c.json")
-        let headers = try [("python3", "server.py"), ("node", "server.mjs")].map {
-            let sealed = try server($0.0, $0.1, "seal", content)
+        let headers = try Language.allCases.map { language in
+            let sealed = try server(language, "seal", content)
             #expect(sealed.status == 0, "\(sealed.errors)")
             let line = String(sealed.output.split(separator: "\n").last ?? "")
             return try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]

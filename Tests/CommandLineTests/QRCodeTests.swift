@@ -36,6 +36,10 @@ import Testing
         lines.filter { $0.hasPrefix(Self.colors) || $0.contains { "█▀▄".contains($0) } }
     }
 
+    private func plainCode(_ name: String) throws -> [String] {
+        code(in: try run("keys", "show", name, "--qr", "--keyring", "K").output.split(separator: "\n").map(String.init))
+    }
+
     /// What a camera reads: modules of 4 by 4 pixels, on the ground of the terminal around.
     ///
     /// - ink: the grey of a block, 0 to 255.
@@ -87,49 +91,27 @@ import Testing
 
     @Test("prints no escape sequence where NO_COLOR is set, nor on a terminal without colors")
     func withoutColors() throws {
-        let plain = code(
-            in: try run("keys", "show", "device", "--qr", "--keyring", "K").output.split(separator: "\n")
-                .map(String.init))
+        let plain = try plainCode("device")
         for environment in [["NO_COLOR=1", "TERM=xterm"], ["TERM=dumb"], ["--unset=TERM"]] {
             #expect(code(in: try runOnTerminal(environment, "device")) == plain, "\(environment)")
         }
         #expect(code(in: try runOnTerminal(["NO_COLOR=", "TERM=xterm"], "device")) != plain)
     }
 
-    @Test("makes what was read from a code a key again") func scanned() throws {
-        for kind in Self.kinds {
-            let lines = code(
-                in: try run("keys", "show", kind, "--qr", "--keyring", "K").output.split(separator: "\n")
-                    .map(String.init))
-            let text = try read(lines, ink: 255, paper: 0, around: 0)
-            #expect(try run("keys", "import", kind, text, "--keyring", "Other").status == 0)
-            #expect(try run("keys", "export", kind, "--keyring", "Other").trimmed == key(kind))
-        }
-    }
-
-    @Test("reads as the key for many keys, whatever mask the code gets") func manyKeys() throws {
-        for number in 0..<16 {
+    @Test("reads as the key for many keys, whatever mask the code gets, and makes what was read a key again")
+    func manyKeys() throws {
+        for number in 0..<12 {
             let key = try run("keys", "generate", "sender", "k\(number)", "--keyring", "K").trimmed
-            let shown = try run("keys", "show", "k\(number)", "--qr", "--keyring", "K")
-            let lines = code(in: shown.output.split(separator: "\n").map(String.init))
-            #expect(try read(lines, ink: 255, paper: 0, around: 0) == key.uppercased())
+            let text = try read(plainCode("k\(number)"), ink: 255, paper: 0, around: 0)
+            #expect(text == key.uppercased())
+            guard number == 0 else { continue }
+            #expect(try run("keys", "import", "scanned", text, "--keyring", "Other").status == 0)
+            #expect(try run("keys", "export", "scanned", "--keyring", "Other").trimmed == key)
         }
     }
 
-    @Test("is wrong use without a name, and with --json") func wrongUse() throws {
-        for arguments in [["--qr"], ["device", "--qr", "--json"]] {
-            let result = try Program("sealedpush", in: folder.url).run(["keys", "show", "--keyring", "K"] + arguments)
-            #expect(result.status == 64)
-            #expect(result.output.isEmpty)
-            #expect(result.errors.contains("--qr"))
-        }
-        #expect(try run("keys", "show", "nobody", "--qr", "--keyring", "K").status == 65)
-    }
-
-    @Test("says in its help which form goes where") func help() throws {
-        let help = try run("keys", "show", "--help").output.split { $0.isWhitespace }.joined(separator: " ")
-        #expect(help.contains("black on white"))
-        #expect(help.contains("NO_COLOR"))
-        #expect(help.contains("light text on a dark ground"))
+    @Test("is wrong use with --json") func wrongUse() throws {
+        let result = try run("keys", "show", "--keyring", "K", "device", "--qr", "--json")
+        #expect(result.status == 64 && result.output.isEmpty && result.errors.contains("--qr"))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PushOutbox
 import PushSimulator
 import TestPrograms
 import TestSupport
@@ -65,7 +66,8 @@ import Testing
         #expect(arguments["expiration"] as? Int == 1_900_000_000)
         #expect(arguments["sender"] as? String == (try run("keys", "export", "newsroom", "--keyring", "K").trimmed))
         #expect(arguments["code"] == nil && arguments.count == 8)
-        #expect(try run("outbox", "key", "outbox.key").status == 0)
+        let key = OutboxKey.text { String(decoding: $0, as: UTF8.self) }
+        _ = try folder.write(key, to: "outbox.key")
         let vouched = try seal(content, "--json", "--device", "phone-8812", "--outbox-key", "outbox.key").objects.first
         let code = (vouched?["enqueue"] as? [String: Any])?["code"] as? String
         #expect(code?.hasPrefix("\\x") == true && code?.count == 66)
@@ -82,7 +84,7 @@ import Testing
     @Test(
         "where the keyring is missing, each command says so and how to name it, before anything else",
         arguments: [
-            "keys list", "keys rotate alice-phone", "trust list", "outbox status --keyring Keys",
+            "keys list", "keys rotate alice-phone", "trust list",
             "doctor - --device alice-phone --topic com.example.app",
             "open - --device alice-phone --topic com.example.app",
             "seal - --from newsroom --to alice-phone --topic com.example.app",
@@ -90,7 +92,7 @@ import Testing
             "send - --from newsroom --user alice --topic com.example.app --queue-only",
             "device enroll alice-phone --user alice --token abcd",
             "device enroll alice-phone --user alice --token abcd --unverified --topic com.example.app",
-            "receipts --from newsroom",
+            "outbox status --from newsroom",
             "deliver - --device alice-phone --topic com.example.app",
         ])
     func missingKeyring(command: String) throws {
@@ -130,6 +132,22 @@ import Testing
         #expect(refused.status == 65)
         #expect(refused.errors.contains("anonymous-not-allowed"))
         #expect(try open(anonymous.output, "--allow-anonymous").status == 0)
+    }
+
+    @Test(
+        "Where no key is in use any more, `keys rotate` makes one that is in use at once; a second one waits beside it")
+    func replaced() throws {
+        #expect(try run("keys", "revoke", "newsroom", "--yes", "--keyring", "K").status == 0)
+        let rotate = ["keys", "rotate", "newsroom", "--keyring", "K"]
+        let made = try Program("sealedpush", in: folder.url).run(rotate + ["--json"]).objects.first
+        let step = try #require((made?["steps"] as? [[String: Any]])?.first)
+        let shown = try run("keys", "show", "newsroom", "--keyring", "K", "--json").objects.first
+        let keys = try #require(shown?["keys"] as? [[String: Any]])
+        #expect(keys.map { $0["state"] as? String } == ["active", "revoked"])
+        #expect([step["newKeyID"], step["keyID"]].map { $0 as? String } == keys.map { $0["keyID"] as? String })
+        #expect(try Program("sealedpush", in: folder.url).run(rotate).output.contains(", beside "))
+        #expect(try Program("sealedpush", in: folder.url).run(rotate).status == 65)
+        #expect(try run("keys", "rotate", "newsroom", "--dry-run", "--keyring", "K").status == 64)
     }
 
     @Test("inspect needs no key and tells suite, key IDs, number, sizes, bucket and bytes left") func inspect() throws {
@@ -177,8 +195,6 @@ import Testing
         expect(try run("inspect", "/no/such/file"), 74, "No such file")
         expect(try run("inspect", folder.path), 74, "directory")
         expect(try run("inspect", "/dev/zero"), 65, "more than")
-        expect(try run(), 64, "keys, trust, attach, seal")
-        expect(try run("keys"), 64, "keys --help")
         expect(try run("keys", "generate", "sender", "x", "--keyring", ""), 64, "empty")
         expect(try run("inspect", "-", input: "{}"), 65, "malformed")
     }
@@ -216,7 +232,8 @@ import Testing
         let results = [
             sealed, try open(sealed.output), try open("AQ"), try run("inspect", "-", input: sealed.output),
             try run("keys", "list", "--keyring", "K"), try run("keys", "list", "--keyring", "K", "--json"),
-            try run("keys", "show", "--keyring", "K"), try run("keys", "show", "newsroom", "--keyring", "K", "--json"),
+            try run("keys", "show", "alice-phone", "--keyring", "K"),
+            try run("keys", "show", "newsroom", "--keyring", "K", "--json"),
             try run("keys", "export", "newsroom", "--keyring", "K"),
             try run("keys", "generate", "sender", "newsroom", "--keyring", "K"),
             try run("keys", "import", "x", "PUSH-SECRET-KEY-1" + secrets[0], "--keyring", "K"),

@@ -18,13 +18,16 @@ import Testing
     }
 
     /// `serve`, which runs until it is stopped, with the keyring's key in the environment.
-    private func listening() async throws -> (process: ChildProcess, errors: URL) {
+    ///
+    /// - Parameter user: how setpriv(1) names the user that it runs as; empty for the tests' own.
+    private func listening(as user: [String] = []) async throws -> (process: ChildProcess, errors: URL) {
         let (output, errors) = (folder.appending("output"), folder.appending("errors"))
         for file in [output, errors] { try Data().write(to: file) }
-        let words = "serve --from newsroom --topic com.example.app --listen ./own.sock --json --keyring Keys"
-        let process = try Program("sealedpush", in: folder.url).start(
-            words.split(separator: " ").map(String.init), output: FileHandle(forWritingTo: output),
-            errors: FileHandle(forWritingTo: errors),
+        let serve = "serve --from newsroom --topic com.example.app --listen ./own.sock --json --keyring Keys"
+        let words = [Program("sealedpush").executable.path] + serve.split(separator: " ").map(String.init)
+        let all = user.isEmpty ? words : ["/usr/bin/setpriv"] + user + words
+        let process = try Program(at: all[0], in: folder.url).start(
+            Array(all.dropFirst()), output: FileHandle(forWritingTo: output), errors: FileHandle(forWritingTo: errors),
             environment: ["SEALED_PUSH_KEY": key, "SWIFT_BACKTRACE": "interactive=no,color=no"])
         try await eventually("the listener") {
             if process.hasEnded { throw POSIXError(.ECHILD) }
@@ -59,21 +62,12 @@ import Testing
         "can't be looked into by another process of its user",
         .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "It takes another user: run it as root."))
     func traced() async throws {
-        let file = folder.appending("output")
-        try Data().write(to: file)
         for path in [folder.url.path]
             + (try FileManager.default.subpathsOfDirectory(atPath: folder.url.path)).map({ folder.appending($0).path })
         { chown(path, 1_500, 1_500) }
         let user = ["--reuid", "1500", "--regid", "1500", "--clear-groups"]
-        let words = "serve --from newsroom --topic com.example.app --listen ./own.sock --json --keyring Keys"
-        let process = try Program(at: "/usr/bin/setpriv", in: folder.url).start(
-            user + [Program("sealedpush").executable.path] + words.split(separator: " ").map(String.init),
-            output: FileHandle(forWritingTo: file), environment: ["SEALED_PUSH_KEY": key])
+        let (process, _) = try await listening(as: user)
         defer { process.kill() }
-        try await eventually("the listener") {
-            if process.hasEnded { throw POSIXError(.ECHILD) }
-            return try !Data(contentsOf: file).isEmpty
-        }
         // What may not be traced is root's there: proc(5).
         let facts = try FileManager.default.attributesOfItem(atPath: "/proc/\(process.identifier)/mem")
         #expect(facts[.ownerAccountID] as? Int == 0)

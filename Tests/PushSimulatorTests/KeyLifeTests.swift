@@ -164,7 +164,7 @@ import Testing
         try keyring.seal(with: .passphrase(try #require(Passphrase(Array("correct horse".utf8)))))
         let result = try run(file)
         #expect(result.status == 77 && result.output.isEmpty)
-        #expect(result.errors.contains("64 MiB") && result.errors.contains("--new-key-file"))
+        #expect(result.errors.contains("64 MiB") && result.errors.contains("--new-unlock"))
     }
 
     @Test("without --trust the keyring's list counts, with it the list does not; an empty one is noted")

@@ -39,66 +39,37 @@ struct AttachCommand: ParsableCommand {
 
     @Flag(help: "Do not encrypt the file: everybody can see it.") var plain = false
 
-    @Flag(help: "With --entry: a file of any kind and length.") var any = false
-
     @Flag(help: "Print one JSON object: name, length and hash, no key.") var json = false
 
     func validate() throws {
         guard (content == nil) != (entry == nil) else { throw ValidationError("Give either --content or --entry.") }
-        guard !any || entry != nil else { throw ValidationError("--any goes with --entry.") }
     }
 
     func run() throws {
-        try Failure.reporting {
-            // Read first: a content that can't be read must not leave an encrypted file behind.
-            let before = try content.map(ContentFile.read)
-            try checkNew(entry)
-            try checkRoom(in: before)
-            let sealed = try seal()
-            let remote: RemoteFile
-            switch sealed {
-            case .file(let file):
-                remote = file
-                try writeEntry(file.entry)
-            case .attachment(let attachment):
-                remote = attachment.file
-                if var content = before, let file = self.content {
-                    content.attachments.append(attachment)
-                    try replace(file, with: content)
-                } else {
-                    try writeEntry(attachment.entry)
-                }
-            }
-            try report(remote)
+        // Read first: a content that can't be read must not leave an encrypted file behind.
+        let before = try content.map(ContentFile.read)
+        if let entry { try Output.requireNew(entry) }
+        try checkRoom(in: before)
+        let attachment = try seal()
+        if var content = before, let file = self.content {
+            content.attachments.append(attachment)
+            try replace(file, with: content)
+        } else if let entry {
+            try Secrets.makeFile(entry, attachment.entry)
         }
+        try report(attachment.file)
     }
 
-    private enum Sealed {
-        case attachment(Content.Attachment)
-        case file(RemoteFile)
-    }
-
-    private func seal() throws -> Sealed {
+    private func seal() throws -> Content.Attachment {
         let source = URL(filePath: file)
         let length = (try? source.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0
-        var progress = Progress()
+        let progress = Progress()
         defer { progress.end() }
-        let show = { (done: Int) in
-            progress.show("\(Progress.number(done / 1_000_000)) of \(Progress.number(length / 1_000_000)) MB")
-        }
         do throws(AttachmentError) {
-            if any {
-                return .file(
-                    try Sealer.sealFile(source, to: URL(filePath: output), at: url.url, isPlain: plain, progress: show))
-            }
-            return .attachment(
-                try Sealer.sealAttachment(
-                    source, to: URL(filePath: output), at: url.url, id: name,
-                    type: type, isPlain: plain,
-                    progress: show))
-        } catch {
-            throw failure(error)
-        }
+            return try Sealer.sealAttachment(
+                source, to: URL(filePath: output), at: url.url, id: name, type: type, isPlain: plain
+            ) { done in progress.show("\((done / 1_000_000).grouped) of \((length / 1_000_000).grouped) MB") }
+        } catch { throw failure(error) }
     }
 
     private func failure(_ error: AttachmentError) -> Failure {
@@ -106,7 +77,7 @@ struct AttachCommand: ParsableCommand {
         case .exists, .notWritable: .file("\(output): \(error)")
         case .unreadable: .file("\(file): \(error)")
         case .wrongType where type == nil && MediaType(filenameExtension: URL(filePath: file).pathExtension) == nil:
-            .input("\(file): iOS shows no files of this kind; name it with --type, or say --any")
+            .input("\(file): iOS shows no files of this kind; name it with --type")
         case .tooLarge, .cut, .altered, .wrongType, .empty: .input("\(file): \(error)")
         }
     }
@@ -123,21 +94,6 @@ struct AttachCommand: ParsableCommand {
         }
     }
 
-    private func checkNew(_ file: String?) throws {
-        guard let file, FileManager.default.fileExists(atPath: file) else { return }
-        throw Failure.file("\(file) exists already, and is not overwritten")
-    }
-
-    private func writeEntry(_ json: [UInt8]) throws {
-        guard let entry else { return }
-        do throws(DurableFiles.Failure) {
-            let file = URL(filePath: entry)
-            guard try DurableFiles.create(file, holding: json, staging: file.deletingLastPathComponent()) else {
-                throw DurableFiles.Failure(code: 17)
-            }
-        } catch { throw Failure.file("\(entry): \(error.message)") }
-    }
-
     /// At once: whoever reads the content sees it with the attachment or without.
     private func replace(_ name: String, with content: Content) throws {
         do throws(ContentError) { try content.checkForSealing() } catch { throw Failure.input("\(name): \(error)") }
@@ -151,12 +107,11 @@ struct AttachCommand: ParsableCommand {
     private func report(_ file: RemoteFile) throws {
         if json {
             return try Output.json([
-                "output": .string(output), "bytes": .integer(Int64(file.byteCount)),
-                "hash": .string(Hex.encode(file.hash)), "url": .string(file.url.absoluteString),
-                "encrypted": .bool(file.key != nil),
+                "output": .string(output), "bytes": .count(file.byteCount), "hash": .string(Hex.encode(file.hash)),
+                "url": .string(file.url.absoluteString), "encrypted": .bool(file.key != nil),
             ])
         }
-        try Output.line("Store \(output) (\(Progress.number(file.byteCount)) bytes) at \(file.url.absoluteString).")
+        try Output.line("Store \(output) (\(file.byteCount.grouped) bytes) at \(file.url.absoluteString).")
         try Output.line("The entry, with the file's key, is in \(content ?? entry ?? "").")
     }
 }

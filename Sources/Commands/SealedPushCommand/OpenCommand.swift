@@ -1,7 +1,9 @@
 internal import ArgumentParser
 internal import CommandSupport
+internal import Foundation
 internal import PushCore
 internal import PushKeyring
+internal import PushSender
 internal import SealedPush
 
 /// `sealedpush open`
@@ -31,28 +33,61 @@ struct OpenCommand: ParsableCommand {
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func run() throws {
-        try Failure.reporting {
-            let keys = try keyring.keys("open")
-            // Asked now, so that its errors are the keyring's own and no reason of a message.
-            _ = try keys.deviceKeys(named: device)
-            let trusted =
-                trust.isEmpty
-                ? try keys.trustList().trustedSenders(for: topic)
-                : TrustedSenders(try trust.map { try keyring.sender($0, in: keys) })
-            let opener = Opener(
-                topic: topic, keys: KeyringStore(keys, device: device), trusting: trusted,
-                allowsAnonymous: allowAnonymous)
-            let bytes = try Input.read(file, limit: Input.maximumPayloadFileByteCount)
-            let field = try Input.envelopeText(bytes, from: file)
-            let envelope: Envelope
-            do { envelope = try Envelope(parsing: field.text) } catch { throw Failure.input("malformed: \(error)") }
-            let opened: OpenedContent
-            do throws(OpenError) {
-                opened = try opener.open(envelope, at: .now())
-            } catch {
-                throw Failure.input("\(error): \(error.words.sentence)")
+        let keys = try keyring.keys("open")
+        // Asked now, so that its errors are the keyring's own and no reason of a message.
+        _ = try keys.deviceKeys(named: device)
+        let trusted = try keyring.trusted(trust, in: keys) ?? keys.trustList().trustedSenders(for: topic)
+        let opener = Opener(
+            topic: topic, keys: KeyringStore(keys, device: device), trusting: trusted, allowsAnonymous: allowAnonymous)
+        let bytes = try Input.read(file, limit: Input.maximumPayloadFileByteCount)
+        let envelope = try Input.envelope(bytes, from: file).envelope
+        let opened: OpenedContent
+        do throws(OpenError) { opened = try opener.open(envelope, at: .now()) } catch {
+            let diagnosis = try keys.diagnose(
+                bytes, for: device, topic: topic, trusting: trusted, allowsAnonymous: allowAnonymous)
+            throw Failure.input("\(error): \(DiagnosisWords(diagnosis: diagnosis, folder: keyring.keyring).failure)")
+        }
+        try Output.line(TerminalText.json(String(decoding: opened.content.json, as: UTF8.self)))
+    }
+}
+
+/// `sealedpush inspect`
+struct InspectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect", abstract: "Show what anyone can see of a payload; needs no key.",
+        discussion: "Example:\n  sealedpush inspect push.apns --json")
+
+    @Argument(help: "A payload file, or a file with an envelope's text alone; - for standard input.") var file: String
+
+    @Flag(help: "Print one JSON object.") var json = false
+
+    func run() throws {
+        let bytes = try Input.read(file, limit: Input.maximumPayloadFileByteCount)
+        let (envelope, payloadByteCount) = try Input.envelope(bytes, from: file)
+        let plaintext = envelope.plaintextByteCount
+        let facts: [(name: String, label: String, value: JSONValue)] = [
+            ("suite", "suite", .text(envelope.suite.name)),
+            ("recipientKeyID", "recipient key ID", .text(envelope.recipientKeyID)),
+            ("senderKeyID", "sender key ID", .text(envelope.senderKeyID)),
+            ("sequenceNumber", "sequence number", .count(envelope.sequenceNumber.map { Int($0) })),
+            ("envelopeBytes", "envelope, bytes", .count(envelope.bytes.count)),
+            ("plaintextBytes", "plaintext, bytes", .count(plaintext)),
+            // The bucket that this many bytes fill, where they fill one.
+            (
+                "paddingBucket", "padding bucket",
+                .count(PaddingPolicy.bucketByteCounts.contains(plaintext) ? plaintext : nil)
+            ),
+            ("payloadBytes", "payload, bytes", .count(payloadByteCount)),
+            ("bytesLeft", "bytes left", .count(payloadByteCount.map { SizePlan.maximumPayloadByteCount - $0 })),
+        ]
+        if json { return try Output.json(.object(Dictionary(uniqueKeysWithValues: facts.map { ($0.name, $0.value) }))) }
+        for fact in facts {
+            let label = "\(fact.label):".padding(toLength: 22, withPad: " ", startingAt: 0)
+            switch fact.value {
+            case .string(let text): try Output.line(label + text)
+            case .integer(let number): try Output.line("\(label)\(number)")
+            case .null, .bool, .number, .array, .object: continue
             }
-            try Output.line(TerminalText.json(String(decoding: opened.content.json, as: UTF8.self)))
         }
     }
 }

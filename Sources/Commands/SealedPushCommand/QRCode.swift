@@ -1,6 +1,4 @@
-internal import ArgumentParser
 internal import Clibqrencode
-internal import CommandSupport
 internal import Foundation
 internal import PushKeyring
 
@@ -28,10 +26,9 @@ struct QRCode {
     init?(_ key: AnyPublicKey) { self.init(key.description.uppercased()) }
 
     /// The lines for standard output as it is.
-    var terminalLines: [String] { lines(.ofStandardOutput) }
-
-    func lines(_ style: Style) -> [String] {
-        stride(from: -Self.quietZone, to: size + Self.quietZone, by: 2).map { row in
+    var terminalLines: [String] {
+        let style = Style.ofStandardOutput
+        return stride(from: -Self.quietZone, to: size + Self.quietZone, by: 2).map { row in
             let line = (-Self.quietZone..<size + Self.quietZone).map { column in
                 style.character(upper: isDark(row, column), lower: isDark(row + 1, column))
             }
@@ -77,26 +74,5 @@ extension QRCode {
         /// Colors 16 and 231 of the 256: black and white in every theme, where the first sixteen are anybody's choice.
         fileprivate var start: String { self == .colored ? "\u{1b}[38;5;16;48;5;231m" : "" }
         fileprivate var end: String { self == .colored ? "\u{1b}[0m" : "" }
-    }
-}
-
-/// What `keys show --qr` needs.
-extension QRCode {
-    static let help = """
-        --qr is black on white on a terminal with colors. Where standard output is no such terminal, or NO_COLOR is \
-        set, it has no colors, and its blocks are the light parts: right for light text on a dark ground.
-        """
-
-    /// Refuses a code for many keys at once, and one among JSON, as wrong use.
-    static func validate(isAskedFor: Bool, hasName: Bool, json: Bool) throws {
-        guard isAskedFor else { return }
-        guard hasName else { throw ValidationError("--qr needs the name of one key.") }
-        guard !json else { throw ValidationError("Give either --qr or --json: a code is for eyes and cameras.") }
-    }
-
-    /// Prints a key's code.
-    static func show(_ key: AnyPublicKey) throws {
-        guard let code = QRCode(key) else { throw Failure.input("no QR code can be made of this key") }
-        for line in code.terminalLines { try Output.line(line) }
     }
 }

@@ -1,11 +1,11 @@
-internal import ArgumentParser
+public import ArgumentParser
 internal import CommandSupport
 internal import Foundation
 internal import PushCore
 internal import PushHTTP
 internal import PushKeyring
 internal import PushOutbox
-internal import PushSender
+public import PushSender
 internal import SealedPush
 
 /// `sealedpush seal`
@@ -79,32 +79,31 @@ struct SealCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reporting {
-            let keys = try keyring.newKeys("seal")
-            guard let to else { return try sealLines(keys) }
-            let recipient = try recipient(to, in: keys)
-            // Then the program ends: nothing to keep a context for.
-            let sealer = try sealing.sealer(from: from, keys, keyring, isContextPerMessage: true)
-            let content = try moved(ContentFile.read(file), sealer)
-            let payload: SealedPayload
-            do throws(SealError) {
-                payload = try sealer.seal(content, toUnverified: recipient, reserve: reserve)
-            } catch {
-                throw Failure.input("\(error)\(hint(error))")
+        let keys = try keyring.newKeys("seal")
+        guard let to else { return try sealLines(keys) }
+        let recipient = try recipient(to, in: keys)
+        // Then the program ends: nothing to keep a context for.
+        let sealer = try sealing.sealer(from: from, keys, keyring, isContextPerMessage: true)
+        let content = try moved(ContentFile.read(file), sealer)
+        let payload: SealedPayload
+        do throws(SealError) {
+            payload = try sealer.seal(content, toUnverified: recipient, reserve: reserve)
+        } catch {
+            let isFitPossible = if case .tooLarge = error { sealing.fit == .error } else { false }
+            let hint = isFitPossible ? "; --fit truncate cuts the body, --overflow moves it into a file" : ""
+            throw Failure.input("\(error)\(hint)")
+        }
+        ContentFile.warn(of: content)
+        if let output { try Output.write(payload.json, to: output) }
+        if json {
+            let arguments = try device.map { device in
+                EnqueueArguments(
+                    payload, from: sealer, for: device, priority: priority.priority,
+                    outboxKey: try outboxKey.map(OutboxOptions.key))
             }
-            ContentFile.warn(of: content)
-            if let output { try Output.write(payload.json, to: output) }
-            if json { return try Output.json(payload.facts(try enqueueArguments(payload, sealer))) }
-            if output == nil { try Output.write(payload.json + [UInt8(ascii: "\n")], to: nil) }
+            return try Output.json(payload.facts(arguments))
         }
-    }
-
-    private func enqueueArguments(_ payload: SealedPayload, _ sealer: Sealer) throws -> EnqueueArguments? {
-        try device.map { device in
-            EnqueueArguments(
-                payload, from: sealer, for: device, priority: priority.priority,
-                outboxKey: try outboxKey.map(OutboxOptions.key))
-        }
+        if output == nil { try Output.write(payload.json + [UInt8(ascii: "\n")], to: nil) }
     }
 
     private static let pieceByteCount = 65_536
@@ -116,7 +115,7 @@ struct SealCommand: ParsableCommand {
             reserve: reserve, isUnverifiedAllowed: unverified)
         var failedCount = 0
         var answers = JSONWriter(reservingByteCount: 2 * Self.pieceByteCount)
-        do throws(DurableFiles.Failure) {
+        do {
             var reader = try LineReader(
                 URL(filePath: file == "-" ? "/dev/stdin" : file), limit: SealBatch.maximumLineByteCount, anyKind: true)
             defer { reader.close() }
@@ -124,17 +123,12 @@ struct SealCommand: ParsableCommand {
                 guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x0d }) else { continue }
                 if !sealing.answer(line, to: &answers) { failedCount += 1 }
                 guard answers.byteCount > Self.pieceByteCount else { continue }
-                do { try Output.write(answers.bytes, to: nil) } catch { throw DurableFiles.Failure(code: EPIPE) }
+                try Output.write(answers.bytes, to: nil)
                 answers.removeAll()
             }
-        } catch {
-            guard error.code != EPIPE else { throw Failure.file("standard output can't be written") }
-            throw Failure.file("\(file): \(error.message)")
-        }
+        } catch let error as DurableFiles.Failure { throw Failure.file("\(file): \(error.message)") }
         try Output.write(answers.bytes, to: nil)
-        guard failedCount == 0 else {
-            throw Failure.input("not sealed: \(Progress.number(failedCount)); their lines say why")
-        }
+        guard failedCount == 0 else { throw Failure.input("not sealed: \(failedCount.grouped); their lines say why") }
     }
 
     /// The content, or its first part where it is too large and the rest may lie elsewhere.
@@ -148,7 +142,7 @@ struct SealCommand: ParsableCommand {
         try Output.write(moved.file, to: overflowOutput)
         Failure.report(
             """
-            store \(overflowOutput) (\(Progress.number(moved.file.count)) bytes) at \(url.absoluteString) before you send: \
+            store \(overflowOutput) (\(moved.file.count.grouped) bytes) at \(url.absoluteString) before you send: \
             the push carries the text's beginning
             """)
         return moved.content
@@ -158,13 +152,7 @@ struct SealCommand: ParsableCommand {
     private func recipient(_ to: KeyReference, in keys: Keyring) throws -> DevicePublicKey {
         let name: KeyName
         switch to {
-        case .text(let text):
-            let recipient = try text.parsed(DevicePublicKey.init(parsing:))
-            guard unverified else {
-                throw Failure.usage(
-                    "nobody vouches for a key that is given as text: import its record, or say --unverified")
-            }
-            return recipient
+        case .text(let text): return try text.recipient(isUnverifiedAllowed: unverified)
         case .name(let given): name = given
         }
         try keyring.willChoose(in: keys)
@@ -175,25 +163,75 @@ struct SealCommand: ParsableCommand {
         }
         return unverified ? try keys.unverifiedRecipient(named: name) : try keys.recipient(named: name).recipient
     }
-
-    private func hint(_ error: SealError) -> String {
-        switch error {
-        case .tooLarge where sealing.fit == .error: "; --fit truncate cuts the body, --overflow moves it into a file"
-        case .tooLarge, .content, .otherTopic: ""
-        }
-    }
 }
 
 extension SealedPayload {
     /// Specification 2.6: what a request to Apple is made of.
     fileprivate func facts(_ enqueue: EnqueueArguments?) -> JSONValue {
         var facts: [String: JSONValue] = [
-            "payload": .string(String(decoding: json, as: UTF8.self)), "payloadBytes": .integer(Int64(json.count)),
-            "topic": .string(topic.description), "apnsID": .string(apnsID), "collapseID": .string(collapseID),
-            "id": .string(messageID.description), "recipient": .string(recipient.description),
-            "expires": expires.map { .integer($0.secondsSince1970) } ?? .null,
+            "payload": .string(String(decoding: json, as: UTF8.self)), "payloadBytes": .count(json.count),
+            "topic": .text(topic), "apnsID": .string(apnsID), "collapseID": .string(collapseID), "id": .text(messageID),
+            "recipient": .text(recipient), "expires": .seconds(expires),
         ]
         facts["enqueue"] = enqueue?.json
         return .object(facts)
+    }
+}
+
+/// For which app to seal, and how.
+struct SealingOptions: ParsableArguments {
+    @Option(help: "The app's bundle ID, such as com.example.app.") var topic: Topic
+
+    @Option(name: .customLong("default"), help: .value("text", "The alert in clear."))
+    var safeDefault = "You have a new message!"
+
+    @Option(help: "How much of the length to hide.") var padding = PaddingPolicy.buckets
+
+    @Option(help: "Too large:") var fit = FitPolicy.error
+
+    @Option(help: .value("url", "Ask for receipts here: https, or http on this machine")) var receipts: ReceiptAddress?
+
+    /// - Parameter name: the sender's; nil for an anonymous one.
+    func sealer(
+        from name: KeyName?, _ keys: Keyring, _ options: KeyringOptions, isContextPerMessage: Bool = false
+    ) throws -> Sealer {
+        let alert: WireAlert
+        do { alert = try WireAlert(text: safeDefault) } catch { throw Failure.usage("--default: \(error)") }
+        guard let name else { return Sealer(anonymousFor: topic, safeDefault: alert, padding: padding, fit: fit) }
+        try options.willChoose(in: keys)
+        return Sealer(
+            sender: try keys.senderKey(named: name), topic: topic, safeDefault: alert, padding: padding, fit: fit,
+            contexts: isContextPerMessage ? .perMessage : ContextLimits(), receipts: receipts)
+    }
+}
+
+extension PaddingPolicy: ExpressibleByArgument {}
+extension FitPolicy: ExpressibleByArgument {}
+
+/// The content of a message, as a person names it.
+enum ContentFile {
+    static let help = ArgumentHelp("A file with content JSON; - for standard input.", valueName: "content")
+
+    static func read(_ file: String) throws -> Content {
+        let bytes = try Input.read(file, limit: Content.maximumUnsealedByteCount)
+        do {
+            return try Content(parsing: bytes, maximumByteCount: Content.maximumUnsealedByteCount)
+        } catch {
+            throw Failure.input("\(file): \(error)")
+        }
+    }
+
+    /// Warns about content that is sealed as asked for, and that no device will open.
+    static func warn(of content: Content) {
+        let now = Timestamp.now()
+        if let sent = content.sent, now.seconds(since: sent) > 30 * 86_400 {
+            Failure.report("warning: the content was sent more than 30 days ago, and no device will open it")
+        }
+        if let sent = content.sent, sent.seconds(since: now) > 26 * 3_600 {
+            Failure.report("warning: the content is dated more than 26 hours ahead, and no device will open it yet")
+        }
+        if let expires = content.expires, now > expires {
+            Failure.report("warning: the content has expired: devices open it for ten more minutes at most")
+        }
     }
 }

@@ -19,10 +19,9 @@ internal import PushCore
             """,
         version: "0.1.0",
         subcommands: [
-            KeysCommand.self, TrustCommand.self, AttachCommand.self, SealCommand.self,
-            OpenCommand.self, InspectCommand.self, DoctorCommand.self, DeviceCommand.self, SendCommand.self,
-            WorkCommand.self, ServeCommand.self,
-            OutboxCommand.self, ReceiptsCommand.self,
+            KeysCommand.self, TrustCommand.self, AttachCommand.self, SealCommand.self, OpenCommand.self,
+            InspectCommand.self, DoctorCommand.self, DeviceCommand.self, SendCommand.self, WorkCommand.self,
+            ServeCommand.self, OutboxCommand.self,
         ])
 
     static func main() {
@@ -38,7 +37,11 @@ internal import PushCore
             // Whoever waits for it touches it no more.
             nonisolated(unsafe) var task = waiting
             try wait { try await task.run() }
-        } catch { exit(withError: error) }
+        } catch {
+            guard let failure = Failure(error) else { exit(withError: error) }
+            Failure.report(failure.message)
+            exit(withError: ExitCode(failure.status))
+        }
     }
 
     /// Only what waits for a network has tasks. All else stays on the main thread, one system call after another.
@@ -51,13 +54,5 @@ internal import PushCore
         }
         isDone.wait()
         if let error = outcome.withLock({ $0 }) { throw error }
-    }
-
-    func run() throws {
-        throw ValidationError(
-            """
-            Say what to do: keys, trust, attach, seal, open, inspect, doctor, device, send, work, serve, outbox \
-            or receipts.
-            """)
     }
 }

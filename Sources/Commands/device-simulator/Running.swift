@@ -80,7 +80,7 @@ extension Failure {
             status: 77,
             message: """
                 the keyring is sealed with a passphrase, which takes 64 MiB to open, and an extension has 24: keep \
-                simulated devices in a keyring that is sealed with a key (`sealedpush keys passphrase --new-key-file`)
+                simulated devices in a keyring that is sealed with a key (`sealedpush keys passphrase --new-unlock`)
                 """)
     }
 

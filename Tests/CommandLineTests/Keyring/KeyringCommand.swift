@@ -42,7 +42,7 @@ struct KeyringCommand: Sendable, CustomStringConvertible {
         KeyringCommand("keys rotate newsroom", "rotated"),
         KeyringCommand("keys rotate --older-than 30d", "rotated", "erased", "rotated"),
         KeyringCommand("keys confirm weather", "confirmed", "retired"),
-        KeyringCommand("keys challenge bob-phone --from newsroom", "challenged"),
+        KeyringCommand("keys confirm bob-phone --from newsroom", "challenged"),
         KeyringCommand("keys revoke alice-phone --yes", "revoked", "revoked"),
         KeyringCommand("keys erase alice-phone --yes", "erased"), KeyringCommand("keys erase friend --yes", "removed"),
         KeyringCommand("keys export newsroom --secret --yes", "exported-secret"),
@@ -53,11 +53,11 @@ struct KeyringCommand: Sendable, CustomStringConvertible {
         KeyringCommand("trust remove newsroom --topic com.example.app", "distrusted"),
         KeyringCommand("keys generate authority second", "generated"),
         KeyringCommand("trust sign authority newsroom weather --topic com.example.app", "signed"),
-        KeyringCommand("keys passphrase --new-key-file", "sealed", more: file("new-key")),
+        KeyringCommand("keys passphrase --new-unlock", "sealed", more: file("new-key")),
         KeyringCommand("keys passphrase --clear --yes", "sealed", seals: [.key]),
         KeyringCommand(
-            "keys passphrase --new-passphrase-file", "sealed", seals: [.clear, .key], more: file("passphrase")),
+            "keys passphrase --new-unlock", "sealed", seals: [.clear, .key], more: file("passphrase")),
         KeyringCommand("keys passphrase --clear --yes", "sealed", seals: [.passphrase]),
-        KeyringCommand("keys passphrase --new-key-file", "sealed", seals: [.passphrase], more: file("new-key")),
+        KeyringCommand("keys passphrase --new-unlock", "sealed", seals: [.passphrase], more: file("new-key")),
     ]
 }

@@ -59,7 +59,7 @@ struct KeyringCrowdTests {
         let newKey = fixture.folder.appending("new-key").path
         let readers = try Readers(of: copy)
         var commands = (0..<19).map { ["keys", "generate", "sender", "crowd-\($0)"] }
-        commands.insert(["keys", "passphrase", "--new-key-file", newKey], at: 9)
+        commands.insert(["keys", "passphrase", "--new-unlock", newKey], at: 9)
         var statuses = try atOnce(commands, on: copy)
         readers.stop()
         #expect(statuses.remove(at: 9) == 0)

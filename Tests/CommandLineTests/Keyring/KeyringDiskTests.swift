@@ -12,7 +12,7 @@ import Testing
             2,
             of: [
                 "keys generate sender radio", "keys rotate --older-than 30d", "keys erase friend --yes",
-                "keys passphrase --new-key-file",
+                "keys passphrase --new-unlock",
             ]))
     func full(_ words: String) throws {
         let command = try #require(KeyringCommand.all.first { $0.description == words })

@@ -1,14 +1,16 @@
 import Foundation
 import PushKeyring
+import PushSimulator
 import SealedPush
+import TestPrograms
 import TestSupport
 import Testing
 
 /// What a loss of power, or a killed process, leaves after each single call of a change: found by playing the calls of
 /// one undisturbed run back, so that no moment is left to chance.
-@Suite("A keyring on a disk that loses its power", .blocking) struct KeyringPowerCutTests {
+@Suite("A keyring on a disk that loses its power, or whose process is killed", .blocking) struct KeyringPowerCutTests {
     @Test(
-        "A loss of power after any call leaves the old keyring or the new one",
+        "A kill or a loss of power after any call leaves the old keyring or the new one",
         arguments: Thoroughness.sample(8, of: Array(KeyringCommand.all.indices)))
     func everyCall(_ index: Int) throws {
         let command = KeyringCommand.all[index]
@@ -21,21 +23,27 @@ import Testing
         #expect(trace.status == 0)
         var placeCount = 0
         var stateCount = 0
+        var seen: [KeyringAftermath.Outcome?] = []
         let stride = aftermath.stride * Thoroughness.stride(4)
         for call in trace.calls where try model.play(call) {
-            // What other processes see is what is left of a killed one: see there. A sync alters what lasts, and else
-            // nothing; files and bytes that are not synced are as if they were not written.
-            guard !["write", "openat"].contains(call.name) else { continue }
-            placeCount += 1
-            // Other places of each command, where not all of them are looked at.
-            guard (placeCount + index) % stride == 0 else { continue }
-            let view: FileSystemModel.View = call.name == "fsync" ? .synced : .ordered
-            let disk = try TemporaryFolder(inMemory: true)
-            try model.write(view, to: disk.url)
-            _ = try aftermath.check(disk.appending("Keys"), "\(view) after \(call)")
-            stateCount += 1
+            // A sync alters what lasts, and else nothing; files and bytes that are not synced are as if they were not written.
+            var views: [FileSystemModel.View] = call.name == "fsync" ? [.synced] : [.seen]
+            if !["write", "openat", "fsync"].contains(call.name) { views.append(.ordered) }
+            for view in views {
+                placeCount += 1
+                // Other places of each command, where not all of them are looked at.
+                guard (placeCount + index) % stride == 0 else { continue }
+                let disk = try TemporaryFolder(inMemory: true)
+                try model.write(view, to: disk.url)
+                let outcome = try aftermath.check(disk.appending("Keys"), "\(view) after \(call)")
+                if view == .seen { seen.append(outcome) }
+                stateCount += 1
+            }
         }
-        #expect(placeCount >= 4 && stateCount >= placeCount / stride)
+        #expect(placeCount >= 8 && stateCount >= placeCount / stride)
+        // There is one moment at which the change is made: nothing of it before, all of it after.
+        let commit = seen.firstIndex(of: .new) ?? seen.endIndex
+        #expect(seen[commit...].allSatisfy { $0 == .new }, "\(command)")
         // A command that has said that it is done has synced all it did.
         for view in FileSystemModel.View.allCases {
             let disk = try TemporaryFolder(inMemory: true)
@@ -65,6 +73,22 @@ import Testing
             let keys = Keyring(folder: disk.appending("Deep/Deeper/Keys"))
             #expect(try keys.entries().keys.map(\.name) == ["newsroom"], "\(view)")
             #expect(try keys.senderKey(named: "newsroom").sender == keys.sender(named: "newsroom"))
+        }
+    }
+
+    @Test("A kill by chance leaves the old keyring or the new one", arguments: [KeyringFixture.Seal.clear, .key])
+    func killed(_ seal: KeyringFixture.Seal) throws {
+        var random = SeededGenerator()
+        let fixture = try KeyringFixture(sealed: seal)
+        for index in [0, 6, 9] {
+            let aftermath = try KeyringAftermath(KeyringCommand.all[index], fixture)
+            for _ in 0..<Thoroughness.count(1, thorough: 8) {
+                let copy = try fixture.copy()
+                let process = try Program("sealedpush").start(copy.words(aftermath.command))
+                usleep(.random(in: 0...30_000, using: &random))
+                process.kill()
+                #expect(try aftermath.check(copy.keyring, "killed by chance") != nil)
+            }
         }
     }
 }

@@ -114,7 +114,7 @@ import Testing
                 ["device", "enroll", "alice-phone", "--token", "ab"], ["device", "enroll", "--list", secret],
                 ["device", "enroll", "bob-phone", "--token", secret], ["device", "list"],
                 ["device", "remove", "bob-phone", "--yes"], ["outbox", "status", "--refused"], ["outbox", "retry"],
-                ["outbox", "purge"], ["receipts"], ["receipts", "--from", "newsroom"],
+                ["outbox", "purge"], ["outbox", "status", "--from", "newsroom"],
                 // Where nobody can listen: with the keys read, it ends.
                 ["serve", "--from", "newsroom", "--topic", "com.example.app", "--listen", "none/s"],
                 // Where nobody may listen without TLS.
@@ -122,17 +122,13 @@ import Testing
                 ["serve", "--from", "newsroom", "--sender-set", secret] + topic, ["work", "--apns", secret],
                 ["work", "--provider-key", "ABCDE12345,FGHIJ67890,\(secret)"],
             ].map { $0 + outbox }
-            + [["outbox", "key", secret]]
             + [["send", secret, "--all"] + send, ["send", "/dev/null", "--user", "alice-phone"] + send]
         return sending + [
             ["attach", secret, "--url", "https://a/b", "--output", secret + ".sealed", "--entry", secret + ".entry"],
-            ["attach", secret, "--any", "--url", "https://a/b", "--output", secret, "--entry", secret],
             ["attach", secret, "--url", secret, "--output", secret, "--content", secret], ["keys"], ["doctor"],
             ["doctor", secret, "--device", "alice-phone"] + topic, ["keys", "restore", secret], ["keys", "list"],
-            ["keys", "show"], ["trust"],
-            ["trust", "list"],
-            ["inspect", secret],
-            ["inspect", "/dev/null"], ["keys", "import", "x", "--secret-file", "/dev/null"], ["keys", "passphrase"],
+            ["trust"], ["trust", "list"], ["inspect", secret], ["inspect", "/dev/null"],
+            ["keys", "import", "x", "--secret-file", "/dev/null"], ["keys", "passphrase"],
             ["keys", "import", "newsroom", "--secret-file", secret], ["keys", "show", "newsroom", "--qr"],
             ["keys", "rotate", "--older-than", "1d", "--dry-run"], ["open", secret, "--device", "alice-phone"] + topic,
             ["seal", secret, "--from", "newsroom", "--to", "alice-phone"] + topic, ["trust", "add", secret] + topic,
@@ -140,8 +136,8 @@ import Testing
             ["keys", "list", "--unlock", secret], ["keys", "show", "nobody"], ["keys", "show", "bob-phone"],
             ["keys", "rotate", "newsroom", "--unlock", fixture.folder.appending("new-key").path],
             ["keys", "rotate", "newsroom", "--unlock", fixture.folder.appending("passphrase").path],
-            ["keys", "passphrase", "--new-key-file", secret], ["keys", "challenge", "alice-phone", "--reply", "x"],
-            ["keys", "passphrase", "--new-passphrase-file", secret, "--new-key-file", secret],
+            ["keys", "passphrase", "--new-unlock", secret], ["keys", "confirm", "alice-phone", "--reply", "x"],
+            ["keys", "passphrase", "--new-unlock", secret, "--new-unlock", secret],
         ]
             + names.flatMap { name in
                 [

@@ -49,12 +49,12 @@ import Testing
 
     /// Every command that reads a keyring.
     private static let reads = [
-        "keys list", "keys show", "keys show alice-phone", "keys export alice-phone",
+        "keys list", "keys show alice-phone", "keys export alice-phone",
         "keys export alice-phone --record",
         "keys export newsroom --secret --yes", "keys rotate --older-than 30d --dry-run",
-        "keys rotate newsroom", "keys challenge alice-phone --from newsroom",
+        "keys rotate newsroom", "keys confirm alice-phone --from newsroom",
         "keys revoke alice-phone --yes", "keys backup new.backup --backup-secret pass",
-        "keys import bob pushsender1", "keys generate sender radio", "keys passphrase --new-passphrase-file pass",
+        "keys import bob pushsender1", "keys generate sender radio", "keys passphrase --new-unlock pass",
         "keys passphrase --clear --yes",
         "keys generate authority authority", "trust sign authority newsroom --topic com.example.app",
         "trust list", "trust add newsroom --topic com.example.app",
@@ -67,7 +67,7 @@ import Testing
         "doctor content.json --device alice-phone --topic com.example.app", "device enroll alice-phone --token ab12",
         "device enroll alice-phone --token ab12 --unverified --topic com.example.app",
         "send content.json --all --queue-only --from newsroom --topic com.example.app --outbox made.sqlite",
-        "receipts --from newsroom --outbox made.sqlite",
+        "outbox status --from newsroom --outbox made.sqlite",
         "serve --from newsroom --topic com.example.app --listen own.sock --outbox made.sqlite",
         "outbox status --outbox made.sqlite", "keys erase alice-phone --yes",
     ]
@@ -131,13 +131,13 @@ import Testing
             "seal content.json --anonymous --to alice-phone --topic com.example.app",
             "device enroll alice-phone --token ab12 --outbox warned.sqlite",
             "send content.json --all --queue-only --from newsroom --topic com.example.app --outbox warned.sqlite",
-            "keys challenge alice-phone --from newsroom", "trust add newsroom --topic com.example.app",
+            "keys confirm alice-phone --from newsroom", "trust add newsroom --topic com.example.app",
             "keys generate sender radio",
         ]
         for words in commands {
             let result = try program.run(words.split(separator: " ").map(String.init) + ["--keyring", "Evil"])
             // Its key is proven already; the sender was chosen all the same.
-            let status: Int32 = words.hasPrefix("keys challenge") ? 65 : 0
+            let status: Int32 = words.hasPrefix("keys confirm") ? 65 : 0
             #expect(result.status == status, "\(words): \(result.errors)")
             #expect(result.errors.components(separatedBy: "is not sealed").count == 2, "\(words): \(result.errors)")
         }

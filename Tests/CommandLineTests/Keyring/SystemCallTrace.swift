@@ -9,7 +9,7 @@ struct SystemCallTrace {
 
     struct Call: CustomStringConvertible {
         let name: String
-        /// Its place among all calls of this name, from 1: what `when=` counts.
+        /// Its place among all calls of this name, from 1.
         let number: Int
         /// Decoded texts among the arguments: paths, and bytes that are written.
         let texts: [[UInt8]]
@@ -44,20 +44,7 @@ struct SystemCallTrace {
             ] + Self.noLeakCheck + [Program("sealedpush").executable.path] + arguments)
         status = result.status
         var counts: [String: Int] = [:]
-        calls = try Checkout.text(log).split(separator: "\n").compactMap { line in
-            guard let call = Call(line, counts: &counts) else { return nil }
-            return call
-        }
-    }
-
-    /// Runs `sealedpush` and kills it where it is about to make a call. Without --seccomp-bpf, with which strace 6.1 kills
-    /// nothing.
-    static func kill(_ arguments: [String], at call: Call) throws -> Int32 {
-        try Program(at: "/usr/bin/strace").run(
-            ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call.name)"]
-                + ["-e", "inject=\(call.name):signal=KILL:when=\(call.number)"] + noLeakCheck
-                + [Program("sealedpush").executable.path] + arguments
-        ).status
+        calls = try Checkout.text(log).split(separator: "\n").compactMap { Call($0, counts: &counts) }
     }
 
     /// The address sanitizer's search for leaks would trace the process itself, and fail.
@@ -98,23 +85,5 @@ extension SystemCallTrace.Call {
     /// `\x2f\x74`
     private static func bytes(_ text: Substring) -> [UInt8] {
         text.split(separator: "\\x").compactMap { UInt8($0, radix: 16) }
-    }
-}
-
-extension SystemCallTrace.Call {
-    /// Whether it may change a file or folder below this one, or whether the change lasts.
-    func concerns(_ folder: String, _ opened: inout [Int: String]) -> Bool {
-        let path = paths.last { $0.hasPrefix("/") }
-        switch name {
-        case "open", "openat":
-            guard let path, result >= 0 else { return false }
-            opened[result] = path
-            return path.hasPrefix(folder) && words.contains("O_CREAT")
-        case "close":
-            if let descriptor { opened[descriptor] = nil }
-            return false
-        case "write", "fsync", "ftruncate", "flock": return descriptor.flatMap { opened[$0] }?.hasPrefix(folder) == true
-        default: return path?.hasPrefix(folder) == true && result == 0
-        }
     }
 }

@@ -26,7 +26,6 @@ import Testing
         #expect(try fixture.run(["device", "remove", "alice-phone", "--yes"]).status == 0)
         #expect(try fixture.run(["device", "remove", "alice-phone", "--yes"]).status == 65)
         #expect(try fixture.run(["device", "list", "--json"]).objects.count == 1)
-        await fixture.apns.stop()
     }
 
     @Test("enrolled again, a device keeps what was not given, and what waits for it") func again() async throws {
@@ -46,7 +45,6 @@ import Testing
         #expect(moved.objects.first?["lostToken"] as? [String] == ["a1"])
         #expect(try fixture.run(["device", "list"]).output.contains("no token: moved"))
         #expect(try fixture.run(["device", "enroll", "a1", "--list", "-", "--keyring", "Keys"]).status == 64)
-        await fixture.apns.stop()
     }
 
     @Test("a device of another user, and another pinned key, are refused with what to do")
@@ -73,7 +71,6 @@ import Testing
         #expect(pinned.errors.contains("`sealedpush device remove a1`"))
         #expect(try fixture.run(["device", "remove", "a1", "--yes"]).status == 0)
         #expect(try fixture.run(enroll + ["--key", "a2"]).status == 0)
-        await fixture.apns.stop()
     }
 
     @Test("a short list takes little memory, and a line that is no list's is named") func lists() async throws {
@@ -93,7 +90,6 @@ import Testing
             words.split(separator: " ").map { $0 == "list" ? "-" : String($0) },
             input: #"{"device":"guest","token":"ab12","key":"\#(recipient)"}"#)
         #expect(piped.status == 0, "\(piped.errors)")
-        await fixture.apns.stop()
     }
 
     @Test("takes an unverified key only where that is said, and sends to it only where it is said again")
@@ -110,7 +106,6 @@ import Testing
         #expect((skipped?["skipped"] as? [String: Int]) == ["unverified": 1])
         let sent = try fixture.send("--all", "--queue-only", "--json", "--unverified", apns: false).objects.first
         #expect(sent?["enqueued"] as? Int == 1)
-        await fixture.apns.stop()
     }
 
     @Test("of a list, all devices are enrolled or none, and a bad line is named") func list() async throws {
@@ -132,7 +127,6 @@ import Testing
         let input = (good + ["", #"{"device":"d1","event":"offline"}"#]).joined(separator: "\r\n")
         let result = try fixture.run(["device", "enroll", "--list", "-", "--keyring", "Keys", "--json"], input: input)
         #expect(result.objects.first?["new"] as? Int == 3)
-        await fixture.apns.stop()
     }
 
     @Test("a registry moves to another outbox as it is, by what `device list --full` prints into a file of its owner's")
@@ -154,6 +148,5 @@ import Testing
         #expect(other.objects.allSatisfy { ($0["proven"] as? [String])?.count == 1 && $0["record"] is String })
         let cut = try fixture.run(enroll, input: text.replacingOccurrences(of: "\"proven\"", with: "\"other\""))
         #expect(cut.status == 65 && cut.errors.contains("go together"), "\(cut.errors)")
-        await fixture.apns.stop()
     }
 }

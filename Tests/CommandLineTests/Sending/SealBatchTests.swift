@@ -52,7 +52,6 @@ import Testing
         #expect(opened.output.contains("kumquat"), "\(opened.errors)")
         let good = try fixture.run(batch + ["--unverified"], input: line(["recipient": key, "content": content]))
         #expect(good.status == 0 && good.objects.count == 1)
-        await fixture.apns.stop()
     }
 
     @Test("leaves bytes of the payload free where that is asked for, for one message and for many")
@@ -77,7 +76,6 @@ import Testing
             #expect(try fixture.run(one + words).status == 64)
         }
         #expect(try fixture.run(Array(one.dropLast(5))).status == 64)
-        await fixture.apns.stop()
     }
 
     @Test("keeps a context for a recipient, and makes one for each message where that is asked for")
@@ -92,7 +90,6 @@ import Testing
             let envelopes = try sealed.objects.map { try SendingFixture.envelope($0["payload"]) }
             #expect(Set(envelopes.map(\.enc)).count == count, "\(sealed.errors)")
         }
-        await fixture.apns.stop()
     }
 
     @Test("says what to do with a record where a name is wanted") func record() async throws {
@@ -105,6 +102,5 @@ import Testing
         let result = try fixture.run(words + ["--to", record])
         #expect(result.status == 64 && result.errors.contains("`sealedpush keys import`"), "\(result.errors)")
         #expect(!result.errors.contains(record))
-        await fixture.apns.stop()
     }
 }

@@ -23,7 +23,6 @@ import Testing
         #expect(try fixture.send("--user", "carol").status == 65)
         #expect(try fixture.send("--device", "c1").status == 65)
         #expect(try fixture.status()["outcomes"] as? [String: Int] == ["accepted": 9])
-        await fixture.apns.stop()
     }
 
     @Test("under the same --id nothing is enqueued twice, and others can't be meant by it")
@@ -36,7 +35,6 @@ import Testing
         #expect(again.objects.first?["alreadyEnqueued"] as? Int == 1)
         #expect(try fixture.send("--user", "alice", "--id", "offer-1").status == 65)
         #expect(try fixture.status()["outcomes"] as? [String: Int] == ["accepted": 1])
-        await fixture.apns.stop()
     }
 
     @Test("what was enqueued only is delivered by work; faults delay it and lose nothing") func work() async throws {
@@ -56,7 +54,6 @@ import Testing
         #expect(result.objects.first?["accepted"] as? Int == 50)
         #expect((result.objects.first?["putOff"] as? [String: Int])?.isEmpty == false)
         #expect(try fixture.status()["waiting"] as? Int == 0)
-        await fixture.apns.stop()
     }
 
     @Test("a refused token costs its own push, is listed, and is tried again when asked") func refused() async throws {
@@ -78,7 +75,6 @@ import Testing
         let purged = try fixture.run(["outbox", "purge", "--everything", "--yes"])
         #expect(purged.output == "Thrown away: 1.\n" && purged.errors.contains("under another --id"))
         #expect(try fixture.status()["waiting"] as? Int == 0)
-        await fixture.apns.stop()
     }
 
     @Test("a device whose app is gone loses its token, and that is no failure of the sending")
@@ -93,7 +89,6 @@ import Testing
         #expect(try fixture.run(["device", "list"]).output.contains("no token: Unregistered"))
         let next = try fixture.send("--all", "--json")
         #expect(next.objects.first?["skipped"] as? [String: Int] == ["no-token": 1])
-        await fixture.apns.stop()
     }
 
     @Test("a key that APNs refuses ends the run with 77 and its reason; everything still waits")
@@ -125,7 +120,6 @@ import Testing
         arguments = arguments.map { $0.replacing(key, with: fixture.content) }
         #expect(try fixture.run(arguments).status == 65)
         #expect(try fixture.status()["waiting"] as? Int == 1, "nothing is enqueued under an unusable key")
-        for apns in [fixture.apns, other.apns] { await apns.stop() }
     }
 
     @Test("an APNs that is away leaves everything waiting, with status 75 and the cause")
@@ -165,7 +159,6 @@ import Testing
         #expect(late.status == 65)
         #expect(late.errors.contains("has expired"))
         #expect(try fixture.status()["waiting"] as? Int == 0)
-        await fixture.apns.stop()
     }
 
     @Test("devices of the other environment are left alone, and the summary says so") func environments() async throws {
@@ -178,7 +171,6 @@ import Testing
             result.output.contains(
                 "Devices that wait for sandbox: 1. This run was for production: say --environment sandbox."))
         #expect(try fixture.run(["work", "--apns", "APNs", "--environment", "sandbox"]).status == 64)
-        await fixture.apns.stop()
     }
 
     @Test("Ctrl-C lets what is on its way end, and the rest waits") func interrupted() async throws {
@@ -210,6 +202,5 @@ import Testing
             #expect(object["accepted"] as? Int == before - waiting)
             #expect(object["putOff"] as? [String: Int] == [:], "nothing was cut off")
         }
-        await fixture.apns.stop()
     }
 }

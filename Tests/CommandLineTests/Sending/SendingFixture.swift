@@ -7,7 +7,7 @@ import TestPrograms
 import TestSupport
 
 /// A local APNs in this process, a keyring with a sender and some devices, and their tokens.
-struct SendingFixture {
+final class SendingFixture: Sendable {
     static let topic = "com.example.app"
 
     let folder: TemporaryFolder
@@ -27,6 +27,14 @@ struct SendingFixture {
         content = try folder.write(#"{"alert":{"title":"Nina","body":"Lunch at one, kumquat?"}}"#, to: "content.json")
     }
 
+    /// The folder is there until the local APNs has ended.
+    deinit {
+        Task { [apns, folder] in
+            await apns.stop()
+            withExtendedLifetime(folder) {}
+        }
+    }
+
     /// A device with a key and a token that the local APNs knows.
     @discardableResult func device(_ name: String, enrolled: Bool = true, user: String? = nil) throws -> String {
         guard let keyName = KeyName(parsing: name), let topic = Topic(parsing: Self.topic) else {
@@ -39,6 +47,17 @@ struct SendingFixture {
             _ = try run(["device", "enroll", name, "--token", token, "--keyring", "Keys"] + user)
         }
         return token
+    }
+
+    /// A folder that names the same local APNs and a key that it does not know; returns what is right.
+    func makeAPNsWithWrongKey(_ name: String) throws -> Data {
+        let right = try Data(contentsOf: folder.appending("APNs/address.json"))
+        var address = try JSONSerialization.jsonObject(with: right) as? [String: Any] ?? [:]
+        address["keyID"] = "AAAAAAAAAA"
+        try FileManager.default.createDirectory(
+            at: folder.appending(name), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try JSONSerialization.data(withJSONObject: address).write(to: folder.appending("\(name)/address.json"))
+        return right
     }
 
     @discardableResult func run(_ arguments: [String], input: String = "") throws -> Program.Result {

@@ -22,7 +22,6 @@ import Testing
         try fixture.device("alice-phone", user: "alice")
         let deliver = ["--apns", "APNs", "--metrics", "127.0.0.1:0"]
         let served = try await serve(fixture, deliver + ["--listen", "own.sock"])
-        defer { served.process.kill() }
         #expect(served.place["socket"] as? String == "own.sock")
         let attributes = try FileManager.default.attributesOfItem(atPath: fixture.folder.appending("own.sock").path)
         #expect((attributes[.posixPermissions] as? Int).map { $0 & 0o077 } == 0)
@@ -49,7 +48,6 @@ import Testing
         #expect(served.stop() == .exited(0), "\(served.errors)")
         #expect(!FileManager.default.fileExists(atPath: fixture.folder.appending("own.sock").path))
         #expect(!served.errors.contains("kumquat") && !served.errors.contains("alice"))
-        await fixture.apns.stop()
     }
 
     @Test("makes a context for each message where that is asked for") func contexts() async throws {
@@ -58,7 +56,6 @@ import Testing
         let message = #"{"recipient":"\#(recipient)","unverified":true,"content":{"alert":{"title":"Nina"}}}"#
         for (words, count) in [([], 1), (["--context-per-message"], 2)] {
             let served = try await serve(fixture, ["--listen", "own.sock"] + words)
-            defer { served.process.kill() }
             var keys: Set<ArraySlice<UInt8>> = []
             for _ in 1...2 {
                 let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", message)
@@ -67,13 +64,11 @@ import Testing
             }
             #expect(keys.count == count && served.stop() == .exited(0))
         }
-        await fixture.apns.stop()
     }
 
     @Test("a phone enrolls with it by its app's one call, and shows what it has sealed") func phone() async throws {
         let fixture = try await SendingFixture()
         let served = try await serve(fixture, ["--listen", "own.sock", "--phones", "127.0.0.1:0"])
-        defer { served.process.kill() }
         let number = try #require((served.place["phones"] as? [String: Any])?["port"] as? Int)
         let login = try served.curl("--unix-socket", "own.sock", "http://x/v1/logins", "--json", #"{"user":"alice"}"#)
         let token = try #require(
@@ -104,7 +99,6 @@ import Testing
             ] + ["--json", "--keyring", "Keys"])
         #expect(shown.objects.first?["body"] as? String == "kumquat", "\(shown.output) \(shown.errors)")
         #expect(served.stop() == .exited(0))
-        await fixture.apns.stop()
     }
 
     @Test("speaks TLS at an address, and reads tokens again when it is told") func secure() async throws {
@@ -118,7 +112,6 @@ import Testing
         try write("\(Self.token)\n", to: "token", fixture)
         let tls = ["--tls", "cert.pem,key.pem", "--token-file", "token"]
         let served = try await serve(fixture, tls + ["--listen", "0.0.0.0:0"])
-        defer { served.process.kill() }
         let port = try #require(served.place["port"] as? Int)
         let outbox = "https://localhost:\(port)/v1/outbox"
         let header = "Authorization: Bearer "
@@ -142,7 +135,6 @@ import Testing
         #expect(try served.curl("--cacert", "cert.pem", outbox, "-H", header + new).status == "200")
         #expect(served.stop() == .exited(0))
         #expect(!served.errors.contains(Self.token) && !served.errors.contains(new))
-        await fixture.apns.stop()
     }
 
     @Test("answers while two thousand callers hold connections and say nothing, and remembers none of them")
@@ -150,12 +142,10 @@ import Testing
         let fixture = try await SendingFixture()
         try write("\(Self.token)\n", to: "token", fixture)
         let served = try await serve(fixture, ["--listen", "127.0.0.1:0", "--token-file", "token"])
-        defer { served.process.kill() }
         let port = String(try #require(served.place["port"] as? Int))
         let result = try Program(at: "/usr/bin/python3").run("-c", Self.callers, port)
         #expect(result.status == 0 && result.trimmed == "200 200 200", "\(result.output) \(result.errors)")
         #expect(served.stop() == .exited(0))
-        await fixture.apns.stop()
     }
 
     private static let callers = """
@@ -205,7 +195,6 @@ import Testing
             #expect(result.status == status && result.errors.contains(text), "\(arguments): \(result.errors)")
             #expect(!result.errors.contains(Self.token))
         }
-        await fixture.apns.stop()
     }
 
     private func write(_ text: String, to name: String, _ fixture: SendingFixture, mode: Int = 0o600) throws {

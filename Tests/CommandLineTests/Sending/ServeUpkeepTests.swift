@@ -25,7 +25,6 @@ import Testing
         try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
         let served = try await ServedCommand.start(
             fixture, ["--listen", "127.0.0.1:0", "--token-file", "token", "--metrics", "127.0.0.1:0"])
-        defer { served.process.kill() }
         let base = "http://127.0.0.1:\(try #require(served.place["port"] as? Int))"
         let figures = try await Self.figures(of: served)
         let post = { (path: String, body: String) in
@@ -57,52 +56,36 @@ import Testing
         #expect(try post("/v1/seal", Self.sealing()).body.contains(new))
         for place in [base, figures] { #expect(try served.curl(place + "/readyz").status == "200") }
         #expect(served.stop() == .exited(0))
-        await fixture.apns.stop()
     }
 
-    @Test("a key that is revoked alone, beside one that waits to be used, seals nothing more either")
-    func revokedAlone() async throws {
-        let fixture = try await SendingFixture()
-        let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"])
-        defer { served.process.kill() }
-        let old = try fixture.keyring.sender(named: "newsroom").keyID
-        #expect(try fixture.run(["keys", "rotate", "newsroom", "--keyring", "Keys"]).status == 0)
-        let revoked = try fixture.run([
-            "keys", "revoke", "newsroom", "--key", "\(old)", "--yes", "--keyring", "Keys",
+    @Test(
+        "nothing more is sealed with a key that was revoked alone, or that may be revoked in a keyring that was sealed anew",
+        arguments: [
+            (["rotate newsroom", "revoke newsroom --key OLD --yes"], "until SIGHUP finds another key"),
+            (
+                ["passphrase --new-unlock clean.key", "revoke newsroom --yes --unlock clean.key"],
+                "until this is started with its new secret"
+            ),
         ])
-        #expect(revoked.status == 0, "\(revoked.errors)")
-        served.signal()
-        try await eventually("the keys to be read") { served.errors.contains("nothing is sealed any more") }
-        let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", Self.sealing())
-        #expect(sealed.status == "503")
-        #expect(served.stop() == .exited(0))
-        await fixture.apns.stop()
-    }
-
-    @Test("a keyring that was sealed anew may hold its sender revoked: nothing is sealed with what was read before")
-    func sealedAnew() async throws {
+    func changed(_ changes: [String], until way: String) async throws {
         let fixture = try await SendingFixture()
         let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"])
-        defer { served.process.kill() }
-        for (change, key) in [("--new-key-file clean.key", ""), ("revoke newsroom --yes", " --unlock clean.key")] {
-            let words = change.hasPrefix("--") ? "passphrase \(change)" : change
-            let done = try fixture.run("keys \(words) --keyring Keys\(key)".split(separator: " ").map(String.init))
+        let old = try fixture.keyring.sender(named: "newsroom").keyID.description
+        for change in changes {
+            let words = "keys \(change) --keyring Keys".replacing("OLD", with: old)
+            let done = try fixture.run(words.split(separator: " ").map(String.init))
             #expect(done.status == 0, "\(done.errors)")
         }
         served.signal()
-        try await eventually("the keys to be read") {
-            served.errors.contains("until this is started with its new secret")
-        }
+        try await eventually("the keys to be read") { served.errors.contains(way) }
         let sealed = try served.curl("--unix-socket", "own.sock", "http://x/v1/seal", "--json", Self.sealing())
         #expect(sealed.status == "503" && sealed.body.contains(#""no-sender""#), "\(sealed)")
         #expect(served.stop() == .exited(0))
-        await fixture.apns.stop()
     }
 
     @Test("if serve can't reread its keys, it uses the old ones and is not ready") func unreadable() async throws {
         let fixture = try await SendingFixture()
         let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"])
-        defer { served.process.kill() }
         let ask = { (path: String) in try served.curl("--unix-socket", "own.sock", "http://x\(path)") }
         let file = fixture.folder.appending("Keys/keyring.txt")
         let whole = try Checkout.text(file)
@@ -124,7 +107,6 @@ import Testing
         served.signal()
         try await eventually("the service to doubt") { try ask("/readyz").body.contains("keys-unread") }
         #expect(served.stop() == .exited(0))
-        await fixture.apns.stop()
     }
 
     private static func figures(of served: ServedCommand) async throws -> String {
@@ -139,22 +121,9 @@ import Testing
     func delivery() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("alice-phone", user: "alice")
-        let right = try Data(contentsOf: fixture.folder.appending("APNs/address.json"))
-        var address = try #require(try JSONSerialization.jsonObject(with: right) as? [String: Any])
-        // No key that the local APNs knows.
-        address["keyID"] = "AAAAAAAAAA"
-        try FileManager.default.createDirectory(
-            at: fixture.folder.appending("Wrong"), withIntermediateDirectories: false,
-            attributes: [.posixPermissions: 0o700])
-        let file = fixture.folder.appending("Wrong/address.json")
-        try JSONSerialization.data(withJSONObject: address).write(to: file)
+        let right = try fixture.makeAPNsWithWrongKey("Wrong")
         let served = try await ServedCommand.start(
-            fixture,
-            [
-                "--listen", "own.sock", "--apns", "Wrong", "--metrics",
-                "127.0.0.1:0",
-            ])
-        defer { served.process.kill() }
+            fixture, ["--listen", "own.sock", "--apns", "Wrong", "--metrics", "127.0.0.1:0"])
         let send = {
             try served.curl("--unix-socket", "own.sock", "http://x/v1/messages", "--json", Self.message).status
         }
@@ -165,12 +134,11 @@ import Testing
         #expect(try served.curl("--unix-socket", "own.sock", "http://x/readyz").status == "200")
         let figures = try await Self.figures(of: served)
         #expect(try served.curl(figures + "/metrics").body.contains("\npush_delivery_paused "))
-        try right.write(to: file, options: .atomic)
+        try right.write(to: fixture.folder.appending("Wrong/address.json"), options: .atomic)
         try await eventually("both to be delivered") {
             try served.curl("--unix-socket", "own.sock", "http://x/v1/outbox").body.contains(#""accepted":2"#)
         }
         #expect(served.stop() == .exited(0), "\(served.errors)")
-        await fixture.apns.stop()
     }
 
     // MARK: The socket
@@ -179,7 +147,6 @@ import Testing
     func live() async throws {
         let fixture = try await SendingFixture()
         let served = try await ServedCommand.start(fixture, ["--listen", "own.sock"])
-        defer { served.process.kill() }
         let words = [
             "serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys", "--listen", "own.sock",
         ]
@@ -197,13 +164,11 @@ import Testing
         _ = served.process.wait()
         #expect(FileManager.default.fileExists(atPath: fixture.folder.appending("own.sock").path))
         let next = try await ServedCommand.start(fixture, ["--listen", "own.sock"], as: " of the next")
-        defer { next.process.kill() }
         #expect(try ready() == "200")
         #expect(next.stop() == .exited(0))
         for name in ["own.sock", "own.sock.lock", "own.sock.new"] {
             #expect(!FileManager.default.fileExists(atPath: fixture.folder.appending(name).path), "\(name)")
         }
-        await fixture.apns.stop()
     }
 
     // MARK: At the start
@@ -218,13 +183,14 @@ import Testing
             #expect(chmod(folder.path, mode_t(mode)) == 0)
         }
         try ServedCommand.write("mine", to: "file", fixture)
-        for words in [
-            ["outbox", "key", "outbox.key"], ["outbox", "key", "other.key"],
-            [
+        // A new outbox comes with its key; another's is none of this one.
+        for (key, outbox) in [("outbox.key", "outbox.sqlite"), ("other.key", "third.sqlite")] {
+            let made = try fixture.run([
                 "device", "enroll", "alice-phone", "--user", "alice", "--token", token, "--keyring", "Keys",
-                "--outbox-key", "outbox.key",
-            ],
-        ] { #expect(try fixture.run(words).status == 0) }
+                "--outbox-key", key, "--outbox", outbox,
+            ])
+            #expect(made.status == 0 && made.errors.contains("made \(key)"), "\(made.errors)")
+        }
         let long = String(repeating: "x", count: 100)
         let other = ["--outbox", "other.sqlite", "--listen"]
         let cases: [([String], Int32, String)] = [
@@ -233,7 +199,7 @@ import Testing
             (other + ["group/s"], 74, "others may write its folder"),
             (other + ["./file"], 74, "other than a socket"), (other + ["./\(long)"], 74, "longer than 99 bytes"),
             (["--listen", "./s", "--outbox-key", "other.key"], 65, "not marked with this key"),
-            (["--listen", "./s"], 77, "--outbox-key"),
+            (["--listen", "./s"], 77, "--outbox-key"), (["--listen", "./s", "--outbox-key", "no.key"], 74, "no.key"),
         ]
         let words = ["serve", "--from", "newsroom", "--topic", SendingFixture.topic, "--keyring", "Keys"]
         for (arguments, status, text) in cases {
@@ -243,10 +209,8 @@ import Testing
         #expect(try Checkout.text(fixture.folder.appending("file")) == "mine")
         #expect(!FileManager.default.fileExists(atPath: fixture.folder.appending("file.lock").path))
         let served = try await ServedCommand.start(fixture, ["--listen", "./s", "--outbox-key", "outbox.key"])
-        defer { served.process.kill() }
         let sent = try served.curl("--unix-socket", "s", "http://x/v1/messages", "--json", Self.message)
         #expect(sent.status == "202", "\(sent.body)")
         #expect(served.stop() == .exited(0))
-        await fixture.apns.stop()
     }
 }

@@ -4,13 +4,19 @@ import PushSimulator
 import TestPrograms
 import TestSupport
 
-/// `sealedpush serve` in a process of its own.
-struct ServedCommand {
+/// `sealedpush serve` in a process of its own, which is killed with this object if it still runs.
+final class ServedCommand: @unchecked Sendable {
     let process: ChildProcess
     let folder: TemporaryFolder
     /// What it has said that it listens at.
     let place: [String: Any]
     private let log: String
+
+    private init(process: ChildProcess, folder: TemporaryFolder, place: [String: Any], log: String) {
+        (self.process, self.folder, self.place, self.log) = (process, folder, place, log)
+    }
+
+    deinit { process.kill() }
 
     var errors: String { (try? Checkout.text(folder.appending(log))) ?? "" }
 

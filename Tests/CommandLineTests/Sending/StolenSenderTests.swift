@@ -53,7 +53,6 @@ struct StolenSenderTests {
         #expect(try fixture.run(["outbox", "purge", "--sender", stolen, "--everything"]).status == 64)
         let shown = try fixture.run(["keys", "list", "--keyring", "Keys"])
         #expect(!shown.output.contains("neither opens nor is sealed to"), "it is no device's key: \(shown.output)")
-        await fixture.apns.stop()
     }
 
     @Test("a key that a sender set has replaced is listed, and not said to be believed")
@@ -97,11 +96,11 @@ struct StolenSenderTests {
         }
         let keyring = Keyring(folder: folder.appending("Keys"))
         try keyring.generateSender(named: "newsroom")
-        #expect(try seal("--new-key-file one.key").status == 0)
+        #expect(try seal("--new-unlock one.key").status == 0)
         let before = try Checkout.text(folder.appending("Keys/keyring.txt"))
-        let same = try seal("--new-key-file one.key --unlock one.key")
+        let same = try seal("--new-unlock one.key --unlock one.key")
         #expect(same.status == 65 && same.errors.contains("nothing was changed"), "\(same.errors)")
         #expect(try Checkout.text(folder.appending("Keys/keyring.txt")) == before)
-        #expect(try seal("--new-key-file two.key --unlock one.key").status == 0)
+        #expect(try seal("--new-unlock two.key --unlock one.key").status == 0)
     }
 }

@@ -81,7 +81,7 @@ class SettingError(SealedPushError):
         "expiration": ("this is no time", "give whole Unix seconds"),
         "now": ("this is no time", "give whole Unix seconds, or nothing for the clock's"),
         "sender": ("this is no sender", "give a sealed_push.Sender"),
-        "outbox-key": ("this is no key of an outbox", "give the text of the file that `sealedpush outbox key` has made"),
+        "outbox-key": ("this is no key of an outbox", "give the text of the file that --outbox-key names"),
         "device": ("this is no device", "give a sealed_push.Device, or call seal_unverified with the text push1..."),
     }
 

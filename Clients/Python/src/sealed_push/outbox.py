@@ -19,7 +19,7 @@ ENQUEUE = (
 
 
 class OutboxKey:
-    """What vouches for an outbox's rows: the key that `sealedpush outbox key` makes."""
+    """What vouches for an outbox's rows: the key in the file that `sealedpush --outbox-key` names."""
 
     def __init__(self, text: str) -> None:
         """Raises SettingError."""

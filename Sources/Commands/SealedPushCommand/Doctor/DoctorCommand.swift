@@ -40,23 +40,18 @@ struct DoctorCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reporting {
-            guard let file, let device, let topic else { return try examine() }
-            let keys = try keyring.keys("doctor")
-            let trusted = trust.isEmpty ? nil : TrustedSenders(try trust.map { try keyring.sender($0, in: keys) })
-            let diagnosis = try keys.diagnose(
-                Input.read(file, limit: Input.maximumPayloadFileByteCount), for: device, topic: topic,
-                trusting: trusted, allowsAnonymous: allowAnonymous)
-            let words = DiagnosisWords(diagnosis: diagnosis, folder: URL(filePath: keyring.keyring).relativePath)
-            if json { try Output.json(diagnosis.json(words)) } else { try show(diagnosis, words) }
-            if diagnosis.refusal != nil { throw ExitCode(65) }
-        }
+        let keys = try keyring.keys("doctor")
+        guard let file, let device, let topic else { return try examine(keys) }
+        let diagnosis = try keys.diagnose(
+            Input.read(file, limit: Input.maximumPayloadFileByteCount), for: device, topic: topic,
+            trusting: keyring.trusted(trust, in: keys), allowsAnonymous: allowAnonymous)
+        let words = DiagnosisWords(diagnosis: diagnosis, folder: URL(filePath: keyring.keyring).relativePath)
+        if json { try Output.json(diagnosis.json(words)) } else { try show(diagnosis, words) }
+        if diagnosis.refusal != nil { throw ExitCode(65) }
     }
 
-    private func examine() throws {
-        let keys = try keyring.keys("doctor", isExposedAllowed: true)
-        let exposed = [keyring.unlock].compactMap { $0 }.filter(Input.isExposed)
-        let findings = try exposed.map(ShownFinding.init(exposedSecretFile:)) + keys.examine().map(ShownFinding.init)
+    private func examine(_ keys: Keyring) throws {
+        let findings = try keys.examine()
         if json {
             try Output.json(.array(findings.map(\.json)))
         } else if findings.isEmpty {
@@ -96,12 +91,9 @@ extension PayloadDiagnosis {
 
 extension PayloadDiagnosis.Message {
     fileprivate var json: JSONValue {
-        func text(_ value: (some CustomStringConvertible)?) -> JSONValue {
-            value.map { .string($0.description) } ?? .null
-        }
-        return [
-            "id": text(id), "topic": text(topic), "sent": text(sent?.iso8601), "expires": text(expires?.iso8601),
-            "recipient": text(recipient.keyID), "sender": text(sender?.keyID),
+        [
+            "id": .text(id), "topic": .text(topic), "sent": .text(sent?.iso8601), "expires": .text(expires?.iso8601),
+            "recipient": .text(recipient.keyID), "sender": .text(sender?.keyID),
         ]
     }
 }

@@ -1,7 +1,7 @@
-internal import ArgumentParser
+public import ArgumentParser
 internal import CommandSupport
 internal import Foundation
-internal import PushKeyring
+public import PushKeyring
 internal import SealedPush
 
 /// `sealedpush keys generate`
@@ -18,14 +18,8 @@ struct GenerateCommand: ParsableCommand {
             authority in a keyring of its own, sealed, on a machine that is not the server.
             """)
 
-    enum Kind: String, ExpressibleByArgument, CaseIterable {
-        case device
-        case sender
-        case authority
-    }
-
     @Argument(help: "device (opens messages), sender (seals them) or authority (signs for an app's senders).")
-    var kind: Kind
+    var kind: AnyPublicKey.Kind
 
     @Argument(help: "The new key's name: \(KeyName.rule)") var name: KeyName
 
@@ -38,19 +32,19 @@ struct GenerateCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reporting {
-            let keys = try keyring.newKeys("keys generate")
-            let key =
-                switch kind {
-                case .device: try keys.generateDevice(named: name, topic: topic).description
-                case .sender: try keys.generateSender(named: name).description
-                case .authority: try keys.generateAuthority(named: name).description
-                }
-            try Output.line(key)
-            try keyring.warnIfInTheClear(keys)
-        }
+        let keys = try keyring.newKeys("keys generate")
+        let key =
+            switch kind {
+            case .device: try keys.generateDevice(named: name, topic: topic).description
+            case .sender: try keys.generateSender(named: name).description
+            case .authority: try keys.generateAuthority(named: name).description
+            }
+        try Output.line(key)
+        try keyring.warnIfInTheClear(keys)
     }
 }
+
+extension AnyPublicKey.Kind: ExpressibleByArgument {}
 
 /// `sealedpush keys import`
 struct ImportCommand: ParsableCommand {
@@ -82,22 +76,21 @@ struct ImportCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reporting {
-            let keys = try keyring.newKeys("keys import")
-            if let secretFile {
-                try importSecret(secretFile, as: name, keys)
-            } else if let text = text?.trimmingCharacters(in: .whitespacesAndNewlines), text.hasPrefix("pushrecord") {
-                let record: DeviceRecord
-                do { record = try DeviceRecord(parsing: text) } catch { throw Failure.input("\(error)") }
-                try keys.add(record, named: name)
-            } else if let text = text?.trimmingCharacters(in: .whitespacesAndNewlines) {
-                let key: AnyPublicKey
-                do { key = try AnyPublicKey(parsing: text) } catch { throw Failure.input("no public key: \(error)") }
-                try keys.add(key, named: name)
-            }
-            let entry = try keys.entry(named: name)
-            try Output.line("\(name): \(entry.kind.rawValue) \(entry.key.keyID)")
+        let keys = try keyring.newKeys("keys import")
+        let text = text?.trimmingCharacters(in: .whitespacesAndNewlines)
+        if let secretFile {
+            try importSecret(secretFile, as: name, keys)
+        } else if let text, text.hasPrefix("pushrecord") {
+            let record: DeviceRecord
+            do { record = try DeviceRecord(parsing: text) } catch { throw Failure.input("\(error)") }
+            try keys.add(record, named: name)
+        } else if let text {
+            let key: AnyPublicKey
+            do { key = try AnyPublicKey(parsing: text) } catch { throw Failure.input("no public key: \(error)") }
+            try keys.add(key, named: name)
         }
+        let entry = try keys.entry(named: name)
+        try Output.line("\(name): \(entry.kind.rawValue) \(entry.key.keyID)")
     }
 
     private func importSecret(_ file: String, as name: KeyName, _ keys: Keyring) throws {
@@ -145,23 +138,21 @@ struct ExportCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reporting {
-            let keys = try keyring.keys("keys export")
-            if secret { return try exportSecret(name, keys) }
-            let entry = try keys.authenticEntry(named: name)
-            guard record else {
-                let current = entry.current
-                guard current.life.state == .active else { throw KeyringError.notUsable(name, current.life.state) }
-                if entry.isOwn, current.life.confirmed == nil {
-                    Failure.report("warning: this key of \(name) waits to be used: keys confirm")
-                }
-                return try Output.line(entry.key.description)
+        let keys = try keyring.keys("keys export")
+        if secret { return try exportSecret(name, keys) }
+        let entry = try keys.authenticEntry(named: name)
+        guard record else {
+            let current = entry.current
+            guard current.life.state == .active else { throw KeyringError.notUsable(name, current.life.state) }
+            if entry.isOwn, current.life.confirmed == nil {
+                Failure.report("warning: this key of \(name) waits to be used: keys confirm")
             }
-            guard let record = entry.record else {
-                throw Failure.input("\(name) has no record: only a device that was generated with --topic signs them")
-            }
-            try Output.line(record.description)
+            return try Output.line(entry.key.description)
         }
+        guard let record = entry.record else {
+            throw Failure.input("\(name) has no record: only a device that was generated with --topic signs them")
+        }
+        try Output.line(record.description)
     }
 
     private func exportSecret(_ name: KeyName, _ keys: Keyring) throws {

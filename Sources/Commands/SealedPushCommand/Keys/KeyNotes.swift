@@ -35,7 +35,7 @@ extension KeyringEntry {
         guard kind == .device else { return "new, not used yet\(since): keys confirm, once devices trust it" }
         if isOwn { return "new: waits for its first message\(since)" }
         return recordText == nil
-            ? "nobody vouches for it: no signed record" : "not sealed to yet: keys challenge \(name)"
+            ? "nobody vouches for it: no signed record" : "not sealed to yet: keys confirm"
     }
 
     private func activeNote(on key: Key, at now: Timestamp) -> String? {
@@ -54,26 +54,23 @@ extension KeyringEntry {
     /// Public facts only.
     func json(at now: Timestamp = .now()) -> JSONValue {
         [
-            "name": .string(name.description), "kind": .string(kind.rawValue), "keyID": .string(key.keyID.description),
-            "publicKey": .string(key.description), "created": .string(current.life.created.iso8601),
-            "state": .string(current.life.state.rawValue), "hasSecret": .bool(current.hasSecret),
-            "isOwn": .bool(isOwn), "enrollment": enrollmentText.map { .string($0) } ?? .null,
-            "topic": topic.map { .string($0.description) } ?? .null,
-            "record": recordText.map { .string($0) } ?? .null,
-            "recordExpires": recordExpires.map { .string($0.iso8601) } ?? .null,
-            "keys": .array(keys.map { key in json(key, at: now) }),
+            "name": .text(name), "kind": .string(kind.rawValue), "keyID": .text(key.keyID), "publicKey": .text(key),
+            "created": .string(current.life.created.iso8601), "state": .string(current.life.state.rawValue),
+            "hasSecret": .bool(current.hasSecret), "isOwn": .bool(isOwn), "enrollment": .text(enrollmentText),
+            "topic": .text(topic), "record": .text(recordText), "recordExpires": .text(recordExpires?.iso8601),
+            "keys": .array(keys.map { json($0, at: now) }),
         ]
     }
 
     private func json(_ key: Key, at now: Timestamp) -> JSONValue {
-        func moment(_ moment: Timestamp?) -> JSONValue { moment.map { .string($0.iso8601) } ?? .null }
+        let life = key.life
         return [
-            "keyID": .string(key.key.keyID.description), "publicKey": .string(key.key.description),
-            "state": .string(key.life.state.rawValue), "hasSecret": .bool(key.hasSecret),
-            "created": moment(key.life.created), "confirmed": moment(key.life.confirmed),
-            "retired": moment(key.life.retired), "revoked": moment(key.life.revoked),
-            "erased": moment(key.life.erased), "opensUntil": moment(key.life.opensUntil),
-            "erasureDue": moment(key.life.erasureDue), "note": note(on: key, at: now).map { .string($0) } ?? .null,
+            "keyID": .text(key.key.keyID), "publicKey": .text(key.key), "state": .string(life.state.rawValue),
+            "hasSecret": .bool(key.hasSecret), "created": .string(life.created.iso8601),
+            "confirmed": .text(life.confirmed?.iso8601), "retired": .text(life.retired?.iso8601),
+            "revoked": .text(life.revoked?.iso8601), "erased": .text(life.erased?.iso8601),
+            "opensUntil": .text(life.opensUntil?.iso8601), "erasureDue": .text(life.erasureDue?.iso8601),
+            "note": .text(note(on: key, at: now)),
         ]
     }
 }

@@ -16,11 +16,9 @@ struct KeysCommand: ParsableCommand {
             """,
         subcommands: [
             GenerateCommand.self, ListCommand.self, ShowCommand.self, ExportCommand.self, ImportCommand.self,
-            RotateCommand.self, ConfirmCommand.self, ChallengeCommand.self, RevokeCommand.self, EraseCommand.self,
-            PassphraseCommand.self, BackupCommand.self, RestoreCommand.self,
+            RotateCommand.self, ConfirmCommand.self, RevokeCommand.self, EraseCommand.self, PassphraseCommand.self,
+            BackupCommand.self, RestoreCommand.self,
         ])
-
-    func run() throws { throw ValidationError("Say what to do with keys: `sealedpush keys --help` lists it.") }
 }
 
 /// `sealedpush keys list`
@@ -36,11 +34,10 @@ struct ListCommand: ParsableCommand {
     @Flag(help: "Print one JSON array.") var json = false
 
     func run() throws {
-        try Failure.reporting {
-            let (entries, isVerified) = try keyring.keys("keys list").entries()
-            if json { try Output.json(.array(entries.map { $0.json() })) } else { try printTable(entries) }
-            KeyringOptions.report(isVerified: isVerified)
-        }
+        let (entries, isVerified) = try keyring.keys("keys list").entries()
+        if json { try Output.json(.array(entries.map { $0.json() })) } else { try printTable(entries) }
+        guard !isVerified else { return }
+        Failure.report("unverified: without the keyring's secret, nothing shows whether somebody has edited it")
     }
 
     private func printTable(_ entries: [KeyringEntry]) throws {
@@ -65,58 +62,53 @@ struct ListCommand: ParsableCommand {
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show keys with their fingerprints: all of them, one name's, or a key's text; never a secret.",
-        usage: "sealedpush keys show [<options>] [<key>]",
-        discussion: "Examples:\n  sealedpush keys show newsroom --keyring Keys --qr\n"
-            + "  sealedpush keys show pushsender1...\n\n"
-            + "Compare fingerprints, all digits or all words, over a channel that an attacker can't write to. Of a "
-            + "device that signs records, compare the enrollment's. A name needs the secret of a sealed keyring. "
-            + QRCode.help)
+        abstract: "Show a name's keys, or a key's text, with fingerprints; never a secret.",
+        usage: "sealedpush keys show [<options>] <key>",
+        discussion: """
+            Examples:
+              sealedpush keys show newsroom --keyring Keys --qr
+              sealedpush keys show pushsender1...
 
-    @Argument(help: "A name in the keyring, or a public key's text; all keys without it.") var key: String?
+            Compare fingerprints, all digits or all words, over a channel that an attacker can't write to. Of a device \
+            that signs records, compare the enrollment's. A name needs the secret of a sealed keyring.
+
+            --qr is black on white on a terminal with colors. Where standard output is no such terminal, or NO_COLOR is \
+            set, it has no colors, and its blocks are the light parts: right for light text on a dark ground.
+            """)
+
+    @Argument(help: "A name in the keyring, or a public key's text.") var key: String
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     @Flag(help: "Print JSON.") var json = false
 
-    @Flag(help: "Print the public key as a QR code too; needs a name.") var qr = false
+    @Flag(help: "Print the public key as a QR code too.") var qr = false
 
-    func validate() throws { try QRCode.validate(isAskedFor: qr, hasName: key != nil, json: json) }
-
-    func run() throws {
-        try Failure.reporting {
-            guard let key else { return try showAll() }
-            if key.lowercased().hasPrefix("pushenrollment1") {
-                let enrollment: EnrollmentPublicKey
-                do { enrollment = try EnrollmentPublicKey(parsing: key) } catch { throw Failure.input("\(error)") }
-                return try show(Fingerprint(of: enrollment))
-            }
-            switch try KeyReference(reading: key) {
-            case .text(let text):
-                let key = try text.parsed(AnyPublicKey.init(parsing:))
-                try show(key.fingerprint)
-                if qr { try QRCode.show(key) }
-            case .name(let name):
-                // A scanned or compared key will be trusted, so it is checked first.
-                let entry = try keyring.keys("keys show").authenticEntry(named: name)
-                if json { return try Output.json(entry.json()) }
-                try show(entry)
-                if qr { try QRCode.show(entry.key) }
-            }
-        }
+    func validate() throws {
+        guard !qr || !json else { throw ValidationError("Give either --qr or --json: a code is for eyes and cameras.") }
     }
 
-    private func showAll() throws {
-        let (entries, isVerified) = try keyring.keys("keys show").entries()
-        if json {
-            try Output.json(.array(entries.map { $0.json() }))
-        } else {
-            for (index, entry) in entries.enumerated() {
-                if index > 0 { try Output.line("") }
-                try show(entry)
-            }
+    func run() throws {
+        if key.lowercased().hasPrefix("pushenrollment1") {
+            let enrollment: EnrollmentPublicKey
+            do { enrollment = try EnrollmentPublicKey(parsing: key) } catch { throw Failure.input("\(error)") }
+            return try show(Fingerprint(of: enrollment))
         }
-        KeyringOptions.report(isVerified: isVerified)
+        let shown: AnyPublicKey
+        switch try KeyReference(reading: key) {
+        case .text(let text):
+            shown = try text.parsed(AnyPublicKey.init(parsing:))
+            try show(shown.fingerprint)
+        case .name(let name):
+            // A scanned or compared key will be trusted, so it is checked first.
+            let entry = try keyring.keys("keys show").authenticEntry(named: name)
+            if json { return try Output.json(entry.json()) }
+            try show(entry)
+            shown = entry.key
+        }
+        guard qr else { return }
+        guard let code = QRCode(shown) else { throw Failure.input("no QR code can be made of this key") }
+        for line in code.terminalLines { try Output.line(line) }
     }
 
     private func show(_ fingerprint: Fingerprint) throws {

@@ -1,7 +1,160 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import PushKeyring
+internal import PushSender
 internal import SealedPush
+
+/// `sealedpush keys rotate`
+struct RotateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate", abstract: "Make new keys, erase retired ones that are due, and renew records.",
+        usage: "sealedpush keys rotate [<options>] [<name>]",
+        discussion: """
+            With a name and no --older-than, that key is rotated now. With --older-than only what is due is done, so \
+            it may run every day:
+              sealedpush keys rotate newsroom --keyring Keys
+              sealedpush keys rotate --older-than 30d --keyring Keys
+              sealedpush keys rotate --older-than 30d --dry-run --keyring Keys
+
+            A new key takes the old one's place once it is confirmed (`keys confirm`); until then the old one stays in \
+            use, and there is no further rotation. A retired key is erased 31 days later.
+            """)
+
+    @Argument(help: "The key's name; all devices and senders without it.") var name: KeyName?
+
+    @Option(help: "Rotate only keys that are older, such as 30d (\(TimeSpan.help)).") var olderThan: TimeSpan?
+
+    @Flag(help: "With --older-than: say what would be done, and do nothing.") var dryRun = false
+
+    @Flag(help: "Print one JSON object.") var json = false
+
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
+
+    private typealias Step = (name: KeyName, act: RotationPlan.Act, key: AnyPublicKey)
+
+    func validate() throws {
+        guard name != nil || olderThan != nil else {
+            throw ValidationError("Name a key, or say --older-than, such as --older-than 30d.")
+        }
+        guard !dryRun || olderThan != nil else { throw ValidationError("--dry-run goes with --older-than.") }
+    }
+
+    func run() throws {
+        let keys = try keyring.keys("keys rotate")
+        let steps = try steps(keys)
+        if json {
+            try Output.json(["done": .bool(!dryRun), "steps": .array(try steps.map { try json($0, keys) })])
+        } else if steps.isEmpty {
+            try Output.line("Nothing is due.")
+        } else {
+            for step in steps { try Output.line("\(step.name) \(try words(step, keys))") }
+        }
+        if !dryRun, steps.contains(where: { $0.act == .rotate }) { try keyring.warnIfInTheClear(keys) }
+    }
+
+    private func steps(_ keys: Keyring) throws -> [Step] {
+        if let age = olderThan?.seconds {
+            let plan =
+                dryRun
+                ? try keys.dueSteps(of: name, rotatingOlderThan: age)
+                : try keys.performDueSteps(of: name, rotatingOlderThan: age)
+            return plan.steps.map { ($0.name, $0.act, $0.key) }
+        }
+        guard let name else { return [] }
+        // Whoever names a key and no age means this key, now, however young it is.
+        let before = try keys.entry(named: name)
+        guard before.kind != .authority else {
+            throw Failure.input("an authority's key is built into apps, and is not rotated: make a new authority")
+        }
+        try keys.rotate(name)
+        return [(name, .rotate, before.keys[0].key)]
+    }
+
+    private func words(_ step: Step, _ keys: Keyring) throws -> String {
+        let id = step.key.keyID
+        switch (step.act, dryRun) {
+        case (.rotate, true): return "would get a new key beside \(id)"
+        case (.rotate, false):
+            let new = try keys.entry(named: step.name).keys[0]
+            // After all keys were revoked or erased, there is none to stay in use.
+            return "has a new key, \(new.key.keyID), \(new.life.confirmed == nil ? "beside \(id)" : "in use at once")"
+        case (.erase, true): return "would erase its retired key \(id)"
+        case (.erase, false): return "has erased its retired key \(id)"
+        case (.renew, true): return "would get a new record for \(id)"
+        case (.renew, false): return "has a new record for \(id)"
+        }
+    }
+
+    private func json(_ step: Step, _ keys: Keyring) throws -> JSONValue {
+        var members: [String: JSONValue] = [
+            "name": .text(step.name), "act": .string(step.act.rawValue), "keyID": .text(step.key.keyID),
+        ]
+        if !dryRun, step.act != .erase {
+            let entry = try keys.entry(named: step.name)
+            members["newKeyID"] = .text(entry.keys[0].key.keyID)
+            members["record"] = .text(entry.recordText)
+        }
+        return .object(members)
+    }
+}
+
+/// `sealedpush keys confirm`
+struct ConfirmCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "confirm",
+        abstract: "Take a key into use: a new one of your own, or a device's that proves it.",
+        usage: "sealedpush keys confirm [<options>] <name>",
+        discussion: """
+            Confirm a sender's new key once devices trust it, and your own device's once a message has opened under it. \
+            The key before it retires.
+              sealedpush keys confirm newsroom --keyring Keys
+
+            Somebody else's device proves its key within ten minutes: the server asks, the device replies, and the server \
+            takes the answer. From then on it seals to the device.
+              sealedpush keys confirm bob-phone --from newsroom --keyring Keys
+              sealedpush keys confirm bob-phone --reply pushchallenge.Af... --keyring Phone
+              sealedpush keys confirm bob-phone --answer pushanswer.mV... --keyring Keys
+            """)
+
+    @Argument(help: "The key's name in this keyring.") var name: KeyName
+
+    @Option(help: .value("sender", "Ask a device, as this sender: prints a challenge.")) var from: KeyName?
+
+    @Option(help: .value("challenge", "A server's challenge to your own device: prints the answer.")) var reply: String?
+
+    @Option(help: .value("answer", "The device's answer.")) var answer: String?
+
+    @Option(help: "With --reply: a sender that may ask; without it, the trust list decides.")
+    var trust: [KeyReference] = []
+
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
+
+    func validate() throws {
+        guard [from != nil, reply != nil, answer != nil].count(where: { $0 }) <= 1 else {
+            throw ValidationError("Give one of --from, --reply and --answer.")
+        }
+        guard trust.isEmpty || reply != nil else { throw ValidationError("--trust goes with --reply.") }
+    }
+
+    func run() throws {
+        let keys = try keyring.keys("keys confirm")
+        if let from {
+            try keyring.warnIfInTheClear(keys)
+            try Output.line(try keys.challenge(name, from: from).text)
+        } else if let reply {
+            try Output.line(try keys.answer(reply, for: name, trusting: senders(keys)))
+        } else {
+            let id = try answer.map { try keys.acceptAnswer($0, of: name).keyID } ?? keys.confirm(name).keyID
+            try Output.line("\(name): \(id) is in use now")
+        }
+    }
+
+    private func senders(_ keys: Keyring) throws -> [SenderPublicKey] {
+        guard trust.isEmpty else { return try trust.map { try keyring.sender($0, in: keys) } }
+        guard let topic = try keys.authenticEntry(named: name).topic else { return [] }
+        return try keys.trustList().senders(for: topic, at: .now())
+    }
+}
 
 /// `sealedpush keys revoke`
 struct RevokeCommand: ParsableCommand {
@@ -20,16 +173,13 @@ struct RevokeCommand: ParsableCommand {
     @OptionGroup var life: LifeOptions
 
     func run() throws {
-        try life.run("keys revoke") { (keys, entry, id) in
-            let asked = entry.keys.filter { id == nil || $0.key.keyID == id }
-            let isDone =
-                asked.contains { $0.life.state == .revoked }
-                && asked.allSatisfy { [.revoked, .erased].contains($0.life.state) }
-            let revoked =
-                try isDone ? asked.filter { $0.life.state == .revoked }.map(\.key) : revoke(entry, id, in: keys)
-            for key in revoked { try Output.line("\(entry.name): \(key.keyID) is revoked\(isDone ? " already" : "")") }
-            if let hint = Self.hint(entry, revoked) { Failure.report("hint: \(hint)") }
-        }
+        let (keys, entry, id) = try life.chosen("keys revoke")
+        let asked = entry.keys.filter { id == nil || $0.key.keyID == id }
+        let already = asked.filter { $0.life.state == .revoked }.map(\.key)
+        let isDone = !already.isEmpty && asked.allSatisfy { [.revoked, .erased].contains($0.life.state) }
+        let revoked = isDone ? already : try revoke(entry, id, in: keys)
+        for key in revoked { try Output.line("\(entry.name): \(key.keyID) is revoked\(isDone ? " already" : "")") }
+        if let hint = Self.hint(entry, revoked) { Failure.report("hint: \(hint)") }
     }
 
     private func revoke(_ entry: KeyringEntry, _ id: KeyID?, in keys: Keyring) throws -> [AnyPublicKey] {
@@ -72,23 +222,22 @@ struct EraseCommand: ParsableCommand {
     @OptionGroup var life: LifeOptions
 
     func run() throws {
-        try life.run("keys erase") { (keys, entry, id) in
-            let name = entry.name
-            let loss =
-                switch (entry.isOwn, entry.kind) {
-                case (false, _): "\(name) will be removed from this keyring."
-                case (true, .device): "Nothing that was sealed to this key of \(name) will ever open again."
-                case (true, .sender): "Nobody will ever seal with this key of \(name) again."
-                case (true, .authority):
-                    "Nobody will ever sign for this authority again, and apps that have it built in need an update."
-                }
-            try Prompt.confirm("\(loss) This can't be undone.", isConfirmed: life.yes)
-            try Output.line("\(name): \(try keys.erase(name, key: id).keyID) is erased")
-        }
+        let (keys, entry, id) = try life.chosen("keys erase")
+        let name = entry.name
+        let loss =
+            switch (entry.isOwn, entry.kind) {
+            case (false, _): "\(name) will be removed from this keyring."
+            case (true, .device): "Nothing that was sealed to this key of \(name) will ever open again."
+            case (true, .sender): "Nobody will ever seal with this key of \(name) again."
+            case (true, .authority):
+                "Nobody will ever sign for this authority again, and apps that have it built in need an update."
+            }
+        try Prompt.confirm("\(loss) This can't be undone.", isConfirmed: life.yes)
+        try Output.line("\(name): \(try keys.erase(name, key: id).keyID) is erased")
     }
 }
 
-/// What the two have in common.
+/// Which key `revoke` and `erase` mean.
 struct LifeOptions: ParsableArguments {
     @Argument(help: "The key's name.") var name: KeyName
 
@@ -99,18 +248,16 @@ struct LifeOptions: ParsableArguments {
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
-    func run(_ command: String, _ body: (Keyring, KeyringEntry, KeyID?) throws -> Void) throws {
-        try Failure.reporting {
-            let keys = try keyring.keys(command)
-            // Before anybody is asked: there must be something to do it to.
-            let entry = try keys.entry(named: name)
-            let id = try keyID.map { text in
-                guard let key = entry.keys.first(where: { $0.key.keyID.description == text.lowercased() }) else {
-                    throw Failure.input("\(name) has no key with this ID: `keys show \(name)` lists them")
-                }
-                return key.key.keyID
+    /// Looked up before anybody is asked: there must be something to do it to.
+    func chosen(_ command: String) throws -> (Keyring, KeyringEntry, KeyID?) {
+        let keys = try keyring.keys(command)
+        let entry = try keys.entry(named: name)
+        let id = try keyID.map { text in
+            guard let key = entry.keys.first(where: { $0.key.keyID.description == text.lowercased() }) else {
+                throw Failure.input("\(name) has no key with this ID: `keys show \(name)` lists them")
             }
-            try body(keys, entry, id)
+            return key.key.keyID
         }
+        return (keys, entry, id)
     }
 }

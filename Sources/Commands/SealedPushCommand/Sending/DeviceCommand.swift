@@ -45,31 +45,22 @@ struct DeviceListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Failure.reportingAsync {
-            let outbox = try await options.opened()
-            if full { try Self.closeOutput() }
-            var isFirst = true
-            if let user {
-                let devices = try await outbox.devices(of: user)
-                try show(devices, &isFirst)
-            } else {
-                var last: DeviceName?
-                while true {
-                    let page = try await outbox.devices(after: last, limit: 1_000)
-                    try show(page, &isFirst)
-                    guard page.count == 1_000 else { break }
-                    last = page.last?.name
-                }
-            }
-            for name in user == nil ? try await outbox.damagedDevices() : [] {
-                Failure.report(
-                    "warning: the registration of \(name) can't be read: remove it with `sealedpush device remove`, and let the device enroll again"
-                )
-            }
-            if isFirst && !json {
-                let whose = user.map { "of \($0) " } ?? ""
-                try Output.line("There are no devices \(TerminalText.printable(whose))in \(options.outbox).")
-            }
+        let outbox = try await options.opened()
+        if full { try Self.closeOutput() }
+        var isFirst = true
+        if let user {
+            try show(try await outbox.devices(of: user), &isFirst)
+        } else {
+            try await outbox.forEachPage { page in try show(page, &isFirst) }
+        }
+        for name in user == nil ? try await outbox.damagedDevices() : [] {
+            Failure.report(
+                "warning: the registration of \(name) can't be read: remove it with `sealedpush device remove`, and let the device enroll again"
+            )
+        }
+        if isFirst && !json {
+            let whose = user.map { "of \(TerminalText.printable($0)) " } ?? ""
+            try Output.line("There are no devices \(whose)in \(options.outbox).")
         }
     }
 
@@ -80,7 +71,6 @@ struct DeviceListCommand: AsyncParsableCommand {
         guard fchmod(1, 0o600) == 0 else { throw Failure.file("the output can't be made its owner's alone") }
     }
 
-    /// Page by page, so that a million devices take no memory.
     private func show(_ devices: [RegisteredDevice], _ isFirst: inout Bool) throws {
         guard !devices.isEmpty else { return }
         if json {
@@ -90,9 +80,8 @@ struct DeviceListCommand: AsyncParsableCommand {
                 ["DEVICE", "USER", "TOPIC", "ENVIRONMENT", "TOKEN", "SEALED TO", "NOTE"],
                 devices.map { device in
                     [
-                        TerminalText.printable(device.name.description),
-                        TerminalText.printable(device.user.description),
-                        device.topic.description, device.address.carrier.shown, device.shownToken,
+                        TerminalText.printable(device.name), TerminalText.printable(device.user),
+                        device.topic.description, device.address.carrier.shown, device.shownToken ?? "-",
                         device.recipient?.keyID.description ?? "-", TerminalText.printable(device.note ?? ""),
                     ]
                 })
@@ -115,20 +104,31 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func run() async throws {
-        try await Failure.reportingAsync {
-            let outbox = try await options.opened()
-            do {
-                guard try await outbox.device(name) != nil else { throw OutboxError.unknownDevice }
-            } catch OutboxError.forged, OutboxError.damaged {
-                // What somebody else has written there is what is to go.
-            }
-            try Prompt.confirm(
-                "\(TerminalText.printable(name.description)) is forgotten, with all that waits for it.",
-                isConfirmed: yes)
-            let count = try await outbox.remove(name)
-            try Output.line(
-                "Removed \(TerminalText.printable(name.description)), and what waited for it: \(Progress.number(count))."
-            )
+        let outbox = try await options.opened()
+        do {
+            guard try await outbox.device(name) != nil else { throw OutboxError.unknownDevice }
+        } catch OutboxError.forged, OutboxError.damaged {
+            // What somebody else has written there is what is to go.
+        }
+        try Prompt.confirm(
+            "\(TerminalText.printable(name)) is forgotten, with all that waits for it.",
+            isConfirmed: yes)
+        let count = try await outbox.remove(name)
+        try Output.line(
+            "Removed \(TerminalText.printable(name)), and what waited for it: \(count.grouped)."
+        )
+    }
+}
+
+extension Outbox {
+    /// All devices, page by page, so that a million take no memory.
+    func forEachPage(_ body: ([RegisteredDevice]) async throws -> Void) async throws {
+        var last: DeviceName?
+        while true {
+            let page = try await devices(after: last, limit: 1_000)
+            try await body(page)
+            guard page.count == 1_000 else { return }
+            last = page.last?.name
         }
     }
 }
@@ -147,7 +147,7 @@ extension RegisteredDevice {
         }
     }
 
-    var shownToken: String { address.address?.logged ?? "-" }
+    var shownToken: String? { address.address?.logged }
 
     /// Why it can't be sent to, or what to know.
     var note: String? {
@@ -171,13 +171,13 @@ extension RegisteredDevice {
     /// What ``EnrollmentList`` reads.
     var fullJSON: JSONValue {
         var members = members
-        members["token"] = address.address.map { .string($0.hexadecimal) } ?? .null
-        if case .active(_, let registered) = address { members["registered"] = .integer(registered.secondsSince1970) }
+        members["token"] = .text(address.address?.hexadecimal)
+        if case .active(_, let registered) = address { members["registered"] = .seconds(registered) }
         switch keys {
-        case .unverified(let recipient): members["key"] = .string(recipient.description)
+        case .unverified(let recipient): members["key"] = .text(recipient)
         case .enrolled(let enrolled):
-            members["enrollment"] = .string(enrolled.enrollment.description)
-            members["record"] = .string(enrolled.record.description)
+            members["enrollment"] = .text(enrolled.enrollment)
+            members["record"] = .text(enrolled.record)
             members["proven"] = .array(enrolled.proven.map(\.description).sorted().map { .string($0) })
         }
         return .object(members)
@@ -185,11 +185,9 @@ extension RegisteredDevice {
 
     private var members: [String: JSONValue] {
         [
-            "device": .string(name.description), "user": .string(user.description),
-            "topic": .string(topic.description), "environment": .string(address.carrier.shown),
-            "token": shownToken == "-" ? .null : .string(shownToken),
-            "keyID": recipient.map { .string($0.keyID.description) } ?? .null,
-            "note": note.map { .string($0) } ?? .null,
+            "device": .text(name), "user": .text(user), "topic": .text(topic),
+            "environment": .string(address.carrier.shown), "token": .text(shownToken),
+            "keyID": .text(recipient?.keyID), "note": .text(note),
         ]
     }
 }

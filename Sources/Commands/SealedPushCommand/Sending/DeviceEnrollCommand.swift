@@ -67,35 +67,50 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Failure.reportingAsync {
-            let now = Timestamp.now()
-            var report = Report()
-            if let list {
-                let entries = try EnrollmentList.read(list)
-                guard !entries.isEmpty else { throw Failure.input("\(list) names no device with a token") }
-                let keys = entries.allSatisfy { $0.enrolled != nil } ? nil : try keyring.newKeys("device enroll")
-                // The outbox is made once the input is known to be good.
-                let checked = try entries.map { try device($0, in: keys, at: now) }
-                let outbox = try await options.openedOrMade()
-                for start in stride(from: 0, to: checked.count, by: 1_000) {
-                    let part = checked[start..<min(start + 1_000, checked.count)]
-                    var batch: [RegisteredDevice] = []
-                    for device in part { batch.append(try await device.completed(in: outbox)) }
-                    let moving = Dictionary(
-                        part.compactMap { device in device.movingFrom.map { (device.name, $0) } },
-                        uniquingKeysWith: { $1 })
-                    for (device, change) in zip(batch, try await outbox.register(batch, movingFrom: moving)) {
-                        report.add(change, of: device.name)
-                    }
-                }
-            } else {
-                let entry = EnrollmentList.Entry(device: name.map { "\($0)" } ?? "", token: token ?? "")
-                let checked = try device(entry, in: keyring.newKeys("device enroll"), at: now)
-                let outbox = try await options.openedOrMade()
-                let device = try await checked.completed(in: outbox)
-                report.add(try await outbox.register(device, movingFrom: checked.movingFrom), of: device.name)
-            }
-            try report.print(json: json, name: name)
+        var entries = try list.map(EnrollmentList.read) ?? []
+        if let name, let token { entries = [EnrollmentList.Entry(device: name, token: token)] }
+        guard !entries.isEmpty else { throw Failure.input("\(list ?? "") names no device with a token") }
+        let now = Timestamp.now()
+        let keys = entries.allSatisfy { $0.enrolled != nil } ? nil : try keyring.newKeys("device enroll")
+        // The outbox is made once the input is known to be good.
+        let checked = try entries.map { try device($0, in: keys, at: now) }
+        let outbox = try await options.openedOrMade()
+        var changes: [(device: DeviceName, change: RegistrationChange)] = []
+        for start in stride(from: 0, to: checked.count, by: 1_000) {
+            let part = checked[start..<min(start + 1_000, checked.count)]
+            var batch: [RegisteredDevice] = []
+            for device in part { batch.append(try await device.completed(in: outbox)) }
+            let moving = Dictionary(
+                part.compactMap { device in device.movingFrom.map { (device.name, $0) } }, uniquingKeysWith: { $1 })
+            let answers = try await outbox.register(batch, movingFrom: moving)
+            changes += zip(batch, answers).map { (device: $0.name, change: $1) }
+        }
+        try report(changes)
+    }
+
+    private func report(_ changes: [(device: DeviceName, change: RegistrationChange)]) throws {
+        let newCount = changes.count { $0.change.isNew }
+        let discardedCount = changes.reduce(0) { $0 + $1.change.discardedCount }
+        let losers = changes.compactMap { device, change in
+            change.addressTakenFrom.map { (loser: $0, winner: device) }
+        }
+        if json {
+            return try Output.json([
+                "devices": .count(changes.count), "new": .count(newCount), "discarded": .count(discardedCount),
+                "lostToken": .array(losers.map { .text($0.loser) }),
+            ])
+        }
+        if let name {
+            try Output.line("\(newCount == 1 ? "Enrolled" : "Updated") \(TerminalText.printable(name)).")
+        } else {
+            try Output.line("Enrolled: \(newCount.grouped); updated: \((changes.count - newCount).grouped).")
+        }
+        for (loser, winner) in losers {
+            let names = [loser, winner].map { TerminalText.printable($0) }
+            try Output.line("\(names[0]) has lost its token to \(names[1]): one installation has one.")
+        }
+        if discardedCount > 0 {
+            try Output.line("Discarded, as meant for someone else: \(discardedCount.grouped).")
         }
     }
 
@@ -114,8 +129,7 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
             throw Failure.input("\(entry.device) is enrolled for \(known.topic), not for \(topic ?? known.topic)")
         }
         return CheckedDevice(
-            name: try OutboxOptions.device(entry.device), user: try entry.user.map(OutboxOptions.user) ?? user,
-            movingFrom: try entry.movingFrom.map(OutboxOptions.user) ?? movingFrom,
+            name: entry.device, user: entry.user ?? user, movingFrom: entry.movingFrom ?? movingFrom,
             environment: entry.environment ?? environment, topic: known.topic, keys: known.keys, token: token,
             registered: entry.registered ?? now)
     }
@@ -124,13 +138,10 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
         _ entry: EnrollmentList.Entry, in keys: Keyring
     ) throws -> (keys: PushOutbox.DeviceKeys, topic: Topic) {
         let name: KeyName
-        switch try key ?? KeyReference(reading: entry.key ?? entry.device) {
+        switch try key ?? entry.key ?? KeyReference(reading: entry.device.description) {
         case .text(let text):
-            let recipient = try text.parsed(DevicePublicKey.init(parsing:))
-            guard unverified, let topic else {
-                throw Failure.usage(
-                    "nobody vouches for a key that is given as text: import its record, or say --unverified")
-            }
+            let recipient = try text.recipient(isUnverifiedAllowed: unverified)
+            guard let topic else { throw Failure.usage("--topic is needed for an unverified key") }
             return (.unverified(recipient), topic)
         case .name(let given): name = given
         }
@@ -162,49 +173,100 @@ private struct CheckedDevice {
     func completed(in outbox: Outbox) async throws -> RegisteredDevice {
         let known = user == nil || environment == nil ? try await outbox.device(name) : nil
         let environment = environment ?? known?.address.carrier.environment ?? .production
+        guard let user = user ?? known?.user ?? UserName(parsing: name.description) else {
+            throw Failure.usage("\(name) is no user's name: say --user")
+        }
         return RegisteredDevice(
-            name: name, user: try user ?? known?.user ?? OutboxOptions.user(name.description), topic: topic,
-            keys: keys, address: .active(.apns(token, environment), registered: registered))
+            name: name, user: user, topic: topic, keys: keys,
+            address: .active(.apns(token, environment), registered: registered))
     }
 }
 
-extension DeviceEnrollCommand {
-    /// What has changed.
-    fileprivate struct Report {
-        private var newCount = 0
-        private var count = 0
-        private var discardedCount = 0
-        private var losers: [(loser: DeviceName, winner: DeviceName)] = []
+/// A file of devices, one JSON object a line.
+enum EnrollmentList {
+    struct Entry {
+        var device: DeviceName
+        var token: String
+        var user: UserName? = nil
+        var key: KeyReference? = nil
+        var environment: PushEnvironment? = nil
+        var movingFrom: UserName? = nil
+        var registered: Timestamp? = nil
+        /// As `device list --full` has written them; nil if the keyring has them.
+        var enrolled: EnrolledDevice? = nil
+    }
 
-        mutating func add(_ change: RegistrationChange, of name: DeviceName) {
-            if let loser = change.addressTakenFrom { losers.append((loser, name)) }
-            count += 1
-            if change.isNew { newCount += 1 }
-            discardedCount += change.discardedCount
+    /// At most 1 GB, in lines of at most 65,536 bytes; takes memory for the entries alone. Lines without a token are left
+    /// out: a device may have none yet, and lists may hold other things.
+    static func read(_ file: String) throws -> [Entry] {
+        do {
+            return try entries(of: file)
+        } catch let error as DurableFiles.Failure {
+            guard error.code != EFBIG else { throw Failure.input("\(file) has more than \(maximumByteCount) bytes") }
+            throw Failure.file("\(file): \(error.message)")
         }
+    }
 
-        func print(json: Bool, name: DeviceName?) throws {
-            if json {
-                return try Output.json([
-                    "devices": .integer(Int64(count)), "new": .integer(Int64(newCount)),
-                    "discarded": .integer(Int64(discardedCount)),
-                    "lostToken": .array(losers.map { .string($0.loser.description) }),
-                ])
+    private static func entries(of file: String) throws -> [Entry] {
+        var reader = try LineReader(
+            URL(filePath: file == "-" ? "/dev/stdin" : file), limit: maximumLineByteCount,
+            totalLimit: maximumByteCount, anyKind: true)
+        defer { reader.close() }
+        var entries: [Entry] = []
+        var number = 0
+        while let line = try reader.next() {
+            number += 1
+            guard line.count <= maximumLineByteCount else {
+                throw Failure.input("\(file), line \(number): longer than \(maximumLineByteCount) bytes")
             }
-            if let name {
-                try Output.line(
-                    "\(newCount == 1 ? "Enrolled" : "Updated") \(TerminalText.printable(name.description)).")
-            } else {
-                try Output.line(
-                    "Enrolled: \(Progress.number(newCount)); updated: \(Progress.number(count - newCount)).")
+            guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) else { continue }
+            guard let members = JSONReader.object(line, maximumByteCount: maximumLineByteCount) else {
+                throw Failure.input("\(file), line \(number): no JSON object")
             }
-            for (loser, winner) in losers {
-                let names = [loser, winner].map { TerminalText.printable($0.description) }
-                try Output.line("\(names[0]) has lost its token to \(names[1]): one installation has one.")
+            guard let token = members["token"], token != .null else { continue }
+            guard let entry = try? Entry(members) else {
+                throw Failure.input(
+                    "\(file), line \(number): needs \"device\" and \"token\" as text; \"environment\" is production or sandbox; \"enrollment\", \"record\" and \"proven\" go together"
+                )
             }
-            if discardedCount > 0 {
-                try Output.line("Discarded, as meant for someone else: \(Progress.number(discardedCount)).")
-            }
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    private static let maximumByteCount = 1_000_000_000
+    private static let maximumLineByteCount = 65_536
+}
+
+extension EnrollmentList.Entry {
+    private struct Malformed: Error {}
+
+    /// - Throws: for a member that is not what it should be. One that is null is not there.
+    fileprivate init(_ members: [String: JSONValue]) throws {
+        let given = members.filter { $0.value != .null }
+        func parsed<Value>(_ name: String, _ parse: (String) throws -> Value?) throws -> Value? {
+            guard let member = given[name] else { return nil }
+            guard let value = try member.string.flatMap(parse) else { throw Malformed() }
+            return value
+        }
+        guard let device = try parsed("device", DeviceName.init(parsing:)), let token = try parsed("token", { $0 })
+        else { throw Malformed() }
+        self.init(
+            device: device, token: token, user: try parsed("user", UserName.init(parsing:)),
+            key: try parsed("key", KeyReference.init(argument:)),
+            environment: try parsed("environment", PushEnvironment.init(rawValue:)),
+            movingFrom: try parsed("movingFrom", UserName.init(parsing:)),
+            registered: given["registered"]?.integer.flatMap(Timestamp.init(secondsSince1970:)))
+        guard given["registered"] == nil || registered != nil else { throw Malformed() }
+        let enrollment = try parsed("enrollment") { try EnrollmentPublicKey(parsing: $0) }
+        let record = try parsed("record") { try DeviceRecord(parsing: $0) }
+        switch (enrollment, record, given["proven"]) {
+        case (nil, nil, nil): break
+        case (let enrollment?, let record?, .array(let proven)?):
+            enrolled = try EnrolledDevice(
+                loading: enrollment, record: record,
+                proven: proven.map { try DevicePublicKey(parsing: $0.string ?? "") })
+        default: throw Malformed()
         }
     }
 }

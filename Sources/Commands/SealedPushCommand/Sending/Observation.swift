@@ -3,7 +3,7 @@ internal import CommandSupport
 internal import Foundation
 internal import Logging
 internal import PushCore
-internal import PushHTTP
+package import PushHTTP
 internal import PushOutbox
 internal import SealedPush
 
@@ -15,12 +15,12 @@ final class Observation: Sendable {
 
 /// `--metrics` and `--verbose`
 struct ObservationOptions: ParsableArguments {
-    @Option(help: .value("place", "HOST:PORT of /metrics, /healthz and /readyz.")) var metrics: ListeningPlace?
+    @Option(help: .value("place", "HOST:PORT of /metrics, /healthz and /readyz.")) var metrics: ServerPlace?
 
     @Flag(help: "Log refusals and connections, public IDs only.") var verbose = false
 
     func validate() throws {
-        if case .socket? = metrics?.place { throw ValidationError("--metrics takes HOST:PORT.") }
+        if case .socket? = metrics { throw ValidationError("--metrics takes HOST:PORT.") }
     }
 
     /// To standard error; public IDs only.
@@ -30,7 +30,7 @@ struct ObservationOptions: ParsableArguments {
     func serving<Answer: Sendable>(
         _ observation: Observation, of outbox: Outbox, _ interrupt: Interrupt, while work: () async throws -> Answer
     ) async throws -> Answer {
-        guard let metrics, case .address(let host, let number) = metrics.place else { return try await work() }
+        guard let metrics, case .address(let host, let number) = metrics else { return try await work() }
         let server: MetricsServer
         do throws(ServingError) {
             server = try MetricsServer(
@@ -62,36 +62,32 @@ extension Logger {
 }
 
 /// `HOST:PORT`, with a host of IPv6 in brackets, or a socket's path.
-struct ListeningPlace: ExpressibleByArgument {
-    let place: ServerPlace
-
-    init(socket: String) { place = .socket(socket) }
-
-    init?(argument text: String) {
+extension ServerPlace: ExpressibleByArgument {
+    package init?(argument text: String) {
         guard !text.contains("/"), !text.hasSuffix(".sock") else {
-            place = .socket(text)
+            self = .socket(text)
             return
         }
         guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
             let port = Int(text[text.index(after: colon)...]), (0...65_535).contains(port)
         else { return nil }
-        place = .address(text[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port)
+        self = .address(text[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port)
     }
 
-    var defaultValueDescription: String { description(nil) }
+    package var defaultValueDescription: String { description(nil) }
 
     /// - Parameter port: the one that it has.
     func description(_ port: Int?) -> String {
-        switch place {
+        switch self {
         case .socket(let path): path
         case .address(let host, let number): "\(host.contains(":") ? "[\(host)]" : host):\(port ?? number)"
         }
     }
 
     func json(_ port: Int?) -> [String: JSONValue] {
-        switch place {
+        switch self {
         case .socket(let path): ["socket": .string(path)]
-        case .address(let host, let number): ["host": .string(host), "port": .integer(Int64(port ?? number))]
+        case .address(let host, let number): ["host": .string(host), "port": .count(port ?? number)]
         }
     }
 }

@@ -11,11 +11,9 @@ internal import SealedPush
 /// `sealedpush outbox`
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "outbox", abstract: "What waits to be delivered, and what could not be.",
+        commandName: "outbox", abstract: "What waits to be delivered, what could not be, and what devices have shown.",
         discussion: "Example:\n  sealedpush outbox status --outbox outbox.sqlite",
-        subcommands: [
-            OutboxStatusCommand.self, OutboxRetryCommand.self, OutboxPurgeCommand.self, OutboxKeyCommand.self,
-        ])
+        subcommands: [OutboxStatusCommand.self, OutboxRetryCommand.self, OutboxPurgeCommand.self])
 }
 
 /// `sealedpush outbox status`
@@ -25,61 +23,98 @@ struct OutboxStatusCommand: AsyncParsableCommand {
         abstract: "Count devices, what waits, what was refused, and what became of the last 30 days' pushes.",
         usage: "sealedpush outbox status [<options>]",
         discussion: """
-            What waits is told by the sender key that sealed it: `outbox purge --sender` throws away what a stolen one has.
+            What waits is told by the sender key that sealed it: `outbox purge --sender` throws away what a stolen one has. \
+            The keyring, if it is there, gives the senders' names, and says whether a key is revoked.
+
+            Receipts say what devices have shown and what did not open: they post them to `serve` for messages that ask for \
+            them (`send --receipts URL`). A device on which nothing opens sends none.
 
             Examples:
               sealedpush outbox status --json
-              sealedpush outbox status --keyring Keys
-              sealedpush outbox status --outbox-key outbox.key
+              sealedpush outbox status --from newsroom --keyring Keys
             """)
 
     @Flag(help: "List the refused pushes, too: public IDs only.") var refused = false
 
-    @Option(help: "A keyring's folder, for the senders' names, and whether a key is revoked.") var keyring: String?
+    @Option(help: .value("sender", "List the devices that sent it no receipt, or had failures."))
+    var from: KeyName?
 
-    @Flag(help: "Print one JSON object; with --refused, one more for each refused push.") var json = false
+    @Flag(help: "Print one JSON object, and one for each that is listed.") var json = false
 
+    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
     @OptionGroup(title: "Outbox") var options: OutboxOptions
 
     func run() async throws {
-        try await Failure.reportingAsync {
-            let outbox = try await options.opened()
-            let status = try await outbox.status()
-            let names = try keyring.map(Self.senders) ?? [:]
-            let forged = options.outboxKey == nil ? nil : try await outbox.forgedDevices()
-            if json {
-                try Output.json(status.json(names, forged))
-            } else {
-                for line in status.lines(names) { try Output.line(line) }
-                for line in Self.lines(forged ?? []) { try Output.line(line) }
+        let key = try from.map { name in
+            ReceiptKey(of: try keyring.keys("outbox status").senderKey(named: name))
+        }
+        let outbox = try await options.opened()
+        let status = try await outbox.status()
+        let receipts = try await outbox.receipts()
+        let names = try senders()
+        let forged = options.outboxKey == nil ? nil : try await outbox.forgedDevices()
+        if json {
+            var members = status.json.merging(["senders": status.senders(names), "receipts": receipts.jsonWithHints]) {
+                $1
             }
-            guard refused else { return }
-            var offset = 0
-            while true {
-                let page = try await outbox.deadLetters(offset: offset, limit: 1_000)
-                for letter in page { json ? try Output.json(letter.json) : try Output.line(letter.line) }
-                guard page.count == 1_000 else { return }
-                offset += page.count
+            // Nobody has looked for them without the key.
+            members["forged"] = forged.map { .array($0.map { .text($0) }) }
+            try Output.json(.object(members))
+        } else {
+            for line in status.lines(names) + Self.lines(forged ?? []) + receipts.lines { try Output.line(line) }
+        }
+        if refused { try await listRefused(in: outbox) }
+        if let key { try await listDevices(in: outbox, key) }
+    }
+
+    private func listRefused(in outbox: Outbox) async throws {
+        var offset = 0
+        while true {
+            let page = try await outbox.deadLetters(offset: offset, limit: 1_000)
+            for letter in page { json ? try Output.json(letter.json) : try Output.line(letter.line) }
+            guard page.count == 1_000 else { return }
+            offset += page.count
+        }
+    }
+
+    private func listDevices(in outbox: Outbox, _ key: ReceiptKey) async throws {
+        try await outbox.forEachPage { page in
+            for device in page {
+                guard let recipient = device.recipient else { continue }
+                let told = try await outbox.receipts(of: key.id(of: recipient))
+                guard told?.failedCount != 0 else { continue }
+                json ? try Output.json(Self.json(device, told)) : try Output.line(Self.line(device, told))
             }
         }
     }
-}
 
-extension OutboxStatusCommand {
+    private static func line(_ device: RegisteredDevice, _ told: ReceiptDevice?) -> String {
+        let name = TerminalText.printable(device.name)
+        guard let told else { return "\(name)  no receipt" }
+        return
+            "\(name)  shown \(told.shownCount.grouped), did not open \(told.failedCount.grouped), last \(TimeText.minute(told.last))"
+    }
+
+    private static func json(_ device: RegisteredDevice, _ told: ReceiptDevice?) -> JSONValue {
+        [
+            "device": .text(device.name), "shown": .count(told?.shownCount ?? 0),
+            "failed": .count(told?.failedCount ?? 0), "last": .seconds(told?.last),
+        ]
+    }
+
     private static func lines(_ forged: [DeviceName]) -> [String] {
         guard !forged.isEmpty else { return [] }
         return [
-            "forged    \(Progress.number(forged.count)): somebody without the outbox's key has changed what is sealed to. Remove them, and let them enroll again."
-        ] + forged.map { "  \(TerminalText.printable($0.description))" }
+            "forged    \(forged.count.grouped): somebody without the outbox's key has changed what is sealed to. Remove them, and let them enroll again."
+        ] + forged.map { "  \(TerminalText.printable($0))" }
     }
 
-    /// What the folder says, for people to read: no secret is asked for, and nothing hangs on it.
-    private static func senders(_ folder: String) throws -> [String: KnownSender] {
-        try KeyringOptions.mustBeThere(folder)
-        let keyring = Keyring(folder: URL(filePath: folder), expecting: .ofUser(), command: "outbox status")
-        let entries = try keyring.entries().keys
+    /// What the keyring's folder says, for people to read: no secret is asked for, and nothing hangs on it.
+    private func senders() throws -> [String: KnownSender] {
+        guard FileManager.default.fileExists(atPath: keyring.keyring) else { return [:] }
+        let keys = Keyring(folder: URL(filePath: keyring.keyring), expecting: .ofUser(), command: "outbox status")
         return Dictionary(
-            entries.filter { $0.kind == .sender }.flatMap { entry in
+            try keys.entries().keys.filter { $0.kind == .sender }.flatMap { entry in
                 entry.keys.map { ($0.key.description, KnownSender(name: entry.name, state: $0.life.state)) }
             }, uniquingKeysWith: { first, _ in first })
     }
@@ -119,15 +154,13 @@ struct OutboxRetryCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Failure.reportingAsync {
-            let outbox = try await options.opened()
-            if putOff {
-                try await outbox.retryNow()
-                return try Output.line("What was put off is due now: `sealedpush work` sends it.")
-            }
-            let count = try await outbox.retry(reason: reason)
-            try Output.line("Waiting again: \(Progress.number(count)). `sealedpush work` sends what waits.")
+        let outbox = try await options.opened()
+        if putOff {
+            try await outbox.retryNow()
+            return try Output.line("What was put off is due now: `sealedpush work` sends it.")
         }
+        let count = try await outbox.retry(reason: reason)
+        try Output.line("Waiting again: \(count.grouped). `sealedpush work` sends what waits.")
     }
 }
 
@@ -166,56 +199,27 @@ struct OutboxPurgeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Failure.reportingAsync {
-            let outbox = try await options.opened()
-            if everything {
-                let count = try await outbox.status().waitingCount
-                try Prompt.confirm("\(Progress.number(count)) waiting pushes will never be sent.", isConfirmed: yes)
-            }
-            if let sender {
-                let status = try await outbox.status()
-                let count = status.waitingBySender[sender, default: 0]
-                let refusedCount = status.deadLettersBySender[sender, default: 0]
-                try Prompt.confirm(
-                    "\(Progress.number(count)) waiting and \(Progress.number(refusedCount)) refused pushes that this key has sealed will never be sent.",
-                    isConfirmed: yes)
-            }
-            let other: PurgeScope = everything ? .everything : refused ? .deadLetters(reason: reason) : .stale
-            let scope = sender.map { .sealed(by: $0) } ?? other
-            let count = try await outbox.purge(scope)
-            try Output.line("Thrown away: \(Progress.number(count)).")
-            if count > 0, scope != .stale {
-                Failure.report("hint: enqueue what was meant of it under another --id: the old one counts as enqueued")
-            }
+        let outbox = try await options.opened()
+        let scope: PurgeScope
+        if everything {
+            let count = try await outbox.status().waitingCount
+            try Prompt.confirm("\(count.grouped) waiting pushes will never be sent.", isConfirmed: yes)
+            scope = .everything
+        } else if let sender {
+            let status = try await outbox.status()
+            let waiting = status.waitingBySender[sender, default: 0].grouped
+            let refused = status.deadLettersBySender[sender, default: 0].grouped
+            try Prompt.confirm(
+                "\(waiting) waiting and \(refused) refused pushes that this key has sealed will never be sent.",
+                isConfirmed: yes)
+            scope = .sealed(by: sender)
+        } else {
+            scope = refused ? .deadLetters(reason: reason) : .stale
         }
-    }
-}
-
-/// `sealedpush outbox key`
-struct OutboxKeyCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "Make the key that vouches for an outbox's rows.",
-        discussion: """
-            Without this key, somebody who can write the database can have nothing sent that was not enqueued, and nothing sealed \
-            to a key that was not registered. An outbox has a key from its first row on, or never. Keep a copy apart from the \
-            database's.
-
-            Example:
-              sealedpush outbox key outbox.key
-            """)
-
-    @Argument(help: "The file to make, for its owner alone; never overwritten.") var file: String
-
-    func run() throws {
-        try Failure.reporting {
-            try OutboxKey.text { text throws in
-                let url = URL(filePath: file)
-                do throws(DurableFiles.Failure) {
-                    try DurableFiles.write(text, to: url, mode: 0o600)
-                    try DurableFiles.sync(folder: url.deletingLastPathComponent())
-                } catch { throw Failure.file("\(file): \(error.message)") }
-            }
-            try Output.line("\(file): give it to all who register, enqueue or deliver, with --outbox-key.")
+        let count = try await outbox.purge(scope)
+        try Output.line("Thrown away: \(count.grouped).")
+        if count > 0, scope != .stale {
+            Failure.report("hint: enqueue what was meant of it under another --id: the old one counts as enqueued")
         }
     }
 }
@@ -223,18 +227,18 @@ struct OutboxKeyCommand: ParsableCommand {
 extension OutboxStatus {
     fileprivate func lines(_ names: [String: KnownSender]) -> [String] {
         var lines = [
-            "devices   \(Progress.number(deviceCount)), \(Progress.number(reachableDeviceCount)) can be sent to",
-            "waiting   \(Progress.number(waitingCount))",
+            "devices   \(deviceCount.grouped), \(reachableDeviceCount.grouped) can be sent to",
+            "waiting   \(waitingCount.grouped)",
         ]
         if waitingCount > 0 {
             let when = nextDue.map { $0 <= .now() ? "due now" : "next \(TimeText.minute($0))" } ?? "-"
             lines += [
-                "  devices: \(Progress.number(queues.due)) now, \(Progress.number(queues.leased)) on their way, \(Progress.number(queues.delayed)) put off; \(when)",
+                "  devices: \(queues.due.grouped) now, \(queues.leased.grouped) on their way, \(queues.delayed.grouped) put off; \(when)",
                 "  of \(Dictionary(waitingDevices.map { ($0.key.shown, $0.value) }, uniquingKeysWith: +).words)",
             ]
             if leasedByHost.count > 1 { lines.append("  on their way from \(leasedByHost.words)") }
             let old = waitingByAge.filter { $0.count > 0 }.map {
-                "\(Progress.number($0.count)) older than \(TimeText.span($0.olderThan.components.seconds))"
+                "\($0.count.grouped) older than \(TimeText.span($0.olderThan.components.seconds))"
             }
             if !old.isEmpty { lines.append("  \(old.joined(separator: ", "))") }
             lines += Self.lines(waitingBySender, names)
@@ -242,7 +246,7 @@ extension OutboxStatus {
         lines.append("refused   \(deadLetters.isEmpty ? "0" : deadLetters.words)")
         lines += Self.lines(deadLettersBySender, names)
         lines.append("30 days   \(outcomes.isEmpty ? "nothing sent" : outcomes.words)")
-        lines.append("file      \(Progress.number(fileByteCount)) bytes")
+        lines.append("file      \(fileByteCount.grouped) bytes")
         return lines
     }
 
@@ -251,30 +255,21 @@ extension OutboxStatus {
         counts.sorted { ($1.value, $0.key.description) < ($0.value, $1.key.description) }.map { sealedBy, count in
             let known = [sealedBy.keyID.map { "\($0)" }, names[sealedBy.description]?.words].compactMap { $0 }
             let words = known.isEmpty ? "" : " (\(known.joined(separator: ", ")))"
-            return "  \(Progress.number(count)) sealed by \(sealedBy)\(words)"
+            return "  \(count.grouped) sealed by \(sealedBy)\(words)"
         }
     }
 
-    private func senders(_ names: [String: KnownSender]) -> JSONValue {
+    fileprivate func senders(_ names: [String: KnownSender]) -> JSONValue {
         let all = Set(waitingBySender.keys).union(deadLettersBySender.keys)
         return .array(
             all.sorted { $0.description < $1.description }.map { sealedBy in
-                [
-                    "sender": .string(sealedBy.description),
-                    "keyID": sealedBy.keyID.map { .string($0.description) } ?? .null,
-                    "name": names[sealedBy.description].map { .string($0.name.description) } ?? .null,
-                    "state": names[sealedBy.description].map { .string($0.state.rawValue) } ?? .null,
-                    "waiting": .integer(Int64(waitingBySender[sealedBy, default: 0])),
-                    "refused": .integer(Int64(deadLettersBySender[sealedBy, default: 0])),
+                let known = names[sealedBy.description]
+                return [
+                    "sender": .text(sealedBy), "keyID": .text(sealedBy.keyID), "name": .text(known?.name),
+                    "state": .text(known?.state.rawValue), "waiting": .count(waitingBySender[sealedBy, default: 0]),
+                    "refused": .count(deadLettersBySender[sealedBy, default: 0]),
                 ]
             })
-    }
-
-    /// - Parameter forged: nil where nobody has looked.
-    fileprivate func json(_ names: [String: KnownSender], _ forged: [DeviceName]?) -> JSONValue {
-        var members = json.merging(["senders": senders(names)]) { $1 }
-        if let forged { members["forged"] = .array(forged.map { .string($0.description) }) }
-        return .object(members)
     }
 }
 
@@ -288,15 +283,108 @@ extension SealedBy {
 
 extension DeadLetter {
     fileprivate var line: String {
-        let device = device.map { TerminalText.printable($0.description) } ?? "a removed device"
+        let device = device.map { TerminalText.printable($0) } ?? "a removed device"
         return "\(apnsID)  \(device)  \(TerminalText.printable(reason))  tried \(attempts)  \(TimeText.minute(died))"
     }
 
     fileprivate var json: JSONValue {
         [
-            "apnsID": .string(apnsID), "device": device.map { .string($0.description) } ?? .null,
-            "reason": .string(reason), "attempts": .integer(Int64(attempts)),
-            "enqueued": .integer(enqueued.secondsSince1970), "refused": .integer(died.secondsSince1970),
+            "apnsID": .string(apnsID), "device": .text(device), "reason": .string(reason),
+            "attempts": .count(attempts), "enqueued": .seconds(enqueued), "refused": .seconds(died),
         ]
+    }
+}
+
+// MARK: Receipts
+
+extension ReceiptReport {
+    /// What an operator reads; nothing where there were none.
+    fileprivate var lines: [String] {
+        let total = total
+        guard total.shownCount + total.refusedCount > 0 else { return [] }
+        var lines = [
+            "receipts  from \(deviceCount.grouped) of \(registeredDeviceCount.grouped) devices, in 30 days; \(failingDeviceCount.grouped) had failures",
+            "  shown   \(total.shownCount.grouped) of \(total.acceptedCount.grouped) that APNs took\(total.speedWords)"
+                + " (not every message need have asked for a receipt)",
+            "  failed  \(total.failures.isEmpty ? "0" : total.failures.words)",
+        ]
+        if !failingDevices.isEmpty { lines.append("  devices \(failingDevices.words)") }
+        if total.refusedCount > 0 { lines.append("  not believed: \(total.refusals.words)") }
+        return lines + hints.map { "hint: \($0)" }
+    }
+
+    fileprivate var jsonWithHints: JSONValue {
+        .object(json.merging(["hints": .array(hints.map { .string($0) })]) { $1 })
+    }
+
+    /// What to do about what stands out in the last seven days.
+    private var hints: [String] {
+        guard let today = days.last?.start else { return [] }
+        let isRecent = { (day: ReceiptDay) in today.seconds(since: day.start) < 7 * 86_400 }
+        let recent = Self.sum(days.filter(isRecent))
+        let before = Self.sum(days.filter { !isRecent($0) && today.seconds(since: $0.start) < 14 * 86_400 })
+        let failures = recent.failures.mostFrequent.compactMap { code, count -> String? in
+            let rises = count >= 10 && count > 2 * (before.failures[code] ?? 0) && before.shownCount > 0
+            let isMuch = count * 100 >= recent.shownCount + recent.failedCount
+            guard rises || isMuch else { return nil }
+            let devices = failingDevices[code, default: 0]
+            let whose = devices == 1 ? "of one device" : "of \(devices.grouped) devices"
+            let hint = OpenError(rawValue: code)?.hint ?? "a reason of a later version of the app's module"
+            return "\(code)\(rises ? " rises" : ""), \(whose): \(hint)"
+        }
+        let refusals = recent.refusals.mostFrequent.filter { $0.value * 100 >= max(1, recent.shownCount) }
+        return failures + refusals.map { "receipts are refused, \($0.key): \(Self.hint(ofRefusal: $0.key))" }
+    }
+
+    /// Why receipts themselves are refused.
+    private static func hint(ofRefusal code: String) -> String {
+        switch ReceiptError(rawValue: code) {
+        case .rejected: "they are forged, or another sender than `serve`'s asks for them"
+        case .tooOld, .clock: "clocks of devices are wrong, or this machine's is"
+        case .unknownVersion: "a later version of the app's module makes them: update the server"
+        case .wrongSize, .malformed: "something else than the app's module posts to this address"
+        case nil:
+            "a single device sends more than 1,000 in a day: its key is misused, or the app counts one push many times"
+        }
+    }
+}
+
+extension ReceiptDay {
+    fileprivate var speedWords: String {
+        guard shownCount > 0 else { return "" }
+        let parts = [Duration.seconds(1), .seconds(5)].map { limit in
+            "\(100 * shownWithin[limit, default: 0] / shownCount) % within \(limit.components.seconds) s"
+        }
+        return "; \(parts.joined(separator: ", "))"
+    }
+}
+
+extension OpenError {
+    /// What an operator does about many of them.
+    var hint: String {
+        switch self {
+        case .malformed:
+            "pushes without an envelope reach the app: another server of yours, or a carrier, sends them"
+        case .unknownRecipient:
+            "it is sealed to keys that devices no longer have: `sealedpush doctor`, and let the app hand in its record"
+        case .locked: "devices were restarted and not unlocked yet; nothing to do"
+        case .keysUnavailable: "the app's key store fails: look at the keychain access group of its last version"
+        case .unknownSender: "the app does not know the sender: publish a sender set, or wait for the app's update"
+        case .anonymousNotAllowed: "somebody seals without a sender; nobody of yours should"
+        case .rejected:
+            "another sender, topic or key than the device expects, or alteration on the way: `sealedpush doctor`"
+        case .malformedContent: "a sender seals what is no content: look at its version"
+        case .topic: "content for another app is sealed to this one's keys: look at --topic"
+        case .keyRetired: "a sender still seals to keys that were replaced: tell all servers the newest records"
+        case .clock: "a server's clock is ahead"
+        case .tooOld:
+            "content is more than 30 days old when it arrives: look at the server's clock and `outbox status`"
+        case .expired: "pushes come after their content's expiry: give content more time"
+        case .replayed:
+            "pushes come twice under other IDs: a server sends them without apns-id and apns-collapse-id, or somebody replays"
+        case .ledgerUnavailable:
+            "devices can't write to the shared container: disks are full, the app group is wrong, or a ledger is spoiled"
+        case .outOfTime: "devices did not come to open in time: look at the stages before"
+        }
     }
 }

@@ -100,21 +100,10 @@ struct ProviderAccount: Sendable {
 }
 
 /// `KEYID,TEAMID,FILE`
-struct ProviderKeyName: ExpressibleByArgument {
+struct ProviderKeyName {
     let keyID: String
     let teamID: String
     let file: String
-
-    static let allValueStrings: [String] = []
-    static let defaultCompletionKind = CompletionKind.file(extensions: ["p8"])
-
-    init(keyID: String, teamID: String, file: String) { (self.keyID, self.teamID, self.file) = (keyID, teamID, file) }
-
-    init?(argument text: String) {
-        let parts = text.split(separator: ",", maxSplits: 2).map(String.init)
-        guard parts.count == 3 else { return nil }
-        self.init(keyID: parts[0], teamID: parts[1], file: parts[2])
-    }
 
     func read() throws -> ProviderKey {
         var pem = try SecretFile.read(file, limit: 16_384)
@@ -126,5 +115,13 @@ struct ProviderKeyName: ExpressibleByArgument {
             }
             throw Failure.usage("a key ID and a team ID are 10 letters and digits each")
         }
+    }
+}
+
+extension ProviderKeyName: ExpressibleByArgument {
+    init?(argument text: String) {
+        let parts = text.split(separator: ",", maxSplits: 2).map(String.init)
+        guard parts.count == 3 else { return nil }
+        self.init(keyID: parts[0], teamID: parts[1], file: parts[2])
     }
 }

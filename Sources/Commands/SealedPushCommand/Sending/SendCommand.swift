@@ -50,31 +50,29 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Failure.reportingAsync {
-            let interrupt = Interrupt()
-            let outbox = try await options.opened()
-            // Everything is looked at before anything is enqueued.
-            let account = try queueOnly ? nil : provider.account()
-            let enqueued = try await enqueue(outbox)
-            if !json { try enqueued.print() }
-            guard enqueued.enqueuedCount + enqueued.alreadyEnqueuedCount > 0 else {
-                if json { try Output.json(.object(enqueued.json)) }
-                throw Failure.input(
-                    enqueued.skipped.isEmpty
-                        ? "there are no devices of \(sealing.topic) in \(options.outbox)" : "no device can be sent to")
-            }
-            guard let account, !interrupt.isInterrupted else {
-                if json { try Output.json(.object(enqueued.json)) }
-                return
-            }
-            let summary = try await deliver(from: outbox, as: account, enqueued, interrupt)
-            if json {
-                try Output.json(.object(enqueued.json.merging(summary.json) { $1 }))
-            } else {
-                try summary.print()
-            }
-            if summary.exitStatus != 0 { throw ExitCode(summary.exitStatus) }
+        let interrupt = Interrupt()
+        let outbox = try await options.opened()
+        // Everything is looked at before anything is enqueued.
+        let account = try queueOnly ? nil : provider.account()
+        let enqueued = try await enqueue(outbox)
+        if !json { try enqueued.print() }
+        guard enqueued.enqueuedCount + enqueued.alreadyEnqueuedCount > 0 else {
+            if json { try Output.json(.object(enqueued.json)) }
+            throw Failure.input(
+                enqueued.skipped.isEmpty
+                    ? "there are no devices of \(sealing.topic) in \(options.outbox)" : "no device can be sent to")
         }
+        guard let account, !interrupt.isInterrupted else {
+            if json { try Output.json(.object(enqueued.json)) }
+            return
+        }
+        let summary = try await deliver(from: outbox, as: account, enqueued, interrupt)
+        if json {
+            try Output.json(.object(enqueued.json.merging(summary.json) { $1 }))
+        } else {
+            try summary.print()
+        }
+        if summary.exitStatus != 0 { throw ExitCode(summary.exitStatus) }
     }
 
     private func deliver(
@@ -84,10 +82,10 @@ struct SendCommand: AsyncParsableCommand {
             outbox: outbox, account: account, logger: .toStandardError(isVerbose: false),
             goal: .nothingDue(within: .seconds(30) * account.delayScale), interrupt: interrupt, patience: .seconds(60))
         do {
-            return try await DeliverySummary(run.run(), in: outbox)
+            return try await DeliverySummary(result: run.run(), status: outbox.status())
         } catch let error as CourierError {
             if json { try Output.json(.object(enqueued.json.merging(["error": .string(error.description)]) { $1 })) }
-            var failure = Failure.courier(error)
+            var failure = Failure(error)
             failure.message +=
                 ". What was enqueued waits: put it right, and run `sealedpush work`; do not send it again"
             throw failure
@@ -100,11 +98,11 @@ struct SendCommand: AsyncParsableCommand {
             throw Failure.input("\(file): the content has expired, and nothing was enqueued")
         }
         let sealer = try sealing.sealer(from: from, keyring.newKeys("send"), keyring)
-        let progress = SharedProgress()
+        let progress = Progress()
         let report = try await outbox.enqueue(
             content, to: recipients.audience, from: sealer, priority: priority.priority,
             includingUnverified: recipients.unverified, key: id, workerCount: 2
-        ) { report in progress.show("sealed for \(Progress.number(report.enqueuedCount)) devices") }
+        ) { report in progress.show("sealed for \(report.enqueuedCount.grouped) devices") }
         progress.end()
         ContentFile.warn(of: content)
         return report
@@ -132,15 +130,15 @@ struct RecipientOptions: ParsableArguments {
 
 extension EnqueueReport {
     fileprivate func print() throws {
-        var text = "Sealed for \(Progress.number(enqueuedCount)) device\(enqueuedCount == 1 ? "" : "s")"
-        if alreadyEnqueuedCount > 0 { text += "; \(Progress.number(alreadyEnqueuedCount)) had it enqueued before" }
+        var text = "Sealed for \(enqueuedCount.grouped) device\(enqueuedCount == 1 ? "" : "s")"
+        if alreadyEnqueuedCount > 0 { text += "; \(alreadyEnqueuedCount.grouped) had it enqueued before" }
         if !skipped.isEmpty { text += "; left out: \(skippedCounts.words)" }
         try Output.line("\(text).")
     }
 
     fileprivate var json: [String: JSONValue] {
         [
-            "enqueued": .integer(Int64(enqueuedCount)), "alreadyEnqueued": .integer(Int64(alreadyEnqueuedCount)),
+            "enqueued": .count(enqueuedCount), "alreadyEnqueued": .count(alreadyEnqueuedCount),
             "skipped": .counts(skippedCounts),
         ]
     }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
 internal import Logging
+internal import Metrics
 internal import PushAPNS
 internal import PushCore
 internal import PushHTTP
@@ -32,17 +33,14 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: "Watching") var observing: ObservationOptions
 
     func run() async throws {
-        try await Failure.reportingAsync {
-            let interrupt = Interrupt()
-            let observation = Observation()
-            let outbox = try await outbox()
-            let keys = try keyring.keys("serve")
-            // Looked at before anything listens.
-            let account = try provider.isGiven ? provider.account() : nil
-            let server = try server(keys, outbox, observation)
-            let rereading = Rereading { readAgain(keys, for: server) }
-            defer { withExtendedLifetime(rereading) {} }
-            interrupt.onInterrupt { Task { await server.stop() } }
+        let observation = Observation()
+        let outbox = try await outbox()
+        let keys = try keyring.keys("serve")
+        // Looked at before anything listens.
+        let account = try provider.isGiven ? provider.account() : nil
+        let server = try server(keys, outbox, observation)
+        let interrupt = Interrupt(onHangUp: { readAgain(keys, for: server) })
+        try await interrupt.calling({ Task { await server.stop() } }) {
             try await observing.serving(observation, of: outbox, interrupt) {
                 async let delivered: Void = deliver(account, outbox, observation, interrupt)
                 async let served: Void = serve(server, interrupt)
@@ -66,10 +64,10 @@ struct ServeCommand: AsyncParsableCommand {
         _ account: ProviderAccount?, _ outbox: Outbox, _ observation: Observation, _ interrupt: Interrupt
     ) async throws {
         guard let account else { return }
-        try await LastingDelivery(
+        let delivery = LastingDelivery(
             outbox: outbox, account: account, reread: provider.account, logger: observing.logger, interrupt: interrupt,
-            observation: observation
-        ).run()
+            observation: observation)
+        try await delivery.run()
     }
 
     /// With the key that each request will need: a service that says it is ready, and then can't enroll or send, helps nobody.
@@ -91,7 +89,7 @@ struct ServeCommand: AsyncParsableCommand {
         let certificate = try listening.certificate()
         do throws(ServingError) {
             return try PushServer(
-                at: listening.listen.place, phones: listening.phones?.place, certificate: certificate, outbox: outbox,
+                at: listening.listen, phones: listening.phones, certificate: certificate, outbox: outbox,
                 state: state, metrics: observation.metrics, logger: observing.logger)
         } catch { throw Failure.server(error) }
     }
@@ -121,8 +119,8 @@ struct ServeCommand: AsyncParsableCommand {
             try read()
             return true
         } catch {
-            let words = (error as? Failure)?.message ?? Failure.words(of: error)
-            Failure.report("\(name) could not be read again, and what was read before stays in use: \(words)")
+            Failure.report(
+                "\(name) could not be read again, and what was read before stays in use: \(Failure.words(of: error))")
             return false
         }
     }
@@ -131,23 +129,31 @@ struct ServeCommand: AsyncParsableCommand {
         do {
             let (sender, sealer, receipts) = try sender(keys)
             server.use(sender: sender, sealer: sealer, receipts: receipts)
-        } catch let error as KeyringError where error.leavesNoSender {
-            server.withdrawSender()
-            let way = error.isOfTheSeal ? "this is started with its new secret" : "SIGHUP finds another key"
-            Failure.report("nothing is sealed any more, and all logins are refused, until \(way): \(error.shown)")
         } catch {
-            // The keys may have been revoked. A damaged or busy file ends no service, but /readyz says that it can't be relied on.
-            server.doubtSender()
-            throw error
+            let way: String
+            switch error as? KeyringError {
+            // It was read, and has no key to seal with: revoked, erased or removed, or one that waits beside a revoked one.
+            case .notUsable, .notFound, .noSecret, .wrongKind: way = "SIGHUP finds another key"
+            // It was sealed anew, as after a theft: a key that can't be looked at is not sealed with.
+            case .wrongSecret, .needsSecret: way = "this is started with its new secret"
+            default:
+                // The keys may have been revoked. A damaged or busy file ends no service, but /readyz says that it can't be
+                // relied on.
+                server.doubtSender()
+                throw error
+            }
+            server.withdrawSender()
+            Failure.report(
+                "nothing is sealed any more, and all logins are refused, until \(way): \(Failure.words(of: error))")
         }
     }
 }
 
 /// Where `serve` listens, and with what it proves who it is.
 struct ListeningOptions: ParsableArguments {
-    @Option(help: .value("place", "For the back end.")) var listen = ListeningPlace(socket: "sealedpush.sock")
+    @Option(help: .value("place", "For the back end.")) var listen = ServerPlace.socket("sealedpush.sock")
 
-    @Option(help: .value("place", "For phones.")) var phones: ListeningPlace?
+    @Option(help: .value("place", "For phones.")) var phones: ServerPlace?
 
     @Option(help: .value("file", "The back end's token, or two while it changes.")) var tokenFile: String?
 
@@ -206,20 +212,60 @@ struct ListeningOptions: ParsableArguments {
     }
 }
 
-extension KeyringError {
-    /// Whether the keyring was read, and has no key to seal with: revoked, retired, erased or removed, or one that waits to be
-    /// used beside one that was revoked. Or somebody has sealed it anew, as after a theft: a key that can't be looked at is not
-    /// sealed with.
-    fileprivate var leavesNoSender: Bool {
-        switch self {
-        case .notUsable, .notFound, .noSecret, .wrongKind, .wrongSecret, .needsSecret: true
-        default: false
+/// Delivers until Ctrl-C, whatever befalls a run: APNs refuses the key or one device after another, the outbox is away. Then
+/// there is a pause, which grows, and another run, with the provider's key as it is then. Nothing of it ends the program: its
+/// phones and back ends have done nothing wrong, and are answered meanwhile.
+struct LastingDelivery {
+    let outbox: Outbox
+    let account: ProviderAccount
+    /// Reads the provider's key again, after a run that failed.
+    let reread: @Sendable () throws -> ProviderAccount
+    let logger: Logger
+    let interrupt: Interrupt
+    let observation: Observation
+
+    /// - Throws: what kept the last run from ending in good order.
+    func run() async throws {
+        let paused = Gauge(label: "push_delivery_paused", factory: observation.metrics)
+        var failureCount = 0
+        while true {
+            paused.record(0)
+            let before = courier
+            do {
+                let run = DeliveryRun(
+                    outbox: outbox, account: try failureCount == 0 ? account : reread(), logger: logger, goal: .stopped,
+                    interrupt: interrupt, observation: observation)
+                _ = try await run.run()
+                return
+            } catch {
+                guard !interrupt.isInterrupted else { throw error }
+                // What has delivered something was right for a while, and begins anew.
+                if let courier, courier !== before, await courier.report.acceptedCount > 0 { failureCount = 0 }
+                failureCount += 1
+                let pause = Self.pause(after: error, failureCount: failureCount)
+                paused.record(1)
+                Failure.report(
+                    "delivery pauses for \(pause.components.seconds) s, everything else goes on: \(Failure.words(of: error))"
+                )
+                await interrupt.sleep(for: pause * account.delayScale)
+                guard !interrupt.isInterrupted else { return }
+            }
         }
     }
 
-    fileprivate var isOfTheSeal: Bool {
-        switch self {
-        case .wrongSecret, .needsSecret: true
+    private var courier: Courier? { observation.courier.withLock { $0 } }
+
+    /// An outbox that is away comes back by itself. What APNs refuses stays refused until somebody has done something, and each run
+    /// in vain may cost some devices their addresses; an outbox that is damaged, or wants another key, waits for somebody, too.
+    static func pause(after error: any Error, failureCount: Int) -> Duration {
+        let isOutboxAway = if case .outbox(let error)? = error as? CourierError { isAway(error) } else { false }
+        let (first, longest): (Int64, Int64) = isOutboxAway ? (1, 60) : (60, 3_600)
+        return .seconds(min(first << min(failureCount - 1, 12), longest))
+    }
+
+    private static func isAway(_ error: OutboxError) -> Bool {
+        switch error {
+        case .busy, .unreachable, .diskFull, .database, .server: true
         default: false
         }
     }

@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
 internal import PushCore
@@ -8,13 +7,23 @@ internal import PushSender
 internal import SealedPush
 
 extension Failure {
-    static func outbox(_ error: OutboxError) -> Failure {
+    /// What ends the program after an error of a library; nil for any other error, such as the argument parser's.
+    init?(_ error: any Error) {
+        switch error {
+        case let error as Failure: self = error
+        case let error as KeyringError: self.init(error)
+        case let error as OutboxError: self.init(error)
+        case let error as CourierError: self.init(error)
+        default: return nil
+        }
+    }
+
+    init(_ error: OutboxError) {
         let status: Int32 =
             switch error {
             case .unknownDevice, .unknownUser, .otherUser, .otherEnrollment, .enrolledElsewhere, .tooManyDevices,
-                .notEnrolled, .record,
-                .challenge, .seal,
-                .keyUsedForOthers, .damaged, .foreign, .otherSchema, .keyText, .otherKey, .forged:
+                .notEnrolled, .record, .challenge, .seal, .keyUsedForOthers, .damaged, .foreign, .otherSchema, .keyText,
+                .otherKey, .forged:
                 65
             case .cannotOpen, .readOnly, .diskFull, .database, .server, .connection: 74
             case .busy, .unreachable: 75
@@ -33,53 +42,30 @@ extension Failure {
             case .keyUsedForOthers: "; give this message an --id of its own"
             case .otherSchema:
                 "; `device list --full --json` of that version lists its devices, and `device enroll --list -` registers them in a new one"
-            case .keyText: "; `sealedpush outbox key FILE` makes one"
+            case .keyText: "; `sealedpush device enroll --outbox-key FILE` makes one with a new outbox"
             case .keyNeeded: "; name its file with --outbox-key"
             case .otherKey:
                 "; look for who has changed it before you trust its rows; a new outbox has a key from its first row"
             case .forged: "; `sealedpush device remove` it, and let it enroll again"
             default: ""
             }
-        return Failure(status: status, message: error.description + hint)
+        self.init(status: status, message: error.description + hint)
     }
 
-    static func courier(_ error: CourierError) -> Failure {
+    init(_ error: CourierError) {
         switch error {
-        case .outbox(let error): .outbox(error)
-        case .senderRefused: Failure(status: 77, message: error.description)
-        case .allRefused: Failure(status: 77, message: "\(error.description) What was disabled comes back with `retry`")
+        case .outbox(let error): self.init(error)
+        case .senderRefused: self.init(status: 77, message: error.description)
+        case .allRefused:
+            self.init(status: 77, message: "\(error.description) What was disabled comes back with `retry`")
         case .wrongClock:
-            Failure(status: 69, message: "this machine's clock is wrong: APNs calls a fresh provider token expired")
-        case .transportShutDown: Failure(status: 69, message: error.description)
+            self.init(status: 69, message: "this machine's clock is wrong: APNs calls a fresh provider token expired")
+        case .transportShutDown: self.init(status: 69, message: error.description)
         }
-    }
-
-    /// Runs a command's work and reports what stops it.
-    static func reporting(_ work: () throws -> Void) throws {
-        do { try work() } catch { throw reported(error) }
-    }
-
-    /// The same for work that waits.
-    static func reportingAsync(_ work: () async throws -> Void) async throws {
-        do { try await work() } catch { throw reported(error) }
-    }
-
-    /// Says what has happened, and returns what ends the program with the right status.
-    private static func reported(_ error: any Error) -> any Error {
-        let failure: Failure
-        switch error {
-        case let error as Failure: failure = error
-        case let error as KeyringError: failure = Failure(error)
-        case let error as OutboxError: failure = outbox(error)
-        case let error as CourierError: failure = courier(error)
-        default: return error
-        }
-        report(failure.message)
-        return ExitCode(failure.status)
     }
 
     /// What an error says, with what to type.
-    static func words(of error: any Error) -> String { (error as? KeyringError)?.shown ?? "\(error)" }
+    static func words(of error: any Error) -> String { Failure(error)?.message ?? "\(error)" }
 
     static func report(_ message: String) {
         try? FileHandle.standardError.write(contentsOf: Data("sealedpush: \(TerminalText.printable(message))\n".utf8))

@@ -21,11 +21,9 @@ struct KeyringOptions: ParsableArguments {
     }
 
     /// The keyring, as a command uses it that the audit log calls by this name. It must be there.
-    ///
-    /// - Parameter isExposedAllowed: whether a key file that others may read is read all the same.
-    func keys(_ command: String, isExposedAllowed: Bool = false) throws -> Keyring {
+    func keys(_ command: String) throws -> Keyring {
         try Self.mustBeThere(keyring)
-        return try newKeys(command, isExposedAllowed: isExposedAllowed)
+        return try newKeys(command)
     }
 
     static func mustBeThere(_ folder: String) throws {
@@ -41,10 +39,8 @@ struct KeyringOptions: ParsableArguments {
     }
 
     /// The same for a command that makes a keyring where there is none, or that needs none where keys are given as text.
-    func newKeys(_ command: String, isExposedAllowed: Bool = false) throws -> Keyring {
-        Keyring(
-            folder: URL(filePath: keyring), unlocking: try unlocking(isExposedAllowed: isExposedAllowed),
-            expecting: .ofUser(), command: command)
+    func newKeys(_ command: String) throws -> Keyring {
+        Keyring(folder: URL(filePath: keyring), unlocking: try unlocking(), expecting: .ofUser(), command: command)
     }
 
     /// The keyring for sealing it anew: what the environment holds may be meant for the time after.
@@ -54,8 +50,8 @@ struct KeyringOptions: ParsableArguments {
         return try unlock != nil || plain.sealKind() != nil ? newKeys(command) : plain
     }
 
-    private func unlocking(isExposedAllowed: Bool) throws -> KeyringUnlocking {
-        if let unlock { return .given(try Secrets.secret(file: unlock, isExposedAllowed: isExposedAllowed)) }
+    private func unlocking() throws -> KeyringUnlocking {
+        if let unlock { return .given(try Secrets.secret(file: unlock)) }
         if let key = try SecretFile.keyringKeyFromEnvironment() { return .given(.key(key)) }
         return .asking { (kind) throws(KeyringError) in
             guard kind == .passphrase, let passphrase = try? Prompt.passphrase("Passphrase of the keyring: ") else {
@@ -63,12 +59,6 @@ struct KeyringOptions: ParsableArguments {
             }
             return .passphrase(passphrase)
         }
-    }
-
-    /// Says that a list is of a sealed keyring that was not unlocked.
-    static func report(isVerified: Bool) {
-        guard !isVerified else { return }
-        Failure.report("unverified: without the keyring's secret, nothing shows whether somebody has edited it")
     }
 
     /// Tells, once, that a keyring is not sealed, in which secrets were just written or keys are chosen by their names.
@@ -87,6 +77,11 @@ struct KeyringOptions: ParsableArguments {
         try resolved(reference, in: keys, AnyPublicKey.init(parsing:)) { try keys.authenticEntry(named: $0).key }
     }
 
+    /// Who is believed by name; nil if nobody is named.
+    func trusted(_ senders: [KeyReference], in keys: Keyring) throws -> TrustedSenders? {
+        senders.isEmpty ? nil : TrustedSenders(try senders.map { try sender($0, in: keys) })
+    }
+
     /// A sender's text, or a name in the keyring.
     func sender(_ reference: KeyReference, in keys: Keyring) throws -> SenderPublicKey {
         try resolved(reference, in: keys, SenderPublicKey.init(parsing:)) { try keys.sender(named: $0) }
@@ -102,6 +97,18 @@ struct KeyringOptions: ParsableArguments {
             try willChoose(in: keys)
             return try find(name)
         }
+    }
+}
+
+extension KeyText {
+    /// A device's key, which nobody vouches for.
+    func recipient(isUnverifiedAllowed: Bool) throws -> DevicePublicKey {
+        let recipient = try parsed(DevicePublicKey.init(parsing:))
+        guard isUnverifiedAllowed else {
+            throw Failure.usage(
+                "nobody vouches for a key that is given as text: import its record, or say --unverified")
+        }
+        return recipient
     }
 }
 

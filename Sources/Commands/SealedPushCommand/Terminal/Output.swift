@@ -24,6 +24,13 @@ enum Output {
         }
     }
 
+    /// Refuses a file that is there, before it is made for nothing.
+    static func requireNew(_ file: String) throws {
+        guard !FileManager.default.fileExists(atPath: file) else {
+            throw Failure.file("\(file) exists already, and is not overwritten")
+        }
+    }
+
     /// Writes to a new file, or to standard output.
     static func write(_ bytes: [UInt8], to file: String?) throws {
         guard let file else {
@@ -32,11 +39,8 @@ enum Output {
             }
             return
         }
-        do {
-            try Data(bytes).write(to: URL(filePath: file), options: .withoutOverwriting)
-        } catch CocoaError.fileWriteFileExists {
-            throw Failure.file("\(file) exists already, and is not overwritten")
-        } catch {
+        try requireNew(file)
+        do { try Data(bytes).write(to: URL(filePath: file), options: .withoutOverwriting) } catch {
             throw Failure.file("\(file) can't be written")
         }
     }
@@ -48,35 +52,32 @@ enum Input {
     static func read(_ file: String, limit: Int) throws -> [UInt8] {
         let bytes: [UInt8]
         do throws(DurableFiles.Failure) {
-            bytes = try DurableFiles.read(url(file), limit: limit + 1, anyKind: true)
+            bytes = try DurableFiles.read(
+                URL(filePath: file == "-" ? "/dev/stdin" : file), limit: limit + 1, anyKind: true)
         } catch { throw Failure.file("\(file): \(error.message)") }
         guard bytes.count <= limit else { throw Failure.input("\(file) has more than \(limit) bytes") }
         return bytes
     }
 
-    /// Whether others may read a file; false for what is no file, and where it can't be opened.
-    static func isExposed(_ file: String) -> Bool {
-        do throws(DurableFiles.Failure) {
-            _ = try DurableFiles.read(url(file), limit: 0, isSecret: true)
-            return false
-        } catch { return error.code == EPERM }
-    }
-
-    private static func url(_ file: String) -> URL { URL(filePath: file == "-" ? "/dev/stdin" : file) }
-
-    /// The envelope's text in a payload, or the text itself where that is all there is.
-    static func envelopeText(_ bytes: [UInt8], from file: String) throws -> (text: String, payloadByteCount: Int?) {
-        let trimmed = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: jsonWhiteSpace)
-        guard trimmed.hasPrefix("{") else { return (trimmed, nil) }
-        let members = JSONReader.object(
-            bytes, maximumByteCount: maximumPayloadFileByteCount, maximumDepth: JSONReader.maximumPayloadDepth)
-        guard let members else {
-            throw Failure.input("malformed: \(file) is not whole, no JSON in UTF-8, or nested too deep")
+    /// The envelope in a payload, or alone, as its text.
+    static func envelope(_ bytes: [UInt8], from file: String) throws -> (envelope: Envelope, payloadByteCount: Int?) {
+        var text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: jsonWhiteSpace)
+        var payloadByteCount: Int?
+        if text.hasPrefix("{") {
+            payloadByteCount = text.utf8.count
+            let members = JSONReader.object(
+                bytes, maximumByteCount: maximumPayloadFileByteCount, maximumDepth: JSONReader.maximumPayloadDepth)
+            guard let members else {
+                throw Failure.input("malformed: \(file) is not whole, no JSON in UTF-8, or nested too deep")
+            }
+            guard let field = members[Envelope.fieldName]?.string else {
+                throw Failure.input("malformed: \(file) has no text under \"\(Envelope.fieldName)\"")
+            }
+            text = field
         }
-        guard let text = members[Envelope.fieldName]?.string else {
-            throw Failure.input("malformed: \(file) has no text under \"\(Envelope.fieldName)\"")
+        do { return (try Envelope(parsing: text), payloadByteCount) } catch {
+            throw Failure.input("malformed: \(error)")
         }
-        return (text, trimmed.utf8.count)
     }
 
     private static let jsonWhiteSpace = CharacterSet(charactersIn: " \t\r\n")
@@ -85,30 +86,40 @@ enum Input {
 }
 
 /// What is being done, on standard error: from two seconds on, one line that changes at a terminal, else a line now and then.
-struct Progress {
+final class Progress: Sendable {
     private let start = ContinuousClock.now
     private let isTerminal = isatty(2) == 1
-    private var last = ContinuousClock.now
-    private var isShown = false
+    /// When the line was last written; nil while there is none.
+    private let last = Locked<ContinuousClock.Instant?>(nil)
 
-    mutating func show(_ text: @autoclosure () -> String) {
+    func show(_ text: @autoclosure () -> String) {
         let now = ContinuousClock.now
-        guard now - start >= .seconds(2), now - last >= (isTerminal ? .milliseconds(500) : .seconds(10)) || !isShown
-        else { return }
-        last = now
-        isShown = true
-        write(isTerminal ? "\r\u{1b}[K\(text())" : "\(text())\n")
+        guard now - start >= .seconds(2) else { return }
+        let pause: Duration = isTerminal ? .milliseconds(500) : .seconds(10)
+        let isDue = last.withLock { last in
+            guard last.map({ now - $0 >= pause }) ?? true else { return false }
+            last = now
+            return true
+        }
+        if isDue { write(isTerminal ? "\r\u{1b}[K\(text())" : "\(text())\n") }
     }
 
     /// Takes the line away.
-    mutating func end() {
+    func end() {
+        let isShown = last.withLock { last in
+            defer { last = nil }
+            return last != nil
+        }
         if isShown && isTerminal { write("\r\u{1b}[K") }
-        isShown = false
     }
 
+    private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+}
+
+extension Int {
     /// `12,345`
-    static func number(_ count: Int) -> String {
-        let digits = String(count)
+    var grouped: String {
+        let digits = String(self)
         var text = ""
         for (index, digit) in digits.enumerated() {
             if index > 0 && (digits.count - index).isMultiple(of: 3) { text.append(",") }
@@ -116,15 +127,20 @@ struct Progress {
         }
         return text
     }
-
-    private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
 }
 
-/// Progress that a callback shows.
-final class SharedProgress: Sendable {
-    private let progress = Locked(Progress())
+extension TerminalText {
+    static func printable(_ name: some CustomStringConvertible) -> String { printable(name.description) }
+}
 
-    func show(_ text: String) { progress.withLock { $0.show(text) } }
+/// Null for what is not there.
+extension JSONValue {
+    static func text(_ value: (some CustomStringConvertible)?) -> JSONValue {
+        value.map { .string($0.description) } ?? .null
+    }
 
-    func end() { progress.withLock { $0.end() } }
+    static func count(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }
+
+    /// In seconds since 1970.
+    static func seconds(_ moment: Timestamp?) -> JSONValue { moment.map { .integer($0.secondsSince1970) } ?? .null }
 }

@@ -5,23 +5,12 @@ internal import PushKeyring
 
 /// Questions to the person at the terminal, through /dev/tty, so that standard input and output stay a script's own.
 enum Prompt {
-    /// A passphrase, typed without being shown; nil where there is no terminal.
-    static func passphrase(_ question: String) throws -> Passphrase? {
+    /// A passphrase, typed without being shown, a new one twice; nil where there is no terminal.
+    static func passphrase(_ question: String, isNew: Bool = false) throws -> Passphrase? {
         guard let terminal = Terminal() else { return nil }
-        defer { terminal.close() }
-        var lines = terminal.askSilently([question])
+        var lines = terminal.askSilently([question] + (isNew ? ["The same once more: "] : []))
         defer { for index in lines.indices { wipeSecret(&lines[index]) } }
-        guard let passphrase = Passphrase(lines[0]) else { throw Failure.input("a passphrase has 1 to 1,024 bytes") }
-        return passphrase
-    }
-
-    /// A new passphrase, typed twice.
-    static func newPassphrase(_ question: String) throws -> Passphrase? {
-        guard let terminal = Terminal() else { return nil }
-        defer { terminal.close() }
-        var lines = terminal.askSilently([question, "The same once more: "])
-        defer { for index in lines.indices { wipeSecret(&lines[index]) } }
-        guard lines[0] == lines[1] else { throw Failure.input("the two passphrases differ") }
+        guard lines[0] == lines[lines.count - 1] else { throw Failure.input("the two passphrases differ") }
         guard let passphrase = Passphrase(lines[0]) else { throw Failure.input("a passphrase has 1 to 1,024 bytes") }
         return passphrase
     }
@@ -32,7 +21,6 @@ enum Prompt {
         guard let terminal = Terminal() else {
             throw Failure.usage("\(warning) Say --yes to go on: there is no terminal to ask at.")
         }
-        defer { terminal.close() }
         guard terminal.ask("\(warning)\nType yes to go on: ", until: nil) == Array("yes".utf8) else {
             throw Failure.usage("nothing was changed")
         }
@@ -41,19 +29,12 @@ enum Prompt {
 
 /// The terminal that the program was started from.
 private struct Terminal {
-    private let descriptor: Int32
+    private let handle: FileHandle
+    private var descriptor: Int32 { handle.fileDescriptor }
 
     init?() {
-        descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-    }
-
-    func close() {
-        #if canImport(Darwin)
-            _ = Darwin.close(descriptor)
-        #else
-            _ = Glibc.close(descriptor)
-        #endif
+        guard let handle = FileHandle(forUpdatingAtPath: "/dev/tty") else { return nil }
+        self.handle = handle
     }
 
     /// One line of at most 1,024 bytes, without its end; nil where a signal came first. The caller wipes what is secret.

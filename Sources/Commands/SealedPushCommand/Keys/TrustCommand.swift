@@ -15,8 +15,6 @@ struct TrustCommand: ParsableCommand {
             """,
         subcommands: [Add.self, List.self, Remove.self, SignCommand.self])
 
-    func run() throws { throw ValidationError("Say what to do with the trust list: add, list, remove or sign.") }
-
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Believe a sender, pin an authority, or take an authority's newer sender set.",
@@ -30,15 +28,16 @@ struct TrustCommand: ParsableCommand {
         @OptionGroup var options: TrustOptions
 
         func run() throws {
-            try options.run("trust add") { (keys, trusted, topic) in
-                let isNew = try keys.trust(trusted, for: topic)
-                if case .sender(let sender) = trusted,
-                    try !keys.trustList().senders(for: topic, at: .now()).contains(sender)
-                {
-                    return "in the list of \(topic), and not believed: a sender set takes its place"
-                }
-                return isNew ? "trusted for \(topic)" : "trusted for \(topic) already"
+            let (keys, trusted) = try options.chosen("trust add")
+            let topic = options.topic
+            let isNew = try keys.trust(trusted, for: topic)
+            var outcome = isNew ? "trusted for \(topic)" : "trusted for \(topic) already"
+            if case .sender(let sender) = trusted,
+                try !keys.trustList().senders(for: topic, at: .now()).contains(sender)
+            {
+                outcome = "in the list of \(topic), and not believed: a sender set takes its place"
             }
+            try Output.line("\(trusted.words): \(outcome)")
         }
     }
 
@@ -51,12 +50,11 @@ struct TrustCommand: ParsableCommand {
         @OptionGroup var options: TrustOptions
 
         func run() throws {
-            try options.run("trust remove") { (keys, trusted, topic) in
-                guard try keys.distrust(trusted, for: topic) else {
-                    throw Failure.input("that is not in the trust list of \(topic)")
-                }
-                return "not trusted for \(topic) any more"
+            let (keys, trusted) = try options.chosen("trust remove")
+            guard try keys.distrust(trusted, for: options.topic) else {
+                throw Failure.input("that is not in the trust list of \(options.topic)")
             }
+            try Output.line("\(trusted.words): not trusted for \(options.topic) any more")
         }
     }
 
@@ -65,28 +63,23 @@ struct TrustCommand: ParsableCommand {
             abstract: "List whom the devices believe.", usage: "sealedpush trust list [<options>]",
             discussion: "Example:\n  sealedpush trust list --keyring Phone --json")
 
-        @Option(help: "One app's bundle ID, such as com.example.app; all apps without it.") var topic: Topic?
-
         @Flag(help: "Print one JSON array.") var json = false
 
         @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
         func run() throws {
-            try Failure.reporting {
-                let entries = try keyring.keys("trust list").trustList().entries.filter {
-                    topic == nil || $0.topic == topic
-                }
-                if json { return try Output.json(.array(entries.map(\.json))) }
-                if entries.isEmpty { return try Output.line("Nobody is trusted.") }
-                try Output.table(
-                    ["TOPIC", "KIND", "KEY ID", "SINCE", "NOTE"],
-                    entries.map { entry in
-                        [
-                            entry.topic.description, entry.trusted.kind, entry.trusted.keyIDs.joined(separator: " "),
-                            TimeText.day(entry.added), entry.note(at: .now()),
-                        ]
-                    })
-            }
+            let entries = try keyring.keys("trust list").trustList().entries
+            if json { return try Output.json(.array(entries.map(\.json))) }
+            if entries.isEmpty { return try Output.line("Nobody is trusted.") }
+            try Output.table(
+                ["TOPIC", "KIND", "KEY ID", "SINCE", "NOTE"],
+                entries.map { entry in
+                    [
+                        entry.topic.description, entry.trusted.kind,
+                        entry.trusted.keyIDs.map(\.description).joined(separator: " "),
+                        TimeText.day(entry.added), entry.note(at: .now()),
+                    ]
+                })
         }
     }
 }
@@ -100,18 +93,14 @@ struct TrustOptions: ParsableArguments {
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
-    func run(_ command: String, _ body: (Keyring, TrustList.Trusted, Topic) throws -> String) throws {
-        try Failure.reporting {
-            let keys = try keyring.newKeys(command)
-            let trusted = try trusted(in: keys)
-            if case .senderSet = trusted, try keys.trustList().trustedSenders(for: topic).authorities.isEmpty {
-                throw Failure.input(
-                    "no authority is pinned for \(topic), so no sender set is believed: trust add pushauthority1… first"
-                )
-            }
-            let outcome = try body(keys, trusted, topic)
-            try Output.line("\(trusted.kind) \(trusted.keyIDs.joined(separator: " ")): \(outcome)")
+    func chosen(_ command: String) throws -> (Keyring, TrustList.Trusted) {
+        let keys = try keyring.newKeys(command)
+        let trusted = try trusted(in: keys)
+        if case .senderSet = trusted, try keys.trustList().trustedSenders(for: topic).authorities.isEmpty {
+            throw Failure.input(
+                "no authority is pinned for \(topic), so no sender set is believed: trust add pushauthority1… first")
         }
+        return (keys, trusted)
     }
 
     private func trusted(in keys: Keyring) throws -> TrustList.Trusted {
@@ -135,13 +124,16 @@ extension TrustList.Trusted {
         }
     }
 
-    var keyIDs: [String] {
+    var keyIDs: [KeyID] {
         switch self {
-        case .sender(let sender): [sender.keyID.description]
-        case .authority(let authority): [authority.keyID.description]
-        case .senderSet(let set): set.senders.map(\.keyID.description)
+        case .sender(let sender): [sender.keyID]
+        case .authority(let authority): [authority.keyID]
+        case .senderSet(let set): set.senders.map(\.keyID)
         }
     }
+
+    /// `sender 21cd0f59`
+    fileprivate var words: String { ([kind] + keyIDs.map(\.description)).joined(separator: " ") }
 }
 
 extension TrustList.Entry {
@@ -154,14 +146,14 @@ extension TrustList.Entry {
 
     var json: JSONValue {
         var members: [String: JSONValue] = [
-            "topic": .string(topic.description), "kind": .string(trusted.kind), "added": .string(added.iso8601),
-            "keyIDs": .array(trusted.keyIDs.map { .string($0) }),
+            "topic": .text(topic), "kind": .string(trusted.kind), "added": .string(added.iso8601),
+            "keyIDs": .array(trusted.keyIDs.map { .text($0) }),
         ]
         switch trusted {
-        case .sender(let sender): members["publicKey"] = .string(sender.description)
-        case .authority(let authority): members["publicKey"] = .string(authority.description)
+        case .sender(let sender): members["publicKey"] = .text(sender)
+        case .authority(let authority): members["publicKey"] = .text(authority)
         case .senderSet(let set):
-            members["record"] = .string(set.description)
+            members["record"] = .text(set)
             members["counter"] = .integer(Int64(clamping: set.counter))
             members["expires"] = .string(set.expires.iso8601)
         }
@@ -193,18 +185,16 @@ struct SignCommand: ParsableCommand {
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
     func run() throws {
-        try Failure.reporting {
-            let keys = try keyring.keys("trust sign")
-            var chosen: [SenderPublicKey] = []
-            for sender in try senders.flatMap({ try self.keys(of: $0, in: keys) }) where !chosen.contains(sender) {
-                chosen.append(sender)
-            }
-            guard (1...16).contains(chosen.count) else {
-                throw Failure.input("a sender set has 1 to 16 senders, and these names have \(chosen.count) in use")
-            }
-            let set = try keys.signSenderSet(of: chosen, topic: topic, by: name, lifetime: lifetime.seconds)
-            try Output.line(set.description)
+        let keys = try keyring.keys("trust sign")
+        var chosen: [SenderPublicKey] = []
+        for sender in try senders.flatMap({ try self.keys(of: $0, in: keys) }) where !chosen.contains(sender) {
+            chosen.append(sender)
         }
+        guard (1...16).contains(chosen.count) else {
+            throw Failure.input("a sender set has 1 to 16 senders, and these names have \(chosen.count) in use")
+        }
+        let set = try keys.signSenderSet(of: chosen, topic: topic, by: name, lifetime: lifetime.seconds)
+        try Output.line(set.description)
     }
 
     private func keys(of reference: KeyReference, in keys: Keyring) throws -> [SenderPublicKey] {
