@@ -147,15 +147,11 @@ import Testing
     @Test("open, or do not, as each file of Tests/Vectors/Attachments says") func vectors() throws {
         var outcomes: [String: Int] = [:]
         for file in try Checkout.files(in: "Tests/Vectors/Attachments", ending: ".txt") {
-            var fields: [String: String] = [:]
-            for line in try Checkout.text(file).split(separator: "\n") where !line.hasPrefix("#") {
-                let colon = try #require(line.firstRange(of: ": "))
-                fields[String(line[..<colon.lowerBound])] = String(line[colon.upperBound...])
-            }
-            let (entry, stored) = (try #require(fields["entry"]), try #require(Hex.decode(fields["stored"] ?? "")))
-            let outcome = try outcome(entry, stored)
-            #expect(outcome.code == fields["outcome"], "\(file.lastPathComponent)")
-            #expect(outcome.plaintext.map(Hex.encode) == fields["plaintext"], "\(file.lastPathComponent)")
+            let vector = try NamedLines(file)
+            let stored = try #require(Hex.decode(try vector.required("stored")))
+            let outcome = try outcome(try vector.required("entry"), stored)
+            #expect(outcome.code == vector["outcome"], "\(vector.testDescription)")
+            #expect(outcome.plaintext.map(Hex.encode) == vector["plaintext"], "\(vector.testDescription)")
             outcomes[outcome.code, default: 0] += 1
         }
         #expect(outcomes == ["opens": 4, "altered": 7, "cut": 1, "too-large": 1, "unreadable": 3])

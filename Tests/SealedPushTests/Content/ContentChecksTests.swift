@@ -74,10 +74,7 @@ import Testing
     }
 
     private func refusal(_ content: Content) -> ContentError? {
-        do throws(ContentError) {
-            try content.checkForSealing()
-            return nil
-        } catch { return error }
+        SealedPushTests.refusal { () throws(ContentError) in try content.checkForSealing() }
     }
 }
 
@@ -135,9 +132,6 @@ import Testing
     }
 
     private func refusal(_ text: String) -> ContentError? {
-        do throws(ContentError) {
-            _ = try Content(parsing: Array(text.utf8))
-            return nil
-        } catch { return error }
+        SealedPushTests.refusal { () throws(ContentError) in _ = try Content(parsing: Array(text.utf8)) }
     }
 }

@@ -165,11 +165,7 @@ import Testing
         JSONReader.object(Array(text.utf8), maximumByteCount: 4_096)
     }
 
-    private func text(_ value: JSONValue) -> String {
-        var writer = JSONWriter()
-        writer.value(value)
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
+    private func text(_ value: JSONValue) -> String { String(decoding: value.bytes, as: UTF8.self) }
 
     private func arrays(_ levels: Int, around inner: String) -> String {
         String(repeating: "[", count: levels) + inner + String(repeating: "]", count: levels)

@@ -106,11 +106,7 @@ import Testing
         #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"b":1,"d":{"e":"f"},"g":[]}"#)
     }
 
-    private func text(_ value: JSONValue) -> String {
-        var writer = JSONWriter()
-        writer.value(value)
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
+    private func text(_ value: JSONValue) -> String { String(decoding: value.bytes, as: UTF8.self) }
 
     private func foundation(_ value: JSONValue) throws -> Any {
         try JSONSerialization.jsonObject(with: Data(text(value).utf8), options: .fragmentsAllowed)

@@ -117,10 +117,7 @@ import Testing
     }
 
     private func refusal(_ text: String, prefix: String) -> KeyTextError? {
-        do throws(KeyTextError) {
-            _ = try decode(text, prefix: prefix)
-            return nil
-        } catch { return error }
+        SealedPushTests.refusal { () throws(KeyTextError) in _ = try decode(text, prefix: prefix) }
     }
 }
 

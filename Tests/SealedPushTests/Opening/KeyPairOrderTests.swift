@@ -93,11 +93,4 @@ import Testing
         #expect(outcome(identities.dropLast() + [key(real.identity)], [], isAnonymous: true) == nil)
         #expect(outcome(identities + [key(real.identity)], [], isAnonymous: true) == .rejected)
     }
-
-    @Test("give the moment at which the key was made that opened") func created() throws {
-        let keys = [key(real.identity, -50), key(real.identity, -20), key(real.identity, -10, .retired)]
-        let opener = real.opener(keys: FixedKeyStore(keys: keys))
-        let opened = try opener.open(real.seal(real.content()), at: now)
-        #expect(opened.keyCreated == now.advanced(bySeconds: -20))
-    }
 }

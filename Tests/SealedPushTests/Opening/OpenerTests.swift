@@ -18,7 +18,6 @@ import Testing
         #expect(opened.sent == exchange.now)
         #expect(opened.sender == exchange.senderKey.sender)
         #expect(opened.recipient == exchange.identity.recipient)
-        #expect(opened.keyCreated == exchange.now)
     }
 
     @Test("does not believe a store that gives keys with another ID") func carelessStore() {

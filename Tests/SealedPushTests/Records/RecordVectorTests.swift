@@ -33,16 +33,13 @@ import Testing
             let counter = try #require(UInt64(try vector.required("counter")))
             let created = Timestamp(clamping: try vector.number("created"))
             let expires = Timestamp(clamping: try vector.number("expires"))
-            let text =
-                vector["kind"] == "device"
-                ? try DeviceRecord(
-                    of: try keys.map { try DevicePublicKey(parsing: $0) }, topic: topic, counter: counter,
-                    created: created, expires: expires, signedBy: try EnrollmentPrivateKey(parsing: secret)
+            func written<Role: ListedRole>(_: Role.Type) throws -> String {
+                try SignedList<Role>(
+                    of: try keys.map { try PublicKey<Role>(parsing: $0) }, topic: topic, counter: counter,
+                    created: created, expires: expires, signedBy: try PrivateKey<Role.Signer>(parsing: secret)
                 ).description
-                : try SenderSet(
-                    of: try keys.map { try SenderPublicKey(parsing: $0) }, topic: topic, counter: counter,
-                    created: created, expires: expires, signedBy: try AuthorityPrivateKey(parsing: secret)
-                ).description
+            }
+            let text = try vector["kind"] == "device" ? written(DeviceRole.self) : written(SenderRole.self)
             #expect(text == vector["record"], "\(vector.testDescription)")
             let bytes = try #require(Base64URL.decode(text.utf8.dropFirst(11)))
             let signed = Array("sealedpush/v1 record\0".utf8) + bytes[..<(bytes.count - 68)]
@@ -98,26 +95,8 @@ import Testing
     private func found(_ vector: NamedLines) throws -> String {
         let topic = try #require(Topic(parsing: try vector.required("topic")))
         switch try vector.required("kind") {
-        case "device":
-            let (text, pinned) = (
-                try vector.required("record"), try EnrollmentPublicKey(parsing: try vector.required("pinned"))
-            )
-            let known = try vector["known"].map { try DeviceRecord(parsing: $0) }
-            let now = Timestamp(clamping: try vector.number("now"))
-            let refusal = refusal { () throws(RecordError) in
-                try DeviceRecord(parsing: text).check(pinned: pinned, topic: topic, replacing: known, at: now)
-            }
-            return refusal?.rawValue ?? "accepted"
-        case "senders":
-            let (text, pinned) = (
-                try vector.required("record"), try AuthorityPublicKey(parsing: try vector.required("pinned"))
-            )
-            let known = try vector["known"].map { try SenderSet(parsing: $0) }
-            let now = Timestamp(clamping: try vector.number("now"))
-            let refusal = refusal { () throws(RecordError) in
-                try SenderSet(parsing: text).check(pinned: pinned, topic: topic, replacing: known, at: now)
-            }
-            return refusal?.rawValue ?? "accepted"
+        case "device": return try found(vector, DeviceRole.self, topic)
+        case "senders": return try found(vector, SenderRole.self, topic)
         default:
             // In the order of the file: newest first.
             let keys = try vector.numbered("identity").enumerated().map { index, text in
@@ -134,6 +113,18 @@ import Testing
             #expect(answer == vector["answer"], "\(vector.testDescription)")
             return refusal?.rawValue ?? "answered"
         }
+    }
+
+    private func found<Role: ListedRole>(_ vector: NamedLines, _: Role.Type, _ topic: Topic) throws -> String {
+        let (text, pinned) = (
+            try vector.required("record"), try PublicKey<Role.Signer>(parsing: try vector.required("pinned"))
+        )
+        let known = try vector["known"].map { try SignedList<Role>(parsing: $0) }
+        let now = Timestamp(clamping: try vector.number("now"))
+        let refusal = refusal { () throws(RecordError) in
+            try SignedList<Role>(parsing: text).check(pinned: pinned, topic: topic, replacing: known, at: now)
+        }
+        return refusal?.rawValue ?? "accepted"
     }
 
     private func secret(_ vector: NamedLines, _ name: String) throws -> WipedBytes {

@@ -58,10 +58,7 @@ struct Exchange: Sendable {
 
 /// The code with which `envelope` is refused; nil where it opens.
 func refusal(_ opener: Opener, _ envelope: Envelope, at now: Timestamp = Exchange.now) -> OpenError? {
-    do throws(OpenError) {
-        _ = try opener.open(envelope, at: now)
-        return nil
-    } catch { return error }
+    refusal { () throws(OpenError) in _ = try opener.open(envelope, at: now) }
 }
 
 /// A store with one fixed answer.

@@ -91,11 +91,9 @@ import Testing
             let folder = try TemporaryFolder()
             let address = try #require(ReceiptAddress(parsing: "https://push.example.com/r"))
             let request = ReceiptKey(of: sender).request(phone, to: address)
-            var writer = JSONWriter()
-            writer.value(request.json)
             let (message, now) = (MessageID.random(), Timestamp.now())
             let asked = """
-                receipt: \(String(decoding: writer.bytes, as: UTF8.self))
+                receipt: \(String(decoding: request.json.bytes, as: UTF8.self))
                 message: \(message)
                 created: \(now.secondsSince1970)
                 elapsed: 87

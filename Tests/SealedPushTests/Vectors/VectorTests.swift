@@ -61,17 +61,6 @@ import Testing
         #expect(vectors.count == Self.caseCount, "a case was added or lost: set the number in this test")
     }
 
-    /// A key of given bytes: the public interface reads text only.
-    private func senderKey(hex: String) throws -> SenderPrivateKey {
-        let bytes = try #require(Hex.decode(hex))
-        let scratch = WipedBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
-        return try scratch.withBytes { bytes in
-            try Bech32.encode(bytes, prefix: "push-sender-secret-key-", inCapitals: true).withBytes {
-                try SenderPrivateKey(parsing: Array($0))
-            }
-        }
-    }
-
     @Test("with a case's own ephemeral key, sealing gives its bytes and every value on the way")
     func innerValues() throws {
         var caseCount = 0
@@ -80,7 +69,7 @@ import Testing
             caseCount += 1
             let secret = try #require(Hex.decode(ephemeralText))
             let ephemeral = WipedBytes(count: 32) { $0.copyBytes(from: secret) }
-            let sender = try senderKey(hex: try vector.required("sender-secret"))
+            let sender = try SenderPrivateKey(secret: try #require(Hex.decode(try vector.required("sender-secret"))))
             let envelope = try Envelope(parsing: try #require(try field(vector)))
             guard let number = envelope.sequenceNumber else { continue }
             let identities = try vector.numbered("identity").map { try DevicePrivateKey(parsing: $0) }

@@ -36,11 +36,7 @@ extension Content.Attachment {
     }
 
     /// What stands in ``Content/attachments``, as JSON: with the key.
-    package var entry: [UInt8] {
-        var writer = JSONWriter()
-        writer.value(json)
-        return writer.bytes
-    }
+    package var entry: [UInt8] { json.bytes }
 
     var json: JSONValue {
         var members = file.members
@@ -54,23 +50,15 @@ extension Content.Attachment {
 extension AttachmentThumbnail {
     /// `{"hidden": true, "clip": [x, y, width, height], "time": 1.5}`, each optional.
     fileprivate init?(_ value: JSONValue) {
-        guard case .object(let members) = value else { return nil }
         self.init()
-        switch members["hidden"] {
-        case nil: break
-        case .bool(let isHidden)?: self.isHidden = isHidden
-        default: return nil
-        }
-        if let value = members["clip"] {
-            guard case .array(let values) = value, values.count == 4 else { return nil }
-            let numbers = values.compactMap(\.double)
-            guard numbers.count == 4, numbers.allSatisfy((0...1).contains) else { return nil }
-            clip = Clip(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
-        }
-        if let value = members["time"] {
-            guard let time = value.double, (0...Self.maximumTime).contains(time) else { return nil }
-            self.time = time
-        }
+        do throws(ContentError) {
+            var members = try MemberReader(value, at: "thumbnail")
+            isHidden = try members.optional("hidden", \.bool) ?? false
+            clip = try members.optional("clip", Clip.init)
+            time = try members.optional("time") { value in
+                value.double.flatMap { (0...Self.maximumTime).contains($0) ? $0 : nil }
+            }
+        } catch { return nil }
     }
 
     fileprivate var json: JSONValue {
@@ -83,6 +71,15 @@ extension AttachmentThumbnail {
 
     /// A day of seconds.
     private static let maximumTime = 86_400.0
+}
+
+extension AttachmentThumbnail.Clip {
+    fileprivate init?(_ value: JSONValue) {
+        guard case .array(let values) = value, values.count == 4 else { return nil }
+        let numbers = values.compactMap(\.double)
+        guard numbers.count == 4, numbers.allSatisfy((0...1).contains) else { return nil }
+        self.init(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
+    }
 }
 
 /// Which part of an attachment stands for it on the lock screen. Source: Apple, "UNNotificationAttachment", options.
@@ -151,36 +148,24 @@ public enum MediaType: String, Sendable, CaseIterable {
     }
 
     /// The uniform type identifier.
-    public var typeIdentifier: String {
-        switch self {
-        case .aiff: "public.aiff-audio"
-        case .wave: "com.microsoft.waveform-audio"
-        case .mp3: "public.mp3"
-        case .mpeg4Audio: "public.mpeg-4-audio"
-        case .jpeg: "public.jpeg"
-        case .gif: "com.compuserve.gif"
-        case .png: "public.png"
-        case .mpeg: "public.mpeg"
-        case .mpeg2: "public.mpeg-2-video"
-        case .mpeg4: "public.mpeg-4"
-        case .avi: "public.avi"
-        }
-    }
+    public var typeIdentifier: String { names.typeIdentifier }
 
     /// The usual one first.
-    public var filenameExtensions: [String] {
+    public var filenameExtensions: [String] { names.filenameExtensions }
+
+    private var names: (typeIdentifier: String, filenameExtensions: [String]) {
         switch self {
-        case .aiff: ["aiff", "aif"]
-        case .wave: ["wav", "wave"]
-        case .mp3: ["mp3"]
-        case .mpeg4Audio: ["m4a"]
-        case .jpeg: ["jpg", "jpeg", "jpe"]
-        case .gif: ["gif"]
-        case .png: ["png"]
-        case .mpeg: ["mpg", "mpeg"]
-        case .mpeg2: ["m2v"]
-        case .mpeg4: ["mp4"]
-        case .avi: ["avi"]
+        case .aiff: ("public.aiff-audio", ["aiff", "aif"])
+        case .wave: ("com.microsoft.waveform-audio", ["wav", "wave"])
+        case .mp3: ("public.mp3", ["mp3"])
+        case .mpeg4Audio: ("public.mpeg-4-audio", ["m4a"])
+        case .jpeg: ("public.jpeg", ["jpg", "jpeg", "jpe"])
+        case .gif: ("com.compuserve.gif", ["gif"])
+        case .png: ("public.png", ["png"])
+        case .mpeg: ("public.mpeg", ["mpg", "mpeg"])
+        case .mpeg2: ("public.mpeg-2-video", ["m2v"])
+        case .mpeg4: ("public.mpeg-4", ["mp4"])
+        case .avi: ("public.avi", ["avi"])
         }
     }
 

@@ -36,9 +36,7 @@ extension RemoteFile {
         url = try file.required("url") { $0.string.flatMap(Self.url) }
         let sizes = 1...Self.maximumByteCount
         byteCount = Int(try file.required("size") { $0.integer.flatMap { sizes.contains($0) ? $0 : nil } })
-        hash = try file.required("hash") { value in
-            value.string.flatMap { Base64URL.decode($0.utf8) }.flatMap { $0.count == 32 ? $0 : nil }
-        }
+        hash = try file.required("hash") { $0.bytes(count: BLAKE2bStream.byteCount) }
         // Plain by explicit choice only: a key that is missing or broken must not turn a sealed file into a plain one.
         if try file.optional("plain", \.bool) == true {
             guard file.take("key") == nil else { throw .invalid(file.place(of: "key")) }
@@ -50,11 +48,7 @@ extension RemoteFile {
     }
 
     /// The members as one JSON object: with the key.
-    package var entry: [UInt8] {
-        var writer = JSONWriter()
-        writer.value(.object(members))
-        return writer.bytes
-    }
+    package var entry: [UInt8] { JSONValue.object(members).bytes }
 
     var members: [String: JSONValue] {
         var members: [String: JSONValue] = [

@@ -53,15 +53,9 @@ extension Content {
         if let value = object.take("attachments") {
             attachments = isLenient ? Self.readableAttachments(in: value) : try Self.attachments(in: value)
         }
-        overflow = try Self.read(object.take("overflow"), isLenient) { value throws(ContentError) in
-            try Overflow(value, at: "overflow")
-        }
-        chart = try Self.read(object.take("chart"), isLenient) { value throws(ContentError) in
-            try PushChart(value, at: "chart")
-        }
-        receipt = try Self.read(object.take("receipt"), isLenient) { value throws(ContentError) in
-            try ReceiptRequest(value, at: "receipt")
-        }
+        overflow = try Self.part("overflow", of: &object, isLenient, Overflow.init(_:at:))
+        chart = try Self.part("chart", of: &object, isLenient, PushChart.init(_:at:))
+        receipt = try Self.part("receipt", of: &object, isLenient, ReceiptRequest.init(_:at:))
         if let value = object.take("template") {
             isTemplate = value == .bool(true)
             guard isTemplate || isLenient else { throw .invalid("template") }
@@ -70,11 +64,12 @@ extension Content {
     }
 
     /// Nil where there is nothing; where it can't be read, nil or the error.
-    private static func read<Value>(
-        _ value: JSONValue?, _ isLenient: Bool, _ read: (JSONValue) throws(ContentError) -> Value
+    private static func part<Value>(
+        _ name: String, of object: inout MemberReader, _ isLenient: Bool,
+        _ read: (JSONValue, String) throws(ContentError) -> Value
     ) throws(ContentError) -> Value? {
-        guard let value else { return nil }
-        do { return try read(value) } catch {
+        guard let value = object.take(name) else { return nil }
+        do { return try read(value, name) } catch {
             guard isLenient else { throw error }
             return nil
         }

@@ -150,6 +150,13 @@ extension JSONValue: Encodable {
 }
 
 extension JSONValue {
+    /// Compact JSON.
+    package var bytes: [UInt8] {
+        var writer = JSONWriter()
+        writer.value(self)
+        return writer.bytes
+    }
+
     package var bool: Bool? {
         guard case .bool(let value) = self else { return nil }
         return value
@@ -158,6 +165,11 @@ extension JSONValue {
     package var string: String? {
         guard case .string(let value) = self else { return nil }
         return value
+    }
+
+    /// A string that is this many bytes in base64url.
+    package func bytes(count: Int) -> [UInt8]? {
+        string.flatMap { Base64URL.decode($0.utf8) }.flatMap { $0.count == count ? $0 : nil }
     }
 
     package var integer: Int64? {

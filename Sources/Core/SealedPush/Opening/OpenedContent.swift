@@ -14,8 +14,6 @@ public struct OpenedContent: Sendable {
     public let recipient: DevicePublicKey
     /// What the ledger knows it by: 32 bytes, the same for every copy of this envelope and for no other message.
     package let ledgerKey: [UInt8]
-    /// When the key under which it opened was made.
-    package let keyCreated: Timestamp
 }
 
 extension OpenedContent {
@@ -31,6 +29,6 @@ extension OpenedContent {
         whole.receipt = content.receipt
         return OpenedContent(
             content: whole, id: id, topic: topic, sent: sent, sender: sender, recipient: recipient,
-            ledgerKey: ledgerKey, keyCreated: keyCreated)
+            ledgerKey: ledgerKey)
     }
 }

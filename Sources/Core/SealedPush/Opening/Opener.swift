@@ -108,8 +108,7 @@ extension Opener {
         if sender == nil { content.limitToAnonymous() }
         return OpenedContent(
             content: content, id: id, topic: topic, sent: sent, sender: sender, recipient: key.identity.recipient,
-            ledgerKey: envelope.ledgerKey(recipient: key.identity.recipient, sender: sender),
-            keyCreated: key.life.created)
+            ledgerKey: envelope.ledgerKey(recipient: key.identity.recipient, sender: sender))
     }
 }
 

@@ -8,7 +8,7 @@ package struct ReceiptBody: Hashable, Sendable {
     package let created: Timestamp
     package let elapsedMilliseconds: UInt32
     /// By the reasons' numbers (``OpenError/Facts``), from 1.
-    package let counts: [UInt16]
+    package var counts: [UInt16]
 
     package init(id: ReceiptID, number: [UInt8], created: Timestamp, elapsedMilliseconds: UInt32, counts: [UInt16]) {
         precondition(number.count == Self.numberByteCount && counts.count == Self.reasonCount)
@@ -17,6 +17,16 @@ package struct ReceiptBody: Hashable, Sendable {
         self.created = created
         self.elapsedMilliseconds = elapsedMilliseconds
         self.counts = counts
+    }
+
+    /// A device's receipt about a message, before anything is counted.
+    package init(
+        answering request: ReceiptRequest, about message: MessageID, created: Timestamp, elapsed: Duration
+    ) {
+        let milliseconds = min(max(.zero, elapsed) / .milliseconds(1), Double(UInt32.max))
+        self.init(
+            id: request.id, number: Self.number(of: message, key: request.key), created: created,
+            elapsedMilliseconds: UInt32(milliseconds), counts: [UInt16](repeating: 0, count: Self.reasonCount))
     }
 
     /// The number of the receipt about a message: BLAKE2b-128(key, "sealedpush/v1 receipt number" ‖ 0 ‖ message ID).
@@ -31,19 +41,15 @@ package struct ReceiptBody: Hashable, Sendable {
         bytes.reserveCapacity(Self.byteCount)
         bytes += id.bytes
         bytes += number
-        bytes += Self.bigEndian(UInt64(created.secondsSince1970))
+        bytes.append(bigEndian: created.secondsSince1970)
         bytes.append(Self.opened)
-        bytes += Self.bigEndian(elapsedMilliseconds)
-        for count in counts { bytes += Self.bigEndian(count) }
+        bytes.append(bigEndian: elapsedMilliseconds)
+        for count in counts { bytes.append(bigEndian: count) }
         return bytes + key.withUnsafeBytes { Self.mac(of: bytes, key: $0) }
     }
 
     static func mac(of bytes: [UInt8], key: UnsafeRawBufferPointer) -> [UInt8] {
         BLAKE2b.hash(Array("sealedpush/v1 receipt".utf8) + [0] + bytes, key: key, byteCount: macByteCount)
-    }
-
-    private static func bigEndian(_ value: some FixedWidthInteger) -> [UInt8] {
-        withUnsafeBytes(of: value.bigEndian) { Array($0) }
     }
 
     package static let byteCount = 128
@@ -58,11 +64,9 @@ extension ReceiptBody {
     /// What the bytes of a receipt say, believed by whoever made them.
     package static func createdAndNumber(of bytes: [UInt8]) -> (secondsSince1970: UInt64, number: [UInt8]) {
         precondition(bytes.count == byteCount)
-        return (bytes[33..<41].reduce(0) { $0 << 8 | UInt64($1) }, Array(bytes[17..<33]))
+        return (integer(bytes[33..<41]), Array(bytes[17..<33]))
     }
-}
 
-extension ReceiptBody {
     /// Whose receipt these bytes say they are: for finding the key, before anything is believed.
     package static func claimedID(of bytes: [UInt8]) throws(ReceiptError) -> ReceiptID {
         guard bytes.count == byteCount else { throw .wrongSize }
@@ -101,18 +105,4 @@ public enum ReceiptError: String, Error, CaseIterable, Sendable {
     case tooOld = "too-old"
     /// Made in the future.
     case clock
-}
-
-extension ReceiptError: CustomStringConvertible {
-    /// One sentence for a person.
-    public var description: String {
-        switch self {
-        case .wrongSize: "a receipt has 128 bytes"
-        case .unknownVersion: "the receipt is of a later version"
-        case .rejected: "the receipt is forged or altered, or its key comes from another sender's"
-        case .malformed: "the receipt is not well-formed"
-        case .tooOld: "the receipt was made more than 7 days ago"
-        case .clock: "the receipt is dated more than 26 hours ahead"
-        }
-    }
 }

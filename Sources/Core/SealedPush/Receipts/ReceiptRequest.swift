@@ -35,9 +35,7 @@ extension ReceiptRequest {
 
     /// The member as it stands in the content's JSON, with the comma before it.
     package var jsonMember: [UInt8] {
-        var writer = JSONWriter()
-        writer.value(json)
-        return Array(#","receipt":"#.utf8) + writer.bytes
+        Array(#","receipt":"#.utf8) + json.bytes
     }
 
     /// Reads the three that must be there; what else is there is left alone.
@@ -45,12 +43,8 @@ extension ReceiptRequest {
         var request = try MemberReader(value, at: path)
         self.init(
             address: try request.required("url") { $0.string.flatMap(ReceiptAddress.init(parsing:)) },
-            id: ReceiptID(try request.required("id") { Self.bytes($0, count: ReceiptID.byteCount) }),
-            key: try request.required("key") { Self.bytes($0, count: Self.keyByteCount) })
-    }
-
-    private static func bytes(_ value: JSONValue, count: Int) -> [UInt8]? {
-        value.string.flatMap { Base64URL.decode($0.utf8) }.flatMap { $0.count == count ? $0 : nil }
+            id: ReceiptID(try request.required("id") { $0.bytes(count: ReceiptID.byteCount) }),
+            key: try request.required("key") { $0.bytes(count: Self.keyByteCount) })
     }
 }
 

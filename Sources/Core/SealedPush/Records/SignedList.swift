@@ -150,8 +150,9 @@ extension SignedList {
     private static var type: UInt8 { Role.kind == .device ? 1 : 2 }
 
     private static var armour: ArmouredText {
-        ArmouredText(
-            prefix: "pushrecord.", byteCounts: ArmouredText.lengthened(byteCounts, by: ArmouredText.checksumByteCount))
+        let (shortest, longest) = (byteCounts.lowerBound, byteCounts.upperBound)
+        let checksum = ArmouredText.checksumByteCount
+        return ArmouredText(prefix: "pushrecord.", byteCounts: shortest + checksum...longest + checksum)
     }
 
     /// The most characters of its text.
@@ -240,9 +241,8 @@ extension Topic {
 }
 
 extension [UInt8] {
-    /// Eight bytes.
-    package mutating func append(bigEndian number: UInt64) {
-        for shift in stride(from: UInt64(56), through: 0, by: -8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
+    package mutating func append(bigEndian number: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
     }
 }
 
@@ -325,10 +325,6 @@ package struct ArmouredText {
         let content = bytes.dropLast(checksumByteCount)
         guard bytes.suffix(checksumByteCount) == checksum(of: content) else { return nil }
         return Array(content)
-    }
-
-    static func lengthened(_ byteCounts: ClosedRange<Int>, by count: Int) -> ClosedRange<Int> {
-        byteCounts.lowerBound + count...byteCounts.upperBound + count
     }
 
     package static let checksumByteCount = 4
