@@ -32,8 +32,9 @@ import UserNotifications
 
     private func context() -> StageContext {
         StageContext(
-            deadline: .now + .seconds(120), container: folder.url, ownFolder: nil,
-            scratch: ScratchFolder(in: folder.appending("tmp")), now: { .now() })
+            deadline: .now + .seconds(120), container: .folder(folder.url),
+            environment: DeviceEnvironment(keychain: { _ in nil }, appGroup: { _ in nil }),
+            scratch: ScratchFolder(in: folder.appending("tmp")))
     }
 
     private func files() throws -> [URL] { try Checkout.allFiles(in: folder.url) }

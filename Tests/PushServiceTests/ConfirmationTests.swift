@@ -12,29 +12,16 @@ import UserNotifications
 @Suite("The marker that confirms a key") struct ConfirmationTests {
     private let fixture: Fixture
 
-    init() throws {
-        fixture = try Fixture()
-        try fixture.beginLedger()
-    }
+    init() throws { fixture = try Fixture() }
 
-    private var folder: URL { fixture.folder.appending("SealedPush").appending(path: "confirmed") }
+    private var folder: URL { fixture.root.appending(path: "confirmed") }
     private var names: [String] { (try? DurableFiles.names(in: folder)) ?? [] }
     private var name: String { Hex.encode(fixture.phone.recipient.bytes) }
 
-    /// Receives one push and waits until the extension has tidied up.
-    private func deliver(_ field: String, _ service: SealedNotificationService, identifier: String) async
-        -> UNNotificationContent
-    {
-        let shown = await receive(Fixture.request(field: field, identifier: identifier), service)
-        await withCheckedContinuation { done in service.tidying.notify(queue: .global()) { done.resume() } }
-        return shown
-    }
-
     @Test("the first authenticated message leaves the key's marker with the time; later ones leave it alone")
     func firstMessage() async throws {
-        let service = TestedService(fixture.configuration())
         #expect(names.isEmpty)
-        #expect(await deliver(try fixture.seal(), service, identifier: "one").title == "Nina")
+        #expect(await fixture.show(try fixture.seal(), identifier: "one").title == "Nina")
         #expect(names == [name])
         let file = folder.appending(path: name)
         let text = try Checkout.text(file)
@@ -42,39 +29,40 @@ import UserNotifications
         let seconds = try #require(Int64(text.dropLast()))
         #expect(abs(seconds - fixture.now.secondsSince1970) < 60)
         let inode = try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int
-        _ = await deliver(try fixture.seal(), service, identifier: "two")
+        _ = await fixture.show(try fixture.seal(), identifier: "two")
         #expect(names == [name])
         #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int == inode)
     }
 
     @Test("anonymous messages, refused ones, repeats and replays leave none") func noMarker() async throws {
-        let service = TestedService(fixture.configuration(allowsAnonymous: true))
+        let configuration = fixture.configuration(allowsAnonymous: true)
         let anonymous = try Sealer(anonymousFor: Fixture.topic, safeDefault: "d")
             .seal(Content(body: "b"), toUnverified: fixture.phone.recipient)
-        #expect(await deliver(anonymous.envelope.text, service, identifier: "one").body == "b")
+        #expect(await fixture.show(anonymous.envelope.text, identifier: "one", by: configuration).body == "b")
         let stranger = try Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "d")
             .seal(Content(body: "b"), toUnverified: fixture.phone.recipient)
-        #expect(await deliver(stranger.envelope.text, service, identifier: "two").body == "local default")
+        #expect(
+            await fixture.show(stranger.envelope.text, identifier: "two", by: configuration).body == "local default")
         var old = Content(body: "b")
         old.sent = fixture.now.advanced(bySeconds: -40 * 86_400)
-        #expect(await deliver(try fixture.seal(old), service, identifier: "three").body == "local default")
+        #expect(
+            await fixture.show(try fixture.seal(old), identifier: "three", by: configuration).body == "local default")
         #expect(names.isEmpty)
 
         let field = try fixture.seal()
-        _ = await deliver(field, service, identifier: "four")
+        _ = await fixture.show(field, identifier: "four", by: configuration)
         try FileManager.default.removeItem(at: folder)
-        #expect(await deliver(field, service, identifier: "four").title == "Nina")
-        #expect(await deliver(field, service, identifier: "five").body == "local default")
+        #expect(await fixture.show(field, identifier: "four", by: configuration).title == "Nina")
+        #expect(await fixture.show(field, identifier: "five", by: configuration).body == "local default")
         #expect(names.isEmpty)
     }
 
     @Test("a marker that can't be written costs nothing, and nothing waits for it") func unwritable() async throws {
         try Data().write(to: folder)
-        let service = TestedService(fixture.configuration())
-        #expect(await deliver(try fixture.seal(), service, identifier: "one").title == "Nina")
+        #expect(await fixture.show(try fixture.seal(), identifier: "one").title == "Nina")
         #expect(names.isEmpty)
         try FileManager.default.removeItem(at: folder)
-        #expect(await deliver(try fixture.seal(), service, identifier: "two").title == "Nina")
+        #expect(await fixture.show(try fixture.seal(), identifier: "two").title == "Nina")
         #expect(names == [name])
     }
 
@@ -93,7 +81,7 @@ import UserNotifications
     func strange(text: String) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data(text.utf8).write(to: folder.appending(path: name))
-        let markers = ConfirmationMarkers(in: fixture.folder.appending("SealedPush"))
+        let markers = ConfirmationMarkers(in: fixture.root)
         #expect(markers.time(of: fixture.phone.recipient, at: fixture.now) == fixture.now)
     }
 }

@@ -13,22 +13,46 @@ import Testing
     /// What is answered about locked items.
     enum Manner: CaseIterable, Sendable { case refusesToList, listsNothing, listsSome, listsAll, listsAllAndFindsNone }
 
-    private func enrolled() throws -> (Phone, InMemorySecretItems, DeviceRecord) {
-        let items = InMemorySecretItems()
-        let phone = try Phone(items)
+    private let phone: Phone
+
+    init() throws { phone = try Phone() }
+
+    /// The phone while it is locked, until so many calls were made.
+    private func hidden(_ manner: Manner, unlockingAtCall unlocking: Int = .max) -> Phone {
+        phone.with(
+            WatchedItems.Watch(
+                beforeCall: { (number, call) throws(SecretItemError) in
+                    guard number < unlocking else { return }
+                    switch call {
+                    case .list: if manner == .refusesToList { throw .locked }
+                    case .secret: throw manner == .listsAllAndFindsNone ? .notFound : .locked
+                    case .write: throw .locked
+                    }
+                },
+                listed: { number, items in
+                    guard number < unlocking else { return items }
+                    return switch manner {
+                    case .listsNothing, .refusesToList: []
+                    case .listsSome: Array(items.prefix(1))
+                    case .listsAll, .listsAllAndFindsNone: items
+                    }
+                }))
+    }
+
+    private func enrolled() throws -> DeviceRecord {
         _ = try phone.device.enroll(at: Phone.start)
         let record = try phone.device.rotate(at: Phone.start)
-        try phone.configuration.accept(senderSet: phone.senderSet(1, of: [phone.sender]).description, at: Phone.start)
-        return (phone, items, record)
+        try phone.device.accept(senderSet: phone.senderSet(1, of: [phone.sender]).description, at: Phone.start)
+        return record
     }
 
     @Test(
         "whatever the system answers, a key is locked and not unknown, no sender is believed, and no key is made",
         arguments: Manner.allCases)
     func locked(manner: Manner) throws {
-        let (phone, items, record) = try enrolled()
-        let before = items.list()
-        let hidden = phone.with(HiddenItems(items, manner, unlockingAtCall: .max))
+        let record = try enrolled()
+        let before = phone.memory.list()
+        let hidden = self.hidden(manner)
         let keys = DeviceKeys(hidden.items)
         for recipient in record.recipients + [DevicePrivateKey().recipient] {
             #expect(throws: KeyStoreError.locked) { try keys.keys(for: recipient.keyID) }
@@ -41,18 +65,18 @@ import Testing
         #expect(throws: DeviceError.locked) { try hidden.device.rotate(at: Phone.start) }
         #expect(throws: DeviceError.locked) { try hidden.device.revoke(at: Phone.start) }
         #expect(throws: ChallengeError.locked) { try hidden.device.answer(challenge: "pushchallenge.x") }
-        #expect(items.list() == before)
+        #expect(phone.memory.list() == before)
     }
 
     @Test(
         "where it is unlocked in the middle of an act, the act is refused or does what it does unlocked",
         arguments: Manner.allCases)
     func unlocking(manner: Manner) throws {
-        let (phone, items, record) = try enrolled()
-        let before = items.list()
+        let record = try enrolled()
+        let before = phone.memory.list()
         let newest = try #require(record.recipients.first)
         for call in 0..<8 {
-            func hidden() -> Phone { phone.with(HiddenItems(items, manner, unlockingAtCall: call)) }
+            func hidden() -> Phone { self.hidden(manner, unlockingAtCall: call) }
             do {
                 #expect(try hidden().device.enroll(at: Phone.start) == record, "\(manner), \(call)")
             } catch { #expect(error == .locked, "\(manner), \(call)") }
@@ -65,12 +89,11 @@ import Testing
                 #expect(set?.counter == 1, "\(manner), \(call)")
             } catch { #expect(error == .locked, "\(manner), \(call)") }
         }
-        #expect(items.list() == before)
+        #expect(phone.memory.list() == before)
     }
 
     @Test("an empty keychain is told from a hidden one, and a first key is made in it") func empty() throws {
-        let items = InMemorySecretItems()
-        let phone = try Phone(items)
+        let items = phone.memory
         #expect(try DeviceKeys(items).keys(for: DevicePrivateKey().recipient.keyID).isEmpty)
         #expect(try DeviceKeys(items).senderSet(for: Phone.topic) == nil)
         #expect(items.list().isEmpty)
@@ -88,56 +111,5 @@ import Testing
         // For one that is nowhere, one more: it shows that nothing is hidden.
         #expect(try DeviceKeys(items).keys(for: DevicePrivateKey().recipient.keyID).isEmpty)
         #expect(items.counts.secretCount == 2)
-    }
-}
-
-/// Items of a device that is locked, until so many calls were made.
-private final class HiddenItems: SecretItems {
-    private let inner: InMemorySecretItems
-    private let manner: HiddenItemsTests.Manner
-    private let unlocking: Int
-    private let calls = Locked(0)
-
-    init(_ inner: InMemorySecretItems, _ manner: HiddenItemsTests.Manner, unlockingAtCall unlocking: Int) {
-        self.inner = inner
-        self.manner = manner
-        self.unlocking = unlocking
-    }
-
-    private func isLocked() -> Bool {
-        calls.withLock { calls in
-            calls += 1
-            return calls <= unlocking
-        }
-    }
-
-    func list() throws(SecretItemError) -> [ListedItem] {
-        guard isLocked() else { return inner.list() }
-        switch manner {
-        case .refusesToList: throw .locked
-        case .listsNothing: return []
-        case .listsSome: return Array(inner.list().prefix(1))
-        case .listsAll, .listsAllAndFindsNone: return inner.list()
-        }
-    }
-
-    func secret(account: String) throws(SecretItemError) -> ItemSecret {
-        guard isLocked() else { return try inner.secret(account: account) }
-        throw manner == .listsAllAndFindsNone ? .notFound : .locked
-    }
-
-    func add(_ item: SecretItem) throws(SecretItemError) {
-        guard !isLocked() else { throw .locked }
-        try inner.add(item)
-    }
-
-    func replace(_ item: ListedItem, attributes: [UInt8]) throws(SecretItemError) {
-        guard !isLocked() else { throw .locked }
-        try inner.replace(item, attributes: attributes)
-    }
-
-    func remove(account: String) throws(SecretItemError) {
-        guard !isLocked() else { throw .locked }
-        try inner.remove(account: account)
     }
 }

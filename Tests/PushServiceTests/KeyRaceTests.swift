@@ -48,23 +48,22 @@ import Testing
                     _ = try device.maintain(at: time)
                 }
             case .confirm, .erase, .lostLedger: _ = try device.maintain(at: time)
-            case .accept: try phone.configuration.accept(senderSet: phone.set(1).description, at: time)
-            case .acceptNewer: try phone.configuration.accept(senderSet: phone.set(2).description, at: time)
+            case .accept: try phone.device.accept(senderSet: phone.set(1).description, at: time)
+            case .acceptNewer: try phone.device.accept(senderSet: phone.set(2).description, at: time)
             case .revoke: _ = try device.revoke(at: time)
             }
         }
     }
 
     /// A phone after all that comes before an act.
-    private func phone(before act: Act) throws -> (Phone, InMemorySecretItems) {
-        let items = InMemorySecretItems()
-        let phone = try Phone(items)
+    private func phone(before act: Act) throws -> Phone {
+        let phone = try Phone()
         for earlier in Act.before[act] ?? [] {
             try earlier.prepare(phone)
             try earlier.perform(phone)
         }
         try act.prepare(phone)
-        return (phone, items)
+        return phone
     }
 
     /// What must open, before, while and after an act is done: one message to each key that it does not take away.
@@ -109,15 +108,15 @@ import Testing
         "cut off before or after any write, messages open, and the next call gets to the same end",
         arguments: Act.allCases)
     func cutOff(act: Act) throws {
-        let (whole, wholeItems) = try phone(before: act)
-        let counted = WatchedItems(wholeItems)
+        let whole = try phone(before: act)
+        let counted = WatchedItems(whole.memory)
         try act.perform(whole.with(counted))
         let expected = try summary(whole)
         let writeCount = counted.counts.writeCount
         #expect(writeCount > 0)
         for number in 0..<writeCount {
             for isAfter in [false, true] {
-                let (phone, items) = try phone(before: act)
+                let phone = try phone(before: act)
                 let messages = try messages(phone, during: act)
                 let fail: @Sendable (Int) throws(SecretItemError) -> Void = { (write) throws(SecretItemError) in
                     if write == number { throw .other(-1) }
@@ -126,7 +125,7 @@ import Testing
                 let place: Comment = "\(act), write \(number), \(isAfter ? "after" : "before")"
                 var records = Records()
                 try records.look(at: phone, place)
-                #expect(throws: DeviceError.self, place) { try act.perform(phone.with(WatchedItems(items, watch))) }
+                #expect(throws: DeviceError.self, place) { try act.perform(phone.with(watch)) }
                 for message in messages { _ = try phone.open(message, at: act.time) }
                 try records.look(at: phone, place)
                 try act.perform(phone)
@@ -139,19 +138,17 @@ import Testing
 
     @Test("at every call of the app the extension opens what it opened before", arguments: Act.allCases)
     func reading(act: Act) throws {
-        let (phone, items) = try phone(before: act)
+        let phone = try phone(before: act)
         let messages = try messages(phone, during: act)
         let readCount = Locked(0)
         let failures = Collected<String>()
-        let watched = WatchedItems(
-            items,
-            .init(beforeCall: { call in
-                readCount.withLock { $0 += 1 }
-                for message in messages where (try? phone.open(message, at: act.time)) == nil {
-                    failures.add("\(act), call \(call)")
-                }
-            }))
-        try act.perform(phone.with(watched))
+        let watch = WatchedItems.Watch(beforeCall: { call, _ in
+            readCount.withLock { $0 += 1 }
+            for message in messages where (try? phone.open(message, at: act.time)) == nil {
+                failures.add("\(act), call \(call)")
+            }
+        })
+        try act.perform(phone.with(watch))
         #expect(failures.all.isEmpty)
         #expect(readCount.withLock { $0 } > 2)
     }
@@ -159,26 +156,24 @@ import Testing
     @Test("another process that does the same, or something else, between any two calls", arguments: Act.allCases)
     func twoProcesses(act: Act) throws {
         for other in Act.allCases where Act.before[other] == Act.before[act] || other == act || other == .rotate {
-            let (whole, wholeItems) = try phone(before: act)
-            let counted = WatchedItems(wholeItems)
+            let whole = try phone(before: act)
+            let counted = WatchedItems(whole.memory)
             try act.perform(whole.with(counted))
             for number in 0..<counted.counts.callCount {
-                let (phone, items) = try phone(before: act)
+                let phone = try phone(before: act)
                 let messages = other == .revoke ? [] : try messages(phone, during: act)
                 let place: Comment = "\(act), \(other) at call \(number)"
                 var records = Records()
                 try records.look(at: phone, place)
                 let failures = Collected<String>()
                 let others = Collected<DeviceRecord>()
-                let interfering = WatchedItems(
-                    items,
-                    .init(beforeCall: { call in
-                        guard call == number else { return }
-                        do {
-                            try other.perform(phone)
-                            if let record = try phone.stored.enrollment(for: Phone.topic)?.record { others.add(record) }
-                        } catch { failures.add("\(error)") }
-                    }))
+                let interfering = WatchedItems.Watch(beforeCall: { call, _ in
+                    guard call == number else { return }
+                    do {
+                        try other.perform(phone)
+                        if let record = try phone.stored.enrollment(for: Phone.topic)?.record { others.add(record) }
+                    } catch { failures.add("\(error)") }
+                })
                 do {
                     try act.perform(phone.with(interfering))
                 } catch {
@@ -196,7 +191,7 @@ import Testing
                 let active = try phone.stored.keys.filter { $0.life.state == .active }
                 #expect(done.record.recipients == active.map(\.recipient), place)
                 #expect((1...3).contains(active.count), place)
-                let set = try DeviceKeys(items).senderSet(for: Phone.topic)
+                let set = try DeviceKeys(phone.memory).senderSet(for: Phone.topic)
                 let expected: UInt64 =
                     [act, other].contains(.acceptNewer) ? 2 : [act, other].contains(.accept) ? 1 : 0
                 #expect(set?.counter ?? 0 == expected, place)
@@ -205,27 +200,26 @@ import Testing
     }
 
     @Test("a rotation that meets another process's record returns one with its own new key") func rotationMet() throws {
-        let (phone, items) = try phone(before: .rotate)
+        let phone = try phone(before: .rotate)
         let before = try phone.stored.keys.map(\.recipient)
-        let watched = WatchedItems(
-            items, .init(beforeWrite: { if $0 == 1 { _ = try? phone.device.maintain(at: Act.rotate.time) } }))
-        let record = try phone.with(watched).device.rotate(at: Act.rotate.time)
+        let watch = WatchedItems.Watch(beforeWrite: {
+            if $0 == 1 { _ = try? phone.device.maintain(at: Act.rotate.time) }
+        })
+        let record = try phone.with(watch).device.rotate(at: Act.rotate.time)
         #expect(record.recipients.count == 2 && record.recipients.suffix(1) == before[...])
     }
 
     @Test("another process that never stops changing things is an error in the end, and no hang")
     func endless() throws {
-        let (phone, items) = try phone(before: .rotate)
+        let phone = try phone(before: .rotate)
         let account = StoredEnrollment.account(Phone.topic)
-        let watched = WatchedItems(
-            items,
-            .init(beforeWrite: { number in
-                guard let item = items.list().first(where: { $0.account == account }) else { return }
-                var attributes = item.attributes
-                attributes.insert(UInt8(ascii: " "), at: number % 2)
-                try? items.replace(item, attributes: attributes)
-            }))
-        #expect(throws: DeviceError.self) { try phone.with(watched).device.rotate(at: Act.rotate.time) }
+        let watch = WatchedItems.Watch(beforeWrite: { number in
+            guard let item = phone.memory.list().first(where: { $0.account == account }) else { return }
+            var attributes = item.attributes
+            attributes.insert(UInt8(ascii: " "), at: number % 2)
+            try? phone.memory.replace(item, attributes: attributes)
+        })
+        #expect(throws: DeviceError.self) { try phone.with(watch).device.rotate(at: Act.rotate.time) }
     }
 
     @Test("of two items for one key the one further on in life counts") func duplicates() throws {
@@ -234,7 +228,7 @@ import Testing
         var retired = active
         retired.retire(at: Phone.start)
         for lives in [[active, retired], [retired, active]] {
-            let phone = try Phone(InMemorySecretItems(lives.map { StoredKey.item(identity, life: $0) }))
+            let phone = try Phone(lives.map { StoredKey.item(identity, life: $0) })
             let late = try phone.seal(to: identity.recipient, sent: Phone.start.advanced(bySeconds: 7_201))
             #expect(throws: OpenError.keyRetired) { try phone.open(late, at: Phone.start.advanced(bySeconds: 7_201)) }
             let inTime = try phone.seal(to: identity.recipient, sent: Phone.start)
@@ -245,7 +239,7 @@ import Testing
             #expect(!(try phone.stored.keys.contains { $0.recipient == identity.recipient }))
         }
         // The same twice is one key.
-        let twice = try Phone(InMemorySecretItems([active, active].map { StoredKey.item(identity, life: $0) }))
+        let twice = try Phone([active, active].map { StoredKey.item(identity, life: $0) })
         try twice.ledger.begin(floor: Phone.start, asksForNewKey: false)
         #expect(try twice.device.enroll(at: Phone.start).recipients == [identity.recipient])
         let new = try twice.device.rotate(at: Phone.start).recipients[0]
@@ -254,7 +248,7 @@ import Testing
     }
 
     @Test("strange and damaged items open nothing and cost only themselves") func strangeItems() throws {
-        let (phone, items) = try phone(before: .rotate)
+        let phone = try phone(before: .rotate)
         let secret = DevicePrivateKey().withSecretText { ItemSecret(copying: $0) }
         let good = KeyLife(created: Phone.start).attributes
         let stranger = DevicePrivateKey().recipient
@@ -265,23 +259,23 @@ import Testing
             ("senders x", good), ("senders com.example.app \(phone.authority.authority) -1", good),
         ]
         for (account, attributes) in damaged {
-            try items.add(SecretItem(account: account, attributes: attributes, secret: secret))
+            try phone.memory.add(SecretItem(account: account, attributes: attributes, secret: secret))
         }
         // Its public half is not that of its secret.
-        #expect(try DeviceKeys(items).keys(for: stranger.keyID).isEmpty)
+        #expect(try DeviceKeys(phone.memory).keys(for: stranger.keyID).isEmpty)
         let recipient = try #require(try phone.stored.enrollment(for: Phone.topic)?.record).recipients[0]
         _ = try phone.open(try phone.seal(to: recipient, sent: Phone.start), at: Phone.start)
-        #expect(try DeviceKeys(items).senderSet(for: Phone.topic) == nil)
+        #expect(try DeviceKeys(phone.memory).senderSet(for: Phone.topic) == nil)
     }
 
     @Test("an enrollment item that is damaged signs nothing") func damagedEnrollment() throws {
-        let (phone, items) = try phone(before: .rotate)
-        let item = try #require(items.list().first { $0.account == StoredEnrollment.account(Phone.topic) })
+        let phone = try phone(before: .rotate)
+        let item = try #require(phone.memory.list().first { $0.account == StoredEnrollment.account(Phone.topic) })
         let counterOnly = Array(#"{"counter":7000000000,"record":"pushrecord.x"}"#.utf8)
-        try items.replace(item, attributes: counterOnly)
+        try phone.memory.replace(item, attributes: counterOnly)
         #expect(try phone.device.enroll(at: Phone.start).counter == 7_000_000_001)
-        let changed = try #require(items.list().first { $0.account == StoredEnrollment.account(Phone.topic) })
-        try items.replace(changed, attributes: Array("x".utf8))
+        let changed = try #require(phone.memory.list().first { $0.account == StoredEnrollment.account(Phone.topic) })
+        try phone.memory.replace(changed, attributes: Array("x".utf8))
         #expect(throws: DeviceError.unavailable("the enrollment key in the keychain is damaged")) {
             try phone.device.enroll(at: Phone.start)
         }

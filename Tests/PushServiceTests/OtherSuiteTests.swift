@@ -114,15 +114,10 @@ private func whereKnown<Answer>(_ body: () throws -> Answer) rethrows -> Answer 
         try phone.ledger.begin(floor: start.advanced(bySeconds: -60), asksForNewKey: false)
     }
 
-    private func opening(at now: Timestamp) -> PushOpening {
-        PushOpening(
-            phone.configuration, keys: DeviceKeys(phone.items), ledger: phone.ledger, log: nil, markers: phone.markers
-        ) { now }
-    }
-
     /// What a push that arrives ends with; nil where it is shown.
     private func refusal(_ payload: SealedPayload, _ identifier: String, at now: Timestamp) -> OpenError? {
-        let opening = opening(at: now)
+        let environment = DeviceEnvironment(keychain: { _ in nil }, appGroup: { _ in nil }, now: { now })
+        let opening = PushOpening(phone.configuration, environment: environment)
         let shown = opening.present(field: payload.envelope.text, requestIdentifier: identifier)
         opening.tidy(after: shown)
         return shown.reason

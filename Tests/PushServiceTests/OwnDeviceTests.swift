@@ -38,7 +38,7 @@ import Testing
 
     @Test("without a ledger no key is made") func noLedger() throws {
         try phone.folder.write("", to: "SealedPush")
-        #expect(throws: DeviceError.ledger(.notWritable)) { try phone.device.enroll(at: start) }
+        #expect(throws: DeviceError.noLedger) { try phone.device.enroll(at: start) }
         #expect(try phone.stored.keys.isEmpty)
     }
 
@@ -164,7 +164,7 @@ import Testing
         }
         // Once a sender set was accepted, the senders of the set may ask, and no others.
         let newcomer = SenderPrivateKey()
-        try phone.configuration.accept(senderSet: phone.senderSet(1, of: [newcomer]).description, at: start)
+        try phone.device.accept(senderSet: phone.senderSet(1, of: [newcomer]).description, at: start)
         #expect(throws: ChallengeError.unknownSender) {
             try phone.device.answer(challenge: challenge.text, at: later(1))
         }
@@ -178,10 +178,8 @@ import Testing
         _ = try phone.device.enroll(at: start)
         let recipient = try phone.stored.keys[0].recipient
         let field = try phone.seal(to: recipient, sent: .now()).text
-        let inner = try #require(phone.items as? InMemorySecretItems)
         for (error, reason) in [(SecretItemError.locked, OpenError.locked), (.other(-50), .keysUnavailable)] {
-            let items = WatchedItems(inner, .init(beforeCall: { _ throws(SecretItemError) in throw error }))
-            let broken = phone.with(items)
+            let broken = phone.with(.failing(error))
             let shown = PushOpening(broken.configuration, environment: .system)
                 .present(field: field, requestIdentifier: "one")
             guard case .safeDefault(_, reason, let envelope) = shown else {
@@ -210,7 +208,7 @@ import Testing
 
     @Test("no error and no description holds a secret") func secrets() throws {
         _ = try phone.device.enroll(at: start)
-        for item in try phone.wholeItems {
+        for item in phone.memory.items() {
             let text = item.secret.withBytes { String(decoding: $0, as: UTF8.self) }
             #expect(!"\(item)\(String(reflecting: item))".contains(text.suffix(40)))
             #expect(!String(decoding: item.attributes, as: UTF8.self).contains(text.suffix(40)))
@@ -254,9 +252,9 @@ import Testing
     private var root: URL { folder.appending("SealedPush") }
 
     private func makeAll() throws {
-        ServiceLog(folder: root).append(.init(time: now, reason: .locked, recipientKeyID: nil, senderKeyID: nil))
+        ServiceLog(folder: root).append(.init(time: now, reason: .locked))
         ReceiptQueue(in: root).count(.locked)
-        try FileLedger(folder: root.appending(path: "ledger")).begin(floor: now, asksForNewKey: false)
+        try FileLedger(in: root).begin(floor: now, asksForNewKey: false)
         ConfirmationMarkers(in: root).mark(DevicePrivateKey().recipient, at: now)
         try SharedValues(in: root).replaceAll(with: ["quote": "x"])
         _ = try Data("x".utf8).write(to: ScratchFolder(in: folder.appending("tmp")).file(named: "picture"))
@@ -298,6 +296,6 @@ import Testing
         try FileProtection.$system.withValue(stubborn) { try makeAll() }
         #expect(ServiceLog(folder: root).entries().count == 1)
         #expect(SharedValues(in: root).all() == ["quote": "x"])
-        #expect(try FileLedger(folder: root.appending(path: "ledger")).floor() == now)
+        #expect(try FileLedger(in: root).floor() == now)
     }
 }

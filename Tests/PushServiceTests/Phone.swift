@@ -10,7 +10,9 @@ import UserNotifications
 
 /// A device whose keychain is the test's own, and the server that seals for it.
 struct Phone {
-    let items: any SecretItems
+    let memory: InMemorySecretItems
+    /// What the device is given in place of them.
+    private(set) var items: any SecretItems
     let folder: TemporaryFolder
     let sender: SenderPrivateKey
     let authority: AuthorityPrivateKey
@@ -18,22 +20,22 @@ struct Phone {
     /// When everything begins.
     static let start = Timestamp(clamping: 1_800_000_000)
 
-    init(_ items: any SecretItems = InMemorySecretItems()) throws {
-        self.items = items
+    init(_ items: [SecretItem] = []) throws {
+        memory = InMemorySecretItems(items)
+        self.items = memory
         folder = try TemporaryFolder()
         sender = SenderPrivateKey()
         authority = AuthorityPrivateKey()
     }
 
-    private init(_ phone: Phone, _ items: any SecretItems) {
-        self.items = items
-        folder = phone.folder
-        sender = phone.sender
-        authority = phone.authority
-    }
-
     /// The same device, asked by another way.
-    func with(_ items: any SecretItems) -> Phone { Phone(self, items) }
+    func with(_ watch: WatchedItems.Watch) -> Phone { with(WatchedItems(memory, watch)) }
+
+    func with(_ items: any SecretItems) -> Phone {
+        var phone = self
+        phone.items = items
+        return phone
+    }
 
     var configuration: ServiceConfiguration {
         ServiceConfiguration(
@@ -49,16 +51,6 @@ struct Phone {
 
     /// What is stored, whatever the items answer to the device.
     var stored: StoredItems { get throws { StoredItems(try items.list()) } }
-
-    /// Every item with its secret.
-    var wholeItems: [SecretItem] {
-        get throws {
-            try items.list().map { item in
-                SecretItem(
-                    account: item.account, attributes: item.attributes, secret: try items.secret(account: item.account))
-            }
-        }
-    }
 
     func seal(to recipient: DevicePublicKey, sent: Timestamp, from other: SenderPrivateKey? = nil) throws -> Envelope {
         var content = Content(body: "b")
@@ -93,11 +85,20 @@ final class WatchedItems: SecretItems {
         var secretCount = 0
     }
 
+    enum Call { case list, secret, write }
+
     /// What happens at a call; the number counts from 0.
     struct Watch: Sendable {
-        var beforeCall: @Sendable (Int) throws(SecretItemError) -> Void = { _ in }
+        var beforeCall: @Sendable (Int, Call) throws(SecretItemError) -> Void = { _, _ in }
+        /// Returns what is listed in place of these.
+        var listed: @Sendable (Int, [ListedItem]) -> [ListedItem] = { $1 }
         var beforeWrite: @Sendable (Int) throws(SecretItemError) -> Void = { _ in }
         var afterWrite: @Sendable (Int) throws(SecretItemError) -> Void = { _ in }
+
+        /// Every call fails.
+        static func failing(_ error: SecretItemError) -> Watch {
+            Watch(beforeCall: { _, _ throws(SecretItemError) in throw error })
+        }
     }
 
     private let watch: Watch
@@ -111,12 +112,11 @@ final class WatchedItems: SecretItems {
     var counts: State { state.withLock { $0 } }
 
     func list() throws(SecretItemError) -> [ListedItem] {
-        try count()
-        return inner.list()
+        watch.listed(try count(.list), inner.list())
     }
 
     func secret(account: String) throws(SecretItemError) -> ItemSecret {
-        try count()
+        try count(.secret)
         state.withLock { $0.secretCount += 1 }
         return try inner.secret(account: account)
     }
@@ -133,16 +133,17 @@ final class WatchedItems: SecretItems {
         try write { () throws(SecretItemError) in try inner.remove(account: account) }
     }
 
-    private func count() throws(SecretItemError) {
+    @discardableResult private func count(_ call: Call) throws(SecretItemError) -> Int {
         let number = state.withLock { state in
             state.callCount += 1
             return state.callCount - 1
         }
-        try watch.beforeCall(number)
+        try watch.beforeCall(number, call)
+        return number
     }
 
     private func write(_ body: () throws(SecretItemError) -> Void) throws(SecretItemError) {
-        try count()
+        try count(.write)
         let number = state.withLock { state in
             state.writeCount += 1
             return state.writeCount - 1
@@ -163,7 +164,10 @@ struct Fixture {
     let budget = WorkBudget()
     static let topic: Topic = "com.example.app"
 
-    init() throws { folder = try TemporaryFolder() }
+    init(hasLedger: Bool = true) throws {
+        folder = try TemporaryFolder()
+        if hasLedger { try ledger.begin(floor: now.advanced(bySeconds: -60), asksForNewKey: false) }
+    }
 
     var sealer: Sealer { Sealer(sender: sender, topic: Self.topic, safeDefault: "wire default") }
 
@@ -184,20 +188,43 @@ struct Fixture {
     /// Where stages make their files.
     var scratchRoot: URL { folder.appending("tmp") }
 
-    var environment: DeviceEnvironment {
+    func environment(
+        _ fetcher: any Fetching = Loader.standard.fetcher, now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) -> DeviceEnvironment {
         let keys = keys
         let container = folder.url
         return DeviceEnvironment(
-            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: scratchRoot,
-            fetcher: Loader.standard.fetcher, budget: budget)
+            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: scratchRoot, fetcher: fetcher,
+            budget: budget, now: now)
     }
 
-    var ledger: FileLedger { FileLedger(folder: folder.appending("SealedPush").appending(path: "ledger")) }
-
-    func beginLedger() throws { try ledger.begin(floor: now.advanced(bySeconds: -60), asksForNewKey: false) }
+    /// The service module's own folder.
+    var root: URL { folder.appending("SealedPush") }
+    var ledger: FileLedger { FileLedger(in: root) }
+    var log: [ServiceLog.Entry] { ServiceLog(folder: root).entries() }
 
     func seal(_ content: Content = Content(title: "Nina", body: "Lunch at one?")) throws -> String {
         try sealer.seal(content, toUnverified: phone.recipient).envelope.text
+    }
+
+    /// One push, from its arrival until nothing is left to do.
+    @discardableResult func show(
+        _ field: Any?, identifier: String = UUID().uuidString, stages: [any ServiceStage] = [],
+        by configuration: ServiceConfiguration? = nil, environment: DeviceEnvironment? = nil,
+        expiringAfter expiry: Duration? = nil
+    ) async -> UNNotificationContent {
+        let service = TestedService(configuration ?? self.configuration(stages: stages))
+        service.environment = environment ?? self.environment()
+        if let expiry {
+            // As iOS does it: on another thread.
+            nonisolated(unsafe) let service = service
+            DispatchQueue(label: "expiry").asyncAfter(deadline: .now() + expiry / .seconds(1)) {
+                service.serviceExtensionTimeWillExpire()
+            }
+        }
+        let shown = await receive(Self.request(field: field, identifier: identifier), service)
+        await service.tidied()
+        return shown
     }
 
     /// A request as iOS makes it, with an alert, sound, badge and keys of the carrier's own around the field.
@@ -258,18 +285,13 @@ extension SealedNotificationService {
     }
 }
 
-/// A ledger that forgets everything with the process: for tests.
+/// A ledger that forgets everything with the process.
 final class InMemoryLedger: ReplayLedger {
     private let state: Locked<State>
 
     private struct State {
         var floor: Timestamp
-        var opened: [[UInt8]: Opened] = [:]
-    }
-
-    private struct Opened {
-        let requestIdentifier: String
-        let sent: Timestamp
+        var opened: [[UInt8]: LedgerEntry] = [:]
     }
 
     init(floor: Timestamp) { state = Locked(State(floor: floor)) }
@@ -278,7 +300,7 @@ final class InMemoryLedger: ReplayLedger {
         try state.withLock { (state) throws(LedgerError) in
             guard entry.sent > state.floor else { throw .replayed }
             guard let seen = state.opened[entry.key] else {
-                state.opened[entry.key] = Opened(requestIdentifier: entry.requestIdentifier, sent: entry.sent)
+                state.opened[entry.key] = entry
                 return .first
             }
             guard seen.requestIdentifier == entry.requestIdentifier else { throw .replayed }
@@ -288,11 +310,9 @@ final class InMemoryLedger: ReplayLedger {
 
     func purge(at now: Timestamp) {
         state.withLock { state in
-            var dropped = state.opened.filter { now.seconds(since: $0.value.sent) > TimeRules.maximumAge }
-            let left = state.opened.filter { dropped[$0.key] == nil }.sorted { $0.value.sent < $1.value.sent }
-            for (key, seen) in left.dropLast(LedgerLimits.maximumEntryCount) { dropped[key] = seen }
-            state.floor = max(state.floor, dropped.values.map(\.sent).max() ?? state.floor)
-            let floor = state.floor
+            let dropped = state.opened.values.map(\.sent).filter { now.seconds(since: $0) > TimeRules.maximumAge }
+            let floor = max(state.floor, dropped.max() ?? state.floor)
+            state.floor = floor
             state.opened = state.opened.filter { $0.value.sent > floor }
         }
     }

@@ -28,7 +28,6 @@ import UserNotifications
     @Test("two requests at once on one instance, a thousand times: each handler is called once, with its own content")
     func pairs() async throws {
         let fixture = try Fixture()
-        try fixture.beginLedger()
         // The ledger's syncs are the disk's business, and tested elsewhere.
         let service = TestedService(fixture.configuration())
         let calls = Calls()
@@ -55,7 +54,6 @@ import UserNotifications
     }
 
     @Test("expiry and completion race, and the handler is called once") func expiryRace() throws {
-        let fixture = try Fixture()
         for _ in 0..<300 {
             let count = Locked(0)
             let delivery = Delivery(
@@ -67,18 +65,16 @@ import UserNotifications
             }
             #expect(count.withLock { $0 } == 1)
         }
-        _ = fixture
     }
 
     @Test("on expiry every outstanding request is shown the safe default at once, and what comes later is dropped")
     func expiry() async throws {
         let fixture = try Fixture()
-        try fixture.beginLedger()
         // A keychain that answers when it is told to.
         let gate = DispatchSemaphore(value: 0)
         let slow = WatchedItems(
             fixture.keys,
-            .init(beforeCall: { _ throws(SecretItemError) in
+            .init(beforeCall: { _, _ throws(SecretItemError) in
                 gate.wait()
                 throw .other(-50)
             }))
@@ -95,8 +91,7 @@ import UserNotifications
         await service.tidied()
         let bodies = calls.bodies.withLock { $0 }
         #expect(bodies.values.allSatisfy { $0 == ["local default"] })
-        let log = ServiceLog(folder: fixture.folder.appending("SealedPush")).entries()
-        #expect(log.filter { $0.reason == .outOfTime }.count == 3)
+        #expect(fixture.log.filter { $0.reason == .outOfTime }.count == 3)
     }
 
     @Test("a subclass without a configuration is told so") func noConfiguration() async {

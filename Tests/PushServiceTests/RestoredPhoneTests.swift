@@ -21,7 +21,7 @@ import Testing
     private func restored() throws -> EnrolledDevice {
         var server = try EnrolledDevice(
             pinning: try phone.device.enroll(at: later(0)), topic: Phone.topic, at: later(0))
-        let items = try #require(phone.items as? InMemorySecretItems)
+        let items = phone.memory
         let backup = items.items()
         for number in 1...3 as ClosedRange<Int64> {
             try server.accept(try phone.device.rotate(at: later(2 * number)), at: later(2 * number))
@@ -124,7 +124,7 @@ extension Phone {
     var enrollmentKey: EnrollmentPrivateKey {
         get throws {
             let account = StoredEnrollment.account(Self.topic)
-            let item = try #require((items as? InMemorySecretItems)?.items().first { $0.account == account })
+            let item = try #require(memory.items().first { $0.account == account })
             return try item.secret.withBytes { try EnrollmentPrivateKey(parsing: $0) }
         }
     }

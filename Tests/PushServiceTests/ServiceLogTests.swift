@@ -48,7 +48,7 @@ import Testing
             for _ in 0..<20 {
                 ServiceLog(folder: folder.appending("SealedPush")).append(
                     ServiceLog.Entry(
-                        time: Timestamp(clamping: Int64(writer)), reason: nil, recipientKeyID: nil, senderKeyID: nil))
+                        time: Timestamp(clamping: Int64(writer))))
             }
         }
         #expect(log.entries().count == 160)
@@ -61,7 +61,7 @@ import Testing
     @Test("a log that can't be written changes nothing") func unwritable() throws {
         let file = try folder.write("", to: "file")
         let log = ServiceLog(folder: URL(filePath: file))
-        log.append(ServiceLog.Entry(time: .now(), reason: nil, recipientKeyID: nil, senderKeyID: nil))
+        log.append(ServiceLog.Entry(time: .now()))
         #expect(log.entries().isEmpty)
     }
 
@@ -69,13 +69,12 @@ import Testing
         let place = folder.appending("SealedPush")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         #expect(mkfifo(place.appending(path: "log.jsonl").path, 0o600) == 0)
-        log.append(ServiceLog.Entry(time: .now(), reason: nil, recipientKeyID: nil, senderKeyID: nil))
+        log.append(ServiceLog.Entry(time: .now()))
         #expect(log.entries().isEmpty)
     }
 
     @Test("key IDs are logged once a key has matched, and nothing else of a push ever is") func publicIDsOnly() throws {
         let fixture = try Fixture()
-        try fixture.beginLedger()
         let opening = PushOpening(fixture.configuration(), environment: .system)
         _ = opening.present(field: try fixture.seal(), requestIdentifier: "one")
         _ = opening.present(field: "AQ", requestIdentifier: "two")
@@ -85,12 +84,12 @@ import Testing
         let stranger = Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "wire default")
         let strange = try stranger.seal(Content(title: "Nina", body: "Lunch?"), toUnverified: fixture.phone.recipient)
         _ = opening.present(field: strange.envelope.text, requestIdentifier: "four")
-        let entries = ServiceLog(folder: fixture.folder.appending("SealedPush")).entries()
+        let entries = fixture.log
         #expect(entries.map(\.reason) == [nil, .malformed, .unknownRecipient, .unknownSender])
         #expect(entries.map(\.recipientKeyID) == [recipient, nil, nil, recipient])
         #expect(entries.map(\.senderKeyID) == [fixture.sender.sender.keyID.description, nil, nil, nil])
         // The ledger lies in the same folder.
-        let files = try Checkout.allFiles(in: fixture.folder.appending("SealedPush"))
+        let files = try Checkout.allFiles(in: fixture.root)
         #expect(files.count > 4)
         for file in files {
             let text = try Checkout.text(file) + file.lastPathComponent

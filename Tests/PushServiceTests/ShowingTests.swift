@@ -8,12 +8,13 @@ import UserNotifications
 
 @testable import PushService
 
-@Suite("What is shown")
-struct ShowingTests {
+@Suite("What is shown") struct ShowingTests {
+    private let fixture: Fixture
+
+    init() throws { fixture = try Fixture() }
+
     @Test("an authentic message is shown in place of the alert, and nothing of the wire comes through")
     func opened() async throws {
-        let fixture = try Fixture()
-        try fixture.beginLedger()
         var content = Content(
             title: "Nina", subtitle: "to you", body: "Lunch at 1? 100% sure",
             data: ["room": 4, "free": [.null, true, 1.5]])
@@ -24,8 +25,7 @@ struct ShowingTests {
         content.relevanceScore = 0.25
         content.interruptionLevel = .timeSensitive
         content.other = ["mood": "good"]
-        let shown = await receive(
-            Fixture.request(field: try fixture.seal(content)), TestedService(fixture.configuration()))
+        let shown = await fixture.show(try fixture.seal(content))
         #expect(shown.title == "Nina")
         #expect(shown.subtitle == "to you")
         #expect(shown.body == "Lunch at 1? 100% sure")
@@ -46,10 +46,7 @@ struct ShowingTests {
     }
 
     @Test("where the content leaves something out, it is empty and not the wire's") func sparse() async throws {
-        let fixture = try Fixture()
-        try fixture.beginLedger()
-        let field = try fixture.seal(Content(body: "b"))
-        let shown = await receive(Fixture.request(field: field), TestedService(fixture.configuration()))
+        let shown = await fixture.show(try fixture.seal(Content(body: "b")))
         #expect(shown.body == "b")
         let texts = [shown.title, shown.subtitle, shown.threadIdentifier, shown.categoryIdentifier]
         #expect(texts.allSatisfy { $0.isEmpty })
@@ -64,34 +61,26 @@ struct ShowingTests {
         "whatever is wrong with the field, the safe default is shown and nothing of the wire",
         arguments: ["", "AQ", "not base64!", "AAAA", String(repeating: "A", count: 9_000)])
     func broken(field: String) async throws {
-        let fixture = try Fixture()
-        try fixture.beginLedger()
-        let shown = await receive(Fixture.request(field: field), TestedService(fixture.configuration()))
-        expectSafeDefault(shown, .malformed)
+        expectSafeDefault(await fixture.show(field), .malformed)
     }
 
     @Test("a field that is missing or no string is malformed") func noField() async throws {
-        let fixture = try Fixture()
-        try fixture.beginLedger()
         for field in [nil, 7, ["a"], ["a": 1], NSNull()] as [Any?] {
-            let shown = await receive(Fixture.request(field: field), TestedService(fixture.configuration()))
-            expectSafeDefault(shown, .malformed)
+            expectSafeDefault(await fixture.show(field), .malformed)
         }
     }
 
     @Test("in an app that gets plain pushes they pass unchanged, and can't claim to be sealed")
     func plain() async throws {
-        let fixture = try Fixture()
-        let service = TestedService(fixture.configuration(receivesPlainPushes: true))
-        let shown = await receive(Fixture.request(field: nil), service)
+        let configuration = fixture.configuration(receivesPlainPushes: true)
+        let shown = await fixture.show(nil, by: configuration)
         #expect(shown.title == "WIRE")
         #expect(shown.badge == 99)
         #expect(shown.userInfo["WIRE"] as? String == "WIRE")
         #expect(shown.userInfo["sealed-push"] == nil)
         #expect(SealedNotification(userInfo: shown.userInfo) == nil)
         // A broken envelope is still one.
-        let broken = await receive(Fixture.request(field: "AQ"), service)
-        expectSafeDefault(broken, .malformed)
+        expectSafeDefault(await fixture.show("AQ", by: configuration), .malformed)
     }
 
     @Test("the app believes user info that the service module made, and no other") func claims() {
@@ -105,11 +94,9 @@ struct ShowingTests {
     }
 
     @Test("a locked device shows the safe default and keeps the envelope for the app") func locked() async throws {
-        let fixture = try Fixture()
-        let locked = WatchedItems(fixture.keys, .init(beforeCall: { _ throws(SecretItemError) in throw .locked }))
-        try fixture.beginLedger()
+        let locked = WatchedItems(fixture.keys, .failing(.locked))
         let field = try fixture.seal()
-        let shown = await receive(Fixture.request(field: field), TestedService(fixture.configuration(keys: locked)))
+        let shown = await fixture.show(field, by: fixture.configuration(keys: locked))
         expectSafeDefault(shown, .locked)
         #expect(SealedNotification(userInfo: shown.userInfo)?.envelope == field)
 
@@ -123,63 +110,57 @@ struct ShowingTests {
 
     @Test("content that is not well-formed, and a key store that fails, end in the safe default")
     func otherRefusals() async throws {
-        let fixture = try Fixture()
-        try fixture.beginLedger()
-        let items = WatchedItems(fixture.keys, .init(beforeCall: { _ throws(SecretItemError) in throw .other(-50) }))
-        let broken = TestedService(fixture.configuration(keys: items))
-        expectSafeDefault(await receive(Fixture.request(field: try fixture.seal()), broken), .keysUnavailable)
+        let broken = fixture.configuration(keys: WatchedItems(fixture.keys, .failing(.other(-50))))
+        expectSafeDefault(await fixture.show(try fixture.seal(), by: broken), .keysUnavailable)
         let context = HPKEContext(
             sendingTo: fixture.phone.recipient.x25519, from: fixture.sender.x25519,
             info: HPKEInfo(Envelope.info(topic: Fixture.topic)))
         let envelope = Envelope.sealing(
             Array("{}".utf8) + [0x80], to: fixture.phone.recipient, from: fixture.sender.sender, in: context,
             sequenceNumber: 0)
-        let service = TestedService(fixture.configuration())
-        expectSafeDefault(await receive(Fixture.request(field: envelope.text), service), .malformedContent)
+        expectSafeDefault(await fixture.show(envelope.text), .malformedContent)
     }
 
     @Test("a push that comes a hundred times opens silently in its place; under another identifier it is refused")
     func repeats() async throws {
-        let fixture = try Fixture()
-        try fixture.beginLedger()
         var content = Content(title: "t", body: "b")
         content.badge = 1
         content.sound = .named("default")
         content.interruptionLevel = .timeSensitive
         let field = try fixture.seal(content)
-        let service = TestedService(fixture.configuration())
-        let first = await receive(Fixture.request(field: field, identifier: "one"), service)
-        #expect(first.sound != nil)
+        #expect(await fixture.show(field, identifier: "one").sound != nil)
         for _ in 2...100 {
-            let again = await receive(Fixture.request(field: field, identifier: "one"), service)
+            let again = await fixture.show(field, identifier: "one")
             #expect(again.body == "b")
             #expect(again.sound == nil)
             #expect(again.badge == nil)
             #expect(again.interruptionLevel == .passive)
         }
-        expectSafeDefault(await receive(Fixture.request(field: field, identifier: "two"), service), .replayed)
+        expectSafeDefault(await fixture.show(field, identifier: "two"), .replayed)
     }
 
     @Test("a ledger that can't be reached costs the content, never the notification") func noLedger() async throws {
-        let fixture = try Fixture()
+        let fixture = try Fixture(hasLedger: false)
         // A file stands where the container's folder should be made.
         try fixture.folder.write("", to: "SealedPush")
-        let shown = await receive(Fixture.request(field: try fixture.seal()), TestedService(fixture.configuration()))
-        expectSafeDefault(shown, .ledgerUnavailable)
-        var missing = fixture.configuration()
-        missing = ServiceConfiguration(
-            topic: missing.topic, keys: missing.keys, trusting: missing.senders, safeDefault: missing.safeDefault,
+        expectSafeDefault(await fixture.show(try fixture.seal()), .ledgerUnavailable)
+        let app = fixture.configuration()
+        let missing = ServiceConfiguration(
+            topic: app.topic, keys: app.keys, trusting: app.senders, safeDefault: app.safeDefault,
             container: .appGroup("group.not.there"))
-        expectSafeDefault(
-            await receive(Fixture.request(field: try fixture.seal()), TestedService(missing)), .ledgerUnavailable)
+        let shown = await fixture.show(try fixture.seal(), by: missing, environment: .system)
+        expectSafeDefault(shown, .ledgerUnavailable)
     }
 
-    /// Takes longer than the two seconds that a ledger once had.
+    /// Notes that it was asked, and takes its time.
     private struct SlowLedger: ReplayLedger {
         let ledger: FileLedger
+        var delay: TimeInterval = 0
+        let count = Locked(0)
 
         func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
-            Thread.sleep(forTimeInterval: 2.2)
+            count.withLock { $0 += 1 }
+            Thread.sleep(forTimeInterval: delay)
             return try ledger.record(entry, at: now)
         }
 
@@ -188,14 +169,10 @@ struct ShowingTests {
 
     @Test("a ledger that is slow costs nothing while there is time, and the content when there is none", .blocking)
     func slowLedger() throws {
-        let fixture = try Fixture()
-        try fixture.beginLedger()
-        let configuration = fixture.configuration()
-        let opening = PushOpening(
-            configuration, keys: DeviceEnvironment.system.keyStore(configuration.keys),
-            ledger: SlowLedger(ledger: fixture.ledger), log: nil, markers: nil, now: Timestamp.now)
-        let field = try fixture.seal()
-        let late = opening.present(field: field, requestIdentifier: "one", writeTime: .milliseconds(1))
+        var opening = PushOpening(fixture.configuration(), environment: .system)
+        // Longer than the two seconds that a ledger once had.
+        opening.ledger = SlowLedger(ledger: fixture.ledger, delay: 2.2)
+        let late = opening.present(field: try fixture.seal(), requestIdentifier: "one", writeTime: .milliseconds(1))
         #expect(late.reason == .ledgerUnavailable)
         // Ten minutes in place of 22 seconds, for a machine whose disk is busy.
         let inTime = opening.present(field: try fixture.seal(), requestIdentifier: "two", writeTime: .seconds(600))
@@ -206,34 +183,18 @@ struct ShowingTests {
         #expect(LedgerLimits.writeTime == .seconds(22))
     }
 
-    /// Notes that it was asked.
-    private struct NotedLedger: ReplayLedger {
-        let ledger: FileLedger
-        let count = Locked(0)
-
-        func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
-            count.withLock { $0 += 1 }
-            return try ledger.record(entry, at: now)
-        }
-
-        func purge(at now: Timestamp) {}
-    }
-
     @Test(
         "the ledger may take what the time budget leaves, but for its last three seconds",
         arguments: [
             (Duration.seconds(-600), true), (.seconds(22), false), (.seconds(24), false), (.seconds(40), false),
         ])
     func ledgerTime(passed: Duration, isOpened: Bool) async throws {
-        let fixture = try Fixture()
-        try fixture.beginLedger()
         let configuration = fixture.configuration()
-        let ledger = NotedLedger(ledger: fixture.ledger)
-        let opening = PushOpening(
-            configuration, keys: DeviceEnvironment.system.keyStore(configuration.keys), ledger: ledger, log: nil,
-            markers: nil, now: Timestamp.now)
+        let ledger = SlowLedger(ledger: fixture.ledger)
+        var opening = PushOpening(configuration, environment: .system)
+        opening.ledger = ledger
         let request = Fixture.request(field: try fixture.seal(Content(body: "in time")))
-        let body = await withCheckedContinuation { shown in
+        let body = await withCheckedContinuation { [opening] shown in
             ServiceRun(
                 request, configuration, .system, opening, at: .now - passed,
                 handler: { shown.resume(returning: $0.body) }, onEnd: { _ in }
@@ -242,8 +203,6 @@ struct ShowingTests {
         #expect(body == (isOpened ? "in time" : "local default"))
         #expect(ledger.count.withLock { $0 } == (isOpened ? 1 : 0))
     }
-
-    private enum Base64 { static func url(_ bytes: [UInt8]) throws -> String { Base64URL.encode(bytes) } }
 }
 
 /// Nothing that the carrier wrote around the field is in what is shown.

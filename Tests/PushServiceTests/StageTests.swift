@@ -45,20 +45,8 @@ import UserNotifications
         _ stages: [any ServiceStage], body: String = "text", expiringAfter expiry: Duration? = nil
     ) async throws -> (UNNotificationContent, Fixture) {
         let fixture = try Fixture()
-        try fixture.beginLedger()
-        let service = TestedService(fixture.configuration(stages: stages))
-        service.environment = fixture.environment
-        if let expiry {
-            // As iOS does it: on another thread.
-            nonisolated(unsafe) let service = service
-            DispatchQueue(label: "expiry").asyncAfter(deadline: .now() + expiry / .seconds(1)) {
-                service.serviceExtensionTimeWillExpire()
-            }
-        }
         let field = try fixture.seal(Content(title: "Nina", body: body))
-        let shown = await receive(Fixture.request(field: field), service)
-        await service.tidied()
-        return (shown, fixture)
+        return (await fixture.show(field, stages: stages, expiringAfter: expiry), fixture)
     }
 
     @Test("first stages come before quick ones, those before slow ones, and each sees what came before it")
@@ -113,7 +101,7 @@ import UserNotifications
         ])
         #expect(shown.body == "text")
         #expect(shown.subtitle == "fine")
-        let log = ServiceLog(folder: fixture.folder.appending("SealedPush")).entries()
+        let log = fixture.log
         #expect(log.compactMap { $0.failure } == ["broken"])
         #expect(log.compactMap { $0.stage } == ["Step"])
         #expect(log.contains { $0.stage == nil && $0.reason == nil })
@@ -227,7 +215,7 @@ import UserNotifications
             try FileManager.default.setAttributes(
                 [.modificationDate: Date().addingTimeInterval(-age)], ofItemAtPath: url.path)
         }
-        ScratchFolder.sweep(folder.url)
+        ScratchFolder(in: folder.url).sweep()
         #expect(try FileManager.default.contentsOfDirectory(atPath: root.path) == ["new"])
     }
 
@@ -243,10 +231,7 @@ import UserNotifications
             }
         }
         let (_, fixture) = try await show([step])
-        let service = TestedService(fixture.configuration(stages: [step]))
-        service.environment = fixture.environment
-        _ = await receive(Fixture.request(field: "AQ"), service)
-        await service.tidied()
+        await fixture.show("AQ", stages: [step])
         #expect(results.withLock { $0 } == ["opened improved true", "malformed"])
     }
 }

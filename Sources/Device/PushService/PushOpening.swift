@@ -7,32 +7,22 @@ internal import SealedPush
 struct PushOpening: Sendable {
     private let configuration: ServiceConfiguration
     private let opener: Opener
-    private let ledger: (any ReplayLedger)?
+    /// Replaced by tests.
+    var ledger: (any ReplayLedger)?
     private let log: ServiceLog?
     private let markers: ConfirmationMarkers?
     private let now: @Sendable () -> Timestamp
 
     init(_ configuration: ServiceConfiguration, environment: DeviceEnvironment) {
-        self.init(
-            configuration, keys: environment.keyStore(configuration.keys),
-            ledger: FileLedger(container: configuration.container, environment: environment),
-            log: ServiceLog(container: configuration.container, environment: environment),
-            markers: ConfirmationMarkers(container: configuration.container, environment: environment),
-            now: environment.now)
-    }
-
-    init(
-        _ configuration: ServiceConfiguration, keys: any KeyStore, ledger: (any ReplayLedger)?, log: ServiceLog?,
-        markers: ConfirmationMarkers?, now: @escaping @Sendable () -> Timestamp
-    ) {
         self.configuration = configuration
         opener = Opener(
-            topic: configuration.topic, keys: keys, trusting: configuration.trusted,
-            allowsAnonymous: configuration.allowsAnonymous)
-        self.ledger = ledger
-        self.log = log
-        self.markers = markers
-        self.now = now
+            topic: configuration.topic, keys: DeviceKeys(configuration.keys.items(environment)),
+            trusting: configuration.trusted, allowsAnonymous: configuration.allowsAnonymous)
+        let folder = environment.folder(configuration.container)
+        ledger = folder.map { FileLedger(in: $0) }
+        log = folder.map { ServiceLog(folder: $0) }
+        markers = folder.map { ConfirmationMarkers(in: $0) }
+        now = environment.now
     }
 
     /// - Parameters:

@@ -7,34 +7,26 @@ public struct ServiceConfiguration: Sendable {
     public let topic: Topic
     /// Where the device's keys are.
     public let keys: KeySource
-    /// Who is believed, most likely first, until a sender set of one of the authorities was accepted.
+    /// The servers' public keys: who is believed, most likely first, until a sender set of one of the authorities was
+    /// accepted.
     public let senders: [SenderPublicKey]
-    /// Who signs the app's sender sets (``accept(senderSet:at:)``).
+    /// Who signs the app's sender sets (``OwnDevice/accept(senderSet:at:)``), which replace the senders without an update of the
+    /// app. Keep the secret halves on a machine without a network.
     public let authorities: [AuthorityPublicKey]
     /// What is shown whenever opening does not succeed.
     public let safeDefault: SafeDefault
-    /// Where app and extension meet.
+    /// The folder that app and extension share.
     public let container: SharedContainer
-    /// Whether sealed boxes open too, which anybody can send.
+    /// Whether sealed boxes open too: false unless anybody may send to this app.
     public let allowsAnonymous: Bool
-    /// Whether a push without the field passes unchanged, as a push of its own kind.
+    /// Whether a push without the field passes unchanged: false unless this app also gets pushes that are not sealed.
+    /// Anybody on the way can make one, so a plain push proves nothing.
     public let receivesPlainPushes: Bool
-    /// What is done with content that has opened, within the time there is.
+    /// What is done with content that has opened, within the time there is: attachments, charts, receipts, the app's own
+    /// steps. Without them its text is shown, and nothing is fetched.
     public let stages: [any ServiceStage]
 
-    /// - Parameters:
-    ///   - topic: the app's bundle ID.
-    ///   - keys: the device's keys.
-    ///   - senders: the servers' public keys.
-    ///   - authorities: the public keys, built into the app, of those who may replace the senders' without an update of the
-    ///     app. Keep the secret halves on a machine without a network.
-    ///   - safeDefault: the text for everything that does not open.
-    ///   - container: the folder that app and extension share.
-    ///   - allowsAnonymous: false unless anybody may send to this app.
-    ///   - receivesPlainPushes: false unless this app also gets pushes that are not sealed. Anybody on the way can make
-    ///     one, so a plain push proves nothing.
-    ///   - stages: what is done with content that has opened: attachments, charts, receipts, the app's own steps. Without
-    ///     them its text is shown, and nothing is fetched.
+    /// Makes a configuration; see each property for what it means.
     public init(
         topic: Topic, keys: KeySource, trusting senders: [SenderPublicKey], authorities: [AuthorityPublicKey] = [],
         safeDefault: SafeDefault, container: SharedContainer, allowsAnonymous: Bool = false,

@@ -10,7 +10,6 @@ final class ServiceRun: Sendable {
     private let opening: PushOpening
     private let stages: [any ServiceStage]
     private let scratch: ScratchFolder
-    private let scratchRoot: URL
     private let context: StageContext
     private let start: ContinuousClock.Instant
     private let field: String?
@@ -37,12 +36,10 @@ final class ServiceRun: Sendable {
         identifier = request.identifier
         delivery = Delivery(request, best: opening.presentOutOfTime(), handler: handler)
         stages = configuration.stages
-        scratchRoot = environment.scratchRoot
-        scratch = ScratchFolder(in: scratchRoot)
+        scratch = ScratchFolder(in: environment.scratchRoot)
         context = StageContext(
-            deadline: start + Self.timeBudget, container: environment.root(configuration.container),
-            ownFolder: environment.folder(configuration.container), scratch: scratch,
-            fetcher: environment.fetcher, budget: environment.budget, now: environment.now)
+            deadline: start + Self.timeBudget, container: configuration.container, environment: environment,
+            scratch: scratch)
         self.onEnd = onEnd
     }
 
@@ -54,16 +51,12 @@ final class ServiceRun: Sendable {
             finish()
             return
         }
-        ScratchFolder.sweep(scratchRoot)
+        scratch.sweep()
         let run = StageRun(
-            draft, stages: stages, context: context, keep: { [delivery] in delivery.keep(.opened($0)) },
-            fail: { [opening] in opening.logFailure(of: $0, $1) },
-            drop: { [scratch] in scratch.remove($0.attachments.map(\.file)) })
+            stages: stages, context: context, best: Locked(draft), delivery: delivery, opening: opening,
+            scratch: scratch)
         // A dispatch source may be used from any thread, and is not marked so.
-        nonisolated(unsafe) let timer = DispatchSource.makeTimerSource(queue: StageExecutor.queue())
-        timer.schedule(deadline: .now() + context.timeLeft / .seconds(1))
-        timer.setEventHandler { [self] in finish() }
-        timer.resume()
+        nonisolated(unsafe) let timer = StageExecutor.timer(after: context.timeLeft) { [self] in finish() }
         let task = StageExecutor.start { [self] in
             await run.run()
             finish()
@@ -90,11 +83,9 @@ final class ServiceRun: Sendable {
         let elapsed = ContinuousClock.now - start
         work.withLock { $0.isOver = true }
         stop()
-        if case .opened(let draft) = shown {
-            scratch.close(keeping: draft.attachments.map(\.file))
-        } else {
-            scratch.close(keeping: [])
-        }
+        var files: [URL] = []
+        if case .opened(let draft) = shown { files = draft.attachments.map(\.file) }
+        scratch.close(keeping: files)
         afterwards(shown, elapsed: elapsed)
         return shown
     }
@@ -110,17 +101,12 @@ final class ServiceRun: Sendable {
     private func afterwards(_ shown: Presentation, elapsed: Duration) {
         let result: StageResult
         switch shown {
-        case .plain:
-            onEnd(self)
-            return
+        case .plain: return onEnd(self)
         case .opened(let draft): result = .opened(draft, elapsed: elapsed)
         case .safeDefault(_, let reason, _): result = .safeDefault(reason)
         }
         opening.tidy(after: shown)
-        guard !stages.isEmpty else {
-            onEnd(self)
-            return
-        }
+        guard !stages.isEmpty else { return onEnd(self) }
         StageExecutor.start { [self] in
             await withTaskGroup(of: Void.self) { group in
                 for stage in stages { group.addTask { [context] in await stage.finished(result, in: context) } }

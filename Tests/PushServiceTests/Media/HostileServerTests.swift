@@ -32,8 +32,7 @@ import Testing
         _ = server.url("real", .serves(stored))
         let bytes = Locked<[UInt8]>([])
         let download = FileDownload(
-            file: attachment.file, rules: NetworkRules(allowsPrivateAddresses: false), fetcher: loader.fetcher,
-            deadline: .now + deadline)
+            file: attachment.file, allowsPrivateAddresses: false, fetcher: loader.fetcher, deadline: .now + deadline)
         do throws(MediaError) {
             try await download.run { (piece) throws(AttachmentError) in bytes.withLock { $0.append(contentsOf: piece) }
             }
@@ -86,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("an answer that is odd, or has no end, ends as an error: no trap, no memory", arguments: OddServer.allCases)
+    @Test("an answer that is odd, or has no end, ends as an error: no trap, no memory", arguments: OddServer.all)
     func odd(server odd: OddServer) async throws {
         for loader in Loader.allCases where loader.bears(odd) {
             let result = try await download(by: loader, isPlain: true) { _ in odd.manner }

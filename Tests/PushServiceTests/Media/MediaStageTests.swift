@@ -18,7 +18,6 @@ import UserNotifications
 
         init() throws {
             fixture = try Fixture()
-            try fixture.beginLedger()
             server = try MisbehavingServer()
         }
 
@@ -41,34 +40,27 @@ import UserNotifications
             return sealed
         }
 
-        /// - Parameters:
-        ///   - count: as many finished files must be there before time is up; nil where it never is.
-        ///   - pause: how long after that: what is there is kept a moment later.
         func show(
-            _ stages: [any ServiceStage] = [MediaStage()], expiringWhenReady count: Int? = nil,
-            after pause: Duration = .zero, expiringAfter expiry: Duration? = nil
+            _ stages: [any ServiceStage] = [MediaStage()], expiringAfter expiry: Duration? = nil
         ) async throws -> UNNotificationContent {
-            let service = TestedService(fixture.configuration(stages: stages))
-            service.environment = fixture.environment
-            if let expiry {
-                nonisolated(unsafe) let service = service
-                DispatchQueue(label: "expiry").asyncAfter(deadline: .now() + expiry / .seconds(1)) {
-                    service.serviceExtensionTimeWillExpire()
+            await fixture.show(try fixture.seal(content), stages: stages, expiringAfter: expiry)
+        }
+
+        /// The same, where time is up a moment after this many finished files are there.
+        func show(expiringWhenReady count: Int, after pause: Duration) async throws -> UNNotificationContent {
+            let service = TestedService(fixture.configuration(stages: [MediaStage()]))
+            service.environment = fixture.environment()
+            nonisolated(unsafe) let expiring = service
+            let root = fixture.scratchRoot.path
+            Thread.detachNewThread {
+                let deadline = ContinuousClock.now + .seconds(20)
+                while ContinuousClock.now < deadline {
+                    let names = (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? []
+                    if names.count(where: { $0.hasSuffix(".png") }) == count { break }
+                    usleep(5_000)
                 }
-            }
-            if let count {
-                nonisolated(unsafe) let service = service
-                let root = fixture.scratchRoot.path
-                Thread.detachNewThread {
-                    let deadline = ContinuousClock.now + .seconds(20)
-                    while ContinuousClock.now < deadline {
-                        let names = (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? []
-                        if names.count(where: { $0.hasSuffix(".png") }) == count { break }
-                        usleep(5_000)
-                    }
-                    Thread.sleep(forTimeInterval: pause / .seconds(1))
-                    service.serviceExtensionTimeWillExpire()
-                }
+                Thread.sleep(forTimeInterval: pause / .seconds(1))
+                expiring.serviceExtensionTimeWillExpire()
             }
             let shown = await receive(Fixture.request(field: try fixture.seal(content)), service)
             await service.tidied()
@@ -76,9 +68,7 @@ import UserNotifications
         }
 
         /// The codes of what the stages could not do.
-        var failures: [String] {
-            ServiceLog(folder: fixture.folder.appending("SealedPush")).entries().compactMap { $0.failure }
-        }
+        var failures: [String] { fixture.log.compactMap { $0.failure } }
 
         /// Files that stages have left.
         var leftFiles: [String] {
@@ -206,19 +196,13 @@ import UserNotifications
         let scene = try Scene()
         try scene.attach("one")
         let fixture = scene.fixture
-        let request = Fixture.request(field: try fixture.seal(scene.content))
+        let field = try fixture.seal(scene.content)
         for (seconds, count) in [(0, 1), (86_390, 2), (86_410, 2), (29 * 86_400, 2)] {
-            let (keys, container) = (fixture.keys, fixture.folder.url)
-            let service = TestedService(fixture.configuration(stages: [MediaStage()]))
-            service.environment = DeviceEnvironment(
-                keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: fixture.scratchRoot,
-                fetcher: Loader.standard.fetcher, budget: fixture.budget,
-                now: { fixture.now.advanced(bySeconds: Int64(seconds)) })
-            let shown = await receive(request, service)
+            let environment = fixture.environment(now: { fixture.now.advanced(bySeconds: Int64(seconds)) })
+            let shown = await fixture.show(field, identifier: "one", stages: [MediaStage()], environment: environment)
             #expect(shown.body == "Look!")
             #expect(shown.attachments.count == (seconds < 86_400 ? 1 : 0))
             #expect(scene.server.requests.count == count, "after \(seconds) seconds")
-            await service.tidied()
         }
     }
 
@@ -233,15 +217,13 @@ import UserNotifications
         let url = scene.server.url("overflow", .hangs)
         let moved = try #require(try scene.fixture.sealer.moveOverflow(of: content, at: url))
         #expect(moved.content.alert.body?.hasSuffix("…") == true)
-        let stages: [any ServiceStage] = [MediaStage(), OverflowStage()]
+        scene.content = moved.content
         for (manner, isWhole) in [
             (MisbehavingServer.Manner.serves(moved.file), true), (.serves(moved.file.reversed()), false),
             (.answers(status: 500), false),
         ] {
             _ = scene.server.url("overflow", manner)
-            let service = TestedService(scene.fixture.configuration(stages: stages))
-            service.environment = scene.fixture.environment
-            let shown = await receive(Fixture.request(field: try scene.fixture.seal(moved.content)), service)
+            let shown = try await scene.show([MediaStage(), OverflowStage()])
             #expect(shown.title == "Nina")
             #expect((shown.body == content.alert.body) == isWhole)
             #expect(shown.attachments.count == (isWhole ? 1 : 0))

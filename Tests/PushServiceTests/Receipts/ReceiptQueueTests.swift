@@ -25,14 +25,14 @@ import Testing
         queue = ReceiptQueue(in: folder.appending("SealedPush"))
     }
 
-    private func draft(_ message: MessageID = .random(), after seconds: Int64 = 0) -> ReceiptDraft {
-        ReceiptDraft(
-            request: Self.request, message: message, created: now.advanced(bySeconds: seconds),
+    private func receipt(_ message: MessageID = .random(), after seconds: Int64 = 0) -> ReceiptBody {
+        ReceiptBody(
+            answering: Self.request, about: message, created: now.advanced(bySeconds: seconds),
             elapsed: .milliseconds(300))
     }
 
-    private func add(_ draft: ReceiptDraft? = nil, takingFailures: Bool = true) {
-        queue.add(draft ?? self.draft(), due: now, takingFailures: takingFailures, at: now)
+    private func add(_ receipt: ReceiptBody? = nil, takingFailures: Bool = true) {
+        queue.add(receipt ?? self.receipt(), answering: Self.request, due: now, takingFailures: takingFailures)
     }
 
     /// What the receipts that wait say did not open.
@@ -59,11 +59,11 @@ import Testing
         queue.count(.expired)
         queue.count(.expired)
         queue.count(.unknownRecipient)
-        add(draft(after: 0))
-        add(draft(after: 1))
+        add(receipt(after: 0))
+        add(receipt(after: 1))
         queue.count(.locked)
-        add(draft(after: 2), takingFailures: false)
-        add(draft(after: 3))
+        add(receipt(after: 2), takingFailures: false)
+        add(receipt(after: 3))
         #expect(try counts() == [[.expired: 2, .unknownRecipient: 1], [:], [:], [.locked: 1]])
         let key = Data(Self.request.key)
         for file in try Checkout.allFiles(in: folder.url) {
@@ -76,20 +76,20 @@ import Testing
     @Test("holds one receipt a message") func once() throws {
         let message = MessageID.random()
         queue.count(.locked)
-        add(draft(message))
+        add(receipt(message))
         queue.count(.expired)
-        add(draft(message, after: 5))
+        add(receipt(message, after: 5))
         #expect(try counts() == [[.locked: 1]])
         add()
         #expect(try counts().contains([.expired: 1]))
     }
 
     @Test("holds 32, and lets the oldest go first") func bounded() throws {
-        let drafts = (0..<40).map { draft(after: Int64($0)) }
-        for draft in drafts { add(draft) }
+        let receipts = (0..<40).map { receipt(after: Int64($0)) }
+        for receipt in receipts { add(receipt) }
         #expect(queue.waiting().count == 32)
-        #expect(queue.waiting().first?.hasSuffix(Hex.encode(drafts[8].number)) == true)
-        #expect(queue.waiting().last?.hasSuffix(Hex.encode(drafts[39].number)) == true)
+        #expect(queue.waiting().first?.hasSuffix(Hex.encode(receipts[8].number)) == true)
+        #expect(queue.waiting().last?.hasSuffix(Hex.encode(receipts[39].number)) == true)
         #expect(try FileManager.default.contentsOfDirectory(atPath: queue.folder.path).count == 32)
     }
 
@@ -102,7 +102,7 @@ import Testing
         #expect(try counts() == [[.malformed: 65_535]])
         // Bytes that are no reason's are nothing.
         try Data([0, 17, 200, 255, 2]).write(to: queue.folder.appending(path: "failures"))
-        add(draft(after: 1))
+        add(receipt(after: 1))
         #expect(try counts()[1] == [.unknownRecipient: 1])
     }
 
@@ -115,17 +115,18 @@ import Testing
             // As far as it came: the folder; the counts in it; half a receipt; a whole one that is not in its place.
             mkdir(test.path("making.x"), 0o700)
             if step >= 1 { rename(test.path("failures"), test.path("making.x/failures")) }
+            var counted = test.receipt()
+            counted.counts[2] = 2
             let whole = WaitingReceipt(
-                address: Self.request.address, due: now,
-                body: test.draft().bytes(counts: [0, 0, 2] + [UInt16](repeating: 0, count: 22)))
+                address: Self.request.address, due: now, body: counted.bytes(key: Self.request.key))
             if step == 2 { try Data(whole.json.prefix(40)).write(to: URL(filePath: test.path("making.x/receipt"))) }
             if step == 3 { try Data(whole.json).write(to: URL(filePath: test.path("making.x/receipt"))) }
             queue.count(.expired)
             // Somebody may still be at it.
-            test.add(test.draft(after: 1), takingFailures: step >= 1)
+            test.add(test.receipt(after: 1), takingFailures: step >= 1)
             test.age("making.x")
-            test.add(test.draft(after: 2))
-            test.add(test.draft(after: 3))
+            test.add(test.receipt(after: 2))
+            test.add(test.receipt(after: 3))
             let total = try test.counts().reduce(into: [OpenError: Int]()) { $0.merge($1, uniquingKeysWith: +) }
             #expect(total == [.locked: 2, .expired: 1], "step \(step)")
             #expect(queue.waiting().count == (step == 3 ? 4 : 3), "step \(step)")
@@ -150,7 +151,7 @@ import Testing
             Data(), Data("{}".utf8), Data(repeating: 0x7b, count: 5_000),
             Data(#"{"url":"http://evil.example/","due":1,"body":"AA"}"#.utf8), nil,
         ].enumerated() {
-            add(draft(after: Int64(index)))
+            add(receipt(after: Int64(index)))
             let name = try #require(queue.waiting().last)
             if let bytes {
                 try bytes.write(to: URL(filePath: path("\(name)/receipt")))
@@ -172,7 +173,7 @@ import Testing
         let blocked = ReceiptQueue(in: folder.appending("file"))
         try Data("x".utf8).write(to: folder.appending("file"))
         blocked.count(.locked)
-        blocked.add(draft(), due: now, takingFailures: true, at: now)
+        blocked.add(receipt(), answering: Self.request, due: now, takingFailures: true)
         #expect(blocked.waiting().isEmpty)
         queue.count(.locked)
         let victim = folder.appending("victim")
@@ -188,17 +189,16 @@ import Testing
     }
 
     @Test("of many processes' threads at once loses no receipt and counts nothing twice") func crowd() async throws {
-        let (queue, now) = (queue, now)
-        let drafts = (0..<24).map { draft(after: Int64($0)) }
+        let receipts = (0..<24).map { receipt(after: Int64($0)) }
         await withTaskGroup(of: Void.self) { group in
-            for draft in drafts {
+            for receipt in receipts {
                 group.addTask {
                     for _ in 0..<10 { queue.count(.rejected) }
-                    queue.add(draft, due: now, takingFailures: true, at: now)
+                    add(receipt)
                 }
             }
         }
-        add(draft(after: 100))
+        add(receipt(after: 100))
         #expect(queue.waiting().count == 25)
         let total = try counts().reduce(0) { $0 + ($1[.rejected] ?? 0) }
         // A count that is written while they are taken may be lost; none is counted twice.

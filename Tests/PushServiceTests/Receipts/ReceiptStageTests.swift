@@ -11,11 +11,10 @@ import UserNotifications
 @Suite("The receipt stage") struct ReceiptStageTests {
     private let fixture: Fixture
     private let server: PostServer
-    private var queue: ReceiptQueue { ReceiptQueue(in: fixture.folder.appending("SealedPush")) }
+    private var queue: ReceiptQueue { ReceiptQueue(in: fixture.root) }
 
     init() throws {
         fixture = try Fixture()
-        try fixture.beginLedger()
         server = try PostServer()
     }
 
@@ -29,17 +28,20 @@ import UserNotifications
         try sealer(url).seal(content, toUnverified: fixture.phone.recipient).envelope.text
     }
 
-    /// One notification, from its arrival until nothing is left to do.
     @discardableResult private func show(
         _ field: String, identifier: String = UUID().uuidString, stage: ReceiptStage = ReceiptStage(hosts: []),
         environment: DeviceEnvironment? = nil
     ) async -> UNNotificationContent {
-        let service = TestedService(fixture.configuration(stages: [stage]))
-        service.environment = environment ?? fixture.environment
-        let shown = await receive(Fixture.request(field: field, identifier: identifier), service)
-        await service.tidied()
-        return shown
+        await fixture.show(field, identifier: identifier, stages: [stage], environment: environment)
     }
+
+    /// Posts what waits, as the app does.
+    private func post(_ stage: ReceiptStage, _ environment: DeviceEnvironment) async {
+        await stage.postWaiting(in: .folder(fixture.folder.url), environment: environment)
+    }
+
+    /// No simulator: loopback is a host like any other.
+    private var device: DeviceEnvironment { fixture.environment(SessionFetching()) }
 
     private func receipts() throws -> [ShownReceipt] {
         let receiver = ReceiptReceiver(keys: [ReceiptKey(of: fixture.sender)])
@@ -70,11 +72,6 @@ import UserNotifications
             await show(try field(url), stage: stage)
             #expect(queue.waiting().isEmpty, "\(url)")
         }
-        // Loopback is the simulator's.
-        let container = fixture.folder.url
-        let keys = fixture.keys
-        let device = DeviceEnvironment(
-            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: fixture.scratchRoot)
         await show(try field(), stage: ReceiptStage(hosts: ["127.0.0.1"]), environment: device)
         #expect(queue.waiting().isEmpty)
         #expect(server.heads.isEmpty)
@@ -85,11 +82,7 @@ import UserNotifications
         await show(try field())
         #expect(queue.waiting().count == 1)
         server.behave(.answers(204))
-        let (container, keys) = (fixture.folder.url, fixture.keys)
-        // No simulator: loopback is a host like any other.
-        let device = DeviceEnvironment(
-            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: fixture.scratchRoot)
-        await ReceiptStage(hosts: ["push.example.com"]).postWaiting(in: .folder(container), environment: device)
+        await post(ReceiptStage(hosts: ["push.example.com"]), device)
         #expect(queue.waiting().isEmpty)
         #expect(server.heads.count == 1)
     }
@@ -167,7 +160,7 @@ import UserNotifications
     @Test("delays nothing where the server hangs: the handler was called before") func hanging() async throws {
         server.behave(.hangs)
         let service = TestedService(fixture.configuration(stages: [ReceiptStage(hosts: [])]))
-        service.environment = fixture.environment
+        service.environment = fixture.environment()
         // Shown although the server has not answered: it never does.
         #expect(await receive(Fixture.request(field: try field()), service).body == "Hello")
         try await eventually("the server is asked") { !server.heads.isEmpty }
@@ -180,11 +173,7 @@ import UserNotifications
         await show(try field(), stage: stage)
         try #require(queue.waiting().count == 1, "a chance of 1 in 8,640")
         #expect(server.heads.isEmpty)
-        let (container, keys) = (fixture.folder.url, fixture.keys)
-        let tomorrow = DeviceEnvironment(
-            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: fixture.scratchRoot,
-            fetcher: Loader.standard.fetcher, now: { .now().advanced(bySeconds: 86_400) })
-        await stage.postWaiting(in: .folder(container), environment: tomorrow)
+        await post(stage, fixture.environment(now: { .now().advanced(bySeconds: 86_400) }))
         #expect(try receipts().count == 1)
         #expect(queue.waiting().isEmpty)
     }
@@ -193,11 +182,7 @@ import UserNotifications
         server.behave(.answers(500))
         await show(try field())
         server.behave(.answers(204))
-        let (container, keys) = (fixture.folder.url, fixture.keys)
-        let later = DeviceEnvironment(
-            keychain: { _ in keys }, appGroup: { _ in container }, scratchRoot: fixture.scratchRoot,
-            fetcher: Loader.standard.fetcher, now: { .now().advanced(bySeconds: 7 * 86_400 + 60) })
-        await ReceiptStage(hosts: []).postWaiting(in: .folder(container), environment: later)
+        await post(ReceiptStage(hosts: []), fixture.environment(now: { .now().advanced(bySeconds: 7 * 86_400 + 60) }))
         #expect(queue.waiting().isEmpty)
         #expect(server.heads.count == 1)
     }

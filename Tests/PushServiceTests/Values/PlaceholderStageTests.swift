@@ -13,19 +13,15 @@ import UserNotifications
 
     init() throws {
         fixture = try Fixture()
-        try fixture.beginLedger()
-        values = SharedValues(in: fixture.folder.appending("SealedPush"))
+        values = SharedValues(in: fixture.root)
     }
 
     private func show(
-        title: String? = nil, subtitle: String? = nil, body: String?, isTemplate: Bool = true,
-        _ stages: [any ServiceStage] = [PlaceholderStage(fallback: "Open the app.")]
+        title: String? = nil, subtitle: String? = nil, body: String?, isTemplate: Bool = true
     ) async throws -> UNNotificationContent {
         var content = Content(title: title, subtitle: subtitle, body: body)
         content.isTemplate = isTemplate
-        let service = TestedService(fixture.configuration(stages: stages))
-        service.environment = fixture.environment
-        return await receive(Fixture.request(field: try fixture.seal(content)), service)
+        return await fixture.show(try fixture.seal(content), stages: [PlaceholderStage(fallback: "Open the app.")])
     }
 
     @Test("are filled with the app's values, in title, subtitle and body") func filled() async throws {
@@ -107,7 +103,7 @@ import UserNotifications
     @Test("find the values before the first unlock, and nothing where the file is damaged, huge, a link or a pipe")
     func damagedFiles() async throws {
         try values.replaceAll(with: ["v": "value"])
-        let file = fixture.folder.appending("SealedPush").appending(path: "values/values.json")
+        let file = fixture.root.appending(path: "values/values.json")
         #expect(values.all() == ["v": "value"])
         for bytes in [
             Data(), Data("{".utf8), Data("[]".utf8), Data(#"{"v":1}"#.utf8), Data(repeating: 0x7b, count: 1 << 20),
@@ -176,12 +172,9 @@ import UserNotifications
 @Suite("A default body") struct DefaultBodyStageTests {
     @Test("is shown where the message has none that a person could see, and nowhere else") func shown() async throws {
         let fixture = try Fixture()
-        try fixture.beginLedger()
         for (body, expected) in [(nil, "Open to see."), (" \u{200b}", "Open to see."), ("Text", "Text")] {
-            let service = TestedService(fixture.configuration(stages: [DefaultBodyStage("Open to see.")]))
-            service.environment = fixture.environment
             let field = try fixture.seal(Content(title: "A picture", body: body))
-            #expect(await receive(Fixture.request(field: field), service).body == expected)
+            #expect(await fixture.show(field, stages: [DefaultBodyStage("Open to see.")]).body == expected)
         }
     }
 }

@@ -27,16 +27,6 @@ package struct DeviceEnvironment: Sendable {
         self.now = now
     }
 
-    /// Nil where the device has no keychain.
-    func items(_ source: KeySource) -> (any SecretItems)? {
-        switch source.place {
-        case .keychain(let accessGroup): keychain(accessGroup)
-        case .items(let items): items
-        }
-    }
-
-    func keyStore(_ source: KeySource) -> any KeyStore { items(source).map { DeviceKeys($0) } ?? NoKeychain() }
-
     /// Nil where the system knows no such app group.
     func root(_ container: SharedContainer) -> URL? {
         switch container {
@@ -59,11 +49,4 @@ package struct DeviceEnvironment: Sendable {
         /// Without Apple's system there is neither keychain nor app group: the simulator brings both.
         static let system = DeviceEnvironment(keychain: { _ in nil }, appGroup: { _ in nil })
     #endif
-}
-
-/// Only outside Apple's systems.
-private struct NoKeychain: KeyStore {
-    func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] {
-        throw .unavailable("there is no keychain outside Apple's systems: run the extension in device-simulator")
-    }
 }

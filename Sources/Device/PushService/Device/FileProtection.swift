@@ -94,11 +94,6 @@ package struct ConfirmationMarkers: Sendable {
     /// - Parameter root: the folder `SealedPush` of the shared container.
     package init(in root: URL) { self.root = root }
 
-    init?(container: SharedContainer, environment: DeviceEnvironment) {
-        guard let root = environment.folder(container) else { return nil }
-        self.init(in: root)
-    }
-
     /// Leaves the marker of a key, if there is none. One that can't be written costs nothing: the next message tries again.
     package func mark(_ recipient: DevicePublicKey, at now: Timestamp) {
         let file = file(recipient)

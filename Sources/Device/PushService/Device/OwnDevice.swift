@@ -72,34 +72,36 @@ public struct OwnDevice: Sendable {
     /// - Throws: as ``Challenge/answer(_:enrollment:topic:keys:trusting:)``; `unknownRecipient` too where the device was
     ///   never enrolled.
     public func answer(challenge text: String, at now: Timestamp = .now()) throws(ChallengeError) -> String {
+        let keys = DeviceKeys(configuration.keys.items(environment))
         let topic = configuration.topic
-        let enrollment: EnrollmentPublicKey
-        let senders: [SenderPublicKey]
-        let keys: DeviceKeys
+        let enrollment: EnrollmentPublicKey?
+        let set: SenderSet?
         do {
-            keys = DeviceKeys(try items())
-            let key = try change(at: now) { (change) throws(KeyChangeError) in try change.enrollmentKey() }
-            guard let key else { throw ChallengeError.unknownRecipient }
-            enrollment = key.enrollment
-            senders = configuration.trusted.senders(following: try keys.senderSet(for: topic), topic: topic, at: now)
-        } catch let error as ChallengeError {
-            throw error
+            enrollment = try self.enrollment(at: now)
+            set = try keys.senderSet(for: topic)
         } catch {
             let isLocked = error as? DeviceError == .locked || error as? KeyStoreError == .locked
             throw isLocked ? .locked : .keysUnavailable
         }
+        guard let enrollment else { throw .unknownRecipient }
+        let senders = configuration.trusted.senders(following: set, topic: topic, at: now)
         return try Challenge.answer(text, enrollment: enrollment, topic: topic, keys: keys, trusting: senders)
     }
 }
 
 extension OwnDevice {
+    /// Nil where the device was never enrolled, or the key is damaged.
+    func enrollment(at now: Timestamp) throws(DeviceError) -> EnrollmentPublicKey? {
+        try change(at: now) { (change) throws(KeyChangeError) in try change.enrollmentKey()?.enrollment }
+    }
+
     /// Makes a key where none is active.
     func ensureKey(_ change: inout KeyChange) throws(KeyChangeError) {
         guard change.rotation.active.isEmpty else { return }
         if change.rotation.members.isEmpty {
-            do throws(FileLedgerError) {
+            do throws(DeviceError) {
                 try FileLedger.begin(in: configuration.container, environment: environment, at: change.now)
-            } catch { throw .failed(.ledger(error)) }
+            } catch { throw .failed(error) }
         }
         _ = try change.addKey()
     }
@@ -124,7 +126,7 @@ extension OwnDevice {
     }
 
     private func items() throws(DeviceError) -> any SecretItems {
-        guard let items = environment.items(configuration.keys) else {
+        guard let items = configuration.keys.items(environment) else {
             throw .unavailable("there is no keychain outside Apple's systems")
         }
         return items
@@ -142,21 +144,15 @@ extension ServiceConfiguration {
 ///
 /// There is one place for them, since what reads keys must be what changes them: Docs/Decisions/0034-keys-in-the-keychain.md.
 public struct KeySource: Sendable {
-    let place: Place
-
-    enum Place: Sendable {
-        case keychain(accessGroup: String)
-        case items(any SecretItems)
-    }
+    /// Nil where the device has no keychain.
+    let items: @Sendable (DeviceEnvironment) -> (any SecretItems)?
 
     /// Apple's keychain, in the access group that app and extension share, with the team's prefix
     /// (`ABCDE12345.com.example.shared`). In the simulator: the simulated phone's.
-    public static func keychain(accessGroup: String) -> KeySource {
-        KeySource(place: .keychain(accessGroup: accessGroup))
-    }
+    public static func keychain(accessGroup: String) -> KeySource { KeySource { $0.keychain(accessGroup) } }
 
     /// These, on whatever device. For tests.
-    package static func items(_ items: any SecretItems) -> KeySource { KeySource(place: .items(items)) }
+    package static func items(_ items: any SecretItems) -> KeySource { KeySource { _ in items } }
 }
 
 /// Why an app could not do something with its device's keys. Never holds a secret.
@@ -165,8 +161,10 @@ public enum DeviceError: Error, Equatable, Sendable {
     case locked
     /// The keychain failed in another way, or there is none. The text says what.
     case unavailable(String)
-    /// The ledger could not be begun, and without it no first key is made.
-    case ledger(FileLedgerError)
+    /// The system knows no such app group: check both targets' entitlements.
+    case noContainer
+    /// The ledger can't be written, and without it no first key is made.
+    case noLedger
     /// A new key waits for its first message; until then there is no further one.
     case unconfirmed
     /// A sender set was refused, or a record could not be signed.
@@ -179,33 +177,26 @@ extension DeviceError: CustomStringConvertible {
         switch self {
         case .locked: "the keys can't be read until the device has been unlocked once"
         case .unavailable(let text): text
-        case .ledger(.noContainer): "the system knows no such app group: check both targets' entitlements"
-        case .ledger(.notWritable): "the ledger can't be written"
+        case .noContainer: "the system knows no such app group: check both targets' entitlements"
+        case .noLedger: "the ledger can't be written"
         case .unconfirmed: "a new key waits for its first message; until then there is no further one"
         case .record(let error): error.description
         }
     }
 }
 
-extension ServiceConfiguration {
-    /// Takes a sender set that the server has handed over: from here on its senders are believed and no others. For the app.
+extension OwnDevice {
+    /// Takes a sender set that the server has handed over: from here on its senders are believed and no others.
     ///
-    /// Nothing is believed because the server says so: the set must be signed by one of ``authorities``, for this app, and
-    /// not be older than the one that the device has accepted. Kept beside the keys, so that an older one can't come back
-    /// without them. A few milliseconds.
+    /// Nothing is believed because the server says so: the set must be signed by one of
+    /// ``ServiceConfiguration/authorities``, for this app, and not be older than the one that the device has accepted. Kept
+    /// beside the keys, so that an older one can't come back without them.
     ///
     /// - Parameter text: `pushrecord.…`; at most 1,071 characters.
     /// - Returns: the set, whose number (``SenderSet/counter``) the app may report; also where the device has it already.
     /// - Throws: `record` where it is refused; nothing has changed then.
     @discardableResult
     public func accept(senderSet text: String, at now: Timestamp = .now()) throws(DeviceError) -> SenderSet {
-        try device.accept(senderSet: text, at: now)
-    }
-}
-
-extension OwnDevice {
-    /// See ``ServiceConfiguration/accept(senderSet:at:)``.
-    @discardableResult package func accept(senderSet text: String, at now: Timestamp) throws(DeviceError) -> SenderSet {
         let set: SenderSet
         do { set = try SenderSet(parsing: text) } catch { throw .record(error) }
         let trusted = configuration.trusted
@@ -223,7 +214,7 @@ extension OwnDevice {
             // First those of authorities that the app pins no more, as their counters must not stand in the way: a set of
             // theirs counts as none, so that takes nothing away.
             for old in stored where !trusted.authorities.contains(old.authority) { try change.remove(old.item) }
-            if knownSet != set { try change.add(StoredSenderSet.item(set, accepted: now)) }
+            if knownSet != set { try change.add(StoredSenderSet.item(set)) }
             // The one before stays until the next: an extension that lists the items just now may miss the new one, and without
             // any set it would believe the senders that are built in.
             for old in pinned where old.counter < min(known?.counter ?? 0, set.counter) { try change.remove(old.item) }
@@ -253,7 +244,7 @@ extension OwnDevice {
     ) throws(DeviceError) -> DeviceMaintenance {
         // Kept across attempts: what was done before another process got in between is done.
         var done = DeviceMaintenance.Steps()
-        let ledger = FileLedger(container: configuration.container, environment: environment)
+        let ledger = environment.folder(configuration.container).map(FileLedger.init(in:))
         let lostLedger = try noticesLostLedger(ledger, at: now)
         let (record, rotation) = try change(at: now) { (change) throws(KeyChangeError) in
             try ensureKey(&change)
@@ -266,7 +257,9 @@ extension OwnDevice {
         }
         // Last, so that a process that is killed before makes one key too many rather than none.
         if lostLedger, done.rotated != nil { ledger?.newKeyWasMade() }
-        return DeviceMaintenance(steps: done, record: record, rotation, at: now)
+        return DeviceMaintenance(
+            steps: done, record: record, waitingSince: rotation.unconfirmed?.life.created,
+            isOverdue: rotation.isOverdue(at: now))
     }
 
     /// Whether the ledger was found missing, by the extension or now. Of the two the app may run first.
@@ -301,20 +294,21 @@ extension OwnDevice {
     }
 
     private var markers: ConfirmationMarkers? {
-        ConfirmationMarkers(container: configuration.container, environment: environment)
+        environment.folder(configuration.container).map(ConfirmationMarkers.init(in:))
     }
 }
 
 /// What ``OwnDevice/maintain(rotatingOlderThan:serverKnows:at:)`` has done, and what there is to do for the app.
 public struct DeviceMaintenance: Hashable, Sendable {
+    let steps: Steps
     /// New keys under which a message has opened: they are in use now.
-    public let confirmed: [DevicePublicKey]
+    public var confirmed: [DevicePublicKey] { steps.confirmed }
     /// Keys that open only what was sent until two hours after they retired.
-    public let retired: [DevicePublicKey]
+    public var retired: [DevicePublicKey] { steps.retired }
     /// Keys that are gone.
-    public let erased: [DevicePublicKey]
+    public var erased: [DevicePublicKey] { steps.erased }
     /// A new key that was made.
-    public let rotated: DevicePublicKey?
+    public var rotated: DevicePublicKey? { steps.rotated }
     /// The newest record. Send it to the server unless that has this one: compare ``DeviceRecord/counter``.
     public let record: DeviceRecord
     /// Since when a new key has been waiting for its first message; nil where none does.
@@ -322,20 +316,10 @@ public struct DeviceMaintenance: Hashable, Sendable {
     /// Whether it has waited for more than 45 days: then the server probably never got the record.
     public let isOverdue: Bool
 
-    struct Steps {
+    struct Steps: Hashable {
         var confirmed: [DevicePublicKey] = []
         var retired: [DevicePublicKey] = []
         var erased: [DevicePublicKey] = []
         var rotated: DevicePublicKey?
-    }
-
-    init(steps: Steps, record: DeviceRecord, _ rotation: KeyRotation<DevicePublicKey>, at now: Timestamp) {
-        confirmed = steps.confirmed
-        retired = steps.retired
-        erased = steps.erased
-        rotated = steps.rotated
-        self.record = record
-        waitingSince = rotation.unconfirmed?.life.created
-        isOverdue = rotation.isOverdue(at: now)
     }
 }

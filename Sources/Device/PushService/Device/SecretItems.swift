@@ -59,15 +59,13 @@ extension SecretItems {
                 guard error == .notFound else { throw error }
             }
         }
-        let name = ProbeName.new()
+        // There for a moment only; one that a killed process has left opens nothing.
+        let name = "probe " + Hex.encode(SecureRandom.bytes(count: 16))
         let secret = [0 as UInt8].withUnsafeBytes { ItemSecret(copying: $0) }
         try add(SecretItem(account: name, attributes: Array("{}".utf8), secret: secret))
         try remove(account: name)
     }
 }
-
-/// What an item is called that is there for a moment only. One that a killed process has left opens nothing.
-private enum ProbeName { static func new() -> String { "probe " + Hex.encode(SecureRandom.bytes(count: 16)) } }
 
 /// What may be known about an item without its secret.
 package struct ListedItem: Equatable, Sendable {

@@ -90,23 +90,15 @@ extension KeyLife {
         guard let members = JSONReader.object(attributes, maximumByteCount: 1_024) else { return nil }
         var moments: [String: Timestamp] = [:]
         for (name, value) in members {
-            guard ["created", "confirmed", "retired", "revoked"].contains(name), let moment = value.moment else {
-                return nil
-            }
+            guard ["created", "confirmed", "retired", "revoked"].contains(name),
+                let moment = value.integer.flatMap(Timestamp.init(secondsSince1970:))
+            else { return nil }
             moments[name] = moment
         }
         guard let created = moments["created"] else { return nil }
         self.init(
             created: created, confirmed: moments["confirmed"], retired: moments["retired"],
             revoked: moments["revoked"], erased: nil)
-    }
-}
-
-extension JSONValue {
-    /// Whole seconds since 1970.
-    var moment: Timestamp? {
-        guard case .integer(let seconds) = self else { return nil }
-        return Timestamp(secondsSince1970: seconds)
     }
 }
 
@@ -131,13 +123,11 @@ struct StoredSenderSet {
         self.item = item
     }
 
-    /// The item for a set that was accepted; when, is for people who look into the keychain.
-    static func item(_ set: SenderSet, accepted: Timestamp) -> SecretItem {
-        var writer = JSONWriter()
-        writer.object { $0.integer("accepted", accepted.secondsSince1970) }
+    /// The item for a set that was accepted.
+    static func item(_ set: SenderSet) -> SecretItem {
         let text = Array(set.description.utf8)
         return SecretItem(
-            account: "\(kind) \(set.topic) \(set.authority) \(set.counter)", attributes: writer.bytes,
+            account: "\(kind) \(set.topic) \(set.authority) \(set.counter)", attributes: [],
             secret: text.withUnsafeBytes { ItemSecret(copying: $0) })
     }
 
@@ -212,19 +202,22 @@ package struct StoredEnrollment {
 /// change finds a state between two calls; each of those opens what should open. That something is not there is said only
 /// when nothing can be hidden: before the first unlock the answer is `locked`. Safe from several threads and processes.
 package struct DeviceKeys: KeyStore {
-    let items: any SecretItems
+    private let items: (any SecretItems)?
 
-    package init(_ items: any SecretItems) { self.items = items }
+    /// - Parameter items: nil where the device has no keychain.
+    package init(_ items: (any SecretItems)?) { self.items = items }
 
     package func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] {
-        try read { () throws(SecretItemError) in
+        try read { (items) throws(SecretItemError) in
             // One whose secret could be read is there, whatever else is hidden.
-            let found = try keys(for: id, among: items.list())
-            return try found.isEmpty ? keys(for: id, among: items.all()) : found
+            let found = try Self.keys(for: id, among: items.list(), in: items)
+            return try found.isEmpty ? Self.keys(for: id, among: items.all(), in: items) : found
         }
     }
 
-    private func keys(for id: KeyID, among listed: [ListedItem]) throws(SecretItemError) -> [DeviceKey] {
+    private static func keys(
+        for id: KeyID, among listed: [ListedItem], in items: any SecretItems
+    ) throws(SecretItemError) -> [DeviceKey] {
         var found: [DeviceKey] = []
         for key in StoredItems(listed).keys where key.recipient.keyID == id && key.life.opens {
             if let key = try key.deviceKey(in: items) { found.append(key) }
@@ -234,12 +227,12 @@ package struct DeviceKeys: KeyStore {
 
     package func senderSet(for topic: Topic) throws(KeyStoreError) -> SenderSet? {
         for _ in 1...Self.attemptCount {
-            let listed = try read { () throws(SecretItemError) in try items.all() }
+            let listed = try read { (items) throws(SecretItemError) in try items.all() }
             guard let newest = StoredSenderSet.newest(of: StoredItems(listed).senderSets(for: topic)) else {
                 return nil
             }
             // One that is gone has made room for a newer one.
-            guard let secret = try read({ () throws(SecretItemError) in try items.secret(of: newest.item) }) else {
+            guard let secret = try read({ (items) throws(SecretItemError) in try items.secret(of: newest.item) }) else {
                 continue
             }
             // Without it the senders that are built into the app would be believed again.
@@ -249,9 +242,14 @@ package struct DeviceKeys: KeyStore {
         throw .unavailable("another process keeps changing the sender set")
     }
 
-    private func read<Answer>(_ body: () throws(SecretItemError) -> Answer) throws(KeyStoreError) -> Answer {
+    private func read<Answer>(
+        _ body: (any SecretItems) throws(SecretItemError) -> Answer
+    ) throws(KeyStoreError) -> Answer {
+        guard let items else {
+            throw .unavailable("there is no keychain outside Apple's systems: run the extension in device-simulator")
+        }
         do {
-            return try body()
+            return try body(items)
         } catch {
             switch error {
             case .locked: throw .locked

@@ -21,7 +21,7 @@ package protocol Fetching: Sendable {
 
 /// What is to be fetched, and under which rules.
 package struct FetchRequest: Sendable {
-    /// One that has passed ``Fetching/check(_:by:)``.
+    /// One that has passed ``Fetching/check(_:allowingPrivate:)``.
     package let url: URL
     /// What is posted; nil for GET.
     package var body: [UInt8]?
@@ -72,18 +72,6 @@ package struct FetchAnswer: Sendable {
 
 extension Fetching {
     package func exempts(_ host: NetworkHost) -> Bool { false }
-
-    /// Scheme and host, by their looks alone.
-    func check(_ url: URL, by rules: NetworkRules) throws(MediaError) {
-        if let host = NetworkHost(url), exempts(host) { return }
-        try rules.check(url)
-    }
-
-    /// An address that there is to be a connection to.
-    func check(_ address: IPAddress, by rules: NetworkRules) throws(MediaError) {
-        if exempts(.address(address)) { return }
-        try rules.check(.address(address))
-    }
 
     /// The answer to a request; `network` where it has none at its deadline.
     func answer(to request: FetchRequest) async throws(MediaError) -> FetchAnswer {

@@ -5,21 +5,19 @@ internal import PushCore
 ///
 /// An address that a message names must not make a phone talk to the router, printer or server of the network that it is
 /// in. So its looks are checked, the addresses its name stands for, and the connection's own where the platform tells it.
-package struct NetworkRules: Sendable {
-    /// Whether private and local addresses are reached too: the app's choice.
-    let allowsPrivateAddresses: Bool
-
-    package init(allowsPrivateAddresses: Bool) { self.allowsPrivateAddresses = allowsPrivateAddresses }
-
-    /// Scheme and host, by their looks alone.
-    package func check(_ url: URL) throws(MediaError) {
+extension Fetching {
+    /// Checks scheme and host, by their looks alone.
+    ///
+    /// - Parameter isPrivateAllowed: whether private and local addresses are reached too: the app's choice.
+    package func check(_ url: URL, allowingPrivate isPrivateAllowed: Bool) throws(MediaError) {
         guard let host = NetworkHost(url) else { throw .addressRefused }
-        guard url.scheme?.lowercased() == "https" else { throw .notSecure }
-        try check(host)
+        guard url.scheme?.lowercased() == "https" || exempts(host) else { throw .notSecure }
+        try check(host, allowingPrivate: isPrivateAllowed)
     }
 
-    package func check(_ host: NetworkHost) throws(MediaError) {
-        guard allowsPrivateAddresses || host.isPublic else { throw .addressRefused }
+    /// Checks a host, or an address that there is to be a connection to.
+    func check(_ host: NetworkHost, allowingPrivate isPrivateAllowed: Bool) throws(MediaError) {
+        guard isPrivateAllowed || host.isPublic || exempts(host) else { throw .addressRefused }
     }
 }
 
@@ -197,22 +195,12 @@ final class LookUps: Sendable {
     /// The same for anything that blocks.
     func run(_ body: @escaping @Sendable () throws(MediaError) -> Void) async throws(MediaError) {
         guard begin() else { throw .network }
-        let answer = Answer()
-        let failure = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                answer.wait(continuation)
-                StageExecutor.queue().async { [count] in
-                    do throws(MediaError) {
-                        try body()
-                        answer.settle(nil)
-                    } catch { answer.settle(error) }
-                    count.withLock { $0 -= 1 }
-                }
-            }
-        } onCancel: {
-            answer.settle(.network)
+        let first = FirstResult<Void, MediaError>()
+        StageExecutor.queue().async { [count] in
+            first.settle(Result { () throws(MediaError) in try body() })
+            count.withLock { $0 -= 1 }
         }
-        if let failure { throw failure }
+        try await first.value(orCancelled: .network)
     }
 
     private func begin() -> Bool {
@@ -220,34 +208,6 @@ final class LookUps: Sendable {
             guard count < Self.maximumCount else { return false }
             count += 1
             return true
-        }
-    }
-
-    /// The first of two: the resolver's, or the cancellation.
-    private final class Answer: Sendable {
-        private let state = Locked(State())
-
-        private struct State {
-            var continuation: CheckedContinuation<MediaError?, Never>?
-            var isSettled = false
-        }
-
-        func wait(_ continuation: CheckedContinuation<MediaError?, Never>) {
-            let isSettled = state.withLock { state in
-                if !state.isSettled { state.continuation = continuation }
-                return state.isSettled
-            }
-            // Cancelled before it began.
-            if isSettled { continuation.resume(returning: .network) }
-        }
-
-        func settle(_ failure: MediaError?) {
-            let continuation = state.withLock { state in
-                state.isSettled = true
-                defer { state.continuation = nil }
-                return state.continuation
-            }
-            continuation?.resume(returning: failure)
         }
     }
 }

@@ -22,36 +22,23 @@ package struct SessionFetching: Fetching {
 
 private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable {
     private let request: FetchRequest
-    private let cancelling = TaskCancelling()
-    private let state = Locked(State())
-
-    private struct State {
-        var continuation: CheckedContinuation<Result<FetchAnswer, MediaError>, Never>?
-        var isOver = false
-        /// One whose body is wanted.
-        var answer: FetchAnswer?
-    }
+    /// What the loader brings after the first result is dropped; it has been told to stop by then, or is.
+    private let first = FirstResult<FetchAnswer, MediaError>()
+    /// An answer whose body is wanted.
+    private let answer = Locked<FetchAnswer?>(nil)
+    private let dialog = LoaderDialog()
 
     init(_ request: FetchRequest) { self.request = request }
 
     func run() async throws(MediaError) -> FetchAnswer {
         let session = URLSession(configuration: configuration, delegate: self, delegateQueue: DelegateQueue())
-        defer { session.finishTasksAndInvalidate() }
         let task = session.dataTask(with: urlRequest)
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if !state.isOver { state.continuation = continuation }
-                    return state.isOver
-                }
-                if isOver { return continuation.resume(returning: .failure(.network)) }
-                task.resume()
-            }
-        } onCancel: {
-            settle(.failure(.network))
-            cancelling.cancel(task)
+        task.resume()
+        defer {
+            dialog.cancel(task)
+            session.finishTasksAndInvalidate()
         }
-        return try result.get()
+        return try await first.value(orCancelled: .network)
     }
 
     private var urlRequest: URLRequest {
@@ -76,64 +63,45 @@ private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable 
         return configuration
     }
 
-    /// The first result counts. What the loader brings after that is dropped; it has been told to stop by then, or is.
-    private func settle(_ result: Result<FetchAnswer, MediaError>) {
-        let continuation = state.withLock { state in
-            state.isOver = true
-            defer { state.continuation = nil }
-            return state.continuation
-        }
-        continuation?.resume(returning: result)
-    }
-
-    private var isOver: Bool { state.withLock { $0.isOver } }
-
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
     ) {
         // Without a new request, the redirect itself is the answer.
-        cancelling.answer(completionHandler, refusal: nil) {
+        dialog.answer {
             _ = wantsBody(of: response)
-            return nil
+            completionHandler(nil)
         }
-        cancelling.cancel(task)
+        dialog.cancel(task)
     }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        cancelling.answer(completionHandler, refusal: .cancel) { wantsBody(of: response) ? .allow : .cancel }
-        // Linux's loader would go on reading.
-        if isOver { cancelling.cancel(dataTask) }
+        dialog.answer { completionHandler(wantsBody(of: response) ? .allow : .cancel) }
     }
 
     private func wantsBody(of response: URLResponse) -> Bool {
-        guard !isOver else { return false }
+        guard !first.isSettled else { return false }
         do throws(MediaError) {
             guard let http = response as? HTTPURLResponse else { throw .network }
-            let answer = FetchAnswer(status: http.statusCode) { http.value(forHTTPHeaderField: $0) }
-            guard try request.wantsBody(answer) else {
-                settle(.success(answer))
+            let head = FetchAnswer(status: http.statusCode) { http.value(forHTTPHeaderField: $0) }
+            guard try request.wantsBody(head) else {
+                first.settle(.success(head))
                 return false
             }
-            state.withLock { $0.answer = answer }
+            answer.withLock { $0 = head }
             return true
         } catch {
-            settle(.failure(error))
+            first.settle(.failure(error))
             return false
         }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard !isOver else { return }
-        do throws(MediaError) {
-            try data.lend(request.take)
-        } catch {
-            settle(.failure(error))
-            cancelling.cancel(dataTask)
-        }
+        guard !first.isSettled else { return }
+        do throws(MediaError) { try data.lend(request.take) } catch { first.settle(.failure(error)) }
     }
 
     #if !canImport(FoundationNetworking)
@@ -143,14 +111,14 @@ private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable 
         ) {
             for transaction in metrics.transactionMetrics where !transaction.isProxyConnection {
                 guard let address = transaction.remoteAddress.flatMap(IPAddress.init(text:)) else { continue }
-                do throws(MediaError) { try request.mayConnect?(address) } catch { settle(.failure(error)) }
+                do throws(MediaError) { try request.mayConnect?(address) } catch { first.settle(.failure(error)) }
             }
         }
     #endif
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let answer = error == nil ? state.withLock { $0.answer } : nil
-        settle(answer.map(Result.success) ?? .failure(.network))
+        let head = error == nil ? answer.withLock { $0 } : nil
+        first.settle(head.map(Result.success) ?? .failure(.network))
     }
 }
 
@@ -186,69 +154,51 @@ private final class DelegateQueue: OperationQueue, @unchecked Sendable {
     #endif
 }
 
-/// Cancels a session's task, from any thread.
+/// Answers the loader's questions and cancels its task, from any thread.
 ///
 /// Linux's loader stops the whole process when a delegate's answer, to a redirect or a response, meets a task that was
 /// cancelled before it came in. So there a cancel waits until an answer has been taken in, and after one there are no more
 /// answers.
-private final class TaskCancelling: Sendable {
-    private let state = Locked(State.quiet)
+private final class LoaderDialog: Sendable {
+    #if canImport(FoundationNetworking)
+        private let state = Locked(State())
 
-    private enum State {
-        case quiet
-        /// A cancel may have to wait for it.
-        case answering(isCancelled: Bool)
-        case answered(ContinuousClock.Instant)
-        case cancelled
-    }
-
-    /// On a thread of its own: the loader may be waiting for the very delegate that cancels.
-    func cancel(_ task: URLSessionTask) {
-        StageExecutor.queue().async { [self] in
-            while !mayCancel() { Thread.sleep(forTimeInterval: 0.01) }
-            task.cancel()
+        private struct State {
+            var isAnswering = false
+            var isCancelled = false
+            /// When the last answer has been taken in.
+            var quiet = ContinuousClock.now
         }
-    }
 
-    /// Asks `body` for an answer and returns it with `answer`; `refusal` where the task is to be cancelled meanwhile.
-    func answer<Answer>(_ answer: (Answer) -> Void, refusal: Answer, _ body: () -> Answer) {
-        let isTooLate = state.withLock { state in
-            if case .cancelled = state { return true }
-            state = .answering(isCancelled: false)
-            return false
-        }
-        #if canImport(FoundationNetworking)
-            if isTooLate { return }
-        #endif
-        let wanted = isTooLate ? refusal : body()
-        let isCancelled = state.withLock { state in
-            if case .answering(isCancelled: true) = state { return true }
-            return isTooLate
-        }
-        answer(isCancelled ? refusal : wanted)
-        state.withLock { state in if case .answering = state { state = .answered(.now) } }
-    }
-
-    private func mayCancel() -> Bool {
-        state.withLock { state in
-            switch state {
-            case .answering:
-                state = .answering(isCancelled: true)
-                return false
-            case .answered(let moment) where ContinuousClock.now - moment < Self.takingIn: return false
-            case .quiet, .answered, .cancelled:
-                state = .cancelled
-                return true
+        func cancel(_ task: URLSessionTask) {
+            // On a thread of its own: the loader may be waiting for the very delegate that cancels.
+            StageExecutor.queue().async { [self] in
+                while !mayCancel() { Thread.sleep(forTimeInterval: 0.01) }
+                task.cancel()
             }
         }
-    }
 
-    /// How long an answer is on its way into the loader.
-    private static let takingIn: Duration = {
-        #if canImport(FoundationNetworking)
-            .milliseconds(250)
-        #else
-            .zero
-        #endif
-    }()
+        func answer(_ answer: () -> Void) {
+            let mayAnswer = state.withLock { state in
+                state.isAnswering = !state.isCancelled
+                return state.isAnswering
+            }
+            guard mayAnswer else { return }
+            answer()
+            state.withLock { state in
+                state.isAnswering = false
+                state.quiet = .now + .milliseconds(250)
+            }
+        }
+
+        private func mayCancel() -> Bool {
+            state.withLock { state in
+                state.isCancelled = !state.isAnswering && .now >= state.quiet
+                return state.isCancelled
+            }
+        }
+    #else
+        func cancel(_ task: URLSessionTask) { task.cancel() }
+        func answer(_ answer: () -> Void) { answer() }
+    #endif
 }

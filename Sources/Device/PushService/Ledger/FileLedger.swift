@@ -6,7 +6,7 @@ package import SealedPush
 ///
 /// App and extension may use one folder at once, in any number of processes, and each may be killed at any moment.
 /// Recording costs two syncs, a few milliseconds on a phone. Source: Specification 7.
-public struct FileLedger: Sendable {
+package struct FileLedger: Sendable {
     let folder: URL
 
     /// - Parameter folder: the ledger's own; it need not exist yet.
@@ -157,7 +157,7 @@ public struct FileLedger: Sendable {
 
 extension FileLedger: ReplayLedger {
     /// Specification 7.4: the floor, the entry, the floor again.
-    package func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
+    func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
         try record(entry, at: now) {}
     }
 
@@ -243,7 +243,7 @@ extension FileLedger {
     ///
     /// Goes day by day, the oldest first, so that it makes progress however often it is cut off; what is then left over
     /// lies at or below the floor, and goes next time. Source: Specification 7.8.
-    package func purge(at now: Timestamp) {
+    func purge(at now: Timestamp) {
         // The floor that is there must outlast the power before what lies below it goes.
         guard let names = try? names(), var floor = try? floor(), (try? DurableFiles.sync(folder: folder)) != nil
         else { return }
@@ -289,26 +289,20 @@ extension FileLedger {
 }
 
 extension FileLedger {
-    /// Begins the ledger of a new installation. For the app, before it makes the device's first key: a ledger that is
-    /// found missing later counts as lost (Specification 7.9 and 7.11).
-    ///
-    /// - Throws: ``FileLedgerError``. Does nothing to a ledger that is there.
-    public static func begin(in container: SharedContainer) throws(FileLedgerError) {
-        try begin(in: container, environment: .system, at: DeviceEnvironment.system.now())
-    }
-
+    /// Begins the ledger of a new installation, before the device's first key is made: a ledger that is found missing
+    /// later counts as lost (Specification 7.9 and 7.11). Does nothing to a ledger that is there.
     static func begin(
         in container: SharedContainer, environment: DeviceEnvironment, at now: Timestamp
-    ) throws(FileLedgerError) {
-        guard let ledger = FileLedger(container: container, environment: environment) else { throw .noContainer }
+    ) throws(DeviceError) {
+        guard let ledger = environment.folder(container).map(FileLedger.init(in:)) else { throw .noContainer }
         do {
             guard try ledger.floor() == nil else { return }
             try ledger.begin(floor: now.advanced(bySeconds: -1), asksForNewKey: false)
-        } catch { throw .notWritable }
+        } catch { throw .noLedger }
     }
 
-    init?(container: SharedContainer, environment: DeviceEnvironment) {
-        guard let root = environment.folder(container) else { return nil }
+    /// - Parameter root: the folder `SealedPush` of the shared container.
+    package init(in root: URL) {
         self.init(folder: root.appending(path: Self.folderName, directoryHint: .isDirectory))
     }
 
@@ -317,21 +311,13 @@ extension FileLedger {
         do throws(LedgerError) { return try floor() == nil } catch { return false }
     }
 
+    package static let folderName = "ledger"
+
     /// Takes back the request for a new key, durably.
     func newKeyWasMade() {
         unlink(path(Self.rotationMarker))
         try? DurableFiles.sync(folder: folder)
     }
-
-    package static let folderName = "ledger"
-}
-
-/// Why a ledger could not be begun.
-public enum FileLedgerError: Error, Equatable, Sendable {
-    /// The system knows no such app group: check both targets' entitlements.
-    case noContainer
-    /// The folder can't be written.
-    case notWritable
 }
 
 /// What a file has and a copy of it has not: its inode, and the time at which it was made.
@@ -356,7 +342,7 @@ enum FileOrigin {
 }
 
 /// Remembers what has been opened, so that nothing opens twice. Source: Specification 7.
-package protocol ReplayLedger: Sendable {
+protocol ReplayLedger: Sendable {
     /// Records a message before it is shown; durable when it returns.
     func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer
     /// Forgets what the time rules refuse anyway; may take long, and may be cut off at any moment.
@@ -364,21 +350,15 @@ package protocol ReplayLedger: Sendable {
 }
 
 /// One message as the ledger knows it.
-package struct LedgerEntry: Sendable {
+struct LedgerEntry: Sendable {
     /// 32 bytes.
     let key: [UInt8]
     let sent: Timestamp
     /// Under what the system delivers it.
     let requestIdentifier: String
-
-    package init(key: [UInt8], sent: Timestamp, requestIdentifier: String) {
-        self.key = key
-        self.sent = sent
-        self.requestIdentifier = requestIdentifier
-    }
 }
 
-package enum LedgerAnswer: Sendable {
+enum LedgerAnswer: Sendable {
     case first
     /// Seen before under the same request identifier: it replaces itself on the screen, silently.
     case repeated
@@ -390,10 +370,10 @@ package enum LedgerError: Error, Equatable, Sendable {
     case unavailable
 }
 
-package enum LedgerLimits {
-    package static let maximumEntryCount = 20_000
+enum LedgerLimits {
+    static let maximumEntryCount = 20_000
     /// What the time budget of a push leaves for writing when nothing else has taken any.
-    package static let writeTime = ServiceRun.timeBudget - timeAfterwards
+    static let writeTime = ServiceRun.timeBudget - timeAfterwards
     /// What a slow ledger leaves for the rest: while the content lies opened in memory, a write is worth waiting for.
     static let timeAfterwards = Duration.seconds(3)
 }

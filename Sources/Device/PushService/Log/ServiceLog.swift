@@ -14,34 +14,27 @@ public struct ServiceLog: Sendable {
     public struct Entry: Hashable, Sendable {
         public let time: Timestamp
         /// Nil where it opened.
-        public let reason: OpenError?
+        public internal(set) var reason: OpenError?
         /// The device's key, as eight hexadecimal digits, once one was found.
-        public let recipientKeyID: String?
+        public internal(set) var recipientKeyID: String?
         /// The trusted sender's key, likewise.
-        public let senderKeyID: String?
+        public internal(set) var senderKeyID: String?
         /// Where the line is about a stage that has failed: which.
-        public let stage: String?
+        public internal(set) var stage: String?
         /// And its code.
-        public let failure: String?
+        public internal(set) var failure: String?
     }
 
     /// The log of this app; nil where the system knows no such app group.
-    public init?(container: SharedContainer) { self.init(container: container, environment: .system) }
-
-    init?(container: SharedContainer, environment: DeviceEnvironment) {
-        guard let folder = environment.folder(container) else { return nil }
+    public init?(container: SharedContainer) {
+        guard let folder = DeviceEnvironment.system.folder(container) else { return nil }
         self.init(folder: folder)
     }
 
     package init(folder: URL) { self.folder = folder }
 
     /// Every line that is still there, oldest first. Lines that can't be read are left out.
-    public func entries() -> [Entry] {
-        [Self.olderName, Self.name].flatMap { name in
-            let bytes = (try? DurableFiles.read(folder.appending(path: name), limit: 2 * Self.maximumByteCount)) ?? []
-            return bytes.split(separator: UInt8(ascii: "\n")).compactMap { Entry(line: Array($0)) }
-        }
-    }
+    public func entries() -> [Entry] { entries(in: Self.olderName) + entries(in: Self.name) }
 
     /// How long the newer file is.
     package var byteCount: Int {
@@ -50,8 +43,10 @@ public struct ServiceLog: Sendable {
     }
 
     /// The lines of the newer file from this byte on; all of it where that is a new one since.
-    package func entries(from offset: Int) -> [Entry] {
-        let bytes = (try? DurableFiles.read(folder.appending(path: Self.name), limit: 2 * Self.maximumByteCount)) ?? []
+    package func entries(from offset: Int) -> [Entry] { entries(in: Self.name, from: offset) }
+
+    private func entries(in name: String, from offset: Int = 0) -> [Entry] {
+        let bytes = (try? DurableFiles.read(folder.appending(path: name), limit: 2 * Self.maximumByteCount)) ?? []
         let new = bytes.count >= offset ? bytes.dropFirst(offset) : bytes[...]
         return new.split(separator: UInt8(ascii: "\n")).compactMap { Entry(line: Array($0)) }
     }
@@ -80,19 +75,10 @@ public struct ServiceLog: Sendable {
 }
 
 extension ServiceLog.Entry {
-    /// What became of a push.
-    init(time: Timestamp, reason: OpenError?, recipientKeyID: String?, senderKeyID: String?) {
-        self.init(
-            time: time, reason: reason, recipientKeyID: recipientKeyID, senderKeyID: senderKeyID, stage: nil,
-            failure: nil)
-    }
-
     /// A stage's part that is missing from what is shown: the error's code, or `failed`, and nothing else of it.
     init(time: Timestamp, stage: String, failure: any Error) {
         let code = (failure as? any StageError)?.code ?? (failure is CancellationError ? "cancelled" : "failed")
-        self.init(
-            time: time, reason: nil, recipientKeyID: nil, senderKeyID: nil, stage: Self.word(stage),
-            failure: Self.word(code))
+        self.init(time: time, stage: Self.word(stage), failure: Self.word(code))
     }
 
     /// At most 32 letters, digits and hyphens; anything else is dropped.
@@ -125,7 +111,7 @@ extension ServiceLog.Entry {
         else { return nil }
         let code = members["reason"]?.string
         if let stage = members["stage"]?.string {
-            self.init(time: time, reason: nil, recipientKeyID: nil, senderKeyID: nil, stage: stage, failure: code)
+            self.init(time: time, stage: stage, failure: code)
             return
         }
         let reason = code.flatMap(OpenError.init(rawValue:))

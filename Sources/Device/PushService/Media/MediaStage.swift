@@ -19,16 +19,12 @@ public struct MediaStage: ServiceStage {
             MediaPart(attachment: attachment, position: index, allowsPrivateAddresses: allowsPrivateAddresses)
         }
     }
-
-    public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
-        draft
-    }
 }
 
-private struct MediaPart: QueuedStage {
+/// Fetches one file, and is begun when it has a turn: lower positions first, those of all notifications together.
+struct MediaPart: ServiceStage {
     let attachment: Content.Attachment
     let position: Int
-    var place: Int { position }
     let allowsPrivateAddresses: Bool
 
     func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
@@ -92,7 +88,7 @@ public struct OverflowStage: ServiceStage {
 /// depend on its length. Source: Specification 14.3.
 struct FileDownload: Sendable {
     let file: RemoteFile
-    let rules: NetworkRules
+    let allowsPrivateAddresses: Bool
     let fetcher: any Fetching
     let deadline: ContinuousClock.Instant
 
@@ -113,11 +109,13 @@ struct FileDownload: Sendable {
     }
 
     private func fetch(_ url: URL, _ opening: Opening) async throws(MediaError) -> FetchAnswer {
-        try fetcher.check(url, by: rules)
+        try fetcher.check(url, allowingPrivate: allowsPrivateAddresses)
         return try await fetcher.answer(
             to: FetchRequest(
                 url: url, deadline: deadline,
-                mayConnect: { [fetcher, rules] (address) throws(MediaError) in try fetcher.check(address, by: rules) },
+                mayConnect: { [fetcher, allowsPrivateAddresses] (address) throws(MediaError) in
+                    try fetcher.check(.address(address), allowingPrivate: allowsPrivateAddresses)
+                },
                 wantsBody: { [file] (answer) throws(MediaError) in
                     guard answer.redirect == nil else { return false }
                     try Self.check(answer, of: file)
@@ -162,8 +160,9 @@ extension StageContext {
         _ file: RemoteFile, allowsPrivateAddresses: Bool,
         _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws(AttachmentError) -> Void
     ) async throws(MediaError) {
-        let rules = NetworkRules(allowsPrivateAddresses: allowsPrivateAddresses)
-        try await FileDownload(file: file, rules: rules, fetcher: fetcher, deadline: deadline).run(take)
+        let download = FileDownload(
+            file: file, allowsPrivateAddresses: allowsPrivateAddresses, fetcher: fetcher, deadline: deadline)
+        try await download.run(take)
     }
 }
 

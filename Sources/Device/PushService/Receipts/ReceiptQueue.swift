@@ -33,7 +33,7 @@ package struct ReceiptQueue: Sendable {
     }
 
     /// Makes room, and puts a receipt in, unless there is one about the same message.
-    func add(_ receipt: ReceiptDraft, due: Timestamp, takingFailures: Bool, at now: Timestamp) {
+    func add(_ receipt: ReceiptBody, answering request: ReceiptRequest, due: Timestamp, takingFailures: Bool) {
         guard ensureFolder() else { return }
         tidy()
         let waiting = waiting()
@@ -42,7 +42,7 @@ package struct ReceiptQueue: Sendable {
         for name in waiting.dropLast(Self.maximumCount - 1) { remove(name) }
         for takesFailures in takingFailures ? [true, false] : [false] {
             // The second time without counts: somebody took them over while this process was suspended.
-            if make(receipt, due: due, takingFailures: takesFailures) { return }
+            if make(receipt, request, due: due, takingFailures: takesFailures) { return }
         }
     }
 
@@ -80,11 +80,14 @@ package struct ReceiptQueue: Sendable {
     }
 
     /// False where another process has taken over what this one made.
-    private func make(_ receipt: ReceiptDraft, due: Timestamp, takingFailures: Bool) -> Bool {
+    private func make(
+        _ receipt: ReceiptBody, _ request: ReceiptRequest, due: Timestamp, takingFailures: Bool
+    ) -> Bool {
         let making = "making.\(UUID().uuidString)"
         guard begin(making, takingFailures: takingFailures) else { return true }
-        let body = receipt.bytes(counts: counts(in: making))
-        let waiting = WaitingReceipt(address: receipt.request.address, due: due, body: body)
+        var receipt = receipt
+        receipt.counts = counts(in: making)
+        let waiting = WaitingReceipt(address: request.address, due: due, body: receipt.bytes(key: request.key))
         do throws(DurableFiles.Failure) {
             try DurableFiles.write(waiting.json, to: folder.appending(path: "\(making)/receipt"), mode: 0o600)
         } catch {
@@ -167,20 +170,15 @@ struct WaitingReceipt: Hashable, Sendable {
     let due: Timestamp
     /// 128 bytes.
     let body: [UInt8]
+}
 
-    init(address: ReceiptAddress, due: Timestamp, body: [UInt8]) {
-        self.address = address
-        self.due = due
-        self.body = body
-    }
-
+extension WaitingReceipt {
     /// Nil unless it is as ``json`` makes it.
     init?(parsing bytes: [UInt8]) {
         guard let members = JSONReader.object(bytes, maximumByteCount: Self.maximumByteCount),
             let address = members["url"]?.string.flatMap(ReceiptAddress.init(parsing:)),
             let due = members["due"]?.integer.flatMap(Timestamp.init(secondsSince1970:)),
-            let body = members["body"]?.string.flatMap({ Base64URL.decode($0.utf8) }),
-            body.count == ReceiptBody.byteCount
+            let body = members["body"]?.bytes(count: ReceiptBody.byteCount)
         else { return nil }
         self.init(address: address, due: due, body: body)
         guard Self.isName(name) else { return nil }

@@ -25,14 +25,8 @@ public struct ReceiptStage: ServiceStage {
         self.maximumDelay = maximumDelay
     }
 
-    public var pace: StagePace { .quick }
-
     /// None: what is shown stays as it is.
     public func parts(of draft: NotificationDraft) -> [any ServiceStage] { [] }
-
-    public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
-        draft
-    }
 
     public func finished(_ result: StageResult, in context: StageContext) async {
         guard let queue = context.ownFolder.map(ReceiptQueue.init(in:)) else { return }
@@ -40,16 +34,16 @@ public struct ReceiptStage: ServiceStage {
         case .safeDefault(let reason): queue.count(reason)
         case .opened(let draft, let elapsed):
             let now = context.now()
-            let delay = Duration.seconds(Int64.random(in: 0...maximumDelay.components.seconds))
-            if let receipt = receipt(of: draft, elapsed: elapsed, at: now, by: context.fetcher) {
+            let delay = Int64.random(in: 0...maximumDelay.components.seconds)
+            if let request = request(of: draft, at: now, by: context.fetcher) {
+                let receipt = ReceiptBody(
+                    answering: request, about: draft.opened.id, created: now, elapsed: elapsed)
                 queue.add(
-                    receipt, due: now.advanced(bySeconds: delay.components.seconds), takingFailures: !draft.isRepeat,
-                    at: now)
-                if delay <= Self.longestWait { try? await Task.sleep(for: delay) }
+                    receipt, answering: request, due: now.advanced(bySeconds: delay), takingFailures: !draft.isRepeat)
+                // Longer than this, the system would have suspended the process.
+                if delay <= 10 { try? await Task.sleep(for: .seconds(delay)) }
             }
-            let posting = ReceiptPosting(queue: queue, hosts: hosts, fetcher: context.fetcher)
-            // What is not posted now is, with the next one.
-            try? await context.budget.receipts.take { await posting.run(at: context.now()) }
+            await postWaiting(in: queue, environment: context.environment)
         }
     }
 
@@ -60,24 +54,17 @@ public struct ReceiptStage: ServiceStage {
 
     package func postWaiting(in container: SharedContainer, environment: DeviceEnvironment) async {
         guard let folder = environment.folder(container) else { return }
-        let posting = ReceiptPosting(queue: ReceiptQueue(in: folder), hosts: hosts, fetcher: environment.fetcher)
-        try? await environment.budget.receipts.take { await posting.run(at: environment.now()) }
+        await postWaiting(in: ReceiptQueue(in: folder), environment: environment)
     }
 
-    /// Nil where the message asks for none, or for one that this app does not send.
-    private func receipt(
-        of draft: NotificationDraft, elapsed: Duration, at now: Timestamp, by fetcher: any Fetching
-    ) -> ReceiptDraft? {
+    /// Nil where the message asks for no receipt, or for one that this app does not send.
+    private func request(of draft: NotificationDraft, at now: Timestamp, by fetcher: any Fetching) -> ReceiptRequest? {
+        // The server has forgotten a late repeat's number.
         guard draft.opened.sender != nil, let request = draft.opened.content.receipt,
-            request.address.isAllowed(hosts, by: fetcher)
+            request.address.isAllowed(hosts, by: fetcher), !draft.isLateRepeat(at: now)
         else { return nil }
-        // The server has forgotten the first one's number by then.
-        guard !draft.isLateRepeat(at: now) else { return nil }
-        return ReceiptDraft(request: request, message: draft.opened.id, created: now, elapsed: elapsed)
+        return request
     }
-
-    /// Longer than this, the system would have suspended the process.
-    private static let longestWait = Duration.seconds(10)
 }
 
 extension ReceiptAddress {
@@ -90,31 +77,16 @@ extension ReceiptAddress {
     var url: URL? { URL(string: description) }
 }
 
-/// A receipt before its counts are known.
-struct ReceiptDraft: Sendable {
-    let request: ReceiptRequest
-    let message: MessageID
-    let created: Timestamp
-    let elapsed: Duration
-
-    var number: [UInt8] { ReceiptBody.number(of: message, key: request.key) }
-
-    func bytes(counts: [UInt16]) -> [UInt8] {
-        let milliseconds = max(.zero, elapsed) / .milliseconds(1)
-        return ReceiptBody(
-            id: request.id, number: number, created: created,
-            elapsedMilliseconds: UInt32(min(milliseconds, Double(UInt32.max))), counts: counts
-        ).bytes(key: request.key)
+extension ReceiptStage {
+    /// Posts what waits, when it is its turn; what is not posted now is, with the next one.
+    private func postWaiting(in queue: ReceiptQueue, environment: DeviceEnvironment) async {
+        try? await environment.budget.receipts.take {
+            await post(from: queue, by: environment.fetcher, at: environment.now())
+        }
     }
-}
 
-/// Posts what waits: least recently tried first, and no further to an address that does not answer.
-struct ReceiptPosting: Sendable {
-    let queue: ReceiptQueue
-    let hosts: Set<String>
-    let fetcher: any Fetching
-
-    func run(at now: Timestamp) async {
+    /// Least recently tried first, and no further to an address that does not answer.
+    private func post(from queue: ReceiptQueue, by fetcher: any Fetching, at now: Timestamp) async {
         var silent: Set<ReceiptAddress> = []
         var count = 0
         for name in queue.waitingByTrial() {
@@ -134,12 +106,12 @@ struct ReceiptPosting: Sendable {
             guard count < Self.maximumCount, !Task.isCancelled else { return }
             count += 1
             queue.markTried(name)
-            if await isSettled(receipt) { queue.remove(name) } else { silent.insert(receipt.address) }
+            if await isSettled(receipt, by: fetcher) { queue.remove(name) } else { silent.insert(receipt.address) }
         }
     }
 
     /// Posts one: whether it was taken, or refused for good. What may go better another time is kept.
-    private func isSettled(_ receipt: WaitingReceipt) async -> Bool {
+    private func isSettled(_ receipt: WaitingReceipt, by fetcher: any Fetching) async -> Bool {
         guard let url = receipt.address.url else { return true }
         // Of the answer, the status alone is read.
         let request = FetchRequest(url: url, body: receipt.body, deadline: .now + Self.longestWait)

@@ -44,11 +44,7 @@ public struct SealedNotification: Hashable, Sendable {
     static let key = "sealed-push"
 
     /// JSON as text: user info takes property lists only, and those have no null.
-    static func text(_ value: JSONValue) -> String {
-        var writer = JSONWriter()
-        writer.value(value)
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
+    static func text(_ value: JSONValue) -> String { String(decoding: value.bytes, as: UTF8.self) }
 
     private static func value(_ text: String) -> JSONValue? {
         // The reader takes objects only; data may be any value.

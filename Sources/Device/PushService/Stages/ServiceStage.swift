@@ -17,7 +17,7 @@ public protocol ServiceStage: Sendable {
     /// Independent pieces of the work, each of which runs, fails and is late for itself.
     func parts(of draft: NotificationDraft) -> [any ServiceStage]
 
-    /// Better content.
+    /// Better content. A stage without this changes nothing.
     ///
     /// What was changed is merged into the best so far, field by field, so that stages that run at once do not undo one
     /// another. The task is cancelled when time is up; what comes later is dropped.
@@ -32,6 +32,9 @@ public protocol ServiceStage: Sendable {
 extension ServiceStage {
     public var pace: StagePace { .slow }
     public func parts(of draft: NotificationDraft) -> [any ServiceStage] { [self] }
+    public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
+        draft
+    }
     public func finished(_ result: StageResult, in context: StageContext) async {}
 }
 
@@ -67,30 +70,28 @@ public struct StageContext: Sendable {
     /// the stage's ``StagePace`` sets.
     public private(set) var deadline: ContinuousClock.Instant
     /// The folder that app and extension share; nil where the system knows no such app group.
-    public let container: URL?
+    public var container: URL? { environment.root(sharedContainer) }
     /// The service module's own folder in it. It may not exist yet.
-    public let ownFolder: URL?
+    public var ownFolder: URL? { environment.folder(sharedContainer) }
     /// The device's clock.
-    public let now: @Sendable () -> Timestamp
+    public var now: @Sendable () -> Timestamp { environment.now }
     /// What brings files, and posts receipts.
-    package let fetcher: any Fetching
+    package var fetcher: any Fetching { environment.fetcher }
     /// What it shares with the process's other notifications.
-    package let budget: WorkBudget
+    package var budget: WorkBudget { environment.budget }
 
+    private let sharedContainer: SharedContainer
+    let environment: DeviceEnvironment
     private let scratchFolder: ScratchFolder
 
     package init(
-        deadline: ContinuousClock.Instant, container: URL?, ownFolder: URL?, scratch: ScratchFolder,
-        fetcher: any Fetching = SessionFetching(), budget: WorkBudget = .shared,
-        now: @escaping @Sendable () -> Timestamp
+        deadline: ContinuousClock.Instant, container: SharedContainer, environment: DeviceEnvironment,
+        scratch: ScratchFolder
     ) {
         self.deadline = deadline
-        self.container = container
-        self.ownFolder = ownFolder
+        sharedContainer = container
+        self.environment = environment
         scratchFolder = scratch
-        self.fetcher = fetcher
-        self.budget = budget
-        self.now = now
     }
 
     /// The same for a part that has less time.
@@ -118,13 +119,12 @@ public struct StageContext: Sendable {
 package final class ScratchFolder: Sendable {
     private let root: URL
     private let folder: URL
-    private let state = Locked(State.unused)
-    private let counter = Locked(0)
+    private let state = Locked(State())
 
-    private enum State {
-        case unused
-        case made
-        case closed(kept: Set<String>)
+    private struct State {
+        var fileCount = 0
+        /// The names of what was handed over; nil before that.
+        var kept: Set<String>?
     }
 
     /// - Parameter root: the folder for all of them; the system's folder for temporary files in an extension.
@@ -135,22 +135,17 @@ package final class ScratchFolder: Sendable {
 
     /// A path in the folder that no other call returns.
     package func file(named name: String) throws -> URL {
-        try state.withLock { state in
-            switch state {
-            case .closed: throw CancellationError()
-            case .made: return
-            case .unused:
+        let number = try state.withLock { state in
+            guard state.kept == nil else { throw CancellationError() }
+            if state.fileCount == 0 {
                 // The folder for all of them is made to last, and has the class; what is made in it has it too, and need
                 // not last: no wait for the drive.
                 try FileProtection.fromFirstUnlock.ensureFolder(root)
                 try FileManager.default.createDirectory(
                     at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-                state = .made
             }
-        }
-        let number = counter.withLock { number in
-            number += 1
-            return number
+            state.fileCount += 1
+            return state.fileCount
         }
         return folder.appending(path: "\(number)-\(Self.safe(name))")
     }
@@ -158,12 +153,11 @@ package final class ScratchFolder: Sendable {
     /// Removes everything but these files, and the folder once it is empty.
     package func close(keeping files: [URL]) {
         let kept = Set(files.map(\.lastPathComponent))
-        let wasMade = state.withLock { state in
-            defer { state = .closed(kept: kept) }
-            if case .made = state { return true }
-            return false
+        let fileCount = state.withLock { state in
+            state.kept = kept
+            return state.fileCount
         }
-        guard wasMade else { return }
+        guard fileCount > 0 else { return }
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
         where !kept.contains(name) { try? FileManager.default.removeItem(at: folder.appending(path: name)) }
         removeIfEmpty()
@@ -171,10 +165,7 @@ package final class ScratchFolder: Sendable {
 
     /// Removes files that came too late to be handed over.
     package func remove(_ files: [URL]) {
-        let kept = state.withLock { state in
-            if case .closed(let kept) = state { return kept }
-            return []
-        }
+        let kept = state.withLock { $0.kept ?? [] }
         let path = folder.path(percentEncoded: false)
         for file in files
         where !kept.contains(file.lastPathComponent) && file.path(percentEncoded: false).hasPrefix(path) {
@@ -187,19 +178,15 @@ package final class ScratchFolder: Sendable {
 
     /// Removes what was left by processes that were killed, and folders whose files were moved away; not what may still be
     /// in use.
-    package static func sweep(_ root: URL) {
-        let root = root.appending(path: name, directoryHint: .isDirectory)
+    func sweep() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: root.path(percentEncoded: false))) ?? []
         for name in names {
             let folder = root.appending(path: name)
-            let path = folder.path(percentEncoded: false)
-            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-            guard let changed = attributes?[.modificationDate] as? Date else { continue }
-            let age = Duration.seconds(Date().timeIntervalSince(changed))
-            if age > .seconds(600) {
+            guard let age = DurableFiles.secondsUntouched(folder) else { continue }
+            if age > 600 {
                 try? FileManager.default.removeItem(at: folder)
-            } else if age > .seconds(60) {
-                rmdir(path)
+            } else if age > 60 {
+                rmdir(folder.path(percentEncoded: false))
             }
         }
     }

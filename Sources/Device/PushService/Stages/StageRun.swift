@@ -2,38 +2,14 @@ import Dispatch
 internal import PushCore
 import SealedPush
 
-/// A part that fetches a file, and is begun when it has a turn.
-protocol QueuedStage: ServiceStage {
-    /// Lower ones have their turns first, those of all notifications together.
-    var place: Int { get }
-}
-
 /// All stages' work on one notification: first, quick, then all slow ones at once.
 struct StageRun: Sendable {
-    private let stages: [any ServiceStage]
-    private let context: StageContext
-    private let best: Locked<NotificationDraft>
-    private let keep: @Sendable (NotificationDraft) -> Bool
-    private let fail: @Sendable (any ServiceStage, any Error) -> Void
-    private let drop: @Sendable (NotificationDraft) -> Void
-
-    /// - Parameters:
-    ///   - keep: is called with the best so far after each part; false where it came too late.
-    ///   - fail: is called for each part that failed or was late.
-    ///   - drop: is called with what came too late to be shown.
-    init(
-        _ draft: NotificationDraft, stages: [any ServiceStage], context: StageContext,
-        keep: @escaping @Sendable (NotificationDraft) -> Bool,
-        fail: @escaping @Sendable (any ServiceStage, any Error) -> Void,
-        drop: @escaping @Sendable (NotificationDraft) -> Void
-    ) {
-        self.stages = stages
-        self.context = context
-        best = Locked(draft)
-        self.keep = keep
-        self.fail = fail
-        self.drop = drop
-    }
+    let stages: [any ServiceStage]
+    let context: StageContext
+    let best: Locked<NotificationDraft>
+    let delivery: Delivery
+    let opening: PushOpening
+    let scratch: ScratchFolder
 
     /// Returns when every part is done or late; soon after a cancellation.
     func run() async {
@@ -46,13 +22,13 @@ struct StageRun: Sendable {
         let draft = best.withLock { $0 }
         await withTaskGroup(of: Void.self) { group in
             let parts = stages(.slow).flatMap { $0.parts(of: draft) }
-            for part in parts where !(part is any QueuedStage) {
+            for part in parts where !(part is MediaPart) {
                 group.addTask { await attempt(part, within: context.timeLeft) }
             }
-            for case let part as any QueuedStage in parts {
+            for case let part as MediaPart in parts {
                 // Before anything of it is begun: what waits costs no more than one waiting task a notification.
-                do { try await context.budget.files.begin(at: part.place) } catch {
-                    fail(part, StageLateness())
+                do { try await context.budget.files.begin(at: part.position) } catch {
+                    opening.logFailure(of: part, StageLateness())
                     continue
                 }
                 group.addTask {
@@ -68,82 +44,82 @@ struct StageRun: Sendable {
     private func attempt(_ part: any ServiceStage, within time: Duration) async {
         guard !Task.isCancelled else { return }
         let given = best.withLock { $0 }
-        let context = context.limited(to: .now + time)
-        let result = await StageAttempt.run(part, on: given, in: context, late: drop)
-        switch result {
-        case .success(let returned):
+        do {
+            let returned = try await improve(given, by: part, in: context.limited(to: .now + time))
             // Under the lock, so that no two parts' drafts are kept in the wrong order.
             let isKept = best.withLock { best in
                 best.merge(returned, givenTo: given)
-                return keep(best)
+                return delivery.keep(.opened(best))
             }
             if !isKept { drop(returned) }
-        case .failure(let error): fail(part, error)
-        }
+        } catch { opening.logFailure(of: part, error) }
     }
+
+    /// One part's work, given up when its time is over, whether or not it heeds its cancellation.
+    private func improve(
+        _ draft: NotificationDraft, by part: any ServiceStage, in context: StageContext
+    ) async throws -> NotificationDraft {
+        let first = FirstResult<NotificationDraft, any Error>()
+        let work = StageExecutor.start {
+            do {
+                let improved = try await part.improve(draft, in: context)
+                if !first.settle(.success(improved)) { drop(improved) }
+            } catch { first.settle(.failure(error)) }
+        }
+        let timer = StageExecutor.timer(after: context.timeLeft) { first.settle(.failure(StageLateness())) }
+        defer {
+            timer.cancel()
+            work.cancel()
+        }
+        return try await first.value(orCancelled: CancellationError())
+    }
+
+    /// Removes the files of what came too late to be shown.
+    private func drop(_ draft: NotificationDraft) { scratch.remove(draft.attachments.map(\.file)) }
 
     static let quickTime = Duration.seconds(2)
 }
 
-/// One stage's work, given up when its time is over, whether or not it heeds its cancellation.
-final class StageAttempt: Sendable {
+struct StageLateness: StageError { let code = "late" }
+
+/// The first of several results that race: of the work itself, its deadline and its task's cancellation.
+///
+/// Safe from several threads; one task waits.
+final class FirstResult<Success: Sendable, Failure: Error>: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        var continuation: CheckedContinuation<Result<NotificationDraft, any Error>, Never>?
-        var early: Result<NotificationDraft, any Error>?
-        var isDone = false
+        var result: Result<Success, Failure>?
+        var waiting: CheckedContinuation<Result<Success, Failure>, Never>?
     }
 
-    /// Runs `stage` until its context's deadline, at the latest; an error where it fails, or is late.
-    ///
-    /// - Parameter late: is given what comes after all.
-    static func run(
-        _ stage: any ServiceStage, on draft: NotificationDraft, in context: StageContext,
-        late: @escaping @Sendable (NotificationDraft) -> Void
-    ) async -> Result<NotificationDraft, any Error> {
-        let attempt = StageAttempt()
-        let work = StageExecutor.start {
-            let result: Result<NotificationDraft, any Error>
-            do { result = .success(try await stage.improve(draft, in: context)) } catch { result = .failure(error) }
-            if !attempt.settle(result), case .success(let draft) = result { late(draft) }
-        }
-        let timer = DispatchSource.makeTimerSource(queue: StageExecutor.queue())
-        timer.schedule(deadline: .now() + context.timeLeft / .seconds(1))
-        timer.setEventHandler { attempt.settle(.failure(StageLateness())) }
-        timer.resume()
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { attempt.wait($0) }
-        } onCancel: {
-            attempt.settle(.failure(CancellationError()))
-        }
-        timer.cancel()
-        work.cancel()
-        return result
-    }
+    var isSettled: Bool { state.withLock { $0.result != nil } }
 
-    private func wait(_ continuation: CheckedContinuation<Result<NotificationDraft, any Error>, Never>) {
-        let early = state.withLock { state in
-            if state.early == nil { state.continuation = continuation }
-            return state.early
+    /// Gives a result; false where there was one before.
+    @discardableResult func settle(_ result: Result<Success, Failure>) -> Bool {
+        let (isFirst, waiting) = state.withLock { state in
+            let isFirst = state.result == nil
+            if isFirst { state.result = result }
+            defer { state.waiting = nil }
+            return (isFirst, state.waiting)
         }
-        if let early { continuation.resume(returning: early) }
-    }
-
-    /// False where it was settled before.
-    @discardableResult private func settle(_ result: Result<NotificationDraft, any Error>) -> Bool {
-        let (isFirst, continuation) = state.withLock { state in
-            guard !state.isDone else {
-                return (false, nil as CheckedContinuation<Result<NotificationDraft, any Error>, Never>?)
-            }
-            state.isDone = true
-            if state.continuation == nil { state.early = result }
-            defer { state.continuation = nil }
-            return (true, state.continuation)
-        }
-        continuation?.resume(returning: result)
+        waiting?.resume(returning: result)
         return isFirst
     }
-}
 
-struct StageLateness: StageError { let code = "late" }
+    /// Waits for the first result, which is `failure` once the task is cancelled.
+    func value(orCancelled failure: Failure) async throws(Failure) -> Success {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let result = state.withLock { state in
+                    if state.result == nil { state.waiting = continuation }
+                    return state.result
+                }
+                if let result { continuation.resume(returning: result) }
+            }
+        } onCancel: {
+            settle(.failure(failure))
+        }
+        return try result.get()
+    }
+}

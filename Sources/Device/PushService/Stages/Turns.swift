@@ -185,6 +185,15 @@ enum StageExecutor {
         }
     }
 
+    /// Runs `work` once the time is over, unless it is cancelled before.
+    static func timer(after time: Duration, _ work: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(queue: queue())
+        timer.schedule(deadline: .now() + time / .seconds(1))
+        timer.setEventHandler(handler: work)
+        timer.resume()
+        return timer
+    }
+
     /// A queue for one piece of work. A serial queue gets a thread whatever the others do; a concurrent one, and the global
     /// ones, wait for a free one.
     static func queue() -> DispatchQueue { DispatchQueue(label: "sealed-push", qos: .userInitiated) }

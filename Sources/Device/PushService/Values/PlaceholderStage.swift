@@ -160,10 +160,8 @@ public struct SharedValues: Sendable {
     private let root: URL
 
     /// Nil where the system knows no such app group.
-    public init?(container: SharedContainer) { self.init(container: container, environment: .system) }
-
-    package init?(container: SharedContainer, environment: DeviceEnvironment) {
-        guard let root = environment.folder(container) else { return nil }
+    public init?(container: SharedContainer) {
+        guard let root = DeviceEnvironment.system.folder(container) else { return nil }
         self.init(in: root)
     }
 
@@ -177,14 +175,13 @@ public struct SharedValues: Sendable {
             guard ValueName.isAllowed(name) else { throw .badName }
             guard value.utf8.count <= Self.maximumValueByteCount else { throw .tooLong(name: name) }
         }
-        var writer = JSONWriter()
-        writer.value(.object(values.mapValues(JSONValue.string)))
-        guard writer.bytes.count <= Self.maximumFileByteCount else { throw .tooMuch }
+        let bytes = JSONValue.object(values.mapValues(JSONValue.string)).bytes
+        guard bytes.count <= Self.maximumFileByteCount else { throw .tooMuch }
         let temporary = folder.appending(path: "tmp.\(UUID().uuidString)")
         do {
             try FileProtection.fromFirstUnlock.ensureFolder(Self.folderName, in: root)
             DurableFiles.removeUnfinished(in: folder, untouchedFor: 60)
-            try DurableFiles.write(writer.bytes, to: temporary, mode: 0o600)
+            try DurableFiles.write(bytes, to: temporary, mode: 0o600)
             try DurableFiles.rename(temporary, to: file)
             try DurableFiles.sync(folder: folder)
         } catch { throw .notWritten }

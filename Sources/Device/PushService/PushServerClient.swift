@@ -144,7 +144,7 @@ extension PushServerClient {
             // Whatever went wrong, the record and the newest token are worth handing over.
             let kept = update.maintenance?.record
             let record = if let kept { kept } else { try Self.record(of: device, at: now) }
-            let registration = PushServerRegistration(
+            let registration = Registration(
                 device: device, exchange: exchange, token: Hex.encode(token), environment: environment, now: now)
             try await registration.run(record, &update)
         } catch { update.note(.registration, error) }
@@ -153,11 +153,7 @@ extension PushServerClient {
 
     package func unregister(_ device: OwnDevice) async throws(PushServerError) {
         let enrollment: EnrollmentPublicKey?
-        do throws(DeviceError) {
-            enrollment = try device.change(at: .now()) { (change) throws(KeyChangeError) in
-                try change.enrollmentKey()?.enrollment
-            }
-        } catch { throw .device(error) }
+        do throws(DeviceError) { enrollment = try device.enrollment(at: .now()) } catch { throw .device(error) }
         guard let enrollment else { return }
         let answer = try await begin(device).send("DELETE", "v1/phones/\(enrollment)")
         guard answer.status != 404 else { return }
@@ -166,9 +162,7 @@ extension PushServerClient {
 
     private func begin(_ device: OwnDevice) async throws(PushServerError) -> PushServerExchange {
         let fetcher = device.environment.fetcher
-        guard let host = NetworkHost(url), url.scheme?.lowercased() == "https" || fetcher.exempts(host) else {
-            throw .notSecure
-        }
+        do throws(MediaError) { try fetcher.check(url, allowingPrivate: true) } catch { throw .notSecure }
         guard let authorization = try? await authorization(), Self.isHeaderValue(authorization) else {
             throw .noAuthorization
         }
@@ -194,4 +188,128 @@ extension PushServerClient {
     private static func isHeaderValue(_ text: String) -> Bool {
         (1...8_192).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
     }
+}
+
+/// The registration of one device: its record and token handed over, and its keys proven.
+private struct Registration {
+    let device: OwnDevice
+    let exchange: PushServerExchange
+    let token: String
+    let environment: PushEnvironment
+    let now: Timestamp
+
+    func run(_ record: DeviceRecord, _ update: inout PushServerUpdate) async throws(PushServerError) {
+        var record = record
+        var answer = try await handOver(record)
+        if answer.status == 409, let known = answer.members["record"]?.string {
+            // This phone was put back from a backup: a record that counts higher.
+            do throws(DeviceError) {
+                guard let known = try? DeviceRecord(parsing: known) else { throw .record(.malformed) }
+                record = try device.maintain(serverKnows: known, at: now).record
+            } catch { throw .device(error) }
+            answer = try await handOver(record)
+        }
+        try answer.requireSuccess()
+        update.device = answer.members["device"]?.string
+        var problems = try await prove(answer)
+        if problems.contains(where: Self.wantsNewChallenge) {
+            // Late, or the server has forgotten what it asked: once more, from the record on.
+            answer = try await handOver(record)
+            try answer.requireSuccess()
+            problems = try await prove(answer)
+        }
+        update.isRegistered = problems.isEmpty
+        for problem in problems { update.note(.challenge, problem) }
+    }
+
+    private func handOver(_ record: DeviceRecord) async throws(PushServerError) -> PushServerExchange.Answer {
+        let body: JSONValue = [
+            "record": .string(record.description), "token": .string(token),
+            "environment": .string(environment.rawValue),
+        ]
+        return try await exchange.send("PUT", "v1/phones/\(record.enrollment)", body)
+    }
+
+    /// Answers the server's challenges, each for itself: one that is not answered keeps no other key from being proven.
+    private func prove(_ asked: PushServerExchange.Answer) async throws(PushServerError) -> [PushServerError] {
+        guard let value = asked.members["challenges"] else { return [] }
+        guard case .array(let challenges) = value else { throw .malformedAnswer }
+        var problems: [PushServerError] = []
+        // A record has at most as many keys.
+        for challenge in challenges.prefix(16) {
+            guard let text = challenge["challenge"]?.string else { throw .malformedAnswer }
+            do throws(PushServerError) {
+                var body: [String: JSONValue] = ["answer": .string(try answer(text))]
+                body["state"] = challenge["state"]?.string.map(JSONValue.string)
+                try await exchange.send("POST", "\(asked.path)/answers", .object(body)).requireSuccess()
+            } catch { problems.append(error) }
+        }
+        return problems
+    }
+
+    private func answer(_ challenge: String) throws(PushServerError) -> String {
+        do { return try device.answer(challenge: challenge, at: now) } catch { throw .challenge(error) }
+    }
+
+    private static func wantsNewChallenge(_ error: PushServerError) -> Bool {
+        guard case .refused(_, let code?) = error else { return false }
+        return ["late", "unknown-challenge", "not-in-record", "foreign-enrollment"].contains(code)
+    }
+}
+
+/// Requests to one server, inside one login.
+private struct PushServerExchange: Sendable {
+    let url: URL
+    let authorization: String
+    let fetcher: any Fetching
+
+    struct Answer {
+        let path: String
+        let status: Int
+        let members: [String: JSONValue]
+
+        func requireSuccess() throws(PushServerError) {
+            guard !(200...299).contains(status) else { return }
+            let code = members["code"]?.string.flatMap { Self.isCode($0) ? $0 : nil }
+            throw .refused(status: status, code: code)
+        }
+
+        /// What goes into a log.
+        private static func isCode(_ text: String) -> Bool {
+            (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfLabel)
+        }
+    }
+
+    func send(_ verb: String, _ path: String, _ body: JSONValue? = nil) async throws(PushServerError) -> Answer {
+        let collected = Locked<[UInt8]>([])
+        var request = FetchRequest(url: url.appending(path: path), deadline: .now + Self.longestWait)
+        request.verb = verb
+        request.authorization = authorization
+        if let body {
+            request.body = body.bytes
+            request.contentType = "application/json"
+        }
+        request.wantsBody = { _ in true }
+        request.take = { (bytes) throws(MediaError) in
+            let isTaken = collected.withLock { collected in
+                guard collected.count + bytes.count <= Self.maximumAnswerByteCount else { return false }
+                collected += bytes
+                return true
+            }
+            guard isTaken else { throw .network }
+        }
+        let answer: FetchAnswer
+        do throws(MediaError) { answer = try await fetcher.answer(to: request) } catch { throw .unreachable }
+        let bytes = collected.withLock { $0 }
+        guard let members = bytes.isEmpty ? [:] : JSONReader.object(bytes, maximumByteCount: bytes.count) else {
+            // A proxy's page is no answer; that it says no is.
+            if !(200...299).contains(answer.status) { throw .refused(status: answer.status, code: nil) }
+            throw .malformedAnswer
+        }
+        return Answer(path: path, status: answer.status, members: members)
+    }
+
+    /// 16 challenges and their states are 9 KB.
+    private static let maximumAnswerByteCount = 32_768
+    private static let longestWait = Duration.seconds(10)
 }
