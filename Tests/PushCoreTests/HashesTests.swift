@@ -5,21 +5,13 @@ import Testing
 @testable import PushCore
 
 @Suite("The hashes") struct HashesTests {
-    @Test("SHA-256 has FIPS 180-4's answers for abc and for nothing") func sha256() {
-        #expect(
-            sha256(Array("abc".utf8)) == bytes(hex: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
-        #expect(sha256([]) == bytes(hex: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"))
-    }
-
     @Test("SHA-256 agrees with swift-crypto at every length up to 300 bytes") func sha256OfEveryLength() {
         var random = SeededGenerator()
         for count in 0...300 {
             let message = random.bytes(count)
-            #expect(sha256(message) == Array(Crypto.SHA256.hash(data: message)))
+            #expect(message.withUnsafeBytes { PushCore.SHA256.hash($0) } == Array(Crypto.SHA256.hash(data: message)))
         }
     }
-
-    private func sha256(_ message: [UInt8]) -> [UInt8] { message.withUnsafeBytes { PushCore.SHA256.hash($0) } }
 
     @Test("BLAKE2b has RFC 7693's answer for abc") func blake2b() {
         let expected = """
@@ -61,6 +53,17 @@ import Testing
         await #expect(processExitsWith: .failure) {
             dieQuietly()
             _ = BLAKE2b.hash([], key: .empty, byteCount: 32)
+        }
+    }
+
+    @Test("HKDF stops a program that asks for no bytes, or for more than 8,160") func wrongLengths() async {
+        await #expect(processExitsWith: .failure) {
+            dieQuietly()
+            _ = output(0) { PushCore.HKDF.expand(.empty, info: .empty, into: $0) }
+        }
+        await #expect(processExitsWith: .failure) {
+            dieQuietly()
+            _ = output(8_161) { PushCore.HKDF.expand(.empty, info: .empty, into: $0) }
         }
     }
 

@@ -10,8 +10,6 @@ import Testing
 #endif
 
 @Suite("A guarded secret") struct GuardedSecretTests {
-    struct Failure: Error {}
-
     @Test("lends what was filled in, and zeros where nothing was", arguments: [1, 31, 32, 4_096, 4_097, 65_536])
     func lends(count: Int) {
         let secret = GuardedSecret(count: count) { $0[count / 2] = 7 }
@@ -19,17 +17,6 @@ import Testing
         secret.withBytes { bytes in
             #expect(bytes.count == count)
             #expect(bytes.enumerated().allSatisfy { $0.element == ($0.offset == count / 2 ? 7 : 0) })
-        }
-    }
-
-    @Test("passes on what filling it or reading it throws")
-    func errors() {
-        #expect(throws: Failure.self) {
-            _ = try GuardedSecret(count: 8) { _ throws(Failure) in throw Failure() }
-        }
-        #expect(throws: Failure.self) {
-            let secret = GuardedSecret(count: 8) { _ in }
-            try secret.withBytes { _ throws(Failure) in throw Failure() }
         }
     }
 
@@ -112,8 +99,6 @@ import Testing
 }
 
 @Suite("Wiped bytes") struct WipedBytesTests {
-    struct Failure: Error {}
-
     @Test("are zero at first, also in memory that was used before", arguments: [1, 32, 1_000, 10_000])
     func zero(count: Int) {
         do {
@@ -130,17 +115,6 @@ import Testing
         var scratch = WipedBytes(count: 3) { $0[0] = 1 }
         scratch.withMutableBytes { $0[2] = 3 }
         #expect(scratch.array == [1, 0, 3])
-    }
-
-    @Test("pass on what filling or reading them throws")
-    func errors() {
-        #expect(throws: Failure.self) {
-            _ = try WipedBytes(count: 8) { _ throws(Failure) in throw Failure() }
-        }
-        #expect(throws: Failure.self) {
-            let scratch = WipedBytes(count: 8)
-            try scratch.withBytes { _ throws(Failure) in throw Failure() }
-        }
     }
 
     @Test("of no length stop the program") func wrongCount() async {

@@ -13,6 +13,7 @@
         /// registers on the stack, with whatever part of a secret is in them.
         init() {
             use(X25519PrivateKey.random())
+            use(Ed25519PrivateKey.random())
             use(
                 HPKEContext(
                     sendingTo: X25519PrivateKey.random().publicKey, from: X25519PrivateKey.random(), info: HPKEInfo([]))
@@ -32,12 +33,24 @@
             #expect(isOpen)
         }
 
+        private func use(_ key: borrowing Ed25519PrivateKey) {
+            let signature = key.sign([1, 2, 3])
+            #expect(key.publicKey.verify(signature, of: [1, 2, 3]))
+            #expect(!key.publicKey.verify(signature, of: [1, 2, 4]))
+        }
+
         private func use(_ context: borrowing HPKEContext) {
             let sealed = context.seal([1, 2, 3], aad: [], 0)
             let opened = context.open(sealed, aad: [], 0)
             let refused = context.open([UInt8](repeating: 0, count: 19), aad: [], 0)
             #expect(opened == [1, 2, 3])
             #expect(refused == nil)
+        }
+
+        /// Expects so many copies of a secret in the process's memory.
+        private func expect(_ count: Int, of scan: MemoryScan, sourceLocation: SourceLocation = #_sourceLocation) {
+            let found = scan.copyCount()
+            #expect(found == count, sourceLocation: sourceLocation)
         }
 
         private func random(_ count: Int) -> UnsafeMutableRawBufferPointer {
@@ -48,8 +61,7 @@
 
         @Test("is searched in a way that finds what plain memory leaves") func control() {
             let scan = MemoryScan()
-            let before = scan.copyCount()
-            #expect(before == 0)
+            expect(0, of: scan)
             // Many, for other threads may take some of the blocks at once.
             let blocks = (0..<64).map { _ in UnsafeMutableRawBufferPointer.allocate(byteCount: 32, alignment: 16) }
             for block in blocks { block.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
@@ -62,11 +74,10 @@
             let scan = MemoryScan()
             do {
                 let secret = GuardedSecret(count: 32) { $0.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
-                #expect(scan.copyCount() == 1)
+                expect(1, of: scan)
                 #expect(secret.count == 32)
             }
-            let left = scan.copyCount()
-            #expect(left == 0)
+            expect(0, of: scan)
         }
 
         @Test("holds no wiped bytes, and one copy while they live", arguments: [32, 33, 100, 5_000, 500_000])
@@ -78,11 +89,10 @@
                     let end = UnsafeMutableRawBufferPointer(rebasing: scratch[(count - 32)...])
                     end.copyMemory(from: UnsafeRawBufferPointer(scan.secret))
                 }
-                #expect(scan.copyCount() == 1)
+                expect(1, of: scan)
                 #expect(scratch.count == count)
             }
-            let left = scan.copyCount()
-            #expect(left == 0)
+            expect(0, of: scan)
         }
 
         @Test("holds no secret whose filling threw an error") func thrown() {
@@ -99,8 +109,7 @@
                     throw Failure()
                 }
             }
-            let left = scan.copyCount()
-            #expect(left == 0)
+            expect(0, of: scan)
         }
 
         @Test("holds nothing of a piece that was collected, whether it was lent or not", arguments: [true, false])
@@ -113,14 +122,13 @@
                 #expect(taken == 4_968)
                 let rest = buffer.fill(from: UnsafeRawBufferPointer(scan.secret), upTo: 5_000)
                 #expect(rest == 32)
-                #expect(scan.copyCount() == 1)
+                expect(1, of: scan)
                 if isLent {
                     let count = buffer.empty { $0.count }
                     #expect(count == 5_000)
                 }
             }
-            let left = scan.copyCount()
-            #expect(left == 0)
+            expect(0, of: scan)
         }
 
         private final class Stream {
@@ -156,11 +164,9 @@
                         key: UnsafeRawBufferPointer(key), header: UnsafeRawBufferPointer(header),
                         maximumChunkByteCount: 32))
             }
-            let alive = scan.copyCount()
-            #expect(alive == streams.count)
+            expect(streams.count, of: scan)
             streams.removeAll()
-            let left = scan.copyCount()
-            #expect(left == 0)
+            expect(0, of: scan)
         }
 
         @Test("holds no chunk that was opened, which is there once while it is lent") func openedChunk() {
@@ -184,24 +190,21 @@
                     maximumChunkByteCount: 5_000)
                 let tag = sealed.withUnsafeBytes { sealed in
                     stream.open(sealed) { _ in
-                        let lent = scan.copyCount()
-                        #expect(lent == 1)
+                        expect(1, of: scan)
                     }
                 }
                 #expect(tag == .final)
             }
-            let left = scan.copyCount()
-            #expect(left == 0)
+            expect(0, of: scan)
         }
 
         @Test("holds no array that was wiped") func array() {
             let scan = MemoryScan()
             var array = [UInt8](repeating: 0, count: 32)
             array.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(scan.secret)) }
-            #expect(scan.copyCount() == 1)
+            expect(1, of: scan)
             wipe(&array)
-            let left = scan.copyCount()
-            #expect(left == 0)
+            expect(0, of: scan)
             #expect(array == [UInt8](repeating: 0, count: 32))
         }
 
@@ -209,12 +212,11 @@
             let scan = MemoryScan()
             do {
                 let key = X25519PrivateKey(copying: UnsafeRawBufferPointer(scan.secret))
-                #expect(scan.copyCount() == 1)
+                expect(1, of: scan)
                 use(key)
-                #expect(scan.copyCount() == 1)
+                expect(1, of: scan)
             }
-            let left = scan.copyCount()
-            #expect(left == 0)
+            expect(0, of: scan)
         }
 
         @Test("holds no state of an HMAC, whether it was finished or dropped", arguments: [true, false])
@@ -224,29 +226,26 @@
                 var mac = HMACSHA256(key: .empty)
                 mac.update(UnsafeRawBufferPointer(scan.secret))
                 // The last block is kept as it is until it is full.
-                #expect(scan.copyCount() == 1)
+                expect(1, of: scan)
                 if isFinished {
                     let tag = UnsafeMutableRawBufferPointer.allocate(byteCount: 32, alignment: 16)
                     defer { tag.deallocate() }
                     mac.finish(into: tag)
                 }
             }
-            let left = scan.copyCount()
-            #expect(left == 0)
+            expect(0, of: scan)
         }
 
         @Test("holds no key that HKDF was given, nor its block") func hkdf() {
             let given = MemoryScan()
             _ = output(50) { output in HKDF.expand(UnsafeRawBufferPointer(given.secret), info: .empty, into: output) }
-            let givenLeft = given.copyCount()
-            #expect(givenLeft == 0)
+            expect(0, of: given)
             // The second block is drawn from the first, in scratch memory.
             let block = MemoryScan()
             HKDF.expand(.empty, info: .empty, into: block.secret)
             var long = output(64) { HKDF.expand(.empty, info: .empty, into: $0) }
             wipe(&long)
-            let blockLeft = block.copyCount()
-            #expect(blockLeft == 0)
+            expect(0, of: block)
         }
 
         @Test("holds no key of a context, which is there once while the context lives") func contextKey() {
@@ -255,12 +254,11 @@
                 let context = HPKEContext(
                     sendingTo: X25519PrivateKey.random().publicKey, from: X25519PrivateKey.random(), info: HPKEInfo([]))
                 context.withKeyAndNonce(0) { key, _ in scan.secret.copyMemory(from: key) }
-                #expect(scan.copyCount() == 1)
+                expect(1, of: scan)
                 use(context)
-                #expect(scan.copyCount() == 1)
+                expect(1, of: scan)
             }
-            let left = scan.copyCount()
-            #expect(left == 0)
+            expect(0, of: scan)
         }
 
         @Test("holds no ephemeral, shared or scheduled secret once the context is made") func contextSecrets() throws {
@@ -277,13 +275,55 @@
             let context = HPKEContext(
                 sendingTo: recipient, from: sender, info: HPKEInfo([]),
                 ephemeral: WipedBytes(count: 32) { $0.copyMemory(from: UnsafeRawBufferPointer(ephemeral.secret)) })
-            let ephemeralLeft = ephemeral.copyCount()
-            #expect(ephemeralLeft == 0)
-            let sharedLeft = shared.copyCount()
-            #expect(sharedLeft == 0)
-            let scheduledLeft = scheduled.copyCount()
-            #expect(scheduledLeft == 0)
+            expect(0, of: ephemeral)
+            expect(0, of: shared)
+            expect(0, of: scheduled)
             #expect(context.enc.count == 32)
+        }
+
+        /// The first 32 bytes of SHA-256 of a sentence, and both halves of its SHA-512, from which the signing scalar and
+        /// the nonces come.
+        private static let signingSeed: StaticString =
+            "0a1f3bb7a11448da5aade7e9c940fb68d161a54ce719e97dfc503aabd5cbbeba"
+        private static let signingScalar: StaticString =
+            "b3e0656680f18a9da71972ed7d889944b1cec4e6565fbc5873f7d4a875767882"
+        private static let signingPrefix: StaticString =
+            "a77bdcaca6c54d7b53fa10436be3f0fc703cc4c6ff62a2b13227281054e9aa29"
+
+        @Test("holds no key that signs, and one copy while it lives and signs") func signingKey() throws {
+            let scan = MemoryScan()
+            do {
+                let key = Ed25519PrivateKey(copying: UnsafeRawBufferPointer(scan.secret))
+                expect(1, of: scan)
+                use(key)
+                expect(1, of: scan)
+            }
+            expect(0, of: scan)
+        }
+
+        @Test("holds neither the scalar nor the prefix that a key signs with, also while it lives") func derived()
+            throws
+        {
+            let (seed, scalar, prefix) = (MemoryScan(), MemoryScan(), MemoryScan())
+            fill(seed.secret, Self.signingSeed)
+            fill(scalar.secret, Self.signingScalar)
+            fill(prefix.secret, Self.signingPrefix)
+            let key = Ed25519PrivateKey(copying: UnsafeRawBufferPointer(seed.secret))
+            use(key)
+            expect(0, of: scalar)
+            expect(0, of: prefix)
+            expect(1, of: seed)
+            use(key)
+        }
+
+        /// Digits into bytes without a copy in between.
+        private func fill(_ bytes: UnsafeMutableRawBufferPointer, _ digits: StaticString) {
+            func value(_ digit: UInt8) -> UInt8 {
+                digit >= UInt8(ascii: "a") ? digit - UInt8(ascii: "a") + 10 : digit - UInt8(ascii: "0")
+            }
+            for index in bytes.indices {
+                bytes[index] = value(digits.bytes[2 * index]) << 4 | value(digits.bytes[2 * index + 1])
+            }
         }
     }
 #endif
