@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import Foundation
+import PushCore
 import SealedPush
 import TestSupport
 import Testing
@@ -10,7 +11,12 @@ import Testing
 
 @Suite("The words of the commands") struct DoctorWordsTests {
     private static let day = Timestamp(secondsSince1970: 1_760_000_000)!
-    private static let id = DevicePrivateKey().recipient.keyID
+    private static let envelope: Envelope = {
+        let (recipient, sender) = (DevicePrivateKey().recipient, SenderPrivateKey())
+        let context = HPKEContext(sendingTo: recipient.x25519, from: sender.x25519, info: HPKEInfo([]))
+        return Envelope.sealing([1, 0x80], to: recipient, from: sender.sender, in: context, sequenceNumber: 0)
+    }()
+    private static let id = envelope.senderKeyID!
     private static let name: KeyName = "bob-phone"
     private static let topic: Topic = "com.example.app"
 
@@ -26,15 +32,14 @@ import Testing
         .refused(.sealChanged(file, isSealed: true, note: file)),
         .refused(.sealChanged(file, isSealed: false, note: file)), .refused(.file(file, message: "no")),
         .notChecked(.needsSecret(.key)), .inTheClear(nameCount: 3), .readableByOthers(path: "a", mode: 0o644),
-        .writableByOthers(path: "a", mode: 0o666), .leftover(path: "a"), .notIgnored, .inconsistent(name),
-        .doubleKey(id, names: [name, "dora"]), .aheadOfClock(name, id, created: day),
-        .old(name, id, age: 100 * 86_400 + 3_600), .unconfirmed(name, id, created: day, isOwn: true),
+        .writableByOthers(path: "a", mode: 0o666), .inconsistent(name), .old(name, id, age: 100 * 86_400 + 3_600),
+        .unconfirmed(name, id, created: day, isOwn: true),
         .unconfirmed(name, id, created: day, isOwn: false), .erasureDue(name, id, since: day),
-        .noneInUse(name, isOwn: true), .noneInUse(name, isOwn: false), .unproven(name, hasRecord: true),
+        .unproven(name, hasRecord: true),
         .unproven(name, hasRecord: false), .recordExpires(name, day, isOver: true, isOwn: true),
         .recordExpires(name, day, isOver: true, isOwn: false), .recordExpires(name, day, isOver: false, isOwn: true),
         .recordExpires(name, day, isOver: false, isOwn: false), .senderSetExpires(topic, day, isOver: true),
-        .senderSetExpires(topic, day, isOver: false), .authorityOnline(name), .logShortened, .logEdited,
+        .senderSetExpires(topic, day, isOver: false), .authorityOnline(name), .logAltered,
         .logUnreadable(message: "no"),
     ]
 
@@ -51,8 +56,8 @@ import Testing
         _ cause: PayloadDiagnosis.Cause?, _ refusal: OpenError?, opensUntil life: KeyLife? = nil
     ) -> PayloadDiagnosis {
         PayloadDiagnosis(
-            device: Self.name, topic: Self.topic, now: Self.day, steps: [], refusal: refusal, cause: cause,
-            outside: .init(byteCount: 300, recipientKeyID: Self.id, senderKeyID: Self.id), senderName: "newsroom",
+            device: Self.name, topic: Self.topic, now: Self.day, refusal: refusal, cause: cause,
+            envelope: Self.envelope, senderName: "newsroom",
             message: .init(
                 id: nil, topic: Self.topic, sent: Self.day.advanced(bySeconds: -3_600),
                 expires: Self.day.advanced(bySeconds: 7_200), recipient: DevicePrivateKey().recipient, sender: nil,
@@ -64,35 +69,34 @@ import Testing
     }
 
     /// Of the step that fails.
-    private func failing(_ cause: PayloadDiagnosis.Cause, _ refusal: OpenError) -> (words: String, advice: String) {
+    private func failing(_ cause: PayloadDiagnosis.Cause?, _ refusal: OpenError) -> (words: String, advice: String) {
         let words = words(diagnosis(cause, refusal))
         return (words.failure, words.advice)
     }
 
-    private static let causes: [(PayloadDiagnosis.Cause, OpenError)] = {
+    private static let causes: [(PayloadDiagnosis.Cause?, OpenError)] = {
         let sender = SenderPrivateKey().sender
-        let later = day.advanced(bySeconds: 9_000)
-        let retired = life(retired: day)
-        let fields: [PayloadDiagnosis.FieldError] = [
-            .tooLong(maximumByteCount: 9), .notUTF8, .empty, .noObject, .byteOrderMark, .noJSON(maximumDepth: 9),
-            .missing("x"), .noString("x"),
-        ]
-        return fields.map { (.field($0), .malformed) } + [
-            (.envelope(.tooLong), .malformed), (.ownKeyGone(life(erased: day)), .unknownRecipient),
+        return [
+            (.field(.tooLong(maximumByteCount: 9)), .malformed), (.field(.notJSON(maximumDepth: 9)), .malformed),
+            (.field(.noField("x")), .malformed), (.envelope(.tooLong), .malformed),
+            (.ownKeyGone(life(erased: day)), .unknownRecipient),
             (.ownKeyGone(life(revoked: day)), .unknownRecipient),
             (.otherDevice("old-phone", hasSecret: true), .unknownRecipient),
             (.otherDevice("old-phone", hasSecret: false), .unknownRecipient), (.unknownKey, .unknownRecipient),
-            (.anonymous, .anonymousNotAllowed), (.stranger, .unknownSender),
-            (.untrusted(sender, "shop", isReplaced: false, hasAuthority: false, verdict: nil), .unknownSender),
-            (.untrusted(sender, nil, isReplaced: true, hasAuthority: true, verdict: .rejected), .unknownSender),
-            (.untrusted(sender, nil, isReplaced: false, hasAuthority: true, verdict: .tooOld), .unknownSender),
-            (.senderSetExpired(day), .unknownSender), (.senderSetAhead(later), .unknownSender),
-            (.sharedKeyID(sender, nil), .rejected), (.otherApp("com.example.other"), .rejected), (.altered, .rejected),
-            (.padding, .malformedContent), (.content(.notJSON), .malformedContent), (.incomplete, .malformedContent),
-            (.contentTopic(nil), .topic), (.retired(retired, sent: later), .keyRetired),
-            (.clock(sent: later, limit: 3_600), .clock), (.tooOld(sent: day), .tooOld), (.expired(day), .expired),
-            (.onDevice, .locked),
-        ]
+            (.stranger, .unknownSender),
+            (.untrusted(sender, "shop", hasAuthority: false, verdict: nil), .unknownSender),
+            (.untrusted(sender, nil, hasAuthority: true, verdict: .rejected), .unknownSender),
+            (.untrusted(sender, nil, hasAuthority: true, verdict: .tooOld), .unknownSender),
+            (.senderSetOutOfTime(set), .unknownSender), (.otherApp("com.example.other"), .rejected),
+            (.altered, .rejected), (.content(.notJSON), .malformedContent), (.content(nil), .malformedContent),
+        ] + [.anonymousNotAllowed, .topic, .keyRetired, .clock, .tooOld, .expired, .locked].map { (nil, $0) }
+    }()
+
+    private static let set: SenderSet = {
+        let senders = [SenderPrivateKey().sender]
+        return try! SenderSet(
+            of: senders, topic: topic, counter: 1, created: day, expires: day.advanced(bySeconds: 9_000),
+            signedBy: AuthorityPrivateKey())
     }()
 
     @Test("say of each cause why a payload does not open, and what to do") func ofCauses() {
@@ -103,7 +107,7 @@ import Testing
         }
         let sender = SenderPrivateKey().sender
         let untrusted = failing(
-            .untrusted(sender, "shop", isReplaced: false, hasAuthority: false, verdict: nil), .unknownSender)
+            .untrusted(sender, "shop", hasAuthority: false, verdict: nil), .unknownSender)
         #expect(
             untrusted.words
                 == "it names the sender \(Self.id), as shop has, who is not trusted for com.example.app; trusted, it would open"
@@ -112,8 +116,8 @@ import Testing
             untrusted.advice
                 == "`sealedpush trust add shop --topic com.example.app --keyring Keys`, if it is the app's own server")
         #expect(
-            failing(.expired(Self.day.advanced(bySeconds: -93_600)), .expired).words
-                == "it expired on 2025-10-08 06:53:20 UTC, 1 day 2 hours ago, and it is 2025-10-09 08:53:20 UTC here")
+            failing(nil, .expired).words
+                == "it expired on 2025-10-09 10:53:20 UTC, 2 hours ahead, and it is 2025-10-09 08:53:20 UTC here")
     }
 
     @Test("say of each step that holds what it has shown") func ofSteps() {

@@ -120,14 +120,7 @@ import Testing
     @Test("Every changed bit and every other length of a backup is refused, and makes no keyring")
     func damage() throws {
         let backup = try kept.keyring.backup(under: secret, at: day(1))
-        var random = SeededGenerator()
-        var damages = Thoroughness.sample(150, of: Array(0..<8 * backup.count), using: &random).map { bit in
-            var changed = backup
-            changed[bit / 8] ^= 1 << UInt8(bit % 8)
-            return changed
-        }
-        damages += Thoroughness.sample(60, of: Array(0..<backup.count), using: &random).map { Array(backup[..<$0]) }
-        damages += [backup + [10], backup + backup]
+        let damages = damages(of: backup, bitCount: 150, cutCount: 60) + [backup + [10], backup + backup]
         let copy = new("New")
         for damage in damages {
             #expect(throws: KeyringError.backup) { try copy.restore(damage, with: secret, at: day(2)) }

@@ -18,6 +18,7 @@ import Testing
         try server.generateSender(named: newsroom, at: start)
         try device.generateDevice(named: phone, topic: topic, at: start)
         try device.trust(.sender(server.sender(named: newsroom)), for: topic, at: start)
+        try server.add(record, named: phone, at: start)
     }
 
     private var server: Keyring { Keyring(folder: folder.appending("Server")) }
@@ -25,16 +26,19 @@ import Testing
     private func day(_ days: Int64) -> Timestamp { start.advanced(bySeconds: days * 86_400) }
     private var record: DeviceRecord { get throws { try #require(try device.entry(named: phone).record) } }
 
-    private func prove(at now: Timestamp) throws {
-        let challenge = try server.challenge(phone, from: newsroom, at: now)
+    /// The server's challenge, and the device's answer to it.
+    private func answer(at now: Timestamp) throws -> (challenge: String, answer: String) {
+        let challenge = try server.challenge(phone, from: newsroom, at: now).text
         let senders = try device.trustList().senders(for: topic, at: now)
-        let answer = try device.answer(challenge.text, for: phone, trusting: senders)
-        _ = try server.acceptAnswer(answer, of: phone, at: now)
+        return (challenge, try device.answer(challenge, for: phone, trusting: senders))
+    }
+
+    private func prove(at now: Timestamp) throws {
+        _ = try server.acceptAnswer(answer(at: now).answer, of: phone, at: now)
     }
 
     @Test("a device is sealed to once it has answered a challenge, and then to its newest proven key")
     func lifecycle() throws {
-        try server.add(record, named: phone, at: start)
         #expect(throws: KeyringError.record(.unproven)) { try server.recipient(named: phone, at: start) }
         try prove(at: start)
         let first = try server.recipient(named: phone, at: start).recipient
@@ -55,7 +59,6 @@ import Testing
 
     @Test("a device that is enrolled under one name is enrolled under no other, whoever hands in its record")
     func otherAccount() throws {
-        try server.add(record, named: phone, at: start)
         try prove(at: start)
         let before = try server.entry(named: phone)
         #expect(throws: KeyringError.enrolled(phone)) { try server.add(record, named: "mallory-phone", at: start) }
@@ -70,7 +73,6 @@ import Testing
 
     @Test("no record that is foreign, older, expired or for another app gets a key used") func refused() throws {
         let old = try record
-        try server.add(old, named: phone, at: start)
         try prove(at: start)
         try device.rotate(phone, at: day(1))
         let new = try record
@@ -103,7 +105,6 @@ import Testing
     }
 
     @Test("a revoked key stays revoked, whatever later records say") func revoked() throws {
-        try server.add(record, named: phone, at: start)
         try prove(at: start)
         let stolen = try server.recipient(named: phone, at: start).recipient
         try device.rotate(phone, at: day(1))
@@ -118,7 +119,6 @@ import Testing
     }
 
     @Test("a stolen device takes no record any more: its thief may have the enrollment key") func stolen() throws {
-        try server.add(record, named: phone, at: start)
         try device.rotate(phone, at: day(1))
         try server.add(record, named: phone, at: day(1))
         #expect(try server.revoke(phone, at: day(2)).count == 2)
@@ -135,10 +135,7 @@ import Testing
     }
 
     @Test("an answer that comes after the key was revoked proves nothing") func revokedMeanwhile() throws {
-        try server.add(record, named: phone, at: start)
-        let challenge = try server.challenge(phone, from: newsroom, at: start)
-        let senders = try device.trustList().senders(for: topic, at: start)
-        let answer = try device.answer(challenge.text, for: phone, trusting: senders)
+        let answer = try answer(at: start).answer
         try server.revoke(phone, at: start)
         #expect(throws: KeyringError.notUsable(phone, .revoked)) {
             try server.acceptAnswer(answer, of: phone, at: start)
@@ -148,16 +145,13 @@ import Testing
 
     @Test("a wrong, late or repeated answer proves nothing, and a challenge is answered for one's own enrollment only")
     func answers() throws {
-        try server.add(record, named: phone, at: start)
-        let challenge = try server.challenge(phone, from: newsroom, at: start)
-        let senders = try device.trustList().senders(for: topic, at: start)
-        let answer = try device.answer(challenge.text, for: phone, trusting: senders)
+        let (challenge, answer) = try answer(at: start)
         #expect(throws: KeyringError.challenge(.late)) {
             try server.acceptAnswer(answer, of: phone, at: start.advanced(bySeconds: 601))
         }
         #expect(throws: KeyringError.challenge(.malformed)) { try server.acceptAnswer("x", of: phone, at: start) }
         #expect(throws: KeyringError.challenge(.unknownSender)) {
-            try device.answer(challenge.text, for: phone, trusting: [SenderPrivateKey().sender])
+            try device.answer(challenge, for: phone, trusting: [SenderPrivateKey().sender])
         }
         // Mallory enrolls Alice's key as his own, and passes the challenge on to Alice: she does not answer it.
         let mallory = EnrollmentPrivateKey()
@@ -166,7 +160,7 @@ import Testing
         try server.add(stolen, named: "mallory", at: start)
         let passedOn = try server.challenge("mallory", from: newsroom, at: start)
         #expect(throws: KeyringError.challenge(.foreignEnrollment)) {
-            try device.answer(passedOn.text, for: phone, trusting: senders)
+            try device.answer(passedOn.text, for: phone, trusting: [server.sender(named: newsroom)])
         }
         #expect(throws: KeyringError.challenge(.wrongAnswer)) {
             try server.acceptAnswer(answer, of: "mallory", at: start)
@@ -208,9 +202,8 @@ import Testing
         }
         // Expired: not even the listed sender is believed, or an old key could be brought back by holding sets back.
         #expect(try device.trustList().senders(for: topic, at: day(200)) == [])
-        let store = KeyringStore(device, device: phone)
-        #expect(try store.senderSet(for: topic) == second)
-        #expect(try store.senderSet(for: "com.example.other") == nil)
+        #expect(try device.trustList().senderSet(for: topic) == second)
+        #expect(try device.trustList().senderSet(for: "com.example.other") == nil)
         // Whoever unpins the authority goes back to the list.
         try device.distrust(.authority(authority), for: topic, at: day(200))
         #expect(try device.trustList().senders(for: topic, at: day(200)) == [listed])

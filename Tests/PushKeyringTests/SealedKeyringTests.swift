@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PushCore
 import SealedPush
@@ -77,14 +78,7 @@ import Testing
     func edited() throws {
         try sealed.generateSender(named: "weather")
         let good = try [UInt8](Data(contentsOf: file))
-        var random = SeededGenerator()
-        var damages = Thoroughness.sample(200, of: Array(0..<8 * good.count), using: &random).map { bit in
-            var changed = good
-            changed[bit / 8] ^= 1 << UInt8(bit % 8)
-            return changed
-        }
-        damages += Thoroughness.sample(60, of: Array(0..<good.count), using: &random).map { Array(good[..<$0]) }
-        damages += [good + [10], good + good]
+        let damages = damages(of: good, bitCount: 200, cutCount: 60) + [good + [10], good + good]
         let used = sealed
         _ = try used.senderKey(named: "newsroom")
         for damage in damages {
@@ -146,61 +140,39 @@ import Testing
         _ = try sealed.senderKey(named: "later")
     }
 
-    @Test("what was begun under a seal is written without one, where that was taken away while its key was asked for")
-    func unsealedMeanwhile() throws {
-        let (others, key) = (sealed, key)
-        let asking = Keyring(
+    /// A keyring that asks for its key, while another process seals it anew, or takes the seal away.
+    private func asking(_ meanwhile: KeyringSecret?) -> Keyring {
+        let (others, key, isFirst) = (sealed, key, Locked(true))
+        return Keyring(
             folder: folder.appending("Keys"),
             unlocking: .asking { (_) throws(KeyringError) in
-                try others.seal(with: nil)
-                return .key(key)
-            })
-        try asking.generateSender(named: "later")
-        #expect(try locked.sealKind() == nil)
-        for name: KeyName in ["newsroom", "later"] { _ = try locked.senderKey(named: name) }
-    }
-
-    @Test("what was begun under one seal is written under the next, made while its key was asked for")
-    func sealedAnewMeanwhile() throws {
-        let (others, key, next) = (sealed, key, KeyringKey())
-        let isSealedAnew = Locked(false)
-        let asking = Keyring(
-            folder: folder.appending("Keys"),
-            unlocking: .asking { (_) throws(KeyringError) in
-                let isFirst = isSealedAnew.withLock { isSealedAnew in
-                    defer { isSealedAnew = true }
-                    return !isSealedAnew
+                let isFirst = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
                 }
-                guard isFirst else { return .key(next) }
-                try others.seal(with: .key(next))
+                guard isFirst else { return meanwhile ?? .key(key) }
+                try others.seal(with: meanwhile)
                 return .key(key)
             })
-        try asking.generateSender(named: "later")
-        let anew = Keyring(folder: folder.appending("Keys"), unlocking: .given(.key(next)))
-        for name: KeyName in ["newsroom", "later"] { _ = try anew.senderKey(named: name) }
     }
 
-    @Test("sealing it anew begins again where another process has just done so, or has taken the seal away")
-    func sealedAnewTwice() throws {
-        for meanwhile in [KeyringSecret.key(KeyringKey()), nil] {
-            let (others, key, last) = (sealed, key, KeyringKey())
-            let isSealedAnew = Locked(false)
-            let asking = Keyring(
-                folder: folder.appending("Keys"),
-                unlocking: .asking { (_) throws(KeyringError) in
-                    let isFirst = isSealedAnew.withLock { isSealedAnew in
-                        defer { isSealedAnew = true }
-                        return !isSealedAnew
-                    }
-                    guard isFirst else { return meanwhile ?? .key(key) }
-                    try others.seal(with: meanwhile)
-                    return .key(key)
-                })
-            try asking.seal(with: .key(last))
-            let anew = Keyring(folder: folder.appending("Keys"), unlocking: .given(.key(last)))
-            _ = try anew.senderKey(named: "newsroom")
-            #expect(try anew.trustList().entries.count == 1)
+    @Test("A change begins again if another process seals the keyring anew, or unseals it, while its key is asked for")
+    func sealedAnewMeanwhile() throws {
+        for (name, meanwhile) in [("later", KeyringSecret.key(KeyringKey())), ("latest", nil)]
+            as [(KeyName, KeyringSecret?)]
+        {
+            try asking(meanwhile).generateSender(named: name)
+            let anew = Keyring(folder: folder.appending("Keys"), unlocking: meanwhile.map { .given($0) })
+            #expect(try anew.sealKind() == meanwhile?.kind)
+            for name in ["newsroom", name] { _ = try anew.senderKey(named: name) }
             try anew.seal(with: .key(key))
+
+            let last = KeyringSecret.key(KeyringKey())
+            try asking(meanwhile).seal(with: last)
+            let sealedLast = Keyring(folder: folder.appending("Keys"), unlocking: .given(last))
+            _ = try sealedLast.senderKey(named: "newsroom")
+            #expect(try sealedLast.trustList().entries.count == 1)
+            try sealedLast.seal(with: .key(key))
         }
     }
 
@@ -225,9 +197,57 @@ import Testing
             #expect(throws: KeyTextError.self) { try KeyringKey(parsing: wrong) }
         }
         #expect(throws: KeyTextError.self) { try KeyringKey(parsing: []) }
-        #expect("\(key)" == "KeyringKey")
         #expect(Passphrase([]) == nil)
         #expect(Passphrase([10]) == nil)
         #expect(Passphrase([UInt8](repeating: 65, count: 1_025)) == nil)
+    }
+}
+
+@Suite("A new keyring") struct FirstSealTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("is sealed from its first file on, where a key or passphrase is given") func sealedAtOnce() throws {
+        let key = KeyringKey()
+        let passphrase = try #require(Passphrase(Array("correct horse".utf8)))
+        for (name, secret) in [("K", KeyringSecret.key(key)), ("P", .passphrase(passphrase))] {
+            let keyring = Keyring(folder: folder.appending(name), unlocking: .given(secret))
+            let sender = try keyring.generateSender(named: "newsroom")
+            #expect(try keyring.sealKind() == secret.kind)
+            #expect(try keyring.senderKey(named: "newsroom").sender == sender)
+            let again = Keyring(folder: folder.appending(name), unlocking: .given(secret))
+            #expect(try again.senderKey(named: "newsroom").sender == sender)
+            for file in try Checkout.allFiles(in: folder.appending(name)) {
+                #expect(try !Checkout.text(file).contains("SECRET-KEY-1"))
+            }
+        }
+    }
+
+    @Test("is not sealed by what fails, and one that has keys never without being told") func notByTheWay() throws {
+        let given = Keyring(folder: folder.appending("K"), unlocking: .given(.key(KeyringKey())))
+        #expect(throws: KeyringError.notFound("nobody")) { try given.rotate("nobody") }
+        #expect(try given.sealKind() == nil)
+        try Keyring(folder: folder.appending("K")).generateSender(named: "newsroom")
+        #expect(throws: KeyringError.notSealed(folder.appending("K"))) { try given.generateSender(named: "other") }
+        #expect(throws: KeyringError.notSealed(folder.appending("K"))) { try given.entries() }
+        #expect(try Keyring(folder: folder.appending("K")).entries().keys.map(\.name) == ["newsroom"])
+    }
+
+    @Test("made by several at once with different keys belongs to the first") func race() throws {
+        for round in 0..<10 {
+            let place = folder.appending("R\(round)")
+            let sealed = Collected<KeyringKey>()
+            DispatchQueue.concurrentPerform(iterations: 4) { number in
+                let key = KeyringKey()
+                let keyring = Keyring(folder: place, unlocking: .given(.key(key)))
+                guard let name = KeyName(parsing: "n\(number)"), (try? keyring.generateSender(named: name)) != nil
+                else { return }
+                sealed.add(key)
+            }
+            let key = try #require(sealed.all.first)
+            #expect(sealed.all.count == 1)
+            #expect(try Keyring(folder: place, unlocking: .given(.key(key))).entries().keys.count == 1)
+        }
     }
 }

@@ -20,7 +20,7 @@ import Testing
         let unlocking = secret.map { secret in KeyringUnlocking.asking { (_) throws(KeyringError) in secret } }
         return Keyring(
             folder: folder.appending("Keys"), unlocking: unlocking,
-            expecting: SealExpectation(seen: SeenSeals(folder: folder.appending(user))))
+            expecting: SealExpectation(notes: folder.appending(user)))
     }
 
     private func notes(of user: String = "state") -> [URL] {
@@ -62,7 +62,7 @@ import Testing
         let link = folder.appending("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.appending("Keys"))
         let linked = Keyring(
-            folder: link, expecting: SealExpectation(seen: SeenSeals(folder: folder.appending("state"))))
+            folder: link, expecting: SealExpectation(notes: folder.appending("state")))
         expectRefusal(isSealed: false) { _ = try linked.entries() }
         let findings = try keyring().examine()
         #expect(findings.contains { $0.code == "seal-changed" && $0.severity == .problem })
@@ -107,7 +107,7 @@ import Testing
     @Test("has a note of its own") func ownNote() throws {
         _ = try keyring(key).senderKey(named: "newsroom")
         try FileManager.default.copyItem(at: folder.appending("Keys"), to: folder.appending("Other"))
-        let seen = SealExpectation(seen: SeenSeals(folder: folder.appending("state")))
+        let seen = SealExpectation(notes: folder.appending("state"))
         let other = Keyring(folder: folder.appending("Other"), unlocking: .given(key), expecting: seen)
         try other.seal(with: .key(KeyringKey()))
         _ = try keyring(key).senderKey(named: "newsroom")

@@ -34,11 +34,12 @@ struct OpenCommand: ParsableCommand {
 
     func run() throws {
         let keys = try keyring.keys("open")
-        // Asked now, so that its errors are the keyring's own and no reason of a message.
-        _ = try keys.deviceKeys(named: device)
-        let trusted = try keyring.trusted(trust, in: keys) ?? keys.trustList().trustedSenders(for: topic)
+        let deviceKeys = try keys.deviceKeys(named: device)
+        let list = try keys.trustList()
+        let trusted = try keyring.trusted(trust, in: keys) ?? list.trustedSenders(for: topic)
         let opener = Opener(
-            topic: topic, keys: KeyringStore(keys, device: device), trusting: trusted, allowsAnonymous: allowAnonymous)
+            topic: topic, keys: InMemoryKeyStore(deviceKeys, senderSet: list.senderSet(for: topic)), trusting: trusted,
+            allowsAnonymous: allowAnonymous)
         let bytes = try Input.read(file, limit: Input.maximumPayloadFileByteCount)
         let envelope = try Input.envelope(bytes, from: file).envelope
         let opened: OpenedContent

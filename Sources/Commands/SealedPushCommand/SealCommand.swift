@@ -118,7 +118,6 @@ struct SealCommand: ParsableCommand {
         do {
             var reader = try LineReader(
                 URL(filePath: file == "-" ? "/dev/stdin" : file), limit: SealBatch.maximumLineByteCount, anyKind: true)
-            defer { reader.close() }
             while let line = try reader.next() {
                 guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x0d }) else { continue }
                 if !sealing.answer(line, to: &answers) { failedCount += 1 }

@@ -44,19 +44,21 @@ package enum SecretStream {
     /// How much longer a sealed chunk is.
     package static let overheadByteCount = 17
 
-    private static func newState() -> UnsafeMutableRawPointer {
+    fileprivate typealias State = UnsafeMutablePointer<crypto_secretstream_xchacha20poly1305_state>
+
+    private static func newState() -> State {
         Sodium.ready()
-        return .allocate(byteCount: crypto_secretstream_xchacha20poly1305_statebytes(), alignment: 16)
+        return .allocate(capacity: 1)
     }
 
-    private static func release(_ state: UnsafeMutableRawPointer) {
+    private static func release(_ state: State) {
         sodium_memzero(state, crypto_secretstream_xchacha20poly1305_statebytes())
         state.deallocate()
     }
 
     /// Seals chunks, one after the other. Its key material is wiped with it. Not for two threads at once.
     package struct Sealing: ~Copyable, @unchecked Sendable {
-        private let state: UnsafeMutableRawPointer
+        private let state: State
 
         /// - Parameters:
         ///   - key: 32 bytes, for this one stream.
@@ -64,9 +66,7 @@ package enum SecretStream {
         package init(key: UnsafeRawBufferPointer, header: UnsafeMutableRawBufferPointer) {
             precondition(key.count == keyByteCount && header.count == headerByteCount)
             state = newState()
-            crypto_secretstream_xchacha20poly1305_init_push(
-                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), header.bound, key.bound
-            )
+            crypto_secretstream_xchacha20poly1305_init_push(state, header.bound, key.bound)
         }
 
         /// Writes the sealed chunk, 17 bytes longer than `chunk`, into `output`. Nothing may follow the final one.
@@ -79,8 +79,7 @@ package enum SecretStream {
                 ? crypto_secretstream_xchacha20poly1305_tag_final()
                 : crypto_secretstream_xchacha20poly1305_tag_message()
             let status = crypto_secretstream_xchacha20poly1305_push(
-                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), output.bound, nil,
-                chunk.bound, UInt64(chunk.count), nil, 0, tag)
+                state, output.bound, nil, chunk.bound, UInt64(chunk.count), nil, 0, tag)
             precondition(status == 0)
         }
 
@@ -90,7 +89,7 @@ package enum SecretStream {
     /// Opens chunks, one after the other. Its key material, and the chunk last opened, are wiped with it. Not for two
     /// threads at once.
     package struct Opening: ~Copyable, @unchecked Sendable {
-        private let state: UnsafeMutableRawPointer
+        private let state: State
         private let output: UnsafeMutableRawBufferPointer
 
         package enum Tag: Sendable {
@@ -106,9 +105,7 @@ package enum SecretStream {
             precondition(key.count == keyByteCount && header.count == headerByteCount && maximumChunkByteCount > 0)
             state = newState()
             output = .allocate(byteCount: maximumChunkByteCount, alignment: 16)
-            crypto_secretstream_xchacha20poly1305_init_pull(
-                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), header.bound, key.bound
-            )
+            crypto_secretstream_xchacha20poly1305_init_pull(state, header.bound, key.bound)
         }
 
         /// Opens a chunk and lends it to `body`, for as long as that runs; nil where it is not the stream's next one, is too
@@ -120,19 +117,11 @@ package enum SecretStream {
             guard (0...output.count).contains(count) else { return nil }
             var tag: UInt8 = 0
             let status = crypto_secretstream_xchacha20poly1305_pull(
-                state.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), output.bound, nil,
-                &tag, sealed.bound, UInt64(sealed.count), nil, 0)
-            guard status == 0, let read = Self.tag(tag) else { return nil }
+                state, output.bound, nil, &tag, sealed.bound, UInt64(sealed.count), nil, 0)
+            let isFinal = tag == crypto_secretstream_xchacha20poly1305_tag_final()
+            guard status == 0, isFinal || tag == crypto_secretstream_xchacha20poly1305_tag_message() else { return nil }
             try body(UnsafeRawBufferPointer(rebasing: output.prefix(count)))
-            return read
-        }
-
-        private static func tag(_ tag: UInt8) -> Tag? {
-            switch tag {
-            case crypto_secretstream_xchacha20poly1305_tag_message(): .message
-            case crypto_secretstream_xchacha20poly1305_tag_final(): .final
-            default: nil
-            }
+            return isFinal ? .final : .message
         }
 
         deinit {

@@ -9,7 +9,6 @@ package struct StorageKey: ~Copyable, Sendable {
     private let macKey: GuardedSecret
 
     package static let byteCount = 32
-    package static let macByteCount = 32
     /// Salt and tag: how much longer sealed bytes are.
     package static let overheadByteCount = saltByteCount + ChaCha20Poly1305.tagByteCount
     private static let saltByteCount = 32
@@ -34,12 +33,10 @@ package struct StorageKey: ~Copyable, Sendable {
     package func seal(_ plaintext: UnsafeRawBufferPointer, additionalData: [UInt8]) -> [UInt8] {
         let salt = SecureRandom.bytes(count: Self.saltByteCount)
         var sealed = [UInt8](repeating: 0, count: plaintext.count + ChaCha20Poly1305.tagByteCount)
-        withKey(salt: salt) { key in
+        withKeyAndNonce(salt: salt) { key, nonce in
             sealed.withUnsafeMutableBytes { output in
                 additionalData.withUnsafeBytes { data in
-                    Self.nonce.withUnsafeBytes { nonce in
-                        ChaCha20Poly1305.seal(plaintext, additionalData: data, key: key, nonce: nonce, into: output)
-                    }
+                    ChaCha20Poly1305.seal(plaintext, additionalData: data, key: key, nonce: nonce, into: output)
                 }
             }
         }
@@ -51,15 +48,13 @@ package struct StorageKey: ~Copyable, Sendable {
         guard sealed.count > Self.overheadByteCount else { return nil }
         let salt = Array(sealed.prefix(Self.saltByteCount))
         var plaintext = WipedBytes(count: sealed.count - Self.overheadByteCount)
-        let isOpen = withKey(salt: salt) { key in
+        let isOpen = withKeyAndNonce(salt: salt) { key, nonce in
             plaintext.withMutableBytes { output in
                 sealed.withUnsafeBytes { sealed in
                     additionalData.withUnsafeBytes { data in
-                        Self.nonce.withUnsafeBytes { nonce in
-                            ChaCha20Poly1305.open(
-                                UnsafeRawBufferPointer(rebasing: sealed[Self.saltByteCount...]), additionalData: data,
-                                key: key, nonce: nonce, into: output)
-                        }
+                        ChaCha20Poly1305.open(
+                            UnsafeRawBufferPointer(rebasing: sealed[Self.saltByteCount...]), additionalData: data,
+                            key: key, nonce: nonce, into: output)
                     }
                 }
             }
@@ -70,19 +65,21 @@ package struct StorageKey: ~Copyable, Sendable {
 
     /// BLAKE2b-256 under a key derived from this one.
     package func mac(_ bytes: [UInt8]) -> [UInt8] {
-        macKey.withBytes { BLAKE2b.hash(bytes, key: $0, byteCount: Self.macByteCount) }
+        macKey.withBytes { BLAKE2b.hash(bytes, key: $0, byteCount: Self.byteCount) }
     }
 
     /// In constant time.
     package func isValid(_ mac: [UInt8], of bytes: [UInt8]) -> Bool { ConstantTime.areEqual(mac, self.mac(bytes)) }
 
-    private func withKey<Answer>(salt: [UInt8], _ body: (UnsafeRawBufferPointer) -> Answer) -> Answer {
+    private func withKeyAndNonce<Answer>(
+        salt: [UInt8], _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Answer
+    ) -> Answer {
         let key = secret.withBytes { secret in
             WipedBytes(count: ChaCha20Poly1305.keyByteCount) { output in
                 Self.derive(from: secret, salt: salt, label: "sealedpush/v1 storage seal", into: output)
             }
         }
-        return key.withBytes(body)
+        return key.withBytes { key in Self.nonce.withUnsafeBytes { body(key, $0) } }
     }
 
     private static func derive(

@@ -13,8 +13,9 @@ package struct X25519PublicKey: Hashable, Sendable {
 
     /// Takes exactly 32 bytes.
     package init(_ bytes: UnsafeRawBufferPointer) throws(X25519Error) {
-        guard let words = Self.words(bytes) else { throw .invalidPublicKey }
-        self.words = words
+        guard bytes.count == Self.byteCount, Self.isCanonical(bytes) else { throw .invalidPublicKey }
+        words = bytes.loadUnaligned(as: SIMD4<UInt64>.self)
+        guard !Self.lowOrder.contains(words) else { throw .invalidPublicKey }
     }
 
     /// Takes 32 bytes that have been checked before.
@@ -30,12 +31,6 @@ package struct X25519PublicKey: Hashable, Sendable {
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try withUnsafeBytes(of: words) { (bytes) throws(Failure) in try body(bytes) }
-    }
-
-    private static func words(_ bytes: UnsafeRawBufferPointer) -> SIMD4<UInt64>? {
-        guard bytes.count == byteCount, isCanonical(bytes) else { return nil }
-        let words = bytes.loadUnaligned(as: SIMD4<UInt64>.self)
-        return lowOrder.contains(words) ? nil : words
     }
 
     /// Below 2^255 − 19, read as little endian.

@@ -10,13 +10,13 @@ extension Keyring {
     ///
     /// - Parameter secret: need not be the keyring's.
     public func backup(under secret: KeyringSecret, at now: Timestamp = .now()) throws(KeyringError) -> [UInt8] {
-        guard try vault.read(.atHand).exists else { throw .file(folder, message: "there is no keyring") }
-        let seal = try SealKey(new: secret)
+        guard try read(.atHand).exists else { throw .file(folder, message: "there is no keyring") }
+        let key = try SealKey(new: secret)
         return try change(at: now) { (change) throws(KeyringError) in
             var contents = change.contents
             contents.log = .start
             contents.names = contents.names.compactMapValues { $0.forBackup(at: now) }
-            let bytes = KeyringFile.bytes(of: contents, under: seal)
+            let bytes = KeyringFile.bytes(of: contents, under: key)
             guard bytes.count <= TextFile.maximumByteCount else {
                 throw .file(folder, message: "the keyring is too large for a backup, which has at most 16 MiB")
             }
@@ -53,23 +53,22 @@ extension Keyring {
         guard let file = KeyringFile(parsing: bytes), let seal = file.seal, seal.kind == secret.kind else {
             throw .backup
         }
-        let key = try seal.key(from: secret)
+        let key = try SealKey(seal, from: secret)
         guard file.isAuthentic(under: key), let backup = file.contents(under: key) else { throw .backup }
-        let sealing: SealKey? = vault.givenSecret == nil ? try SealKey(new: secret) : nil
+        let newKey: SealKey? = givenSecret == nil ? try SealKey(new: secret) : nil
         return try change(at: now) { (change) throws(KeyringError) in
             guard change.contents.names.isEmpty, change.contents.trust.entries.isEmpty, change.contents.log == .start
             else { throw .file(folder, message: "there is a keyring already, and it is never overwritten") }
             change.contents = backup
-            change.seal = sealing ?? change.seal
-            for name in backup.sortedNames {
-                var keys = try change.keys(name)
+            change.key = newKey ?? change.key
+            for var keys in backup.sorted {
                 // The server may know a newer record than the backup does.
                 if keys.isOwn { try keys.signRecord(at: now) }
-                change.save(keys, as: name)
-                for stored in keys.keys { change.note(.restored, name, stored.key) }
+                change.save(keys)
+                for stored in keys.keys { change.note(.restored, keys.name, stored.key) }
             }
             if change.notes.isEmpty { change.note(.restored) }
-            return backup.sortedNames
+            return backup.sorted.map(\.name)
         }
     }
 }
@@ -85,8 +84,7 @@ extension NamedKeys {
         if copy.keys.isEmpty {
             // A device with an enrollment key can still get a new key; of the old one only the public half goes along.
             guard enrollmentSecret != nil, var last = keys.first else { return nil }
-            last.life.erase(at: now)
-            last.secret = nil
+            last.erase(at: now)
             copy.keys = [last]
         }
         return copy

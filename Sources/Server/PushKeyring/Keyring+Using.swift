@@ -6,48 +6,48 @@ extension Keyring {
     /// Whom to seal to: a device of one's own, or one whose signed record verifies against its pinned enrollment key and
     /// which has proven that it holds the key.
     public func recipient(named name: KeyName, at now: Timestamp = .now()) throws(KeyringError) -> VerifiedRecipient {
-        let file = try device(name)
-        if file.isOwn {
-            guard let recipient = file.newest?.recipient else { throw .notUsable(name, file.keys[0].life.state) }
-            return VerifiedRecipient(recipient)
+        let keys = try keys(of: name, .device)
+        guard keys.isOwn else {
+            guard let enrolled = keys.enrolledDevice else { throw .unverified(name) }
+            guard keys.newest != nil else { throw keys.notUsable }
+            do throws(RecordError) { return try enrolled.recipient(at: now) } catch { throw .record(error) }
         }
-        guard let enrolled = file.enrolledDevice else { throw .unverified(name) }
-        guard file.newest != nil else { throw .notUsable(name, file.keys[0].life.state) }
-        do throws(RecordError) { return try enrolled.recipient(at: now) } catch { throw .record(error) }
+        guard let recipient = keys.newest?.key.device else { throw keys.notUsable }
+        return VerifiedRecipient(recipient)
     }
 
     /// A device as a server keeps it with its account: pinned key, newest record, and what is proven. For an outbox's registry.
     ///
     /// - Throws: `unverified` where there is no record: nobody vouches for the key, or it is one's own without a topic.
     public func enrolledDevice(named name: KeyName) throws(KeyringError) -> EnrolledDevice {
-        guard let enrolled = try device(name).enrolledDevice else { throw .unverified(name) }
+        guard let enrolled = try keys(of: name, .device).enrolledDevice else { throw .unverified(name) }
         return enrolled
     }
 
     /// A device's newest public key, whether anybody vouches for it or not.
     public func unverifiedRecipient(named name: KeyName) throws(KeyringError) -> DevicePublicKey {
-        let file = try device(name)
-        guard let recipient = file.newest?.recipient else { throw .notUsable(name, file.keys[0].life.state) }
+        let keys = try keys(of: name, .device)
+        guard let recipient = keys.newest?.key.device else { throw keys.notUsable }
         return recipient
     }
 
     /// A sender's public key: the one that seals now.
     public func sender(named name: KeyName) throws(KeyringError) -> SenderPublicKey {
-        let file = try keys(of: name)
-        guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
-        guard let sender = (file.newestConfirmed ?? file.newest)?.sender else {
-            throw .notUsable(name, file.keys[0].life.state)
-        }
+        let keys = try keys(of: name, .sender)
+        guard let sender = (keys.newestConfirmed ?? keys.newest)?.key.sender else { throw keys.notUsable }
         return sender
+    }
+
+    /// The public keys that a name's senders seal with now or next: what a sender set should hold.
+    public func activeSenders(named name: KeyName) throws(KeyringError) -> [SenderPublicKey] {
+        try keys(of: name, .sender).keys.filter { $0.life.state == .active }.compactMap(\.key.sender)
     }
 
     /// A sender's secret key: the newest that devices are known to trust.
     public func senderKey(named name: KeyName) throws(KeyringError) -> SenderPrivateKey {
-        let file = try keys(of: name)
-        guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
-        guard file.isOwn else { throw .noSecret(name) }
-        guard let senderKey = file.newestConfirmed?.senderKey else { throw .notUsable(name, file.keys[0].life.state) }
-        return senderKey
+        let keys = try keys(of: name, .sender, isOwn: true)
+        guard let key = keys.newestConfirmed?.privateKey(SenderRole.self) else { throw keys.notUsable }
+        return key
     }
 
     /// A sender's secret keys that seal, are about to, or did until not long ago: for what comes back to messages of theirs.
@@ -57,37 +57,31 @@ extension Keyring {
     public func senderKeys(
         named name: KeyName, retiredWithin span: Int64, at now: Timestamp = .now()
     ) throws(KeyringError) -> [SenderPrivateKey] {
-        let file = try keys(of: name)
-        guard file.kind == .sender else { throw .wrongKind(name, expected: .sender) }
-        guard file.isOwn else { throw .noSecret(name) }
-        let recent = file.keys.filter { stored in
+        let keys = try keys(of: name, .sender, isOwn: true)
+        let recent = keys.keys.filter { stored in
             switch stored.life.state {
             case .active: true
             case .retired: stored.life.retired.map { now.seconds(since: $0) <= span } ?? false
             case .revoked, .erased: false
             }
         }
-        let keys = recent.compactMap(\.senderKey)
-        guard !keys.isEmpty else { throw .notUsable(name, file.keys[0].life.state) }
-        return keys
+        let found = recent.compactMap { $0.privateKey(SenderRole.self) }
+        guard !found.isEmpty else { throw keys.notUsable }
+        return found
     }
 
     /// A device's own keys that open something: active and retired ones, newest first.
     public func deviceKeys(named name: KeyName) throws(KeyringError) -> [DeviceKey] {
-        let file = try device(name)
-        guard file.isOwn else { throw .noSecret(name) }
-        return file.keys.filter(\.life.opens).compactMap { stored in
-            stored.identity.map { DeviceKey($0, life: stored.life) }
-        }
+        try keys(of: name, .device, isOwn: true).deviceKeys
     }
 
     /// A device's own enrollment key with the newest record; nil where it is not enrolled, or has no key in use.
     package func enrollment(
         named name: KeyName
     ) throws(KeyringError) -> (key: EnrollmentPrivateKey, record: DeviceRecord)? {
-        let file = try device(name)
-        guard let record = file.record, case .open(let secret)? = file.enrollmentSecret else { return nil }
-        return secret.enrollmentKey.map { ($0, record) }
+        let keys = try keys(of: name, .device)
+        guard let record = keys.record else { return nil }
+        return keys.enrollmentSecret?.key(EnrollmentRole.self).map { ($0, record) }
     }
 
     /// Lends a secret key's text to `body`; it is wiped afterwards. Noted in the audit log before.
@@ -97,39 +91,101 @@ extension Keyring {
         of name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now(), _ body: (UnsafeRawBufferPointer) -> Answer
     ) throws(KeyringError) -> Answer {
         let secret = try change(at: now) { (change) throws(KeyringError) in
-            let file = try change.ownKeys(name)
-            let found = file.keys.first { $0.secretText != nil && (id == nil || $0.key.keyID == id) }
-            guard let found, let secret = found.secretText else { throw .noSecret(name) }
+            let keys = try change.contents.keys(of: name, isOwn: true).keys
+            let found = keys.first { $0.secret != nil && (id == nil || $0.key.keyID == id) }
+            guard let found, case .open(let secret)? = found.secret else { throw .noSecret(name) }
             change.note(.exportedSecret, name, found.key)
             return secret
         }
         return secret.withBytes(body)
     }
 
-    private func device(_ name: KeyName) throws(KeyringError) -> NamedKeys {
-        let file = try keys(of: name)
-        guard file.kind == .device else { throw .wrongKind(name, expected: .device) }
-        return file
+    /// Signs an app's sender set with an authority's key; its counter rises with each.
+    ///
+    /// - Parameters:
+    ///   - senders: 1 to 16, none twice, newest first. Devices then believe these and no others.
+    ///   - lifetime: seconds for which devices believe it.
+    public func signSenderSet(
+        of senders: [SenderPublicKey], topic: Topic, by name: KeyName, lifetime: Int64, at now: Timestamp = .now()
+    ) throws(KeyringError) -> SenderSet {
+        try change(at: now) { (change) throws(KeyringError) in
+            var keys = try change.contents.keys(of: name, .authority, isOwn: true)
+            guard let stored = keys.newest, let key = stored.privateKey(AuthorityRole.self) else {
+                throw keys.notUsable
+            }
+            let counter = RecordCounter.next(after: keys.counter, at: now)
+            let set: SenderSet
+            do throws(RecordError) {
+                set = try SenderSet(
+                    of: senders, topic: topic, counter: counter, created: now,
+                    expires: now.advanced(bySeconds: lifetime), signedBy: key)
+            } catch { throw .record(error) }
+            keys.counter = counter
+            change.save(keys)
+            change.note(.signed, name, stored.key)
+            return set
+        }
     }
 }
 
-extension NamedKeys {
-    /// A device with a record; nil where nobody vouches for it.
-    var enrolledDevice: EnrolledDevice? {
-        guard let enrollment, let record else { return nil }
-        let proven = keys.filter { $0.life.state == .active && $0.life.confirmed != nil }.compactMap(\.recipient)
-        return try? EnrolledDevice(loading: enrollment, record: record, proven: proven)
-    }
-}
+// MARK: Challenges
 
-extension StoredKey {
-    /// The secret key; nil if it does not belong to the public one, which a keyring in the clear can't rule out.
-    fileprivate var senderKey: SenderPrivateKey? {
-        secretText?.senderKey.flatMap { key == .sender($0.sender) ? $0 : nil }
+extension Keyring {
+    /// Asks somebody else's device to prove that it holds its newest key: the text to send it, which counts for ten
+    /// minutes. A second challenge takes the first one's place.
+    ///
+    /// - Parameter sender: a sender of one's own, which the device trusts.
+    public func challenge(
+        _ name: KeyName, from sender: KeyName, at now: Timestamp = .now()
+    ) throws(KeyringError) -> PendingChallenge {
+        let senderKey = try senderKey(named: sender)
+        return try change(at: now) { (change) throws(KeyringError) in
+            var keys = try change.contents.keys(of: name, .device)
+            guard !keys.isOwn else { throw .wrongKind(name, expected: .device) }
+            guard let enrollment = keys.enrollment, let topic = keys.topic else { throw .unverified(name) }
+            guard case .device(let recipient)? = keys.rotation.unconfirmed?.key else { throw .nothingToConfirm(name) }
+            let challenge = PendingChallenge(to: recipient, of: enrollment, topic: topic, from: senderKey, at: now)
+            keys.challenge = challenge
+            change.save(keys)
+            change.note(.challenged, name, .device(recipient))
+            return challenge
+        }
     }
 
-    /// Likewise.
-    fileprivate var identity: DevicePrivateKey? {
-        secretText?.identity.flatMap { key == .device($0.recipient) ? $0 : nil }
+    /// Takes a device's answer; from here on its key is sealed to.
+    public func acceptAnswer(
+        _ answer: String, of name: KeyName, at now: Timestamp = .now()
+    ) throws(KeyringError) -> DevicePublicKey {
+        try change(at: now) { (change) throws(KeyringError) in
+            var keys = try change.contents.keys(of: name)
+            guard var device = keys.enrolledDevice else { throw .unverified(name) }
+            guard let challenge = keys.challenge,
+                let index = keys.keys.firstIndex(where: { $0.key == .device(challenge.recipient) })
+            else { throw .nothingToConfirm(name) }
+            guard keys.keys[index].life.state == .active else {
+                throw .notUsable(name, keys.keys[index].life.state)
+            }
+            do throws(ChallengeError) {
+                try device.prove(challenge, answer: answer, at: now)
+            } catch { throw .challenge(error) }
+            keys.keys[index].life.confirm(at: now)
+            keys.challenge = nil
+            change.save(keys)
+            change.note(.answered, name, keys.keys[index].key)
+            return challenge.recipient
+        }
+    }
+
+    /// A device's own side: the answer to a server's challenge, if one of the trusted senders asks this very device.
+    public func answer(
+        _ challenge: String, for name: KeyName, trusting senders: [SenderPublicKey]
+    ) throws(KeyringError) -> String {
+        let keys = try keys(of: name, isOwn: true)
+        guard let enrollment = keys.enrollment, let topic = keys.topic else { throw .unverified(name) }
+        do {
+            return try Challenge.answer(
+                challenge, enrollment: enrollment, topic: topic, keys: InMemoryKeyStore(keys.deviceKeys),
+                trusting: senders)
+        } catch { throw .challenge(error) }
     }
 }

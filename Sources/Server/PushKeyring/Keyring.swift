@@ -1,5 +1,6 @@
 public import Foundation
-public import SealedPush
+internal import PushCore
+internal import SealedPush
 
 /// Keys in a file: a folder whose `keyring.txt` people can read, and a killed process leaves whole.
 ///
@@ -11,11 +12,12 @@ public import SealedPush
 ///
 /// Not promised: that the file was not put back from an older copy.
 public struct Keyring: Sendable {
-    /// Where the keys are.
-    public let folder: URL
     let files: KeyringFolder
-    let vault: Vault
     let command: String
+    private let unlocking: KeyringUnlocking?
+    private let expectation: SealExpectation
+    /// The key, from when it is first needed on.
+    private let unlocked = Locked<SealKey?>(nil)
 
     /// - Parameters:
     ///   - folder: need not exist before the first key is added.
@@ -28,62 +30,153 @@ public struct Keyring: Sendable {
         folder: URL, unlocking: KeyringUnlocking? = nil, expecting expectation: SealExpectation = SealExpectation(),
         command: String = "library"
     ) {
-        self.folder = folder
         files = KeyringFolder(url: folder)
-        vault = Vault(files, ask: unlocking, expecting: expectation)
+        self.unlocking = unlocking
+        self.expectation = expectation
         self.command = command
     }
 
+    /// Where the keys are.
+    public var folder: URL { files.url }
+
     /// How the keyring is sealed; nil if its secrets are in the clear.
-    public func sealKind() throws(KeyringError) -> KeyringSecret.Kind? { try vault.seal()?.kind }
+    public func sealKind() throws(KeyringError) -> KeyringSecret.Kind? { try read(.known(nil)).seal?.kind }
 
     /// Every name with its keys, sorted, and whether they were checked.
     ///
     /// Needs no secret: of a sealed keyring that was not unlocked, what is listed is **unverified**. No signature of a
     /// record is checked.
     public func entries() throws(KeyringError) -> (keys: [KeyringEntry], isVerified: Bool) {
-        let reading = try vault.read(.atHand)
-        let entries = reading.contents.sortedNames.compactMap { name in
-            reading.contents.names[name].map { KeyringEntry(name: name, $0) }
-        }
-        return (entries, reading.seal == nil || reading.key != nil)
+        let reading = try read(.atHand)
+        return (reading.contents.sorted.map(KeyringEntry.init), reading.seal == nil || reading.key != nil)
     }
 
     /// What is known about one name, likewise.
     public func entry(named name: KeyName) throws(KeyringError) -> KeyringEntry {
-        KeyringEntry(name: name, try keys(of: name, .atHand))
+        KeyringEntry(try read(.atHand).contents.keys(of: name))
     }
 
     /// The same, checked: in a sealed keyring it needs the secret.
     public func authenticEntry(named name: KeyName) throws(KeyringError) -> KeyringEntry {
-        KeyringEntry(name: name, try keys(of: name))
+        KeyringEntry(try keys(of: name))
     }
 
-    func keys(of name: KeyName, _ depth: Vault.Depth = .full) throws(KeyringError) -> NamedKeys {
-        guard let keys = try vault.read(depth).contents.names[name] else { throw .notFound(name) }
-        return keys
+    /// The keys under a name: of this kind, and with their secrets, where that is asked for.
+    func keys(
+        of name: KeyName, _ kind: AnyPublicKey.Kind? = nil, isOwn: Bool = false
+    ) throws(KeyringError) -> NamedKeys {
+        try read(.full).contents.keys(of: name, kind, isOwn: isOwn)
     }
 }
 
-/// One device's keys in a keyring, as what opens asks for them.
-public struct KeyringStore: KeyStore {
-    private let keyring: Keyring
-    private let name: KeyName
+/// Where the secret of a sealed keyring comes from.
+public enum KeyringUnlocking: Sendable {
+    /// This one; a keyring that turns out not to be sealed is then refused.
+    case given(KeyringSecret)
+    /// Asked for when it is first needed, perhaps of a person. Called without any lock held.
+    case asking(@Sendable (KeyringSecret.Kind) throws(KeyringError) -> KeyringSecret)
+}
 
-    public init(_ keyring: Keyring, device name: KeyName) {
-        self.keyring = keyring
-        self.name = name
+extension Keyring {
+    /// What was read.
+    struct Reading {
+        let contents: KeyringContents
+        /// Whether there is a keyring at all.
+        let exists: Bool
+        /// Nil if it is not sealed.
+        let seal: KeyringSeal?
+        /// Nil if it is not sealed, or was not unlocked.
+        let key: SealKey?
     }
 
-    public func keys(for id: KeyID) throws(KeyStoreError) -> [DeviceKey] {
-        do {
-            return try keyring.deviceKeys(named: name).filter { $0.identity.recipient.keyID == id }
-        } catch {
-            throw .unavailable(error.description)
+    /// How far a keyring is unlocked.
+    enum Depth {
+        /// Only by what was given or is known already: without asking a person.
+        case atHand
+        case full
+        /// By this key, if it is the right one: while the keyring is locked.
+        case known(SealKey?)
+    }
+
+    /// The passphrase or key, if it was named and is not to be asked for.
+    var givenSecret: KeyringSecret? {
+        guard case .given(let secret)? = unlocking else { return nil }
+        return secret
+    }
+
+    /// Reads the keyring and checks its MAC under the key, if that is at hand.
+    func read(_ depth: Depth) throws(KeyringError) -> Reading {
+        guard var bytes = try files.read() else {
+            try requireExpected(nil, exists: false)
+            return Reading(contents: KeyringContents(), exists: false, seal: nil, key: nil)
         }
+        defer { wipe(&bytes) }
+        guard let file = KeyringFile(parsing: bytes) else { throw .damaged(files.keyring) }
+        try requireExpected(file.seal, exists: true)
+        let key = try key(of: file, depth)
+        if let key {
+            guard file.isAuthentic(under: key) else { throw .altered(files.keyring) }
+            noteFirst(key.seal)
+        }
+        guard let contents = file.contents(under: key) else { throw .damaged(files.keyring) }
+        return Reading(contents: contents, exists: true, seal: file.seal, key: key)
     }
 
-    public func senderSet(for topic: Topic) throws(KeyStoreError) -> SenderSet? {
-        do { return try keyring.trustList().senderSet(for: topic) } catch { throw .unavailable(error.description) }
+    private func key(of file: borrowing KeyringFile, _ depth: Depth) throws(KeyringError) -> SealKey? {
+        guard let seal = file.seal else { return nil }
+        if let known = unlocked.withLock({ $0?.seal == seal ? $0 : nil }) {
+            guard file.isKey(known) else { throw .altered(files.keyring) }
+            return known
+        }
+        let secret: KeyringSecret
+        switch (depth, unlocking) {
+        case (.known(let key), _): return key.flatMap { file.isKey($0) ? $0 : nil }
+        case (_, .given(let given)?): secret = given
+        case (.atHand, _): return nil
+        case (.full, .asking(let ask)?): secret = try ask(seal.kind)
+        case (.full, nil): throw .needsSecret(seal.kind)
+        }
+        let key = try SealKey(seal, from: secret)
+        guard file.isKey(key) else { throw .wrongSecret(seal.kind) }
+        remember(key)
+        return key
+    }
+
+    /// Keeps a key that was just made.
+    func remember(_ key: SealKey) { unlocked.withLock { $0 = key } }
+
+    /// Throws if the keyring should be sealed and is not, or was seen sealed before and is not as it was then.
+    ///
+    /// - Parameter seal: nil for one that is not sealed, or that is not there: a named secret then seals its first file.
+    private func requireExpected(_ seal: KeyringSeal?, exists: Bool) throws(KeyringError) {
+        if seal == nil,
+            exists ? givenSecret != nil || expectation.isRequired : givenSecret == nil && expectation.isRequired
+        {
+            throw .notSealed(folder)
+        }
+        guard let note = expectation.note(of: folder), let marks = SealExpectation.marks(in: note) else { return }
+        let mark = seal?.mark ?? SealExpectation.unsealed
+        guard marks.contains(mark) else { throw .sealChanged(folder, isSealed: seal != nil, note: note) }
+        // A process was killed while it changed the seal.
+        if marks.count > 1 { try? SealExpectation.write([mark], to: note, of: folder) }
+    }
+
+    /// Notes a keyring that was unlocked for the first time.
+    private func noteFirst(_ seal: KeyringSeal) {
+        guard let note = expectation.note(of: folder), SealExpectation.marks(in: note) == nil else { return }
+        try? SealExpectation.write([seal.mark], to: note, of: folder)
+    }
+
+    /// Runs `write`, which gives the keyring another seal or none, so that the note follows: meanwhile both seals count.
+    func changingSeal(to seal: KeyringSeal?, _ write: () throws(KeyringError) -> Void) throws(KeyringError) {
+        let mark = seal?.mark ?? SealExpectation.unsealed
+        let note = expectation.note(of: folder)
+        if let note, let first = SealExpectation.marks(in: note)?.first, first != mark {
+            do throws(DurableFiles.Failure) { try SealExpectation.write([first, mark], to: note, of: folder) } catch {
+                throw .system(note, error)
+            }
+        }
+        try write()
+        if let note { try? SealExpectation.write([mark], to: note, of: folder) }
     }
 }

@@ -81,6 +81,18 @@ extension KeyringError: CustomStringConvertible {
         }
     }
 
+    /// What the system has refused.
+    static func system(_ place: URL, _ failure: DurableFiles.Failure) -> KeyringError {
+        let message =
+            switch failure.code {
+            case ELOOP: "this is a link, and a keyring's file must not be one"
+            case EINVAL: "this is not a regular file"
+            case EFBIG: "it has more than \(TextFile.maximumByteCount) bytes"
+            default: failure.message
+            }
+        return .file(place, message: message)
+    }
+
     /// Names in a folder may be anybody's: none of them moves a cursor.
     private func path(_ url: URL) -> String { TerminalText.printable(url.path(percentEncoded: false)) }
 }

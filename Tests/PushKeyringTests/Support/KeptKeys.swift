@@ -107,12 +107,13 @@ extension Keyring {
     }
 }
 
-/// The 32 bytes of a secret key's text, of whatever kind.
-func secretBytes(_ text: String) -> [UInt8]? {
-    let ascii = Array(text.utf8)
-    if let key = try? DevicePrivateKey(parsing: ascii) { return key.withBytes { Array($0) } }
-    if let key = try? SenderPrivateKey(parsing: ascii) { return key.withBytes { Array($0) } }
-    if let key = try? AuthorityPrivateKey(parsing: ascii) { return key.withBytes { Array($0) } }
-    if let key = try? EnrollmentPrivateKey(parsing: ascii) { return key.withBytes { Array($0) } }
-    return nil
+/// Some of the ways to change one bit of a file, and to cut it short.
+func damages(of good: [UInt8], bitCount: Int, cutCount: Int) -> [[UInt8]] {
+    var random = SeededGenerator()
+    let changed = Thoroughness.sample(bitCount, of: Array(0..<8 * good.count), using: &random).map { bit in
+        var changed = good
+        changed[bit / 8] ^= 1 << UInt8(bit % 8)
+        return changed
+    }
+    return changed + Thoroughness.sample(cutCount, of: Array(0..<good.count), using: &random).map { Array(good[..<$0]) }
 }

@@ -11,7 +11,6 @@ import Testing
 
     private func lines(_ text: String, limit: Int = 1_000) throws -> [String] {
         var reader = try LineReader(URL(filePath: try folder.write(text, to: "lines")), limit: limit)
-        defer { reader.close() }
         var lines: [String] = []
         while let line = try reader.next() { lines.append(String(decoding: line, as: UTF8.self)) }
         return lines
@@ -32,9 +31,8 @@ import Testing
     @Test("stops at a total that is too large, and reads no pipe unless told so") func limits() throws {
         let file = URL(filePath: try folder.write(String(repeating: "x", count: 100_000), to: "file"))
         var reader = try LineReader(file, limit: 10, totalLimit: 99_999)
-        defer { reader.close() }
         #expect(throws: DurableFiles.Failure(code: 27)) { try reader.next() }
-        #expect(throws: DurableFiles.Failure(code: 22)) { try LineReader(folder.url, limit: 10) }
+        #expect(throws: DurableFiles.Failure(code: 22)) { _ = try LineReader(folder.url, limit: 10) }
     }
 
     @Test("at most a limit of bytes, whatever its length") func whole() throws {

@@ -13,19 +13,12 @@ extension Finding {
             "the secrets of \(count) names are in the clear, for everyone who can read the file"
         case .readableByOthers(let path, let mode): "other users may read \(path): its mode is \(Self.octal(mode))"
         case .writableByOthers(let path, let mode): "other users may change \(path): its mode is \(Self.octal(mode))"
-        case .leftover(let path): "\(path) is left from a change that was never made, and may hold secrets"
-        case .notIgnored: ".gitignore is missing, which keeps secrets out of a repository"
         case .inconsistent: "a secret doesn't belong to its public key, or its record isn't one that was signed"
-        case .doubleKey(let id, let names):
-            "the key \(id) has \(names.count) names: \(names.map(\.description).joined(separator: ", "))"
-        case .aheadOfClock(_, let id, let created):
-            "its key \(id) was made on \(TimeText.day(created)), according to the keyring"
         case .old(_, let id, let age): "its key \(id) is \(TimeText.longSpan(age)) old"
         case .unconfirmed(_, let id, let created, _):
             "its new key \(id) has not been confirmed since \(TimeText.day(created))"
         case .erasureDue(_, let id, let due):
             "its retired key \(id) should have been erased on \(TimeText.day(due))"
-        case .noneInUse: "none of its keys is in use"
         case .unproven(_, hasRecord: true): "its enrollment is pinned, and it has never proven that it holds its key"
         case .unproven(_, hasRecord: false): "nobody vouches for its key: it came without a signed record"
         case .recordExpires(_, let expires, let isOver, _):
@@ -34,8 +27,7 @@ extension Finding {
             "its sender set expired on \(TimeText.day(expires)): nobody is believed"
         case .senderSetExpires(_, let expires, isOver: false): "its sender set expires on \(TimeText.day(expires))"
         case .authorityOnline: "an authority's secret lies beside a sender's: a thief gets both"
-        case .logShortened: "the audit log is shorter than the keyring says: lines are missing"
-        case .logEdited: "a line of the audit log was changed, added or taken out"
+        case .logAltered: "a line of the audit log was changed, added or taken out"
         case .logUnreadable(let message): "the audit log can't be read: \(message)"
         }
     }
@@ -52,18 +44,13 @@ extension Finding {
         case .inTheClear: "`sealedpush keys passphrase` seals them"
         case .readableByOthers: "`chmod 600` it; if it isn't sealed and somebody may have read it, revoke its keys"
         case .writableByOthers: "`chmod go-w` it, and check that its contents are still the right ones"
-        case .leftover: "the next command that changes the keyring removes it"
-        case .notIgnored: "the next command that changes the keyring makes it"
         case .inconsistent: "restore a backup, and find out who changed the keyring"
-        case .doubleKey: "keep one of them; a copy doesn't rotate with it"
-        case .aheadOfClock: "compare this machine's clock with another one"
         case .old(let name, _, _): "`sealedpush keys rotate \(name)`"
         case .unconfirmed(let name, _, _, isOwn: true):
             "make sure that the other end knows it, then `sealedpush keys confirm \(name)`"
         case .unconfirmed(let name, _, _, isOwn: false):
             "`sealedpush keys confirm \(name) --from SENDER` asks the device to prove it"
         case .erasureDue: "`sealedpush keys rotate` erases what is due; run it daily"
-        case .noneInUse(_, let isOwn): isOwn ? "rotate it, or leave it as it is" : "import a new one"
         case .unproven(let name, hasRecord: true):
             "`sealedpush keys confirm \(name) --from SENDER` asks it; until then nothing is sealed to it"
         case .unproven(_, hasRecord: false):
@@ -73,7 +60,7 @@ extension Finding {
         case .recordExpires(_, _, _, isOwn: false): "ask the device's owner for a new one"
         case .senderSetExpires: "have the authority sign a new one, and take it with `sealedpush trust add`"
         case .authorityOnline: "keep it offline, in a keyring of its own"
-        case .logShortened, .logEdited:
+        case .logAltered:
             "find out what happened; `sealedpush keys passphrase`, which seals the keyring again, then accepts the log as it is"
         case .logUnreadable: "check its owner and its permissions"
         }

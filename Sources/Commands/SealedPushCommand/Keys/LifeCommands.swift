@@ -30,7 +30,7 @@ struct RotateCommand: ParsableCommand {
 
     @OptionGroup(title: "Keyring") var keyring: KeyringOptions
 
-    private typealias Step = (name: KeyName, act: RotationPlan.Act, key: AnyPublicKey)
+    private typealias Step = (name: KeyName, act: RotationStep.Act, key: AnyPublicKey)
 
     func validate() throws {
         guard name != nil || olderThan != nil else {
@@ -54,11 +54,11 @@ struct RotateCommand: ParsableCommand {
 
     private func steps(_ keys: Keyring) throws -> [Step] {
         if let age = olderThan?.seconds {
-            let plan =
+            let steps =
                 dryRun
                 ? try keys.dueSteps(of: name, rotatingOlderThan: age)
                 : try keys.performDueSteps(of: name, rotatingOlderThan: age)
-            return plan.steps.map { ($0.name, $0.act, $0.key) }
+            return steps.map { ($0.name, $0.act, $0.key) }
         }
         guard let name else { return [] }
         // Whoever names a key and no age means this key, now, however young it is.

@@ -56,7 +56,7 @@ struct PassphraseCommand: ParsableCommand {
     private func requireOther(_ secret: KeyringSecret) throws {
         let same = Keyring(
             folder: URL(filePath: keyring.keyring), unlocking: .given(secret),
-            expecting: SealExpectation(seen: .ofUser()), command: "keys passphrase")
+            expecting: .ofUser(isRequired: false), command: "keys passphrase")
         guard (try? same.trustList()) == nil else {
             throw Failure.input(
                 "\(keyring.keyring) is sealed with this \(secret.kind.rawValue) already: nothing was changed")

@@ -211,7 +211,6 @@ enum EnrollmentList {
         var reader = try LineReader(
             URL(filePath: file == "-" ? "/dev/stdin" : file), limit: maximumLineByteCount,
             totalLimit: maximumByteCount, anyKind: true)
-        defer { reader.close() }
         var entries: [Entry] = []
         var number = 0
         while let line = try reader.next() {

@@ -46,7 +46,7 @@ struct KeyringOptions: ParsableArguments {
     /// The keyring for sealing it anew: what the environment holds may be meant for the time after.
     func keysToSeal(_ command: String) throws -> Keyring {
         let plain = Keyring(
-            folder: URL(filePath: keyring), expecting: SealExpectation(seen: .ofUser()), command: command)
+            folder: URL(filePath: keyring), expecting: .ofUser(isRequired: false), command: command)
         return try unlock != nil || plain.sealKind() != nil ? newKeys(command) : plain
     }
 

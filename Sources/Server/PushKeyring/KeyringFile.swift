@@ -7,37 +7,25 @@ struct KeyringContents: Sendable {
     var trust = TrustList()
     var log = AuditLog.End.start
 
-    var sortedNames: [KeyName] { names.keys.sorted { $0.description < $1.description } }
+    /// By their names.
+    var sorted: [NamedKeys] { names.values.sorted { $0.name.description < $1.name.description } }
+
+    /// The keys under a name: of this kind, and with their secrets, where that is asked for.
+    func keys(
+        of name: KeyName, _ kind: AnyPublicKey.Kind? = nil, isOwn: Bool = false
+    ) throws(KeyringError) -> NamedKeys {
+        guard let keys = names[name] else { throw .notFound(name) }
+        if let kind, keys.kind != kind { throw .wrongKind(name, expected: kind) }
+        guard !isOwn || keys.isOwn else { throw .noSecret(name) }
+        return keys
+    }
 }
 
-/// The file `keyring.txt`, and a backup, which is the same: what anybody may read, a sealed block with all secrets, and
-/// in its last line a MAC over every byte before.
+/// The file `keyring.txt`, and a backup, which is the same: paragraphs that anybody may read, a sealed block with all
+/// secrets in the order in which those paragraphs name them, and in its last line a MAC over every byte before.
 ///
-///     sealedpush-keyring: 1        what seals it, and how much a guess costs
-///     seal: passphrase
-///     …
-///
-///     log-bytes: 1234              where the audit log ends
-///     log-hash: …
-///
-///     name: newsroom               one name
-///     kind: sender
-///     …
-///
-///     public: pushsender1…         its keys, newest first
-///     state: active
-///     …
-///     secret: sealed
-///
-///     topic: com.example.app       whom devices believe
-///     sender: pushsender1…
-///     added: …
-///
-///     sealed: …                    the secrets, in the order in which the lines above name them
-///     mac: …
-///
-/// In a keyring that is not sealed, `secret` is the secret's text, and a checksum takes the MAC's place: it shows damage,
-/// and stops nobody who writes a new one.
+/// In a keyring that is not sealed, the secrets stand in place, and a checksum takes the MAC's place: it shows damage,
+/// and stops nobody who writes a new one. Source: Docs/KeyManagement.md, chapter 13.
 struct KeyringFile: ~Copyable {
     /// Nil if it is not sealed.
     let seal: KeyringSeal?
@@ -62,10 +50,10 @@ struct KeyringFile: ~Copyable {
     }
 
     /// Whether this is the key that sealed it.
-    func isKey(_ key: MasterKey) -> Bool { seal?.isRight(key, check: check) ?? false }
+    func isKey(_ key: SealKey) -> Bool { key.seal == seal && key.isRight(check) }
 
     /// Whether its MAC is right.
-    func isAuthentic(under key: MasterKey) -> Bool {
+    func isAuthentic(under key: SealKey) -> Bool {
         text.withLastLine("mac") { mac, bytes in mac.map { key.storage.isValid($0, of: Self.macInput(bytes)) } ?? false
         } ?? false
     }
@@ -93,43 +81,33 @@ extension KeyringFile {
     /// What it holds; nil if it is damaged.
     ///
     /// - Parameter key: opens the secrets, once the MAC was checked; nil to know only that they are there.
-    func contents(under key: MasterKey?) -> KeyringContents? {
+    func contents(under key: SealKey?) -> KeyringContents? {
         guard var secrets = secrets(under: key), let log = AuditLog.End(text, in: 1) else { return nil }
         var contents = KeyringContents()
         contents.log = log
-        var current: (name: KeyName, keys: NamedKeys)?
+        var names: [NamedKeys] = []
         for paragraph in 2..<text.count - 1 {
-            let isKey = text.has("public", in: paragraph)
-            if !isKey, let (name, keys) = current {
-                guard !keys.keys.isEmpty else { return nil }
-                contents.names[name] = keys
-                current = nil
-            }
-            if isKey {
+            if text.has("public", in: paragraph) {
                 guard let secret = secrets.next("secret", of: text, in: paragraph),
-                    let stored = StoredKey(text, in: paragraph, secret: secret), stored.key.kind == current?.keys.kind
+                    let stored = StoredKey(text, in: paragraph, secret: secret), stored.key.kind == names.last?.kind
                 else { return nil }
-                current?.keys.keys.append(stored)
+                names[names.count - 1].keys.append(stored)
             } else if text.has("name", in: paragraph) {
-                guard let name = text.text("name", in: paragraph).flatMap(KeyName.init(parsing:)),
-                    contents.names[name] == nil,
-                    let secret = secrets.next("enrollment-secret", of: text, in: paragraph),
+                guard let secret = secrets.next("enrollment-secret", of: text, in: paragraph),
                     let keys = NamedKeys(text, in: paragraph, secret: secret)
                 else { return nil }
-                current = (name, keys)
+                names.append(keys)
             } else {
                 guard contents.trust.read(text, in: paragraph) else { return nil }
             }
         }
-        if let (name, keys) = current {
-            guard !keys.keys.isEmpty else { return nil }
-            contents.names[name] = keys
-        }
-        return secrets.isAtEnd ? contents : nil
+        contents.names = Dictionary(names.map { ($0.name, $0) }) { first, _ in first }
+        let isWhole = contents.names.count == names.count && names.allSatisfy { !$0.keys.isEmpty } && secrets.isAtEnd
+        return isWhole ? contents : nil
     }
 
     /// The secrets of the sealed block, in order; nil if the last paragraph is not one of this file.
-    private func secrets(under key: MasterKey?) -> Secrets? {
+    private func secrets(under key: SealKey?) -> Secrets? {
         let last = text.names(in: text.count - 1)
         guard seal != nil else { return last == ["checksum"] ? .inPlace : nil }
         guard last == ["mac"] || last == ["sealed", "mac"] else { return nil }
@@ -179,13 +157,18 @@ extension KeyringFile {
 
 extension KeyringFile {
     /// The whole file, which the caller wipes. All secrets must be open.
-    static func bytes(of contents: KeyringContents, under seal: SealKey?) -> [UInt8] {
+    static func bytes(of contents: KeyringContents, under key: SealKey?) -> [UInt8] {
         let keyCount = contents.names.values.reduce(0) { $0 + $1.keys.count }
         var writer = TextFileWriter(
             capacity: 4_096 + 8_192 * (contents.names.count + contents.trust.entries.count) + 2_048 * keyCount)
         writer.field(versionName, version)
-        if let seal { seal.seal.write(to: &writer, under: seal.key) } else { writer.field("seal", "none") }
-        if seal == nil { writer.comment("Whoever reads this file has the keys: never commit, send or print it.") }
+        if let key {
+            key.seal.write(to: &writer)
+            writer.field("check", Base64URL.encode(key.check))
+        } else {
+            writer.field("seal", "none")
+            writer.comment("Whoever reads this file has the keys: never commit, send or print it.")
+        }
         writer.paragraph()
         contents.log.write(to: &writer)
         var secrets: [SecretText] = []
@@ -194,15 +177,13 @@ extension KeyringFile {
             case nil: break
             case .sealed?: preconditionFailure("a sealed keyring is written only once it is unlocked")
             case .open(let text)?:
-                guard seal != nil else { return text.withBytes { writer.secretField(name, $0) } }
+                guard key != nil else { return text.withBytes { writer.secretField(name, $0) } }
                 writer.field(name, sealedMark)
                 secrets.append(text)
             }
         }
-        for name in contents.sortedNames {
-            guard let keys = contents.names[name] else { continue }
+        for keys in contents.sorted {
             writer.paragraph()
-            writer.field("name", name.description)
             keys.write(to: &writer)
             write("enrollment-secret", keys.enrollmentSecret)
             for stored in keys.keys {
@@ -213,18 +194,18 @@ extension KeyringFile {
         }
         contents.trust.write(to: &writer)
         writer.paragraph()
-        guard let seal else {
+        guard let key else {
             writer.field("checksum", Base64URL.encode(writer.bytes.withUnsafeBytes { checksum($0) }))
             return writer.bytes
         }
-        if !secrets.isEmpty { writer.field("sealed", Base64URL.encode(sealed(secrets, under: seal.key))) }
-        let mac = seal.key.storage.mac(writer.bytes.withUnsafeBytes { macInput($0) })
+        if !secrets.isEmpty { writer.field("sealed", Base64URL.encode(sealed(secrets, under: key))) }
+        let mac = key.storage.mac(writer.bytes.withUnsafeBytes { macInput($0) })
         writer.field("mac", Base64URL.encode(mac))
         return writer.bytes
     }
 
     /// Under a key of its own, since each sealing draws a salt.
-    private static func sealed(_ secrets: [SecretText], under key: MasterKey) -> [UInt8] {
+    private static func sealed(_ secrets: [SecretText], under key: SealKey) -> [UInt8] {
         let count = secrets.reduce(0) { sum, secret in sum + secret.withBytes { $0.count } + 1 }
         let block = WipedBytes(count: count) { output in
             var offset = 0

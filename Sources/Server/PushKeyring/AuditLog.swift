@@ -25,52 +25,39 @@ enum AuditLog {
     ///
     /// A shortened or edited log must not stop key work: it is written on, and goes on not fitting its end.
     static func append(_ entries: [AuditEntry], to log: URL, after end: inout End) throws(DurableFiles.Failure) {
-        guard !entries.isEmpty else { return }
         // Cuts off a line that a killed process has left half written.
-        _ = try DurableFiles.repairedLastLine(of: log, limit: maximumLineByteCount)
-        try forEachLine(of: log, after: end.byteCount) { end.add($0) }
+        try DurableFiles.cutUnfinishedLine(of: log, limit: maximumLineByteCount)
+        try end.move(along: log)
         let lines = entries.map(\.line)
         try DurableFiles.append(lines.flatMap { $0 + [UInt8(ascii: "\n")] }, to: log)
         for line in lines { end.add(line) }
     }
 
-    /// How a log compares with its end.
-    enum Condition { case whole, shortened, edited }
-
-    static func condition(of log: URL, upTo end: End) throws(DurableFiles.Failure) -> Condition {
-        guard (FileFacts(of: log)?.byteCount ?? 0) >= end.byteCount else { return .shortened }
+    /// Whether a log is what its end says, besides lines behind it.
+    static func isWhole(_ log: URL, upTo end: End) throws(DurableFiles.Failure) -> Bool {
+        guard (FileFacts(of: log)?.byteCount ?? 0) >= end.byteCount else { return false }
         var found = End.start
-        guard end.byteCount > 0 else { return .whole }
-        try DurableFiles.forEachLine(of: log, limit: maximumLineByteCount) { line in
-            if found.byteCount < end.byteCount { found.add(line) }
-        }
-        return found == end ? .whole : .edited
+        try found.move(along: log, upTo: end.byteCount)
+        return found == end
     }
 
-    /// The end of the log as it stands, for a keyring that is sealed anew.
-    static func end(of log: URL) throws(DurableFiles.Failure) -> End {
-        var end = End.start
-        _ = try DurableFiles.repairedLastLine(of: log, limit: maximumLineByteCount)
-        try forEachLine(of: log, after: 0) { end.add($0) }
-        return end
-    }
+    /// More than any line has.
+    fileprivate static let maximumLineByteCount = 1_024
+}
 
-    private static func forEachLine(
-        of log: URL, after byteCount: Int, _ body: (ArraySlice<UInt8>) -> Void
-    ) throws(DurableFiles.Failure) {
-        guard let facts = FileFacts(of: log), facts.byteCount > byteCount else { return }
+extension AuditLog.End {
+    /// Takes in the lines of a log that are behind this end, and begin before `limit` bytes.
+    mutating func move(along log: URL, upTo limit: Int = .max) throws(DurableFiles.Failure) {
+        let start = byteCount
+        guard let facts = FileFacts(of: log), facts.byteCount > start else { return }
+        var reader = try LineReader(log, limit: AuditLog.maximumLineByteCount)
         var offset = 0
-        try DurableFiles.forEachLine(of: log, limit: maximumLineByteCount) { line in
-            if offset >= byteCount { body(line) }
+        while let line = try reader.next() {
+            if offset >= start, byteCount < limit { add(line) }
             offset += line.count + 1
         }
     }
 
-    /// More than any line has.
-    static let maximumLineByteCount = 1_024
-}
-
-extension AuditLog.End {
     init?(_ file: borrowing TextFile, in paragraph: Int) {
         guard file.names(in: paragraph) == ["log-bytes", "log-hash"],
             let count = file.text("log-bytes", in: paragraph).flatMap({ Int($0) }), (0..<Int.max >> 1).contains(count),

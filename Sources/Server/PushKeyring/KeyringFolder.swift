@@ -11,9 +11,6 @@ struct KeyringFolder: Sendable {
 
     static let keyringName = "keyring.txt"
     static let logName = "audit.jsonl"
-    private static let lockName = "lock"
-    /// What a change that was never made begins with.
-    static let unfinishedPrefix = "tmp."
 
     var keyring: URL { url.appending(path: Self.keyringName) }
     var log: URL { url.appending(path: Self.logName) }
@@ -25,19 +22,14 @@ struct KeyringFolder: Sendable {
             guard bytes.count <= TextFile.maximumByteCount else { throw DurableFiles.Failure(code: EFBIG) }
             return bytes
         } catch {
-            switch error.code {
-            case ENOENT: return nil
-            case ELOOP: throw .file(keyring, message: "this is a link, and a keyring's file must not be one")
-            case EINVAL: throw .file(keyring, message: "this is not a regular file")
-            case EFBIG: throw .file(keyring, message: "it has more than \(TextFile.maximumByteCount) bytes")
-            default: throw .file(keyring, message: error.message)
-            }
+            if error.code == ENOENT { return nil }
+            throw .system(keyring, error)
         }
     }
 
     /// Runs `body` while no other process changes the keyring.
     func locked<Answer>(_ body: () throws(KeyringError) -> Answer) throws(KeyringError) -> Answer {
-        try system(url) { () throws(DurableFiles.Failure) in try Self.makeFolder(url) }
+        do throws(DurableFiles.Failure) { try Self.makeFolder(url) } catch { throw .system(url, error) }
         let lock = try lock()
         defer { close(lock) }
         // What a killed change has left may hold secrets.
@@ -48,20 +40,20 @@ struct KeyringFolder: Sendable {
     /// Makes these bytes the keyring. They are on the disk when this returns; if it throws, nothing has changed.
     func write(_ bytes: [UInt8]) throws(KeyringError) {
         guard bytes.count <= TextFile.maximumByteCount else {
-            throw .file(keyring, message: "it would have more than \(TextFile.maximumByteCount) bytes")
+            throw .system(keyring, DurableFiles.Failure(code: EFBIG))
         }
-        try system(url) { () throws(DurableFiles.Failure) in
+        do throws(DurableFiles.Failure) {
             let ignored = url.appending(path: ".gitignore")
             if access(ignored.path(percentEncoded: false), F_OK) != 0 {
                 _ = try DurableFiles.create(ignored, holding: Array(Self.ignoredNames.utf8), staging: url)
             }
             try DurableFiles.replace(keyring, with: bytes, mode: 0o600)
-        }
+        } catch { throw .system(url, error) }
     }
 
     /// A descriptor with a lock on it: flock(2) on a file that is never renamed or removed.
     private func lock() throws(KeyringError) -> Int32 {
-        let file = url.appending(path: Self.lockName)
+        let file = url.appending(path: "lock")
         let descriptor = open(
             file.path(percentEncoded: false), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .file(file, message: String(cString: strerror(errno))) }
@@ -88,13 +80,25 @@ struct KeyringFolder: Sendable {
         }
     }
 
-    func system(_ place: URL, _ body: () throws(DurableFiles.Failure) -> Void) throws(KeyringError) {
-        do { try body() } catch {
-            throw .file(place, message: error.code == EINVAL ? "this is not a regular file" : error.message)
-        }
-    }
-
     private static let ignoredNames = "keyring.txt\naudit.jsonl\nlock\ntmp.*\n"
     /// A change takes milliseconds. A process that holds the lock for longer hangs.
     private static let patience = Duration.seconds(60)
+}
+
+/// What the system knows of a file without opening it.
+struct FileFacts {
+    /// The permission bits.
+    let mode: Int
+    let byteCount: Int
+    let isFolder: Bool
+
+    /// Nil if there is nothing.
+    init?(of file: URL, following: Bool = false) {
+        var status = stat()
+        let path = file.path(percentEncoded: false)
+        guard (following ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
+        mode = Int(status.st_mode & 0o7777)
+        byteCount = Int(status.st_size)
+        isFolder = status.st_mode & S_IFMT == S_IFDIR
+    }
 }

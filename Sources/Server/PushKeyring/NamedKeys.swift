@@ -4,6 +4,7 @@ internal import SealedPush
 
 /// What stands under one name: the keys of one device, sender or authority, newest first, each with its life.
 struct NamedKeys: Sendable {
+    let name: KeyName
     let kind: AnyPublicKey.Kind
     /// When the name came into this keyring.
     let created: Timestamp
@@ -20,7 +21,8 @@ struct NamedKeys: Sendable {
     var counter: UInt64?
     var keys: [StoredKey]
 
-    init(kind: AnyPublicKey.Kind, created: Timestamp, keys: [StoredKey]) {
+    init(_ name: KeyName, kind: AnyPublicKey.Kind, created: Timestamp, keys: [StoredKey] = []) {
+        self.name = name
         self.kind = kind
         self.created = created
         self.keys = keys
@@ -49,17 +51,40 @@ struct NamedKeys: Sendable {
     var newest: StoredKey? { keys.first { $0.life.state == .active } }
     var newestConfirmed: StoredKey? { keys.first { $0.life.state == .active && $0.life.confirmed != nil } }
 
+    /// A device's own keys that open something: active and retired ones, newest first.
+    var deviceKeys: [DeviceKey] {
+        keys.filter(\.life.opens).compactMap { stored in
+            stored.privateKey(DeviceRole.self).map { DeviceKey($0, life: stored.life) }
+        }
+    }
+
+    /// Somebody's device with a record, as a server knows it; nil if nobody vouches for it.
+    var enrolledDevice: EnrolledDevice? {
+        guard let enrollment, let record else { return nil }
+        let proven = keys.filter { $0.life.state == .active && $0.life.confirmed != nil }.compactMap(\.key.device)
+        return try? EnrolledDevice(loading: enrollment, record: record, proven: proven)
+    }
+
+    /// Why nothing can be done with the keys: none is in a state that allows it.
+    var notUsable: KeyringError { .notUsable(name, keys[0].life.state) }
+
     /// Whether each secret belongs to its public key, and the record is signed and says the same as the rest.
     var isConsistent: Bool {
-        if case .open(let secret)? = enrollmentSecret, secret.enrollmentKey?.enrollment != enrollment { return false }
+        if case .open? = enrollmentSecret, enrollmentSecret?.key(EnrollmentRole.self)?.enrollment != enrollment {
+            return false
+        }
         if let recordText {
             guard let record, record.enrollment == enrollment, record.topic == topic, record.description == recordText,
                 record.expires == recordExpires
             else { return false }
         }
         return keys.allSatisfy { stored in
-            guard case .open(let secret)? = stored.secret else { return true }
-            return secret.publicKey(of: kind) == stored.key
+            guard case .open? = stored.secret else { return true }
+            return switch kind {
+            case .device: stored.privateKey(DeviceRole.self) != nil
+            case .sender: stored.privateKey(SenderRole.self) != nil
+            case .authority: stored.privateKey(AuthorityRole.self) != nil
+            }
         }
     }
 }
@@ -70,9 +95,36 @@ struct StoredKey: Sendable {
     var life: KeyLife
     var secret: StoredSecret?
 
-    var secretText: SecretText? {
-        guard case .open(let text)? = secret else { return nil }
-        return text
+    /// The secret key; nil unless it is here and belongs to the public one, as it may not in a keyring in the clear.
+    func privateKey<Role: NamedRole>(_ role: Role.Type) -> PrivateKey<Role>? {
+        secret?.key(role).flatMap { key == Role.named($0.publicKey) ? $0 : nil }
+    }
+
+    /// Destroys the secret.
+    mutating func erase(at now: Timestamp) {
+        life.erase(at: now)
+        secret = nil
+    }
+}
+
+extension StoredKey {
+    /// A first key, which takes nobody's place.
+    init<Role: NamedRole>(_ key: PrivateKey<Role>, at now: Timestamp) {
+        self.init(
+            key: Role.named(key.publicKey), life: KeyLife(created: now, confirmed: now), secret: StoredSecret(key))
+    }
+
+    /// One that was made elsewhere; nil if the text is not a secret key of a kind that has a name.
+    init?(secretText text: [UInt8], at now: Timestamp) {
+        if let key = try? DevicePrivateKey(parsing: text) {
+            self.init(key, at: now)
+        } else if let key = try? SenderPrivateKey(parsing: text) {
+            self.init(key, at: now)
+        } else if let key = try? AuthorityPrivateKey(parsing: text) {
+            self.init(key, at: now)
+        } else {
+            return nil
+        }
     }
 }
 
@@ -81,6 +133,17 @@ enum StoredSecret: Sendable {
     case open(SecretText)
     /// Sealed, and the keyring is not unlocked: only known to be there.
     case sealed
+
+    init?(_ key: PrivateKey<some KeyRole>) {
+        guard let text = key.withSecretText({ SecretText(copying: $0) }) else { return nil }
+        self = .open(text)
+    }
+
+    /// Nil if it is sealed, or not the secret of such a key.
+    func key<Role: KeyRole>(_ role: Role.Type) -> PrivateKey<Role>? {
+        guard case .open(let text) = self else { return nil }
+        return text.withBytes { try? PrivateKey<Role>(parsing: $0) }
+    }
 }
 
 /// A secret key's text while a keyring is read or written: wiped with the last reference, never printed.
@@ -93,35 +156,18 @@ final class SecretText: Sendable {
         bytes = WipedBytes(count: text.count) { $0.copyMemory(from: text) }
     }
 
-    static func of(_ key: PrivateKey<some KeyRole>) -> StoredSecret? {
-        key.withSecretText { SecretText(copying: $0) }.map { .open($0) }
-    }
-
     func withBytes<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { bytes.withBytes(body) }
-
-    var identity: DevicePrivateKey? { withBytes { try? DevicePrivateKey(parsing: $0) } }
-    var senderKey: SenderPrivateKey? { withBytes { try? SenderPrivateKey(parsing: $0) } }
-    var authorityKey: AuthorityPrivateKey? { withBytes { try? AuthorityPrivateKey(parsing: $0) } }
-    var enrollmentKey: EnrollmentPrivateKey? { withBytes { try? EnrollmentPrivateKey(parsing: $0) } }
-
-    /// The public key that belongs to it, if it is the secret of a kind that has a name of its own.
-    func publicKey(of kind: AnyPublicKey.Kind) -> AnyPublicKey? {
-        switch kind {
-        case .device: identity.map { .device($0.recipient) }
-        case .sender: senderKey.map { .sender($0.sender) }
-        case .authority: authorityKey.map { .authority($0.authority) }
-        }
-    }
 }
 
 extension NamedKeys {
     /// Reads a name's first paragraph; nil if a value is not what it should be.
     init?(_ file: borrowing TextFile, in paragraph: Int, secret: StoredSecret?) {
         guard file.names(in: paragraph).isSubset(of: Self.names),
+            let name = file.text("name", in: paragraph).flatMap(KeyName.init(parsing:)),
             let kind = file.text("kind", in: paragraph).flatMap(AnyPublicKey.Kind.init(rawValue:)),
             let created = file.moment("created", in: paragraph)
         else { return nil }
-        self.init(kind: kind, created: created, keys: [])
+        self.init(name, kind: kind, created: created)
         func isRead<Value>(_ name: String, _ value: Value?) -> Bool { (value != nil) == file.has(name, in: paragraph) }
         topic = file.text("topic", in: paragraph).flatMap(Topic.init(parsing:))
         challenge = file.text("challenge", in: paragraph).flatMap { try? PendingChallenge(parsing: $0) }
@@ -136,6 +182,7 @@ extension NamedKeys {
     }
 
     func write(to writer: inout TextFileWriter) {
+        writer.field("name", name.description)
         writer.field("kind", kind.rawValue)
         writer.field("created", created.iso8601)
         writer.field("topic", topic?.description)

@@ -44,10 +44,7 @@ public struct TrustList: Hashable, Sendable {
 
     /// The newest set that was accepted for an app.
     public func senderSet(for topic: Topic) -> SenderSet? {
-        for entry in entries where entry.topic == topic {
-            if case .senderSet(let set) = entry.trusted { return set }
-        }
-        return nil
+        entries.first { $0.topic == topic && $0.trusted.senderSet != nil }?.trusted.senderSet
     }
 
     /// False where it is in the list already.
@@ -57,10 +54,7 @@ public struct TrustList: Hashable, Sendable {
             do {
                 try trustedSenders(for: topic).check(set, topic: topic, replacing: senderSet(for: topic), at: now)
             } catch { throw .record(error) }
-            entries.removeAll { entry in
-                guard case .senderSet = entry.trusted else { return false }
-                return entry.topic == topic
-            }
+            entries.removeAll { $0.topic == topic && $0.trusted.senderSet != nil }
         }
         entries.append(Entry(topic: topic, trusted: trusted, added: now))
         return true
@@ -70,9 +64,8 @@ public struct TrustList: Hashable, Sendable {
     mutating func remove(_ trusted: Trusted, for topic: Topic) -> Bool {
         let count = entries.count
         entries.removeAll { entry in
-            guard entry.topic == topic else { return false }
-            if case .senderSet(let set) = entry.trusted, trusted == .authority(set.authority) { return true }
-            return entry.trusted == trusted
+            let authority = entry.trusted.senderSet?.authority
+            return entry.topic == topic && (entry.trusted == trusted || authority.map(Trusted.authority) == trusted)
         }
         return entries.count < count
     }
@@ -81,35 +74,81 @@ public struct TrustList: Hashable, Sendable {
 extension TrustList {
     /// Reads one paragraph of a keyring; false if it is not one of a trust list.
     mutating func read(_ file: borrowing TextFile, in paragraph: Int) -> Bool {
-        guard let topic = file.text("topic", in: paragraph).flatMap(Topic.init(parsing:)),
-            let added = file.moment("added", in: paragraph), file.names(in: paragraph).count == 3,
-            let trusted = Self.trusted(file, in: paragraph)
+        guard file.names(in: paragraph) == ["topic", "trusted", "added"],
+            let topic = file.text("topic", in: paragraph).flatMap(Topic.init(parsing:)),
+            let trusted = file.text("trusted", in: paragraph).flatMap(Trusted.init(text:)),
+            let added = file.moment("added", in: paragraph)
         else { return false }
         entries.append(Entry(topic: topic, trusted: trusted, added: added))
         return true
-    }
-
-    private static func trusted(_ file: borrowing TextFile, in paragraph: Int) -> Trusted? {
-        if let text = file.text("sender", in: paragraph) {
-            return (try? SenderPublicKey(parsing: text)).map { .sender($0) }
-        }
-        if let text = file.text("authority", in: paragraph) {
-            return (try? AuthorityPublicKey(parsing: text)).map { .authority($0) }
-        }
-        guard let text = file.text("senders", in: paragraph) else { return nil }
-        return (try? SenderSet(parsing: text)).map { .senderSet($0) }
     }
 
     func write(to writer: inout TextFileWriter) {
         for entry in entries {
             writer.paragraph()
             writer.field("topic", entry.topic.description)
-            switch entry.trusted {
-            case .sender(let sender): writer.field("sender", sender.description)
-            case .authority(let authority): writer.field("authority", authority.description)
-            case .senderSet(let set): writer.field("senders", set.description)
-            }
+            writer.field("trusted", entry.trusted.text)
             writer.field("added", entry.added.iso8601)
+        }
+    }
+}
+
+extension TrustList.Trusted {
+    fileprivate init?(text: String) {
+        switch try? AnyPublicKey(parsing: text) {
+        case .sender(let sender)?: self = .sender(sender)
+        case .authority(let authority)?: self = .authority(authority)
+        case .device?: return nil
+        case nil:
+            guard let set = try? SenderSet(parsing: text) else { return nil }
+            self = .senderSet(set)
+        }
+    }
+
+    fileprivate var text: String { senderSet?.description ?? publicKey.description }
+
+    var senderSet: SenderSet? {
+        guard case .senderSet(let set) = self else { return nil }
+        return set
+    }
+
+    /// For the log: of a sender set its authority's.
+    fileprivate var publicKey: AnyPublicKey {
+        switch self {
+        case .sender(let sender): .sender(sender)
+        case .authority(let authority): .authority(authority)
+        case .senderSet(let set): .authority(set.authority)
+        }
+    }
+}
+
+extension Keyring {
+    /// Whom this keyring's devices believe; authentic, where the keyring is sealed.
+    public func trustList() throws(KeyringError) -> TrustList { try read(.full).contents.trust }
+
+    /// Believes a sender, pins an authority, or takes a sender set of one that is pinned; false where that was so.
+    ///
+    /// - Throws: `record`, where a set is refused: foreign, expired, older than the one that is known.
+    @discardableResult
+    public func trust(
+        _ trusted: TrustList.Trusted, for topic: Topic, at now: Timestamp = .now()
+    ) throws(KeyringError) -> Bool {
+        try change(at: now) { (change) throws(KeyringError) in
+            guard try change.contents.trust.add(trusted, for: topic, at: now) else { return false }
+            change.note(.trusted, nil, trusted.publicKey)
+            return true
+        }
+    }
+
+    /// Believes it no more; false where it was not in the list.
+    @discardableResult
+    public func distrust(
+        _ trusted: TrustList.Trusted, for topic: Topic, at now: Timestamp = .now()
+    ) throws(KeyringError) -> Bool {
+        try change(at: now) { (change) throws(KeyringError) in
+            guard change.contents.trust.remove(trusted, for: topic) else { return false }
+            change.note(.distrusted, nil, trusted.publicKey)
+            return true
         }
     }
 }

@@ -1,0 +1,179 @@
+internal import Foundation
+internal import PushCore
+public import SealedPush
+
+/// One thing that is wrong with a keyring, or that a person should know: what ``Keyring/examine(at:)`` finds.
+///
+/// Never holds a secret. ``code`` says what each means.
+public enum Finding: Hashable, Sendable {
+    /// Nothing of the keyring can be used, for this reason.
+    case refused(KeyringError)
+    /// The MAC was not checked, for this reason.
+    case notChecked(KeyringError)
+    case inTheClear(nameCount: Int)
+    case readableByOthers(path: String, mode: Int)
+    case writableByOthers(path: String, mode: Int)
+    case inconsistent(KeyName)
+    /// - Parameter age: seconds.
+    case old(KeyName, KeyID, age: Int64)
+    case unconfirmed(KeyName, KeyID, created: Timestamp, isOwn: Bool)
+    case erasureDue(KeyName, KeyID, since: Timestamp)
+    case unproven(KeyName, hasRecord: Bool)
+    case recordExpires(KeyName, Timestamp, isOver: Bool, isOwn: Bool)
+    case senderSetExpires(Topic, Timestamp, isOver: Bool)
+    case authorityOnline(KeyName)
+    /// A line of the audit log was changed, added or taken out.
+    case logAltered
+    case logUnreadable(message: String)
+
+    /// Stable: `--json` and scripts carry it.
+    public var code: String { facts.code }
+
+    public var severity: Severity { facts.severity }
+
+    /// A name in the keyring, an app, a file, or `keyring`.
+    public var subject: String { "\(facts.subject)" }
+
+    private var facts: (code: String, severity: Severity, subject: any CustomStringConvertible) {
+        switch self {
+        case .refused(let error): (Self.code(of: error), .problem, KeyringFolder.keyringName)
+        case .notChecked: ("not-checked", .note, KeyringFolder.keyringName)
+        case .inTheClear: ("in-the-clear", .warning, "keyring")
+        case .readableByOthers(let path, _): ("readable-by-others", .problem, path)
+        case .writableByOthers(let path, _): ("writable-by-others", .problem, path)
+        case .inconsistent(let name): ("inconsistent", .problem, name)
+        case .old(let name, _, _): ("old", .note, name)
+        case .unconfirmed(let name, _, _, _): ("unconfirmed", .warning, name)
+        case .erasureDue(let name, _, _): ("erasure-due", .warning, name)
+        case .unproven(let name, hasRecord: true): ("never-answered", .warning, name)
+        case .unproven(let name, hasRecord: false): ("unverified", .note, name)
+        case .recordExpires(let name, _, isOver: true, isOwn: _): ("record-expired", .problem, name)
+        case .recordExpires(let name, _, isOver: false, isOwn: _): ("record-expires", .warning, name)
+        case .senderSetExpires(let topic, _, isOver: true): ("sender-set-expired", .problem, topic)
+        case .senderSetExpires(let topic, _, isOver: false): ("sender-set-expires", .warning, topic)
+        case .authorityOnline(let name): ("authority-online", .note, name)
+        case .logAltered: ("log-altered", .problem, KeyringFolder.logName)
+        case .logUnreadable: ("log-unreadable", .problem, KeyringFolder.logName)
+        }
+    }
+
+    private static func code(of error: KeyringError) -> String {
+        switch error {
+        case .altered: "altered"
+        case .notSealed: "not-sealed"
+        case .sealChanged: "seal-changed"
+        case .wrongSecret: "wrong-secret"
+        case .damaged: "damaged"
+        default: "unreadable"
+        }
+    }
+
+    public enum Severity: Int, Sendable, CaseIterable {
+        /// Something is lost, unsafe or does not work.
+        case problem
+        /// It soon will be, or may be.
+        case warning
+        /// Good to know.
+        case note
+    }
+}
+
+extension Keyring {
+    /// Examines the whole keyring: its file, keys, trust list and audit log. Changes nothing, and works on a folder that can
+    /// only be read.
+    ///
+    /// If the keyring is sealed and its secret is not at hand, a finding says what was not checked. Costs a few hundred
+    /// microseconds a key, and 0.2 s for a passphrase.
+    ///
+    /// - Returns: problems first, then warnings and notes, each about one thing; none if all is well.
+    /// - Throws: `file` if there is no such folder.
+    public func examine(at now: Timestamp = .now()) throws(KeyringError) -> [Finding] {
+        guard FileFacts(of: folder, following: true)?.isFolder == true else {
+            throw .file(folder, message: "there is no such folder")
+        }
+        var findings = files.findings
+        do throws(KeyringError) {
+            findings += self.findings(in: try read(.full), at: now)
+        } catch {
+            if case .needsSecret = error {
+                findings.append(.notChecked(error))
+                if let unchecked = try? read(.known(nil)) { findings += self.findings(in: unchecked, at: now) }
+            } else {
+                findings.append(.refused(error))
+            }
+        }
+        return Finding.Severity.allCases.flatMap { severity in findings.filter { $0.severity == severity } }
+    }
+
+    private func findings(in reading: Reading, at now: Timestamp) -> [Finding] {
+        let names = reading.contents.sorted
+        let withSecrets = names.filter { $0.keys.contains { $0.secret != nil } }
+        var findings: [Finding] = []
+        if reading.exists, reading.seal == nil, !withSecrets.isEmpty {
+            findings.append(.inTheClear(nameCount: withSecrets.count))
+        }
+        findings += names.flatMap { $0.findings(at: now) }
+        // A thief of the sender's key gets the key that vouches for senders, too.
+        if withSecrets.contains(where: { $0.kind == .sender }) {
+            findings += withSecrets.filter { $0.kind == .authority }.map { .authorityOnline($0.name) }
+        }
+        for entry in reading.contents.trust.entries {
+            guard let set = entry.trusted.senderSet, let isOver = set.expires.isOver(at: now) else { continue }
+            findings.append(.senderSetExpires(entry.topic, set.expires, isOver: isOver))
+        }
+        do throws(DurableFiles.Failure) {
+            if try !AuditLog.isWhole(files.log, upTo: reading.contents.log) { findings.append(.logAltered) }
+        } catch { findings.append(.logUnreadable(message: error.message)) }
+        return findings
+    }
+}
+
+extension KeyringFolder {
+    /// What other users may read or write.
+    fileprivate var findings: [Finding] {
+        var findings: [Finding] = []
+        for (path, isSecret) in [(".", false), (Self.keyringName, true), (Self.logName, false)] {
+            guard let facts = FileFacts(of: path == "." ? url : url.appending(path: path), following: path == ".")
+            else { continue }
+            let mode = facts.mode & 0o777
+            if mode & 0o022 != 0 { findings.append(.writableByOthers(path: path, mode: mode)) }
+            if isSecret, mode & 0o044 != 0 { findings.append(.readableByOthers(path: path, mode: mode)) }
+        }
+        return findings
+    }
+}
+
+extension NamedKeys {
+    fileprivate func findings(at now: Timestamp) -> [Finding] {
+        var findings: [Finding] = isConsistent ? [] : [.inconsistent(name)]
+        let waiting = keys.first { $0.life.state == .active && $0.life.confirmed == nil }
+        if !isOwn, kind == .device, newest != nil, newestConfirmed == nil {
+            findings.append(.unproven(name, hasRecord: recordText != nil))
+        } else if let waiting, now.seconds(since: waiting.life.created) > RotationRules.confirmationWarning {
+            findings.append(.unconfirmed(name, waiting.key.keyID, created: waiting.life.created, isOwn: isOwn))
+        }
+        if isOwn {
+            for key in keys {
+                guard let due = key.life.erasureDue, now >= due else { continue }
+                findings.append(.erasureDue(name, key.key.keyID, since: due))
+            }
+            // One that waits to take its place is spoken of above.
+            if kind != .authority, let newest, newest.life.confirmed != nil {
+                let age = now.seconds(since: newest.life.created)
+                if age > 90 * 86_400 { findings.append(.old(name, newest.key.keyID, age: age)) }
+            }
+        }
+        if let recordExpires, let isOver = recordExpires.isOver(at: now) {
+            findings.append(.recordExpires(name, recordExpires, isOver: isOver, isOwn: isOwn))
+        }
+        return findings
+    }
+}
+
+extension Timestamp {
+    /// Whether this end has passed; nil if it is not near.
+    fileprivate func isOver(at now: Timestamp) -> Bool? {
+        if now > self { return true }
+        return seconds(since: now) < RotationRules.renewal ? false : nil
+    }
+}

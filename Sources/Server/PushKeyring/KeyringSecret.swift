@@ -1,0 +1,160 @@
+internal import PushCore
+public import SealedPush
+
+/// What seals a keyring's secrets.
+public enum KeyringSecret: Sendable {
+    case passphrase(Passphrase)
+    case key(KeyringKey)
+
+    /// Which of the two a keyring asks for.
+    public enum Kind: String, Sendable {
+        /// A passphrase, through Argon2id.
+        case passphrase
+        /// A key from a file or the environment.
+        case key
+    }
+
+    public var kind: Kind {
+        switch self {
+        case .passphrase: .passphrase
+        case .key: .key
+        }
+    }
+}
+
+/// A passphrase: 1 to 1,024 bytes, in guarded memory that is wiped with the last reference; never printed.
+public final class Passphrase: Sendable {
+    private let secret: GuardedSecret
+
+    /// Copies the bytes, without one line end behind them; nil for none, or more than 1,024. The caller wipes its own.
+    public init?(_ bytes: [UInt8]) {
+        var count = bytes.count
+        if count > 0, bytes[count - 1] == UInt8(ascii: "\n") { count -= 1 }
+        if count > 0, bytes[count - 1] == UInt8(ascii: "\r") { count -= 1 }
+        guard (1...1_024).contains(count) else { return nil }
+        secret = GuardedSecret(count: count) { $0.copyBytes(from: bytes[..<count]) }
+    }
+
+    /// 1 to 1,024.
+    package var byteCount: Int { secret.count }
+
+    func withBytes<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { secret.withBytes(body) }
+}
+
+/// A keyring's own key, for servers, where nobody is there to type a passphrase: 32 random bytes, written as
+/// `PUSH-KEYRING-KEY-1…` in a file or an environment variable.
+///
+/// In guarded memory that is wiped with the last reference; never printed.
+public final class KeyringKey: Sendable {
+    private let secret: GuardedSecret
+
+    /// Makes a new random key.
+    public init() { secret = GuardedSecret(count: Self.form.byteCount) { SecureRandom.fill($0) } }
+
+    /// Reads the text, in capitals only, with white space around it. The caller wipes its own copy.
+    public init(parsing text: [UInt8]) throws(KeyTextError) {
+        let isSpace = { (byte: UInt8) in Array(" \t\r\n".utf8).contains(byte) }
+        guard let start = text.firstIndex(where: { !isSpace($0) }), let end = text.lastIndex(where: { !isSpace($0) })
+        else { throw .notAKey }
+        let trimmed = WipedBytes(count: end - start + 1) { $0.copyBytes(from: text[start...end]) }
+        let bytes = try trimmed.withBytes { (text) throws(KeyTextError) in try Bech32.decode(text, as: Self.form) }
+        secret = GuardedSecret(count: bytes.count) { output in bytes.withBytes { output.copyMemory(from: $0) } }
+    }
+
+    /// Lends the text, as ASCII, for as long as `body` runs; for writing a key file and nothing else.
+    public func withText<Answer, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        let text = secret.withBytes { Bech32.encode($0, prefix: Self.prefix, inCapitals: true) }
+        return try text.withBytes(body)
+    }
+
+    func withBytes<Answer: ~Copyable>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer { secret.withBytes(body) }
+
+    private static let prefix = "push-keyring-key-"
+    private static let form = Bech32.Form(prefix, byteCount: StorageKey.byteCount, inCapitals: true)
+}
+
+/// How a keyring is sealed: which kind of secret, and what its key is made with. Not secret.
+struct KeyringSeal: Hashable {
+    let kind: KeyringSecret.Kind
+    fileprivate let salt: [UInt8]
+    fileprivate let cost: Argon2id.Cost?
+
+    /// A new seal, with a salt of its own.
+    init(_ kind: KeyringSecret.Kind) {
+        self.kind = kind
+        salt = SecureRandom.bytes(count: Argon2id.saltByteCount)
+        cost = kind == .passphrase ? .standard : nil
+    }
+
+    /// Reads the first paragraph of a keyring; nil if a value is not what it should be.
+    init?(_ file: borrowing TextFile) {
+        guard let kind = file.text("seal", in: 0).flatMap(KeyringSecret.Kind.init(rawValue:)),
+            let salt = file.bytes("salt", in: 0), salt.count == Argon2id.saltByteCount
+        else { return nil }
+        self.kind = kind
+        self.salt = salt
+        var names: Set = ["sealedpush-keyring", "seal", "salt", "check"]
+        switch kind {
+        case .key: cost = nil
+        case .passphrase:
+            names.formUnion(["operations", "memory"])
+            guard let operations = file.text("operations", in: 0).flatMap(UInt64.init),
+                let memory = file.text("memory", in: 0).flatMap({ Int($0) }),
+                let cost = Argon2id.Cost(operations: operations, memoryByteCount: memory)
+            else { return nil }
+            self.cost = cost
+        }
+        guard file.names(in: 0) == names else { return nil }
+    }
+
+    /// What tells this seal from every other one of the same keyring; not secret.
+    var mark: SealExpectation.Mark { Base64URL.encode(salt) }
+
+    func write(to writer: inout TextFileWriter) {
+        writer.field("seal", kind.rawValue)
+        writer.field("salt", mark)
+        writer.field("operations", cost.map { String($0.operations) })
+        writer.field("memory", cost.map { String($0.memoryByteCount) })
+    }
+}
+
+/// A seal with its key, under which a sealed keyring's secrets and MAC are. Several may hold it.
+final class SealKey: Sendable {
+    let seal: KeyringSeal
+    let storage: StorageKey
+
+    /// The key that a seal makes of a secret, right or wrong; about 0.2 s for a passphrase.
+    init(_ seal: KeyringSeal, from secret: KeyringSecret) throws(KeyringError) {
+        switch (secret, seal.kind) {
+        case (.passphrase(let passphrase), .passphrase):
+            var isDerived = false
+            storage = StorageKey { output in
+                isDerived = passphrase.withBytes {
+                    Argon2id.derive(from: $0, salt: seal.salt, cost: seal.cost ?? .standard, into: output)
+                }
+            }
+            guard isDerived else { throw .outOfMemory }
+        case (.key(let key), .key): storage = key.withBytes { StorageKey(derivedFrom: $0, salt: seal.salt) }
+        case (.passphrase, .key), (.key, .passphrase): throw .needsSecret(seal.kind)
+        }
+        self.seal = seal
+    }
+
+    /// A new seal under a secret.
+    convenience init(new secret: KeyringSecret) throws(KeyringError) {
+        try self.init(KeyringSeal(secret.kind), from: secret)
+    }
+
+    /// The MAC of how the keyring is sealed, which tells another secret from an edited file.
+    var check: [UInt8] { storage.mac(checked) }
+
+    func isRight(_ check: [UInt8]) -> Bool { storage.isValid(check, of: checked) }
+
+    private var checked: [UInt8] {
+        var writer = TextFileWriter(capacity: 256)
+        seal.write(to: &writer)
+        return Array("sealedpush/v1 keyring seal".utf8) + [0] + writer.bytes
+    }
+}

@@ -1,0 +1,281 @@
+internal import PushCore
+public import SealedPush
+
+/// Why a payload does not open on a device, step by step: what ``Keyring/diagnose(_:for:topic:trusting:allowsAnonymous:at:)``
+/// finds.
+///
+/// Codes, IDs, names and times only; nothing of the content. Source: Specification 6.
+public struct PayloadDiagnosis: Equatable, Sendable {
+    /// What it was opened for: the device, its app and the time there.
+    public let device: KeyName
+    public let topic: Topic
+    public let now: Timestamp
+    /// Nil where it opens.
+    public let refusal: OpenError?
+    /// What the keyring knows besides the refusal and the message; nil where it opens, or nothing is known.
+    public let cause: Cause?
+    /// Nil where there is none.
+    public let envelope: Envelope?
+    /// What the keyring calls the sender; nil where it has no name for it.
+    public let senderName: KeyName?
+    /// What is known of the message; nil where it could not be unsealed.
+    public let message: Message?
+
+    /// `opened`, or the stable code of the refusal.
+    public var code: String { refusal?.rawValue ?? "opened" }
+
+    /// All of them, in the order of opening. The ledger is never reached: only a device has one.
+    public var steps: [Step] {
+        let failing = refusal?.facts.step ?? .ledger
+        var isReached = true
+        return OpenError.Step.allCases.map { step in
+            defer { if step == failing { isReached = false } }
+            guard isReached, step != .ledger else { return Step(name: step, outcome: .notReached) }
+            return Step(name: step, outcome: step == failing ? .failed : .passed)
+        }
+    }
+
+    public struct Step: Hashable, Sendable {
+        public let name: OpenError.Step
+        public let outcome: Outcome
+
+        public enum Outcome: String, Sendable {
+            case passed, failed
+            case notReached = "not-reached"
+        }
+    }
+
+    /// What a message says about itself, besides its content.
+    public struct Message: Hashable, Sendable {
+        public let id: MessageID?
+        public let topic: Topic?
+        public let sent: Timestamp?
+        public let expires: Timestamp?
+        /// Under which key it was unsealed.
+        public let recipient: DevicePublicKey
+        /// Who sealed it; nil where anybody may have.
+        public let sender: SenderPublicKey?
+        /// The life of the key that opened it.
+        public let life: KeyLife
+    }
+
+    /// What is behind a refusal.
+    public enum Cause: Equatable, Sendable {
+        // Nothing to open.
+        case field(FieldError)
+        case envelope(EnvelopeError)
+
+        // Whose key it was sealed for.
+        /// One that the device had, and that opens nothing more.
+        case ownKeyGone(KeyLife)
+        /// One of another name in this keyring.
+        case otherDevice(KeyName, hasSecret: Bool)
+        /// One that is not in this keyring.
+        case unknownKey
+
+        // Who sealed it.
+        /// Whom nobody here knows.
+        case stranger
+        /// Known, and not trusted. `verdict`: what opening would end with, if the sender were trusted; nil where it would open.
+        case untrusted(SenderPublicKey, KeyName?, hasAuthority: Bool, verdict: OpenError?)
+        /// In a sender set that does not count at this time.
+        case senderSetOutOfTime(SenderSet)
+        /// By a sender of this keyring, for another app.
+        case otherApp(Topic)
+        /// No key opens it.
+        case altered
+
+        /// What is in it: nil where it has wrong padding, or lacks the ID, the topic or the time.
+        case content(ContentError?)
+    }
+
+    /// Why a payload has no envelope's text.
+    public enum FieldError: Error, Hashable, Sendable {
+        case tooLong(maximumByteCount: Int)
+        case notJSON(maximumDepth: Int)
+        /// The field is missing, or is not a string.
+        case noField(String)
+    }
+}
+
+extension Keyring {
+    /// Why does this payload not open? Walks the steps that a device takes, with the keys, the trust list and the clock
+    /// at hand. The verdict is ``Opener``'s; the cause says what the keyring knows besides.
+    ///
+    /// Changes nothing and prints no content. At most a few milliseconds, whatever the payload; besides 0.2 s for a
+    /// passphrase.
+    ///
+    /// - Parameters:
+    ///   - payload: its JSON, or the text of its field alone; more than 65,536 bytes are malformed without a look.
+    ///   - device: one of the keyring's own.
+    ///   - topic: the app's.
+    ///   - trusted: who is believed; nil for the keyring's trust list.
+    ///   - allowsAnonymous: whether the app has allowed sealed boxes.
+    /// - Throws: where the device's keys can't be had: the payload was not looked at.
+    public func diagnose(
+        _ payload: [UInt8], for device: KeyName, topic: Topic, trusting trusted: TrustedSenders? = nil,
+        allowsAnonymous: Bool = false, at now: Timestamp = .now()
+    ) throws(KeyringError) -> PayloadDiagnosis {
+        let contents = try read(.full).contents
+        let keys = try contents.keys(of: device, .device, isOwn: true).deviceKeys
+        let walk = PayloadWalk(
+            device: device, keys: InMemoryKeyStore(keys, senderSet: contents.trust.senderSet(for: topic)),
+            topic: topic, trusted: trusted ?? contents.trust.trustedSenders(for: topic),
+            allowsAnonymous: allowsAnonymous, now: now, contents: contents)
+        return walk.diagnose(payload)
+    }
+}
+
+/// The way of one payload through the steps of Specification 6. ``Opener`` decides; this finds the cause.
+private struct PayloadWalk {
+    let device: KeyName
+    let keys: InMemoryKeyStore
+    let topic: Topic
+    let trusted: TrustedSenders
+    let allowsAnonymous: Bool
+    let now: Timestamp
+    /// What the keyring knows of names, and of who is trusted elsewhere.
+    let contents: KeyringContents
+
+    func diagnose(_ payload: [UInt8]) -> PayloadDiagnosis {
+        let envelope: Envelope
+        do throws(PayloadDiagnosis.FieldError) {
+            let field = try Self.field(in: payload)
+            do throws(EnvelopeError) { envelope = try Envelope(parsing: field) } catch {
+                return diagnosis(.malformed, .envelope(error))
+            }
+        } catch { return diagnosis(.malformed, .field(error)) }
+        let opener = opener(topic: topic, trusting: trusted)
+        let unsealed = try? opener.unseal(envelope, at: now)
+        let content = unsealed.flatMap { Self.content(of: $0.plaintext) }
+        let message = unsealed.map { unsealed in
+            let content = try? content?.get()
+            return PayloadDiagnosis.Message(
+                id: content?.id, topic: content?.topic, sent: content?.sent, expires: content?.expires,
+                recipient: unsealed.key.identity.recipient, sender: unsealed.sender, life: unsealed.key.life)
+        }
+        do throws(OpenError) {
+            _ = try opener.open(envelope, at: now)
+            return diagnosis(nil, nil, envelope, message)
+        } catch { return diagnosis(error, cause(of: error, envelope, content), envelope, message) }
+    }
+
+    private func diagnosis(
+        _ refusal: OpenError?, _ cause: PayloadDiagnosis.Cause?, _ envelope: Envelope? = nil,
+        _ message: PayloadDiagnosis.Message? = nil
+    ) -> PayloadDiagnosis {
+        PayloadDiagnosis(
+            device: device, topic: topic, now: now, refusal: refusal, cause: cause, envelope: envelope,
+            senderName: message?.sender.flatMap { owner(of: .sender($0)) }, message: message)
+    }
+
+    private func opener(topic: Topic, trusting trusted: TrustedSenders) -> Opener {
+        Opener(topic: topic, keys: keys, trusting: trusted, allowsAnonymous: allowsAnonymous)
+    }
+
+    /// Nil where it is not well-formed.
+    private static func content(of plaintext: [UInt8]) -> Result<Content, ContentError>? {
+        guard let count = plaintext.withUnsafeBytes({ Padding.contentByteCount(of: $0) }) else { return nil }
+        return Result { () throws(ContentError) in try Content(opening: Array(plaintext[..<count])) }
+    }
+}
+
+/// What is behind one refusal.
+extension PayloadWalk {
+    private func cause(
+        of refusal: OpenError, _ envelope: Envelope, _ content: Result<Content, ContentError>?
+    ) -> PayloadDiagnosis.Cause? {
+        switch refusal {
+        case .unknownRecipient: return unknownRecipient(envelope.recipientKeyID)
+        case .unknownSender: return envelope.senderKeyID.flatMap { unknownSender($0, envelope) }
+        case .rejected:
+            let known = envelope.senderKeyID.map(knownSenders) ?? []
+            return otherApp(envelope, known + trusted.senders.filter { !known.contains($0) }) ?? .altered
+        case .malformedContent:
+            guard case .failure(let error)? = content else { return .content(nil) }
+            return .content(error)
+        case .anonymousNotAllowed, .topic, .keyRetired, .clock, .tooOld, .expired: return nil
+        // What only happens earlier, or on a device.
+        case .malformed, .locked, .keysUnavailable, .replayed, .ledgerUnavailable, .outOfTime: return nil
+        }
+    }
+
+    private func unknownRecipient(_ id: KeyID) -> PayloadDiagnosis.Cause {
+        // An ID is four bytes, so this is a hint and not a proof.
+        let known = contents.sorted.filter { $0.kind == .device }.flatMap { named in
+            named.keys.filter { $0.key.keyID == id }.map { (name: named.name, key: $0) }
+        }
+        if let gone = known.first(where: { $0.name == device && !$0.key.life.opens }) {
+            return .ownKeyGone(gone.key.life)
+        }
+        if let other = known.first(where: { $0.name != device }) {
+            return .otherDevice(other.name, hasSecret: other.key.secret != nil)
+        }
+        return .unknownKey
+    }
+
+    private func unknownSender(_ id: KeyID, _ envelope: Envelope) -> PayloadDiagnosis.Cause {
+        if let set = keys.senderSet(for: topic), trusted.authorities.contains(set.authority),
+            set.senders.contains(where: { $0.keyID == id })
+        {
+            return .senderSetOutOfTime(set)
+        }
+        let senders = knownSenders(with: id)
+        guard let sender = senders.first else { return .stranger }
+        if let cause = otherApp(envelope, senders) { return cause }
+        var verdict: OpenError?
+        do throws(OpenError) {
+            _ = try opener(topic: topic, trusting: TrustedSenders(senders)).open(envelope, at: now)
+        } catch { verdict = error }
+        return .untrusted(
+            sender, owner(of: .sender(sender)), hasAuthority: !trusted.authorities.isEmpty, verdict: verdict)
+    }
+
+    /// The other app that the keyring knows of, for which one of these senders has sealed it.
+    private func otherApp(_ envelope: Envelope, _ senders: [SenderPublicKey]) -> PayloadDiagnosis.Cause? {
+        let topics = Set(contents.trust.entries.map(\.topic) + contents.names.values.compactMap(\.topic))
+        return topics.subtracting([topic]).sorted { $0.description < $1.description }.prefix(64).first { topic in
+            (try? opener(topic: topic, trusting: TrustedSenders(senders)).unseal(envelope, at: now)) != nil
+        }.map { .otherApp($0) }
+    }
+
+    /// Whose key this is in the keyring.
+    private func owner(of key: AnyPublicKey) -> KeyName? {
+        contents.sorted.first { $0.keys.contains { $0.key == key } }?.name
+    }
+
+    /// Every sender with this ID that the keyring knows of, trusted or not.
+    private func knownSenders(with id: KeyID) -> [SenderPublicKey] {
+        var senders = Set(contents.names.values.flatMap(\.keys).compactMap(\.key.sender))
+        for entry in contents.trust.entries {
+            switch entry.trusted {
+            case .sender(let sender): senders.insert(sender)
+            case .senderSet(let set): senders.formUnion(set.senders)
+            case .authority: break
+            }
+        }
+        return senders.filter { $0.keyID == id }
+    }
+}
+
+/// The field of a payload, as text.
+extension PayloadWalk {
+    /// - Parameter bytes: what a person has at hand: a payload's JSON, or the field's text with white space around it.
+    private static func field(in bytes: [UInt8]) throws(PayloadDiagnosis.FieldError) -> String {
+        let (limit, depth) = (65_536, JSONReader.maximumPayloadDepth)
+        guard bytes.count <= limit else { throw .tooLong(maximumByteCount: limit) }
+        guard let text = String(strictUTF8: bytes) else { throw .notJSON(maximumDepth: depth) }
+        let isSpace = { (scalar: Unicode.Scalar) in [" ", "\t", "\r", "\n"].contains(scalar) }
+        let trimmed = text.unicodeScalars.drop(while: isSpace)
+        guard let first = trimmed.first, ["{", "[", "\"", "\u{feff}"].contains(first) else {
+            let end = trimmed.lastIndex { !isSpace($0) }.map(trimmed.index(after:)) ?? trimmed.endIndex
+            return String(trimmed[..<end])
+        }
+        // Each value is read, not the field alone: the system that delivers a push refuses it whole.
+        guard let members = JSONReader.object(bytes, maximumByteCount: limit, maximumDepth: depth) else {
+            throw .notJSON(maximumDepth: depth)
+        }
+        guard case .string(let text)? = members[Envelope.fieldName] else { throw .noField(Envelope.fieldName) }
+        return text
+    }
+}
