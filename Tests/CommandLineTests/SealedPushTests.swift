@@ -66,7 +66,7 @@ import Testing
         #expect(arguments["expiration"] as? Int == 1_900_000_000)
         #expect(arguments["sender"] as? String == (try run("keys", "export", "newsroom", "--keyring", "K").trimmed))
         #expect(arguments["code"] == nil && arguments.count == 8)
-        let key = OutboxKey.text { String(decoding: $0, as: UTF8.self) }
+        let key = OutboxKey().withSecretText { String(decoding: $0, as: UTF8.self) }
         _ = try folder.write(key, to: "outbox.key")
         let vouched = try seal(content, "--json", "--device", "phone-8812", "--outbox-key", "outbox.key").objects.first
         let code = (vouched?["enqueue"] as? [String: Any])?["code"] as? String

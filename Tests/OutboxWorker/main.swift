@@ -61,14 +61,13 @@ case "enqueue", "everyone":
         else { break }
         try await outbox.enqueue(
             Content(body: "message \(number)"), to: words.first == "everyone" ? .everyone : .device(name), from: sealer,
-            includingUnverified: true, key: key, workerCount: 2)
+            includingUnverified: true, key: key)
         acknowledged.append("\(number)")
     }
 case "work":
     let transport = RecordingTransport(lines: Lines(arguments[1]), faultPercentage: Int(arguments[2]) ?? 0)
-    let limits = CourierLimits(
-        inFlightCount: 16, lease: .milliseconds(300), pollInterval: .milliseconds(20),
-        delays: RetryDelays().scaled(by: 1e-5))
+    var limits = CourierLimits(inFlightCount: 16, lease: .milliseconds(300), pollInterval: .milliseconds(20))
+    limits.delayFactor = 1e-5
     let report = try await Courier(for: outbox, through: transport, limits: limits)
         .run(until: arguments[3] == "empty" ? .empty : .stopped)
     print(report.acceptedCount)

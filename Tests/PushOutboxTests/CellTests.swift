@@ -7,7 +7,7 @@ import Testing
 @testable import PushOutbox
 @testable import PushSender
 
-@Suite("Cells of the outbox file that hold something else") struct CellTests {
+@Suite("An outbox file that is damaged, or that somebody has changed") struct CellTests {
     private let fixture: Fixture
     private let folder: TemporaryFolder
 
@@ -31,34 +31,46 @@ import Testing
             try change(copy) {
                 try? $0.execute(sql: "UPDATE OR IGNORE \(table) SET \(column) = ?", arguments: [value])
             }
-            do {
-                try await useAll(Outbox(at: copy, clock: fixture.time.clock))
-            } catch let error as OutboxError {
-                #expect(error == .damaged || Self.isDatabase(error), "\(table).\(column): \(error)")
-            } catch let error as CourierError {
-                guard case .outbox(let error) = error else { throw error }
-                #expect(error == .damaged || Self.isDatabase(error), "\(table).\(column): \(error)")
-            }
+            try await useAll(copy, "\(table).\(column)")
         }
     }
 
-    @Test("a push whose cells are of another type costs itself, and the others are sent") func oneRow() async throws {
-        for number in 0..<3 { try await fixture.addDevice("d\(number)") }
-        try await fixture.enqueue("Hello", to: .everyone)
+    @Test("damage in any page gives an error or the truth, and no trap", arguments: 0..<24)
+    func damaged(part: Int) async throws {
+        try await fixture.addDevices(0..<40)
+        try await fixture.enqueue(String(repeating: "Hello", count: 100), to: .everyone)
+        try await fixture.outbox.checkpoint()
+        var bytes = try Data(contentsOf: URL(filePath: fixture.path))
+        let pageCount = bytes.count / 4_096
+        let start = (part * pageCount / 24) * 4_096 + (part.isMultiple(of: 2) ? 0 : 600)
+        for index in start..<min(start + 900, bytes.count) { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
+        let copy = folder.appending("copy.db").path
+        try bytes.write(to: URL(filePath: copy))
+        try await useAll(copy, "page \(start / 4_096)")
+    }
+
+    @Test("a push whose row somebody has spoiled costs itself, and the others are sent") func rows() async throws {
+        for number in 0..<6 { try await fixture.addDevice("d\(number)") }
+        try await fixture.enqueue(to: .everyone)
         try change(fixture.path) { db in
-            try db.execute(sql: "UPDATE entries SET body = NULL WHERE device = 1")
-            try db.execute(sql: "UPDATE entries SET priority = 'text' WHERE device = 2")
+            try db.execute(
+                sql: """
+                    UPDATE entries SET body = NULL WHERE device = 1;
+                    UPDATE entries SET priority = 'text' WHERE device = 2;
+                    UPDATE devices SET token = zeroblob(101) WHERE id = 3;
+                    UPDATE queues SET attempts = 9223372036854775807,
+                        entry = (SELECT id FROM entries WHERE device = 4) WHERE device = 4
+                    """)
         }
         let outbox = try await fixture.reopened()
-        let report = try await Courier(for: outbox, through: ScriptedTransport(), limits: Fixture.limits()).run(
-            until: .nothingDue(within: .zero))
-        #expect(report.acceptedCount == 1)
+        #expect(try await fixture.deliver(from: outbox).acceptedCount == 3)
+        #expect(try await outbox.status().deadLetters == ["malformed": 2])
     }
 
     /// Something in each table.
     private func fill() async throws {
         for number in 0..<3 { try await fixture.addDevice("d\(number)") }
-        try await fixture.enqueue("Hello", to: .everyone, key: "key")
+        try await fixture.enqueue(to: .everyone, key: "key")
         try await fixture.deliver(ScriptedTransport(refusing: 400, "PayloadEmpty"), until: .nothingDue(within: .zero))
         try await fixture.enqueue("Again", to: .everyone)
         let receipt = ShownReceipt(
@@ -95,24 +107,29 @@ import Testing
         try queue.close()
     }
 
-    private func useAll(_ outbox: Outbox) async throws {
-        let receipts = try? await outbox.receipts(days: 60)
-        _ = (receipts?.total.failedCount, receipts?.total.refusedCount)
-        _ = try? await outbox.receipts(of: Self.receiptID)
-        _ = try? await outbox.deadLetters()
-        _ = try? await outbox.devices()
-        _ = try? await outbox.status()
-        _ = try? await outbox.enqueue(
-            Content(body: "More"), to: .everyone, from: fixture.sealer, includingUnverified: true,
-            key: IdempotencyKey("key"))
-        _ = try? await outbox.retry()
-        _ = try await Courier(for: outbox, through: ScriptedTransport(), limits: Fixture.limits()).run(
-            until: .nothingDue(within: .zero))
-        _ = try await outbox.purge(.everything)
+    /// All that is done with an outbox; what can't be done gives an error that says so.
+    private func useAll(_ path: String, _ damage: String) async throws {
+        do {
+            let outbox = try Outbox(at: path, clock: fixture.time.clock)
+            let receipts = try? await outbox.receipts(days: 60)
+            _ = (receipts?.total.failedCount, receipts?.total.refusedCount)
+            _ = try? await outbox.receipts(of: Self.receiptID)
+            _ = try? await outbox.deadLetters()
+            _ = try? await outbox.devices()
+            _ = try? await outbox.status()
+            _ = try? await fixture.enqueue("More", to: .everyone, key: "key", in: outbox)
+            _ = try? await outbox.retry()
+            try await fixture.deliver(from: outbox)
+            try await outbox.purge(.everything)
+        } catch let error as OutboxError {
+            #expect(Self.isDamage(error), "\(damage): \(error)")
+        } catch CourierError.outbox(let error) { #expect(Self.isDamage(error), "\(damage): \(error)") }
     }
 
-    private static func isDatabase(_ error: OutboxError) -> Bool {
-        if case .database = error { return true }
-        return false
+    private static func isDamage(_ error: OutboxError) -> Bool {
+        switch error {
+        case .damaged, .foreign, .otherSchema, .database: true
+        default: false
+        }
     }
 }

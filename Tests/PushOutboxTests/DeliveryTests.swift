@@ -30,7 +30,7 @@ import Testing
     @Test("sends the same bytes under the same identifiers again after lost answers and refusals, after Apple's delay")
     func retries() async throws {
         try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 86_400))
+        try await fixture.enqueue(to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 86_400))
         let start = fixture.time.now
         let time = fixture.time
         let times = Collected<Int64>()
@@ -40,9 +40,9 @@ import Testing
             case 1: .failure(.connectionLost("reset"))
             case 2: .failure(.timedOut)
             case 3: .failure(.unreachable("no route"))
-            case 4: .success(.apns(503, "ServiceUnavailable"))
-            case 5: .success(.apns(500, nil))
-            default: .success(.accepted(uniqueID: nil))
+            case 4: .apns(503, "ServiceUnavailable")
+            case 5: .apns(500, nil)
+            default: .accepted
             }
         }
         let report = try await fixture.deliver(transport, until: .empty)
@@ -65,7 +65,7 @@ import Testing
         }
         let stuck = Fixture.address("a")
         let transport = ScriptedTransport { request, _ in
-            request.address == stuck ? .success(.apns(429, "TooManyRequests")) : .success(.accepted(uniqueID: nil))
+            request.address == stuck ? .apns(429, "TooManyRequests") : .accepted
         }
         let report = try await fixture.deliver(transport)
         #expect(report.acceptedCount == 10)
@@ -76,8 +76,7 @@ import Testing
 
     @Test("drops a device after 410, with what waits for it, unless the app has registered the token since")
     func gone() async throws {
-        try await fixture.addDevice("phone")
-        for number in 0..<3 { try await fixture.enqueue("\(number)", to: .device("phone")) }
+        try await fixture.addPhone(waiting: 3)
         let registered = fixture.now
         let before = registered.advanced(bySeconds: -1)
         let transport = ScriptedTransport(refusing: 410, "Unregistered", timestamp: before, times: 2)
@@ -103,18 +102,15 @@ import Testing
         "leaves a new token alone when APNs refuses the old one, or says that it is gone",
         arguments: [(400, "BadDeviceToken"), (410, "Unregistered")])
     func newToken(status: Int, reason: String) async throws {
-        try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.addPhone()
         let fixture = fixture
         let new = Fixture.address("new")
-        let transport = ChangingTransport { request in
-            guard request.address != new else { return .accepted(uniqueID: nil) }
+        let transport = ScriptedTransport { request, _ in
+            guard request.address != new else { return .accepted }
             try? await fixture.outbox.setAddress(new, of: "phone", at: fixture.now)
             return .apns(status, reason, timestamp: status == 410 ? fixture.now.advanced(bySeconds: 60) : nil)
         }
-        let report = try await Courier(for: fixture.outbox, through: transport, limits: Fixture.limits())
-            .run(until: .empty)
-        #expect(report.acceptedCount == 1)
+        #expect(try await fixture.deliver(transport, until: .empty).acceptedCount == 1)
         guard case .active(new, _) = try await fixture.outbox.device("phone")?.address else {
             Issue.record("the new token was not left alone")
             return
@@ -122,43 +118,40 @@ import Testing
     }
 
     @Test("sends what was put off as soon as an operator says so") func putOff() async throws {
-        try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.addPhone()
         try await fixture.deliver(ScriptedTransport(refusing: 503, "ServiceUnavailable"))
-        #expect(try await fixture.deliver(ScriptedTransport()).acceptedCount == 0)
+        #expect(try await fixture.deliver().acceptedCount == 0)
         try await fixture.outbox.retryNow()
-        #expect(try await fixture.deliver(ScriptedTransport()).acceptedCount == 1)
+        #expect(try await fixture.deliver().acceptedCount == 1)
     }
 
     @Test("disables a refused token and keeps what waited, sealed, until an operator retries")
     func disabled() async throws {
-        try await fixture.addDevice("phone")
-        for number in 0..<3 { try await fixture.enqueue("\(number)", to: .device("phone")) }
+        try await fixture.addPhone(waiting: 3)
         try await fixture.deliver(ScriptedTransport(refusing: 400, "BadDeviceToken"))
         var status = try await fixture.outbox.status()
         #expect(status.deadLetters == ["BadDeviceToken": 3])
         #expect(status.waitingCount == 0)
         #expect(status.reachableDeviceCount == 0)
         let letters = try await fixture.outbox.deadLetters()
-        #expect(letters.map { $0.device } == ["phone", "phone", "phone"])
+        #expect(letters.map(\.device) == ["phone", "phone", "phone"])
         #expect(try await fixture.outbox.retry(reason: "Unregistered") == 0)
         #expect(try await fixture.outbox.retry(reason: "BadDeviceToken") == 3)
         let transport = ScriptedTransport()
         try await fixture.deliver(transport, until: .empty)
-        #expect(transport.delivered.all.map { $0.apnsID } == letters.map { $0.apnsID })
+        #expect(transport.delivered.all.map(\.apnsID) == letters.map(\.apnsID))
         status = try await fixture.outbox.status()
         #expect(status.deadLetters.isEmpty)
     }
 
     @Test("makes a dead letter of a push that can't be delivered as it is, and goes on with the next")
     func deadLetter() async throws {
-        try await fixture.addDevice("phone")
-        for number in 0..<2 { try await fixture.enqueue("\(number)", to: .device("phone")) }
+        try await fixture.addPhone(waiting: 2)
         let first = Collected<String>()
         let transport = ScriptedTransport { request, _ in
             if first.all.isEmpty { first.add(request.apnsID) }
             return request.apnsID == first.all[0]
-                ? .success(.apns(413, "PayloadTooLarge")) : .success(.accepted(uniqueID: nil))
+                ? .apns(413, "PayloadTooLarge") : .accepted
         }
         let report = try await fixture.deliver(transport, until: .empty)
         #expect(report.dead == ["PayloadTooLarge": 1])
@@ -166,38 +159,10 @@ import Testing
         #expect(try await fixture.outbox.purge(.deadLetters(reason: "PayloadTooLarge")) == 1)
     }
 
-    @Test("gives up on an unknown reason after three attempts") func unknown() async throws {
-        try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"))
-        let transport = ScriptedTransport(refusing: 418, "Teapot")
-        let report = try await fixture.deliver(transport, until: .empty)
-        #expect(report.retries == ["Teapot": 2])
-        #expect(report.dead == ["Teapot": 1])
-    }
-
-    @Test("stops and loses nothing when the provider itself is refused") func fixKeys() async throws {
-        for name in ["a", "b", "c"] {
-            try await fixture.addDevice(name)
-            try await fixture.enqueue("Hello", to: .device(DeviceName(parsing: name)!))
-        }
-        guard case .stop(let refused) = PushOutcome.apns(403, "InvalidProviderToken") else {
-            Issue.record("it does not stop the run")
-            return
-        }
-        await #expect(throws: CourierError.senderRefused(reason: refused.name, problem: refused.problem)) {
-            try await fixture.deliver(ScriptedTransport(refusing: 403, "InvalidProviderToken"))
-        }
-        let status = try await fixture.outbox.status()
-        #expect(status.waitingCount == 3)
-        #expect(status.queues.due == 3)
-        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 3)
-    }
-
     @Test("a courier tells how long what was taken had waited") func waits() async throws {
-        try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.addPhone()
         fixture.time.advance(by: .seconds(600))
-        let waits = try await fixture.deliver(ScriptedTransport()).waits
+        let waits = try await fixture.deliver().waits
         #expect(waits.count == 1 && waits.sum >= .seconds(600) && waits.sum < .seconds(660))
         let bounds = zip(WaitingTimes.bounds, waits.counts).filter { $1 == 1 }.map(\.0)
         #expect(bounds == [900, 3_600, 21_600, 86_400].map { .seconds($0) })
@@ -227,11 +192,11 @@ import Testing
     @Test("prefers the immediate lane, and does not starve the other") func lanes() async throws {
         for number in 0..<64 { try await fixture.addDevice("i\(number)", user: "immediate") }
         for number in 0..<8 { try await fixture.addDevice("c\(number)", user: "considerate") }
-        try await fixture.enqueue("Hello", to: .user("considerate"), priority: .considerate)
-        try await fixture.enqueue("Hello", to: .user("immediate"))
+        try await fixture.enqueue(to: .user("considerate"), priority: .considerate)
+        try await fixture.enqueue(to: .user("immediate"))
         let transport = ScriptedTransport()
         try await fixture.deliver(transport, until: .empty, inFlight: 1)
-        let priorities = transport.delivered.all.map { $0.priority }
+        let priorities = transport.delivered.all.map(\.priority)
         #expect(priorities.count == 72)
         for start in stride(from: 0, to: 64, by: 8) {
             let considerate = priorities[start..<start + 8].filter { $0 == .considerate }.count
@@ -239,24 +204,15 @@ import Testing
         }
     }
 
-    @Test("leaves devices of the other environment alone") func environments() async throws {
-        try await fixture.addDevice("a", environment: .sandbox)
-        try await fixture.enqueue("Hello", to: .everyone)
-        #expect(try await fixture.deliver(ScriptedTransport()).attemptCount == 0)
-        let report = try await Courier(for: fixture.outbox, through: ScriptedTransport(), carrier: .apns(.sandbox))
-            .run(until: .empty)
-        #expect(report.acceptedCount == 1)
-    }
-
     @Test("when cancelled, waits for what is on its way and takes nothing more") func cancelled() async throws {
         try await fixture.addDevices(0..<20)
-        try await fixture.enqueue("Hello", to: .everyone)
+        try await fixture.enqueue(to: .everyone)
         let started = AsyncStream<Void>.makeStream()
         let isCancelled = Locked(false)
-        let transport = ChangingTransport { _ in
+        let transport = ScriptedTransport { _, _ in
             started.continuation.yield()
             try? await eventually("the courier is cancelled") { isCancelled.withLock { $0 } }
-            return Task.isCancelled ? .apns(0, "cut off") : .accepted(uniqueID: nil)
+            return Task.isCancelled ? .apns(0, "cut off") : .accepted
         }
         let outbox = try await fixture.reopened(nil)
         let courier = Courier(for: outbox, through: transport, limits: CourierLimits(inFlightCount: 4))
@@ -273,7 +229,7 @@ import Testing
 
     @Test("several at once deliver everything, and nothing twice") func several() async throws {
         try await fixture.addDevices(0..<100)
-        for _ in 0..<5 { try await fixture.enqueue("Hello", to: .everyone) }
+        for _ in 0..<5 { try await fixture.enqueue(to: .everyone) }
         let transport = ScriptedTransport()
         let fixture = fixture
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -287,32 +243,20 @@ import Testing
             try await group.waitForAll()
         }
         #expect(transport.delivered.all.count == 500)
-        #expect(Set(transport.delivered.all.map { $0.apnsID }).count == 500)
+        #expect(Set(transport.delivered.all.map(\.apnsID)).count == 500)
     }
 
     @Test("notes every answer, in whatever order they come: nothing is sent again")
     func answersOutOfOrder() async throws {
         try await fixture.addDevices(0..<60)
-        for _ in 0..<5 { try await fixture.enqueue("Hello", to: .everyone) }
-        let delivered = Collected<String>()
-        let transport = ChangingTransport { request in
-            delivered.add(request.apnsID)
+        for _ in 0..<5 { try await fixture.enqueue(to: .everyone) }
+        let transport = ScriptedTransport { _, _ in
             // By chance: some are on their way while many others come and go.
             for _ in 0..<Int.random(in: 0...400) { await Task.yield() }
-            return .accepted(uniqueID: nil)
+            return .accepted
         }
-        let report = try await Courier(for: fixture.outbox, through: transport, limits: Fixture.limits(inFlight: 32))
-            .run(until: .empty)
-        #expect(delivered.all.count == 300)
-        #expect(Set(delivered.all).count == 300)
-        #expect(report.attemptCount == 300)
-        #expect(report.acceptedCount == 300)
+        let report = try await fixture.deliver(transport, until: .empty, inFlight: 32)
+        #expect(Set(transport.delivered.all.map(\.apnsID)).count == 300)
+        #expect(report.attemptCount == 300 && report.acceptedCount == 300)
     }
-}
-
-/// A transport whose answers take time.
-struct ChangingTransport: PushTransport {
-    let answer: @Sendable (PushRequest) async -> PushOutcome
-
-    func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome { await answer(request) }
 }

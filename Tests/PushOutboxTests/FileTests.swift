@@ -15,14 +15,6 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("keeps what it held when it is opened again") func reopened() async throws {
-        let fixture = try await Fixture()
-        try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"))
-        let again = try await fixture.reopened()
-        #expect(try await again.status().waitingCount == 1)
-    }
-
     @Test("is readable by its owner only, log included") func permissions() async throws {
         let fixture = try await Fixture()
         try await fixture.addDevice("phone")
@@ -97,61 +89,6 @@ import Testing
         let pipe = folder.appending("pipe").path
         mkfifo(pipe, 0o600)
         #expect(throws: OutboxError.cannotOpen("it is no file")) { try Outbox(at: pipe) }
-    }
-
-    @Test("a row that somebody has spoiled costs its own push, and the others are sent") func spoiled() async throws {
-        let fixture = try await Fixture()
-        for number in 0..<5 { try await fixture.addDevice("d\(number)") }
-        try await fixture.enqueue("Hello", to: .everyone)
-        let queue = try DatabaseQueue(path: fixture.path)
-        try await queue.write { db in
-            try db.execute(
-                sql: "UPDATE entries SET collapse_id = ? WHERE device = 1",
-                arguments: [String(repeating: "c", count: 20_000)])
-            try db.execute(sql: "UPDATE entries SET body = zeroblob(100000) WHERE device = 2")
-            try db.execute(sql: "UPDATE devices SET token = zeroblob(101) WHERE id = 3")
-            try db.execute(
-                sql:
-                    "UPDATE queues SET attempts = 9223372036854775807, entry = (SELECT id FROM entries WHERE device = 4) WHERE device = 4"
-            )
-        }
-        let report = try await fixture.deliver(ScriptedTransport(), until: .empty)
-        #expect(report.acceptedCount == 2)
-        #expect(try await fixture.outbox.status().deadLetters == ["malformed": 3])
-    }
-
-    @Test("damage in any page gives an error or the truth, and no trap", arguments: 0..<24)
-    func damaged(part: Int) async throws {
-        let fixture = try await Fixture()
-        try await fixture.addDevices(0..<40)
-        try await fixture.enqueue(String(repeating: "Hello", count: 100), to: .everyone)
-        try await fixture.outbox.checkpoint()
-        var bytes = try Data(contentsOf: URL(filePath: fixture.path))
-        let pageCount = bytes.count / 4_096
-        let start = (part * pageCount / 24) * 4_096 + (part.isMultiple(of: 2) ? 0 : 600)
-        for index in start..<min(start + 900, bytes.count) { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
-        let copy = folder.appending("copy.db").path
-        try bytes.write(to: URL(filePath: copy))
-        do {
-            let outbox = try Outbox(at: copy, clock: fixture.time.clock)
-            let transport = ScriptedTransport()
-            _ = try await outbox.status()
-            _ = try await outbox.devices()
-            _ = try await Courier(for: outbox, through: transport, limits: Fixture.limits()).run(
-                until: .nothingDue(within: .zero))
-            _ = try await outbox.purge(.everything)
-        } catch let error as OutboxError {
-            #expect(error == .damaged || error == .foreign || Self.isDatabase(error), "\(error)")
-        } catch let error as CourierError {
-            guard case .outbox(let error) = error else { throw error }
-            #expect(error == .damaged || Self.isDatabase(error), "\(error)")
-        }
-    }
-
-    private static func isDatabase(_ error: OutboxError) -> Bool {
-        if case .database = error { return true }
-        if case .otherSchema = error { return true }
-        return false
     }
 
     @Test("a read-only file system gives an error that says so", .enabled(if: canMount)) func readOnly() async throws {

@@ -10,7 +10,7 @@ import Testing
 
 /// An attacker who can write the database, and has not the outbox's key.
 @Suite("Rows that can't be forged", .overStores) struct ForgeryTests {
-    private let key = try! OutboxKey.text { text throws(OutboxError) in try OutboxKey(parsing: copy text) }
+    private let key = OutboxKey()
     private static let other = "'ffffffff-ffff-4fff-8fff-ffffffffffff'"
 
     private func fixture() async throws -> Fixture {
@@ -69,7 +69,7 @@ import Testing
             "topic = 'com.example.other'", "name = 'd2'",
         ] {
             let fixture = try await fixture()
-            try await fixture.enqueue("Hello", to: .everyone)
+            try await fixture.enqueue(to: .everyone)
             try await fixture.execute(words("UPDATE devices SET \(alteration) WHERE name = 'd0'"))
             let transport = ScriptedTransport()
             let report = try await fixture.deliver(transport)
@@ -89,7 +89,7 @@ import Testing
         ] {
             let fixture = try await fixture()
             try await fixture.execute(words("UPDATE devices SET \(alteration) WHERE name = 'd0'"))
-            let report = try await fixture.enqueue("Hello", to: .everyone)
+            let report = try await fixture.enqueue(to: .everyone)
             #expect(report.skipped == [.forged: 1], "\(alteration) over \(StoreKind.current)")
             #expect(report.enqueuedCount == 1, "\(alteration)")
         }
@@ -104,7 +104,7 @@ import Testing
         }
         try await fixture.outbox.remove("d0")
         try await fixture.addDevice("d0")
-        #expect(try await fixture.enqueue("Hello", to: .everyone).enqueuedCount == 2)
+        #expect(try await fixture.enqueue(to: .everyone).enqueuedCount == 2)
     }
 
     @Test(
@@ -113,10 +113,7 @@ import Testing
     func enrollments(column: String) async throws {
         let fixture = try await fixture()
         let records = try (0..<2).map { _ in
-            let (identity, enrollment) = (DevicePrivateKey(), EnrollmentPrivateKey())
-            return try DeviceRecord(
-                of: [identity.recipient], topic: Fixture.topic, counter: 1, created: fixture.now,
-                expires: fixture.now.advanced(bySeconds: 86_400), signedBy: enrollment)
+            try fixture.record(of: [DevicePrivateKey().recipient], signedBy: EnrollmentPrivateKey())
         }
         for (number, record) in records.enumerated() {
             try await fixture.outbox.register(
@@ -139,45 +136,35 @@ import Testing
 
     @Test("an outbox with a key is used with that key alone, also for delivering") func keys() async throws {
         let fixture = try await fixture()
-        try await fixture.enqueue("Hello", to: .everyone)
-        let another = try OutboxKey.text { text throws(OutboxError) in try OutboxKey(parsing: copy text) }
+        try await fixture.enqueue(to: .everyone)
+        let another = OutboxKey()
         for (key, expected) in [(nil, OutboxError.keyNeeded), (another, .otherKey)] {
             let outbox = try await outbox(fixture, key)
-            let (content, sealer) = (Content(body: "Hello"), fixture.sealer)
-            await #expect(throws: expected) {
-                try await outbox.enqueue(content, to: .everyone, from: sealer, includingUnverified: true)
-            }
+            await #expect(throws: expected) { try await fixture.enqueue(to: .everyone, in: outbox) }
             await #expect(throws: expected) {
                 try await outbox.setAddress(Fixture.address("new"), of: "d0", at: fixture.now)
             }
-            await #expect(throws: CourierError.outbox(expected)) {
-                try await Courier(for: outbox, through: ScriptedTransport(), limits: Fixture.limits()).run(
-                    until: .empty)
-            }
+            await #expect(throws: CourierError.outbox(expected)) { try await fixture.deliver(from: outbox) }
         }
-        #expect(try await fixture.deliver(ScriptedTransport()).acceptedCount == 2)
+        #expect(try await fixture.deliver().acceptedCount == 2)
     }
 
     @Test("an outbox that has rows gets no key, and one whose mark is gone or changed is used by nobody")
     func marks() async throws {
         let unkeyed = try await Fixture()
         try await unkeyed.addDevice("d0")
-        let (content, sealer) = (Content(body: "Hello"), unkeyed.sealer)
         let late = try await outbox(unkeyed, key)
-        await #expect(throws: OutboxError.otherKey) {
-            try await late.enqueue(content, to: .everyone, from: sealer, includingUnverified: true)
-        }
+        await #expect(throws: OutboxError.otherKey) { try await unkeyed.enqueue(to: .everyone, in: late) }
         for change in ["DELETE FROM marks", words("UPDATE marks SET mark = x'7b7d'")] {
             let fixture = try await fixture()
-            try await fixture.enqueue("Hello", to: .everyone)
+            try await fixture.enqueue(to: .everyone)
             try await fixture.execute(change)
             let outbox = try await outbox(fixture, key)
             await #expect(throws: OutboxError.otherKey, "\(change)") {
                 try await outbox.setAddress(Fixture.address("new"), of: "d0", at: fixture.now)
             }
             await #expect(throws: CourierError.outbox(.otherKey), "\(change)") {
-                try await Courier(for: outbox, through: ScriptedTransport(), limits: Fixture.limits()).run(
-                    until: .empty)
+                try await fixture.deliver(from: outbox)
             }
         }
     }

@@ -80,17 +80,13 @@ private final class Sequence {
 
     private func enqueue(_ device: Int, using generator: inout SeededGenerator) async throws {
         let priority: PushPriority = Bool.random(using: &generator) ? .immediate : .considerate
-        try await fixture.outbox.enqueue(
-            Content(body: "Hello"), to: .device(DeviceName(parsing: "d\(device)")!), from: fixture.sealer,
-            priority: priority, includingUnverified: true)
+        try await fixture.enqueue(to: .device(DeviceName(parsing: "d\(device)")!), priority: priority)
         waiting[device] += 1
     }
 
     private func lease(_ count: Int) async throws {
         number += 1_000
-        let order = LeaseOrder(
-            carrier: .apns(), count: count, considerateCount: 1, duration: Self.duration, firstNumber: number)
-        let leases = try await outbox.settle([], taking: order)
+        let leases = try await outbox.take(number, count: count, considerate: 1)
         #expect(leases.count <= count)
         let now = fixture.time.now
         for lease in leases {

@@ -6,12 +6,10 @@ import Testing
 
 /// Each answer of Apple's table, and each failure of a transport, at the first attempt and at later ones.
 @Suite("What an answer means") struct JudgmentTests {
-    /// Far apart, so that each delay says where it comes from.
-    private let delays = RetryDelays(
-        serverError: .seconds(1_000), device: .seconds(100), everything: .seconds(7_000), connection: .seconds(1))
+    private let delays = RetryDelays()
 
     private func judge(_ status: Int, _ reason: String?, timestamp: Timestamp? = nil, attempts: Int = 1) -> Judgment {
-        Judgment(.apns(status, reason, timestamp: timestamp), attempts: attempts, delays: delays, unknownAttempts: 3)
+        Judgment(.apns(status, reason, timestamp: timestamp), attempts: attempts, delays: delays)
     }
 
     /// The delay without the tenth that chance adds.
@@ -27,25 +25,57 @@ import Testing
     @Test("a wait is as long as what it is about asks for, and doubles to its limit") func waits() {
         for (attempts, factor) in [(1, 1.0), (2, 2), (3, 4), (5, 16), (6, 16), (40, 16)] {
             for (status, reason) in [(500, "InternalServerError"), (503, "ServiceUnavailable"), (502, nil)] {
-                expectLater(judge(status, reason, attempts: attempts), 1_000 * factor)
+                expectLater(judge(status, reason, attempts: attempts), 900 * factor)
             }
-            expectLater(judge(403, "TopicDisallowed", attempts: attempts), 1_000 * factor)
+            expectLater(judge(403, "TopicDisallowed", attempts: attempts), 900 * factor)
         }
         for (attempts, factor) in [(1, 1.0), (2, 2), (6, 32), (7, 60), (40, 60)] {
-            expectLater(judge(429, "TooManyRequests", attempts: attempts), 100 * factor)
-            expectLater(judge(429, nil, attempts: attempts), 100 * factor)
+            expectLater(judge(429, "TooManyRequests", attempts: attempts), 60 * factor)
+            expectLater(judge(429, nil, attempts: attempts), 60 * factor)
         }
         for reason in ["IdleTimeout", "Shutdown", "ExpiredProviderToken", "UnrelatedKeyIdInToken"] {
             expectLater(judge(reason == "Shutdown" ? 503 : 403, reason, attempts: 4), 8)
         }
-        expectLater(judge(429, "TooManyProviderTokenUpdates"), 7_000, pause: .seconds(7_000))
+        expectLater(judge(429, "TooManyProviderTokenUpdates"), 1_200, pause: .seconds(1_200))
     }
 
-    @Test("no wait is longer than a day, whatever the delays are set to") func longest() {
-        for _ in 1...100 {
-            let judgment = Judgment(.timedOut, attempts: 40, delays: RetryDelays(connection: .seconds(86_400)))
-            #expect(judgment.settlement == .later(.seconds(23 * 3_600)))
+    @Test("without an answer, a push waits a second, and each time twice as long, up to five minutes")
+    func withoutAnswer() {
+        for error in [PushTransportError.timedOut, .connectionLost("reset"), .unreachable("no route")] {
+            for attempts in 1...40 {
+                let seconds = attempts < 10 ? Double(1 << (attempts - 1)) : 300
+                expectLater(Judgment(error, attempts: attempts, delays: delays), min(seconds, 300))
+            }
         }
+    }
+
+    @Test("no wait is longer than a day, whatever a service asks for", arguments: [23, 24, 1 << 40])
+    func longest(hours: Int64) {
+        let outcome = PushOutcome.later(.exactly(.seconds(hours * 3_600)), PushReason("slow down"))
+        let judgment = Judgment(outcome, attempts: 1, delays: delays)
+        #expect(judgment.settlement == .later(.seconds(23 * 3_600)))
+    }
+
+    /// A push is taken (`t`) or gone (`g`); refused for what may concern all, at an address that was proven (`R`) or not (`r`).
+    @Test(
+        "so many refusals in a row that may concern all end the run: of proven addresses alone, once a push was taken",
+        arguments: [
+            ("rrr", false, 3), ("RRR", false, 3), ("rrgr", false, 4), ("rrtrrr", false, nil), ("RRtRRR", false, 6),
+            ("rrrrr", true, nil), ("RRR", true, 3), ("RrRrR", true, 5), ("RRtRRtRR", true, nil),
+        ] as [(String, Bool, Int?)])
+    func refusals(course: String, isEstablished: Bool, end: Int?) {
+        var refusals = Refusals(endingAt: 3)
+        refusals.isEstablished = isEstablished
+        let ends = course.map { letter in
+            let outcome: PushOutcome =
+                switch letter {
+                case "t": .accepted(uniqueID: nil)
+                case "g": .apns(410, "Unregistered", timestamp: .now())
+                default: .apns(400, "BadDeviceToken")
+                }
+            return refusals.add(.success(outcome), isProven: letter == "R")
+        }
+        #expect(ends.firstIndex { $0 != nil } == end.map { $0 - 1 })
     }
 
     @Test("what failed together does not come back together") func chance() {
@@ -66,7 +96,8 @@ import Testing
                     judge(400, reason, timestamp: timestamp) == Judgment(.addressRefused(reason: reason)))
             }
         }
-        expectLater(judge(410, "Unregistered"), 1_000)
+        expectLater(judge(410, "Unregistered"), 900)
+        #expect(judge(410, "Unregistered", attempts: 3) == Judgment(.dead(reason: "Unregistered")))
     }
 
     @Test(
@@ -91,7 +122,7 @@ import Testing
                         problem:
                             "APNs refuses this provider (401 without a reason): correct the key, the team or the topic")
                 ))
-        for attempts in 1...2 { expectLater(judge(418, "Teapot", attempts: attempts), Double(attempts) * 1_000) }
+        for attempts in 1...2 { expectLater(judge(418, "Teapot", attempts: attempts), Double(attempts) * 900) }
         #expect(judge(418, "Teapot", attempts: 3) == Judgment(.dead(reason: "Teapot")))
     }
 
@@ -102,6 +133,5 @@ import Testing
         #expect(judge(.wrongClock) == Judgment(.returned, stop: .wrongClock))
         #expect(judge(.cancelled) == Judgment(.later(.zero)))
         expectLater(judge(.overloaded), 1)
-        expectLater(judge(.timedOut), 256)
     }
 }

@@ -11,10 +11,7 @@ import Testing
     init() async throws { fixture = try await Fixture() }
 
     private func take(_ number: Int64, count: Int = 1) async throws -> [Lease] {
-        try await fixture.outbox.settle(
-            [],
-            taking: LeaseOrder(
-                carrier: .apns(), count: count, considerateCount: 0, duration: .seconds(60), firstNumber: number))
+        try await fixture.outbox.take(number, count: count)
     }
 
     /// The only one that is to be had.
@@ -29,8 +26,7 @@ import Testing
 
     @Test("until its end nobody else gets the device; from then on somebody does, and it counts as an attempt")
     func ends() async throws {
-        try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.addPhone()
         #expect(try await takeOne(1).attempts == 1)
         fixture.time.advance(by: .milliseconds(59_999))
         #expect(try await take(2).isEmpty)
@@ -44,8 +40,7 @@ import Testing
             Settlement.later(.zero), .returned, .accepted, .dead(reason: "PayloadTooLarge"),
         ])
     func lost(settlement: Settlement) async throws {
-        try await fixture.addDevice("phone")
-        for _ in 0..<3 { try await fixture.enqueue("Hello", to: .device("phone")) }
+        try await fixture.addPhone(waiting: 3)
         let first = try await takeOne(1)
         fixture.time.advance(by: .seconds(60))
         let second = try await takeOne(2)
@@ -57,8 +52,7 @@ import Testing
     }
 
     @Test("it is held for longer by its holder, and by nobody who has lost it") func extended() async throws {
-        try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.addPhone()
         let first = try await takeOne(1)
         _ = try await fixture.outbox.settle([], extending: [first], by: .seconds(120), taking: nil)
         fixture.time.advance(by: .milliseconds(119_999))
@@ -90,7 +84,7 @@ import Testing
     @Test("an entry is sent up to its time and not at it") func stale() async throws {
         try await fixture.addDevice("phone")
         let expiration = fixture.now.advanced(bySeconds: 30)
-        try await fixture.enqueue("Hello", to: .device("phone"), expiration: expiration)
+        try await fixture.enqueue(to: .device("phone"), expiration: expiration)
         let stale = try await entry("stale")
         fixture.time.advance(by: .milliseconds(stale - fixture.time.now - 1))
         try await settle(takeOne(1), .returned)
@@ -101,8 +95,7 @@ import Testing
 
     @Test("what is put off further than anything ever is was put off before the clock was set back, and is due")
     func setBack() async throws {
-        try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.addPhone()
         try await settle(takeOne(1), .later(.seconds(3_600)))
         fixture.time.advance(by: .seconds(-23 * 3_600))
         #expect(try await take(2).isEmpty)
@@ -113,7 +106,7 @@ import Testing
     @Test("while one is held, neither a new token nor a purge lets another be taken")
     func heldAgainstOthers() async throws {
         try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 10))
+        try await fixture.enqueue(to: .device("phone"), expiration: fixture.now.advanced(bySeconds: 10))
         _ = try await takeOne(1)
         try await fixture.outbox.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)
         #expect(try await take(2).isEmpty)
@@ -127,10 +120,10 @@ import Testing
 
     @Test("a device stays in the immediate lane while something immediate waits for it") func lane() async throws {
         for name in ["first", "second"] { try await fixture.addDevice(name) }
-        try await fixture.enqueue("Hello", to: .device("first"))
-        try await fixture.enqueue("Hello", to: .device("first"), priority: .considerate)
+        try await fixture.enqueue(to: .device("first"))
+        try await fixture.enqueue(to: .device("first"), priority: .considerate)
         fixture.time.advance(by: .seconds(1))
-        try await fixture.enqueue("Hello", to: .device("second"))
+        try await fixture.enqueue(to: .device("second"))
         #expect(try await takeOne(1).request.address == Fixture.address("first"))
     }
 
@@ -145,7 +138,7 @@ import Testing
         ]
         for (number, change) in changes.enumerated() {
             try await fixture.addDevice("d\(number)")
-            try await fixture.enqueue("Hello", to: .device(DeviceName(parsing: "d\(number)")!))
+            try await fixture.enqueue(to: .device(DeviceName(parsing: "d\(number)")!))
             let id = try await entry("MAX(id)")
             try await fixture.execute("UPDATE entries SET \(change) WHERE id = \(id)")
             #expect(try await take(Int64(number) * 10).isEmpty, "\(change)")
@@ -157,16 +150,14 @@ import Testing
     @Test(
         "when it was enqueued, as somebody has written it, is of no weight", .inFile, arguments: [Int64.min, -1, .max])
     func strangeTimes(_ time: Int64) async throws {
-        try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.addPhone()
         try await fixture.execute("UPDATE entries SET enqueued = \(time)")
-        let report = try await fixture.deliver(ScriptedTransport(), until: .empty)
+        let report = try await fixture.deliver(until: .empty)
         #expect(report.acceptedCount == 1)
     }
 
     @Test("a queue that is due before all time, as somebody has written it, is due") func beforeAllTime() async throws {
-        try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.addPhone()
         try await fixture.execute("UPDATE queues SET due = -9223372036854775807")
         let time = try #require(try await fixture.outbox.store.timeUntilDue(by: .apns()))
         #expect(time < .zero)

@@ -150,8 +150,7 @@ import Testing
         #expect(try await fixture.number("SELECT priority FROM queues") == 10)
         for _ in 0..<2 {
             let report = try await outbox.enqueue(
-                content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey("k"),
-                workerCount: 2)
+                content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey("k"))
             #expect(report.enqueuedCount + report.alreadyEnqueuedCount == 3)
         }
         await #expect(throws: OutboxError.keyUsedForOthers) {

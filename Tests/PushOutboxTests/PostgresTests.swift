@@ -89,7 +89,7 @@ import Testing
         try await fixture.enqueue("two", to: .device("free"))
         let other = try await holding("SELECT 1 FROM queues WHERE device = \(lease.device) FOR UPDATE")
         let answer = try await fixture.outbox.store.settle(
-            LeaseExchange(settled: [(lease, .accepted)], taking: order(2)))
+            LeaseExchange(settled: [(lease, .accepted)], order: order(2)))
         #expect(answer.unsettled.map(\.lease.number) == [1])
         #expect(answer.leases.map(\.request.address) == [Fixture.address("free")])
         // The entry is gone all the same.
@@ -435,7 +435,7 @@ import Testing
 
     @Test("sealed_push.enqueue: with the code that a library gives it is delivered, with another it is not")
     func codes() async throws {
-        let key = try OutboxKey.text { text throws(OutboxError) in try OutboxKey(parsing: copy text) }
+        let key = OutboxKey()
         let fixture = try await Fixture.$key.withValue(key) {
             try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
         }
@@ -604,7 +604,7 @@ import Testing
     @Test("each role can do all that it is for, with a key and without", arguments: [false, true])
     func rolesAtWork(isProtected: Bool) async throws {
         let whole =
-            isProtected ? try OutboxKey.text { text throws(OutboxError) in try OutboxKey(parsing: copy text) } : nil
+            isProtected ? OutboxKey() : nil
         // The owner marks it: no role may.
         if let whole { _ = try await Outbox(postgres: database.address, key: whole).register([]) }
         let roles = try await ["enqueue", "deliver", "register"].asyncMap { role in

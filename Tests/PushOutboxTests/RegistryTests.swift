@@ -1,9 +1,10 @@
 import Foundation
-import PushOutbox
 import PushSender
 import SealedPush
 import TestSupport
 import Testing
+
+@testable import PushOutbox
 
 @Suite("The registry", .overStores) struct RegistryTests {
     private let fixture: Fixture
@@ -13,19 +14,34 @@ import Testing
     init() async throws { fixture = try await Fixture() }
 
     private func record(
-        of recipients: [DevicePublicKey]? = nil, counter: UInt64 = 1, days: Int64 = 90
+        of recipients: [DevicePublicKey]? = nil, counter: UInt64 = 1, signedBy other: EnrollmentPrivateKey? = nil
     ) throws -> DeviceRecord {
-        try DeviceRecord(
-            of: recipients ?? [identity.recipient], topic: Fixture.topic, counter: counter, created: fixture.now,
-            expires: fixture.now.advanced(bySeconds: days * 86_400), signedBy: enrollmentKey)
+        try fixture.record(
+            of: recipients ?? [identity.recipient], counter: counter, signedBy: other ?? enrollmentKey)
     }
 
-    private func enroll(_ name: DeviceName = "phone", user: UserName = "anna", token: String = "aa11") async throws {
-        let device = try EnrolledDevice(pinning: try record(), topic: Fixture.topic, at: fixture.now)
-        try await fixture.outbox.register(
-            RegisteredDevice(
-                name: name, user: user, topic: Fixture.topic, keys: .enrolled(device),
-                address: .active(.apns(DeviceToken(parsing: token)!), registered: fixture.now)))
+    /// What is pinned of a record, by default of the device's own.
+    private func pinned(_ record: DeviceRecord? = nil) throws -> DeviceKeys {
+        .enrolled(try EnrolledDevice(pinning: record ?? self.record(), topic: Fixture.topic, at: fixture.now))
+    }
+
+    private func proven() throws -> DeviceKeys {
+        .enrolled(
+            try EnrolledDevice(loading: enrollmentKey.enrollment, record: record(), proven: [identity.recipient]))
+    }
+
+    private static var unverified: DeviceKeys { .unverified(DevicePrivateKey().recipient) }
+
+    private func device(
+        _ keys: DeviceKeys, named name: DeviceName = "phone", of user: UserName = "anna", token: String = "aa11"
+    ) -> RegisteredDevice {
+        RegisteredDevice(
+            name: name, user: user, topic: Fixture.topic, keys: keys,
+            address: .active(.apns(DeviceToken(parsing: token)!), registered: fixture.now))
+    }
+
+    private func enroll(token: String = "aa11") async throws {
+        try await fixture.outbox.register(device(pinned(), token: token))
     }
 
     private func prove(_ recipient: DevicePublicKey, by identities: [DevicePrivateKey]) async throws {
@@ -46,17 +62,17 @@ import Testing
         guard case .enrolled(let enrolled) = phone.keys else { throw OutboxError.notEnrolled }
         #expect(enrolled == (try EnrolledDevice(pinning: enrolled.record, topic: Fixture.topic, at: fixture.now)))
         #expect(try await fixture.outbox.device("nobody") == nil)
-        #expect(try await fixture.outbox.devices(of: "anna").map { $0.name } == ["phone", "tablet"])
-        #expect(try await fixture.outbox.devices(limit: 1).map { $0.name } == ["phone"])
-        #expect(try await fixture.outbox.devices(after: "phone").map { $0.name } == ["tablet"])
+        #expect(try await fixture.outbox.devices(of: "anna").map(\.name) == ["phone", "tablet"])
+        #expect(try await fixture.outbox.devices(limit: 1).map(\.name) == ["phone"])
+        #expect(try await fixture.outbox.devices(after: "phone").map(\.name) == ["tablet"])
     }
 
     @Test("sends to an enrolled device once it has proven its key, and as long as its record holds")
     func enrollment() async throws {
         try await enroll()
-        #expect(try await fixture.enqueue("Hello", to: .device("phone")).skipped == [.unproven: 1])
+        #expect(try await fixture.enqueue(to: .device("phone")).skipped == [.unproven: 1])
         try await prove(identity.recipient, by: [identity])
-        #expect(try await fixture.enqueue("Hello", to: .device("phone")).enqueuedCount == 1)
+        #expect(try await fixture.enqueue(to: .device("phone")).enqueuedCount == 1)
 
         // A rotated key is sealed to once it is proven, too; until then the old one.
         let next = DevicePrivateKey()
@@ -71,7 +87,7 @@ import Testing
         #expect(try fixture.body(of: transport.delivered.all[2], for: next) == "new")
 
         fixture.time.advance(by: .seconds(91 * 86_400))
-        #expect(try await fixture.enqueue("Hello", to: .device("phone")).skipped == [.recordExpired: 1])
+        #expect(try await fixture.enqueue(to: .device("phone")).skipped == [.recordExpired: 1])
     }
 
     private func launch(_ record: DeviceRecord, token: String, of name: DeviceName = "phone") async throws
@@ -145,13 +161,10 @@ import Testing
         try await fixture.addDevice("old", user: "anna", address: token)
         try await fixture.enqueue("for anna", to: .user("anna"))
         let change = try await fixture.outbox.register(
-            RegisteredDevice(
-                name: "new", user: "berta", topic: Fixture.topic, keys: .unverified(DevicePrivateKey().recipient),
-                address: .active(token, registered: fixture.now)))
-        #expect(change.isNew)
-        #expect(change.discardedCount == 1)
+            device(Self.unverified, named: "new", of: "berta", token: token.hexadecimal))
+        #expect(change.isNew && change.discardedCount == 1 && change.addressTakenFrom == "old")
         #expect(try await fixture.outbox.device("old")?.address == AddressState.none(.apns(), reason: "moved"))
-        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).attemptCount == 0)
+        #expect(try await fixture.deliver(until: .empty).attemptCount == 0)
     }
 
     @Test("what waits for a user is not shown to the next one on the same device") func otherUser() async throws {
@@ -173,74 +186,56 @@ import Testing
             }
         }
         // In a batch, none is registered.
-        let others = [("tablet", "mallory"), ("phone", "mallory")].map { name, user in
-            RegisteredDevice(
-                name: DeviceName(parsing: name)!, user: UserName(parsing: user)!, topic: Fixture.topic,
-                keys: .unverified(DevicePrivateKey().recipient),
-                address: .active(Fixture.address("other"), registered: fixture.now))
-        }
+        let others = ["tablet", "phone"].map { device(Self.unverified, named: $0, of: "mallory", token: "bb22") }
         await #expect(throws: OutboxError.otherUser("phone")) { try await fixture.outbox.register(others) }
-        #expect(try await fixture.outbox.devices().map { $0.name } == ["phone"])
+        #expect(try await fixture.outbox.devices().map(\.name) == ["phone"])
         #expect(try await fixture.outbox.device("phone") == before)
         let transport = ScriptedTransport()
         try await fixture.deliver(transport, until: .empty)
         #expect(try transport.delivered.all.map { try fixture.body(of: $0, for: identity) } == ["for anna"])
         let changes = try await fixture.outbox.register(others, movingFrom: ["phone": "anna"])
-        #expect(changes.map { $0.isNew } == [true, false])
+        #expect(changes.map(\.isNew) == [true, false])
         // Said once more, as when the answer to the app was lost, it does no harm.
         #expect(try await fixture.outbox.register(others, movingFrom: ["phone": "anna"]).allSatisfy { !$0.isNew })
     }
 
     @Test("a pinned enrollment key is replaced by no other, and by none; another user's device comes with its own")
-    func pinned() async throws {
+    func otherPins() async throws {
         try await enroll()
         let before = try await fixture.outbox.device("phone")
-        let otherKey = EnrollmentPrivateKey()
-        func device(_ user: UserName, verified: Bool) throws -> RegisteredDevice {
-            let record = try DeviceRecord(
-                of: [DevicePrivateKey().recipient], topic: Fixture.topic, counter: 9, created: fixture.now,
-                expires: fixture.now.advanced(bySeconds: 86_400), signedBy: otherKey)
-            return RegisteredDevice(
-                name: "phone", user: user, topic: Fixture.topic,
-                keys: verified
-                    ? .enrolled(try EnrolledDevice(pinning: record, topic: Fixture.topic, at: fixture.now))
-                    : .unverified(DevicePrivateKey().recipient),
-                address: .active(.apns(DeviceToken(parsing: "aa11")!), registered: fixture.now))
-        }
-        for verified in [true, false] {
-            let other = try device("anna", verified: verified)
-            await #expect(throws: OutboxError.otherEnrollment("phone")) { try await fixture.outbox.register(other) }
-            await #expect(throws: OutboxError.otherEnrollment("phone")) {
-                try await fixture.outbox.register(other, movingFrom: "anna")
+        let other = try pinned(record(of: [DevicePrivateKey().recipient], counter: 9, signedBy: EnrollmentPrivateKey()))
+        for keys in [other, Self.unverified] {
+            for previous: UserName? in [nil, "anna"] {
+                await #expect(throws: OutboxError.otherEnrollment("phone")) {
+                    try await fixture.outbox.register(device(keys), movingFrom: previous)
+                }
             }
         }
         #expect(try await fixture.outbox.device("phone") == before)
         // The same key, with a newer token, is no change.
         try await enroll(token: "bb22")
-        try await fixture.outbox.register(try device("berta", verified: true), movingFrom: "anna")
+        try await fixture.outbox.register(device(other, of: "berta"), movingFrom: "anna")
         try await fixture.outbox.remove("phone")
-        try await fixture.outbox.register(try device("anna", verified: true))
+        try await fixture.outbox.register(device(other))
         #expect(try await fixture.outbox.devices(of: "anna").count == 1)
     }
 
     /// A record is public: who hands it in first has shown nothing.
     @Test("an enrollment key belongs to whose device has answered a challenge, whoever was first to hand in its record")
     func anothersRecord() async throws {
-        let pinned = try EnrolledDevice(pinning: try record(), topic: Fixture.topic, at: fixture.now)
-        try await register("mallorys-phone", of: "mallory", pinned, token: "bb22")
+        try await fixture.outbox.register(device(pinned(), named: "mallorys-phone", of: "mallory", token: "bb22"))
         try await enroll()
         #expect(try await fixture.outbox.devices().count == 2)
         try await prove(identity.recipient, by: [identity])
-        #expect(try await fixture.outbox.devices().map { $0.name } == ["phone"])
+        #expect(try await fixture.outbox.devices().map(\.name) == ["phone"])
         let before = try await fixture.outbox.device("phone")
         // She comes again; and with the proof that she has read in a copy of the database, and the phone's token.
-        let proven = try EnrolledDevice(loading: pinned.enrollment, record: pinned.record, proven: [identity.recipient])
-        for (keys, token) in [(pinned, "bb22"), (proven, "aa11")] {
+        for (keys, token) in [(try pinned(), "bb22"), (try proven(), "aa11")] {
             await #expect(throws: OutboxError.enrolledElsewhere("mallorys-phone")) {
-                try await register("mallorys-phone", of: "mallory", keys, token: token)
+                try await fixture.outbox.register(device(keys, named: "mallorys-phone", of: "mallory", token: token))
             }
         }
-        #expect(try await fixture.outbox.devices().map { $0.name } == ["phone"])
+        #expect(try await fixture.outbox.devices().map(\.name) == ["phone"])
         #expect(try await fixture.outbox.device("phone") == before)
     }
 
@@ -248,75 +243,42 @@ import Testing
     func discardedWithPin() async throws {
         try await enroll()
         try await prove(identity.recipient, by: [identity])
-        try await fixture.enqueue("Hello", to: .device("phone"))
+        try await fixture.enqueue(to: .device("phone"))
         try await fixture.execute("UPDATE enrollments SET proven = ''")
-        let proven = try EnrolledDevice(
-            loading: enrollmentKey.enrollment, record: try record(), proven: [identity.recipient])
-        let change = try await fixture.outbox.register(
-            RegisteredDevice(
-                name: "new-phone", user: "berta", topic: Fixture.topic, keys: .enrolled(proven),
-                address: .active(.apns(DeviceToken(parsing: "bb22")!), registered: fixture.now)))
+        let change = try await fixture.outbox.register(device(proven(), named: "new-phone", of: "berta", token: "bb22"))
         #expect(change.discardedCount == 1)
-        #expect(try await fixture.outbox.devices().map { $0.name } == ["new-phone"])
+        #expect(try await fixture.outbox.devices().map(\.name) == ["new-phone"])
     }
 
     @Test("an enrollment key may stand under two names of one user, and moves with the phone")
     func ownRecord() async throws {
-        let pinned = try EnrolledDevice(pinning: try record(), topic: Fixture.topic, at: fixture.now)
         try await enroll()
         try await prove(identity.recipient, by: [identity])
-        try await register("phone-2", of: "anna", pinned, token: "cc33")
+        try await fixture.outbox.register(device(pinned(), named: "phone-2", token: "cc33"))
         #expect(try await fixture.outbox.remove("phone-2") == 0)
-        try await register("phone", of: "berta", pinned, token: "aa11", movingFrom: "anna")
-        #expect(try await fixture.outbox.devices(of: "berta").map { $0.name } == ["phone"])
-    }
-
-    private func register(
-        _ name: DeviceName, of user: UserName, _ keys: EnrolledDevice, token: String,
-        movingFrom previous: UserName? = nil
-    ) async throws {
-        let device = RegisteredDevice(
-            name: name, user: user, topic: Fixture.topic, keys: .enrolled(keys),
-            address: .active(.apns(DeviceToken(parsing: token)!), registered: fixture.now))
-        try await fixture.outbox.register(device, movingFrom: previous)
-    }
-
-    @Test("what waits goes to the device's new token") func changedToken() async throws {
-        try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"))
-        let new = Fixture.address("new", .sandbox)
-        try await fixture.outbox.setAddress(new, of: "phone", at: fixture.now)
-        let transport = ScriptedTransport()
-        try await Courier(for: fixture.outbox, through: transport, carrier: .apns(.sandbox), limits: Fixture.limits())
-            .run(until: .empty)
-        #expect(transport.delivered.all.map { $0.address } == [new])
+        try await fixture.outbox.register(device(pinned(), of: "berta"), movingFrom: "anna")
+        #expect(try await fixture.outbox.devices(of: "berta").map(\.name) == ["phone"])
     }
 
     @Test("what waits for a device whose token is taken away is kept as dead letters") func noToken() async throws {
-        let device = try await fixture.addDevice("phone")
-        for _ in 0..<2 { try await fixture.enqueue("Hello", to: .device("phone")) }
-        try await fixture.outbox.register(
-            RegisteredDevice(
-                name: "phone", user: device.user, topic: device.topic, keys: device.keys,
-                address: .none(.apns(), reason: nil)))
+        var device = try await fixture.addPhone(waiting: 2)
+        device.address = .none(.apns(), reason: nil)
+        try await fixture.outbox.register(device)
         try await fixture.addDevice("tablet")
-        try await fixture.enqueue("Hello", to: .device("tablet"))
-        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 1)
+        try await fixture.enqueue(to: .device("tablet"))
+        #expect(try await fixture.deliver(until: .empty).acceptedCount == 1)
         #expect(try await fixture.outbox.status().deadLetters == ["no-token": 2])
         #expect(try await fixture.outbox.retry() == 0)
         try await fixture.outbox.setAddress(Fixture.address("new"), of: "phone", at: fixture.now)
         #expect(try await fixture.outbox.retry() == 2)
-        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 2)
+        #expect(try await fixture.deliver(until: .empty).acceptedCount == 2)
     }
 
     @Test("what waits for a device that is registered with a refused token is not sent to it, and kept as dead letters")
     func refusedToken() async throws {
-        let device = try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .device("phone"))
-        try await fixture.outbox.register(
-            RegisteredDevice(
-                name: "phone", user: device.user, topic: device.topic, keys: device.keys,
-                address: .disabled(Fixture.address("phone"), registered: fixture.now, reason: "BadDeviceToken")))
+        var device = try await fixture.addPhone()
+        device.address = .disabled(Fixture.address("phone"), registered: fixture.now, reason: "BadDeviceToken")
+        try await fixture.outbox.register(device)
         let transport = ScriptedTransport()
         try await fixture.deliver(transport, until: .empty)
         #expect(transport.delivered.all.isEmpty)
@@ -326,8 +288,7 @@ import Testing
     }
 
     @Test("a removed device is gone, with what waited") func removed() async throws {
-        try await fixture.addDevice("phone")
-        for _ in 0..<2 { try await fixture.enqueue("Hello", to: .device("phone")) }
+        try await fixture.addPhone(waiting: 2)
         #expect(try await fixture.outbox.remove("phone") == 2)
         await #expect(throws: OutboxError.unknownDevice) { try await fixture.outbox.remove("phone") }
         #expect(try await fixture.outbox.status().deviceCount == 0)

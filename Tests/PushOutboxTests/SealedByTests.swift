@@ -46,7 +46,7 @@ import Testing
         let status = try await fixture.outbox.status()
         #expect(status.waitingBySender == [.sender(fixture.sender.sender): 2])
         #expect(status.deadLettersBySender.isEmpty)
-        #expect(try await fixture.deliver(ScriptedTransport(), until: .empty).acceptedCount == 2)
+        #expect(try await fixture.deliver(until: .empty).acceptedCount == 2)
     }
 
     @Test("is read as it is shown") func text() throws {

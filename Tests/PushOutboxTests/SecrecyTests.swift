@@ -40,7 +40,7 @@ struct SecrecyTests {
     @Test("holds nothing of the sender's key") func key() async throws {
         let fixture = try await Fixture()
         try await fixture.addDevice("phone")
-        try await fixture.enqueue("Hello", to: .everyone)
+        try await fixture.enqueue(to: .everyone)
         let text = fixture.sender.withSecretText { String(decoding: $0, as: UTF8.self) }
         try search(fixture, for: [String(text.suffix(50)), String(text.prefix(20))])
     }

@@ -19,10 +19,8 @@ import Testing
     init() async throws {
         folder = try TemporaryFolder()
         let path = folder.appending("outbox.key")
-        key = try OutboxKey.text { text throws in
-            try Data(copy text).write(to: path)
-            return try OutboxKey(parsing: copy text)
-        }
+        key = OutboxKey()
+        try key.withSecretText { text throws in try Data(text).write(to: path) }
         let key = key
         fixture = try await Fixture.$key.withValue(key) {
             try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
@@ -52,10 +50,10 @@ import Testing
         #expect(try await fixture.number("SELECT count(*) FROM public.message") == 1)
 
         let transport = ScriptedTransport()
-        let report = try await Courier(for: outbox, through: transport, limits: Fixture.limits()).run(until: .empty)
+        let report = try await fixture.deliver(transport, from: outbox, until: .empty)
         #expect(report.acceptedCount == 1 && report.dead.isEmpty)
         let request = try #require(transport.delivered.all.first)
-        #expect(try body(of: request) == "Lunch at one?")
+        #expect(try fixture.body(of: request, for: identity, at: .now()) == "Lunch at one?")
     }
 
     private var database: PostgresServer.Database { get throws { try #require(fixture.database) } }
@@ -93,15 +91,5 @@ import Testing
             let program = Checkout.folder.appending(path: "Examples/Transaction/chat.py").path
             return try Program(at: setUp.trimmed).run([program] + words, environment: environment)
         }
-    }
-
-    private func body(of request: PushRequest) throws -> String? {
-        let now = Timestamp.now()
-        let opener = Opener(
-            topic: Fixture.topic, keys: InMemoryKeyStore([DeviceKey(identity, created: now)]),
-            trusting: [fixture.sender.sender])
-        let object = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]
-        let text = object?[SealedPayload.fieldName] as? String ?? ""
-        return try opener.open(Envelope(parsing: text), at: now).content.alert.body
     }
 }

@@ -26,9 +26,10 @@ func runSender(_ arguments: [String]) async throws {
     let apns = try address.transport(plan)
     let transport = MortalTransport(apns, dyingAfter: arguments.count > 1 ? Int(arguments[1]) : nil)
     let outbox = try Outbox(at: folder.outbox.path(percentEncoded: false))
-    let limits = CourierLimits(
+    var limits = CourierLimits(
         inFlightCount: plan.patience.inFlightCount, lease: .milliseconds(plan.patience.lease),
-        pollInterval: .milliseconds(20), delays: RetryDelays().scaled(by: plan.patience.delayFactor))
+        pollInterval: .milliseconds(20))
+    limits.delayFactor = plan.patience.delayFactor
     let courier = Courier(for: outbox, through: transport, carrier: .apns(.sandbox), limits: limits)
     let enqueuing = try Enqueuing(plan, folder, into: outbox)
 

@@ -40,10 +40,8 @@ import PushSender
         let full = try await outbox.status().fileByteCount
         try await run.deliver(couriers: 1, of: 2 * run.count)
         print("  \(run.name): \(empty / run.count) bytes a device, \((full - empty) / run.count / 2) bytes a message")
-        for (workers, couriers) in [(2, 2), (4, 4)] {
-            try await run.measure("the same, known recipients, \(workers) workers", run.count) {
-                try await run.enqueueForEveryone(in: outbox, workers: workers)
-            }
+        for couriers in [2, 4] {
+            try await run.enqueueForEveryone(in: outbox)
             try await run.deliver(couriers: couriers, of: run.count)
         }
         let single = min(run.count, 10_000)
@@ -138,10 +136,9 @@ private struct Run: Sendable {
         }
     }
 
-    func enqueueForEveryone(in outbox: Outbox, workers: Int = 1) async throws {
+    func enqueueForEveryone(in outbox: Outbox) async throws {
         try await outbox.enqueue(
-            content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey(UUID().uuidString),
-            workerCount: workers)
+            content, to: .everyone, from: sealer, includingUnverified: true, key: IdempotencyKey(UUID().uuidString))
     }
 
     /// Each task has an outbox, and so a connection, of its own.

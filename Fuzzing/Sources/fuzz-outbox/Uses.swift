@@ -35,7 +35,7 @@ private func lease(from outbox: Outbox) async {
             let order = LeaseOrder(
                 carrier: .apns(environment), count: 8, considerateCount: 2, duration: .seconds(60),
                 firstNumber: Int64(round * 100))
-            let taking = LeaseExchange(taking: order)
+            let taking = LeaseExchange(order: order)
             let taken = await answer { () throws(OutboxError) in try await outbox.store.settle(taking) }
             let leases = taken?.leases ?? []
             for lease in leases {

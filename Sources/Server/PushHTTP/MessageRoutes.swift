@@ -265,11 +265,8 @@ extension OutboxStatus {
                     waitingDevices.map { ($0.key.environment?.rawValue ?? $0.key.description, $0.value) },
                     uniquingKeysWith: +)),
             "waitingByAge": .array(
-                waitingByAge.map { age in
-                    [
-                        "olderThanSeconds": .integer(age.olderThan.components.seconds),
-                        "count": .integer(Int64(age.count)),
-                    ]
+                waitingByAge.sorted { $0.key < $1.key }.map { age, count in
+                    ["olderThanSeconds": .integer(age.components.seconds), "count": .integer(Int64(count))]
                 }), "nextDue": nextDue.map { .integer($0.secondsSince1970) } ?? .null, "refused": .counts(deadLetters),
             "outcomes": .counts(outcomes), "fileBytes": .integer(Int64(fileByteCount)),
         ]

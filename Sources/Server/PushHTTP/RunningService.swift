@@ -166,10 +166,10 @@ extension OutboxStatus {
             MetricSample("push_outbox_queues", .gauge, queues.leased, labels: [("state", "leased")]),
             MetricSample("push_outbox_queues", .gauge, queues.delayed, labels: [("state", "put-off")]),
         ]
-            + waitingByAge.map {
+            + waitingByAge.sorted { $0.key < $1.key }.map {
                 MetricSample(
-                    "push_outbox_waiting_older_than", .gauge, $0.count,
-                    labels: [("seconds", String($0.olderThan.components.seconds))])
+                    "push_outbox_waiting_older_than", .gauge, $0.value,
+                    labels: [("seconds", String($0.key.components.seconds))])
             }
             + deadLetters.sorted { $0.key < $1.key }.map {
                 MetricSample("push_outbox_refused", .gauge, $0.value, labels: [("reason", $0.key)])

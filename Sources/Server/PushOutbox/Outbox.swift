@@ -78,29 +78,20 @@ public final class Outbox: Sendable {
     /// - Throws: `keyNeeded` without the key.
     public func forgedDevices() async throws(OutboxError) -> [DeviceName] {
         guard let key else { throw .keyNeeded }
-        var names: [DeviceName] = []
-        try await forEachPage { page throws(OutboxError) in
-            names += page.compactMap(\.stored).filter { !key.accepts($0) }.map(\.device.name)
-        }
-        return names
+        return try await names { device in device.stored.map { !key.accepts($0) } ?? false }
     }
 
     /// Devices that lists leave out, as their rows can't be read: somebody has been in the database. ``remove(_:)`` takes them
     /// away. Reads them all, a thousand at a time.
-    public func damagedDevices() async throws(OutboxError) -> [DeviceName] {
-        var names: [DeviceName] = []
-        try await forEachPage { page throws(OutboxError) in
-            names += page.filter { $0.stored == nil }.compactMap { DeviceName(parsing: $0.name) }
-        }
-        return names
-    }
+    public func damagedDevices() async throws(OutboxError) -> [DeviceName] { try await names { $0.stored == nil } }
 
-    private func forEachPage(_ body: ([FoundDevice]) async throws(OutboxError) -> Void) async throws(OutboxError) {
+    private func names(where isWanted: (FoundDevice) -> Bool) async throws(OutboxError) -> [DeviceName] {
+        var names: [DeviceName] = []
         var last: String?
         while true {
             let page = try await store.devices(.page(after: last, limit: Self.pageCount))
-            try await body(page)
-            guard page.count == Self.pageCount else { return }
+            names += page.filter(isWanted).compactMap { DeviceName(parsing: $0.name) }
+            guard page.count == Self.pageCount else { return names }
             last = page.last?.name
         }
     }

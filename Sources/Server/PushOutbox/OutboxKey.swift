@@ -12,7 +12,7 @@ internal import SealedPush
 public final class OutboxKey: Sendable {
     private let secret: GuardedSecret
 
-    /// Reads ``text(_:)``; white space at the end does not count.
+    /// Reads the text that ``withSecretText(_:)`` lends; white space at the end does not count.
     ///
     /// - Throws: `keyText` for anything else.
     public init(parsing text: [UInt8]) throws(OutboxError) {
@@ -25,23 +25,21 @@ public final class OutboxKey: Sendable {
         }
     }
 
-    /// A new key's text, one line: a secret. It stays for as long as the outbox does, whichever sender keys come and go.
-    public static func text<Answer, Failure: Error>(
-        _ body: (borrowing [UInt8]) throws(Failure) -> Answer
+    /// A new key. It stays for as long as the outbox does, whichever sender keys come and go.
+    public init() { secret = GuardedSecret(count: Self.byteCount) { SecureRandom.fill($0) } }
+
+    /// Lends the key's text, one line, for as long as `body` runs; it is wiped afterwards and must not escape.
+    public func withSecretText<Answer, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
-        let secret = WipedBytes(count: byteCount) { SecureRandom.fill($0) }
-        return try secret.withBytes { bytes throws(Failure) in
-            var secret = Array(bytes)
-            defer { wipe(&secret) }
-            var text: [UInt8] = []
-            // Never moved, which would leave a copy.
-            text.reserveCapacity(name.count + 2 + Base64URL.textByteCount(of: secret.count))
-            defer { wipe(&text) }
-            text += name + [0x20]
-            Base64URL.append(secret, to: &text)
-            text.append(0x0a)
-            return try body(text)
+        let start = Self.name.count + 1
+        let end = start + Base64URL.textByteCount(of: Self.byteCount)
+        let text = WipedBytes(count: end + 1) { text in
+            text.copyBytes(from: Self.name + [0x20])
+            secret.withBytes { Base64URL.write($0, to: UnsafeMutableRawBufferPointer(rebasing: text[start..<end])) }
+            text[end] = 0x0a
         }
+        return try text.withBytes(body)
     }
 
     private static let byteCount = 32
@@ -58,23 +56,12 @@ package struct DeviceCodes: Hashable, Sendable {
     package var address: [UInt8]?
     /// Of the enrollment and its record.
     package var enrollment: [UInt8]?
-
-    package init(pin: [UInt8]? = nil, address: [UInt8]? = nil, enrollment: [UInt8]? = nil) {
-        self.pin = pin
-        self.address = address
-        self.enrollment = enrollment
-    }
 }
 
 /// A device with the codes that stood in its rows.
 package struct StoredDevice: Sendable {
     package let device: RegisteredDevice
     package let codes: DeviceCodes
-
-    package init(_ device: RegisteredDevice, _ codes: DeviceCodes) {
-        self.device = device
-        self.codes = codes
-    }
 }
 
 extension OutboxKey {
@@ -82,7 +69,7 @@ extension OutboxKey {
     package func codes(of device: RegisteredDevice) -> DeviceCodes {
         let row = DeviceRow(device)
         return DeviceCodes(
-            pin: pin(row.name, user: row.user, topic: row.topic, SealingKey(device.keys)),
+            pin: pin(row.name, user: row.user, topic: row.topic, row.key),
             address: row.address.map { address(row.name, topic: row.topic, carrier: row.carrier, $0) },
             enrollment: row.enrollment.map { enrollment in
                 code("enrollment", [row.name, enrollment.key, enrollment.record, enrollment.proven].map { .text($0) })

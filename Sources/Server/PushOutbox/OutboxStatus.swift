@@ -9,8 +9,8 @@ public struct OutboxStatus: Hashable, Sendable {
     public package(set) var reachableDeviceCount = 0
     /// Pushes that wait or are on their way.
     public package(set) var waitingCount = 0
-    /// Of the waiting ones, how many are older than each age, youngest age first.
-    public package(set) var waitingByAge: [Age] = []
+    /// Of the waiting ones, how many are older than a minute, an hour, a day and a week.
+    public package(set) var waitingByAge: [Duration: Int] = [:]
     /// Of the waiting ones, how many were sealed by whose key: after a theft, those of the stolen one are to be thrown away.
     public package(set) var waitingBySender: [SealedBy: Int] = [:]
     /// The same of the dead letters, which may be sent again.
@@ -34,16 +34,6 @@ public struct OutboxStatus: Hashable, Sendable {
 
     package static let ages: [Duration] = [.seconds(60), .seconds(3_600), .seconds(86_400), .seconds(7 * 86_400)]
 
-    public struct Age: Hashable, Sendable {
-        public let olderThan: Duration
-        public let count: Int
-
-        package init(olderThan: Duration, count: Int) {
-            self.olderThan = olderThan
-            self.count = count
-        }
-    }
-
     public struct Queues: Hashable, Sendable {
         /// May be sent now.
         public package(set) var due = 0
@@ -52,11 +42,13 @@ public struct OutboxStatus: Hashable, Sendable {
         /// Put off after a failure.
         public package(set) var delayed = 0
 
-        package init(due: Int = 0, leased: Int = 0, delayed: Int = 0) {
-            self.due = due
-            self.leased = leased
-            self.delayed = delayed
+        package init(_ row: some OutboxRow) throws(OutboxError) {
+            due = try row.count("due")
+            leased = try row.count("leased")
+            delayed = try row.count("delayed")
         }
+
+        init() {}
     }
 }
 
@@ -71,14 +63,12 @@ public struct DeadLetter: Hashable, Sendable {
     public let enqueued: Timestamp
     public let died: Timestamp
 
-    package init(
-        apnsID: String, device: DeviceName?, reason: String, attempts: Int, enqueued: Timestamp, died: Timestamp
-    ) {
-        self.apnsID = apnsID
-        self.device = device
-        self.reason = reason
-        self.attempts = attempts
-        self.enqueued = enqueued
-        self.died = died
+    package init(_ row: some OutboxRow) throws(OutboxError) {
+        apnsID = try row.text("apns_id")
+        device = try row.optionalText("name").flatMap(DeviceName.init(parsing:))
+        reason = try row.text("reason")
+        attempts = try row.count("attempts")
+        enqueued = try row.time("enqueued")
+        died = try row.time("died")
     }
 }

@@ -78,32 +78,19 @@ package protocol OutboxStore: Sendable {
 package struct DeviceChange: Sendable {
     package let name: DeviceName
     /// Who was logged in there before, where that was another.
-    package let previous: UserName?
+    package var previous: UserName?
+    let key: OutboxKey?
     /// A record that was handed in and verified: where the same one is stored, it needs not be verified again.
-    package let record: DeviceRecord?
+    package var record: DeviceRecord?
     /// How many devices the user may have.
-    package let deviceLimit: Int
-    private let key: OutboxKey?
-    private let apply: @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
-
-    init(
-        _ name: DeviceName, movingFrom previous: UserName? = nil, key: OutboxKey?, record: DeviceRecord? = nil,
-        deviceLimit: Int = .max,
-        _ apply: @escaping @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
-    ) {
-        self.name = name
-        self.previous = previous
-        self.record = record
-        self.deviceLimit = deviceLimit
-        self.key = key
-        self.apply = apply
-    }
+    package var deviceLimit = Int.max
+    let apply: @Sendable (RegisteredDevice?) throws(OutboxError) -> RegisteredDevice
 
     /// The new state, made of the old one, which nobody else changes meanwhile; may be called more than once.
     package func next(_ known: StoredDevice?) throws(OutboxError) -> StoredDevice {
         if let key, let known, !key.accepts(known) { throw .forged(name) }
         let device = try apply(known?.device)
-        return StoredDevice(device, key?.codes(of: device) ?? DeviceCodes())
+        return StoredDevice(device: device, codes: key?.codes(of: device) ?? DeviceCodes())
     }
 }
 
@@ -117,33 +104,57 @@ package enum DeviceSelection: Hashable, Sendable {
 /// A device's row.
 package struct FoundDevice: Sendable {
     /// As it stands there.
-    package let name: String
-    /// Nil where the row is no device: somebody has been in the database.
-    package let stored: StoredDevice?
+    let name: String
+    /// Nil if the row is not a device: somebody has been in the database.
+    let stored: StoredDevice?
 
-    package init(name: String, stored: StoredDevice?) {
-        self.name = name
-        self.stored = stored
+    package init(_ row: some OutboxRow) throws(OutboxError) {
+        name = try row.text("name")
+        stored = try? StoredDevice(row)
+    }
+}
+
+/// A row of a store's database. A column of another type than is asked for, or NULL where that is not expected, throws
+/// `damaged`: somebody has been in the database.
+package protocol OutboxRow {
+    func optionalInt(_ column: String) throws(OutboxError) -> Int64?
+    func optionalText(_ column: String) throws(OutboxError) -> String?
+    func optionalBytes(_ column: String) throws(OutboxError) -> [UInt8]?
+    func optionalBool(_ column: String) throws(OutboxError) -> Bool?
+    /// The key that is sealed to, of the column `recipient`; nil if there is none.
+    func recipient() throws(OutboxError) -> DevicePublicKey?
+}
+
+extension OutboxRow {
+    package func int(_ column: String) throws(OutboxError) -> Int64 { try known(optionalInt(column)) }
+    package func text(_ column: String) throws(OutboxError) -> String { try known(optionalText(column)) }
+    package func bytes(_ column: String) throws(OutboxError) -> [UInt8] { try known(optionalBytes(column)) }
+    package func bool(_ column: String) throws(OutboxError) -> Bool { try known(optionalBool(column)) }
+
+    /// A number of things: 0 to 2^40, so that no sum of such numbers is too large.
+    package func count(_ column: String) throws(OutboxError) -> Int { Int(min(max(try int(column), 0), 1 << 40)) }
+
+    package func recipient() throws(OutboxError) -> DevicePublicKey? {
+        guard let bytes = try optionalBytes("recipient") else { return nil }
+        return try known(DevicePublicKey(bytes: bytes))
+    }
+
+    /// Of a column with milliseconds since 1970.
+    func time(_ column: String) throws(OutboxError) -> Timestamp { Timestamp(clamping: try int(column) / 1_000) }
+
+    private func known<Value>(_ value: Value?) throws(OutboxError) -> Value {
+        guard let value else { throw .damaged }
+        return value
     }
 }
 
 /// What a courier hands in and asks for at once.
 package struct LeaseExchange: Sendable {
-    package var settled: [(lease: Lease, settlement: Settlement)]
+    package var settled: [(lease: Lease, settlement: Settlement)] = []
     /// Those that are held for `hold` from now on.
     package var extended: [Lease] = []
     package var hold: Duration = .zero
     package var order: LeaseOrder?
-
-    package init(
-        settled: [(lease: Lease, settlement: Settlement)] = [], extended: [Lease] = [], by duration: Duration = .zero,
-        taking order: LeaseOrder? = nil
-    ) {
-        self.settled = settled
-        self.extended = extended
-        hold = duration
-        self.order = order
-    }
 }
 
 package struct LeaseAnswer: Sendable {
@@ -151,8 +162,5 @@ package struct LeaseAnswer: Sendable {
     /// What is to be handed in once more, soon: somebody is enqueueing to these devices at this moment.
     package var unsettled: [(lease: Lease, settlement: Settlement)] = []
 
-    package init(leases: [Lease] = [], unsettled: [(lease: Lease, settlement: Settlement)] = []) {
-        self.leases = leases
-        self.unsettled = unsettled
-    }
+    package init() {}
 }

@@ -91,19 +91,7 @@
                     pin_code
                 FROM sealed_push.recipients WHERE \(condition)
                 """, arguments)
-            return try rows.map { row throws(OutboxError) in try candidate(row) }
-        }
-
-        private static func candidate(_ row: PostgresRows.Row) throws(OutboxError) -> EnqueueBatch.Candidate {
-            guard let topic = Topic(parsing: try row.text("topic")) else { throw .damaged }
-            let recipient = try DevicePublicKey(stored: row.optionalBytes("recipient"))
-            return EnqueueBatch.Candidate(
-                device: try row.int("id"), revision: try row.int("revision"), name: try row.text("name"),
-                user: try row.text("user_name"), topic: topic, hasToken: try row.bool("has_token"),
-                key: SealingKey(
-                    recipient: recipient, isVerified: try row.bool("is_verified"),
-                    validFrom: try row.int("valid_from"), validUntil: try row.int("valid_until")),
-                code: try row.optionalBytes("pin_code"))
+            return try rows.map { row throws(OutboxError) in try EnqueueBatch.Candidate(row) }
         }
     }
 #endif

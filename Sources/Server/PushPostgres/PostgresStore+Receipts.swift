@@ -88,41 +88,32 @@
         func receipts(days: Int) async throws(OutboxError) -> ReceiptReport {
             try await read { db, now throws(OutboxError) in
                 let first = now / Tally.millisecondsPerDay - Int64(days) + 1
-                var days: [Int64: ReceiptDay] = [:]
                 let tallies = try db.rows(
                     """
                     SELECT day, outcome, \(Self.sum) AS count FROM sealed_push.receipt_tallies WHERE day >= $1
                     GROUP BY day, outcome
                     """, [.int(first)])
-                for (day, outcome, count) in try tallies.map({ row throws(OutboxError) in
-                    (try row.int("day"), try row.text("outcome"), try row.count("count"))
-                }) { days[day, default: ReceiptDay(number: day)].add(outcome, count) }
                 let accepted = try db.rows(
                     """
-                    SELECT day, \(Self.sum) AS count FROM sealed_push.tallies WHERE day >= $1 AND outcome = $2
-                    GROUP BY day
+                    SELECT day, outcome, \(Self.sum) AS count FROM sealed_push.tallies WHERE day >= $1 AND outcome = $2
+                    GROUP BY day, outcome
                     """, [.int(first), .text(Tally.accepted)])
-                for (day, count) in try accepted.map({ row throws(OutboxError) in
-                    (try row.int("day"), try row.count("count"))
-                }) { days[day, default: ReceiptDay(number: day)].acceptedCount = count }
                 let start = PostgresValue.int(first * Tally.millisecondsPerDay)
-                let devices = try db.rows(
+                let totals = try db.rows(
                     """
                     SELECT count(*) AS devices, count(*) FILTER (WHERE failed > 0) AS failing,
                         (SELECT count(*) FROM sealed_push.devices) AS registered
                     FROM sealed_push.receipt_devices WHERE last >= $1
                     """, [start]
                 ).first
-                return ReceiptReport(
-                    deviceCount: try devices?.count("devices") ?? 0,
-                    failingDeviceCount: try devices?.count("failing") ?? 0,
-                    failingDevices: try Self.counts(
-                        """
-                        SELECT reason AS name, count(*) AS count FROM sealed_push.receipt_failures WHERE last >= $1
-                        GROUP BY reason
-                        """, [start], db),
-                    registeredDeviceCount: try devices?.count("registered") ?? 0,
-                    days: days.values.sorted { $0.start < $1.start })
+                guard let totals else { throw .damaged }
+                let failing = try Self.counts(
+                    """
+                    SELECT reason AS name, count(*) AS count FROM sealed_push.receipt_failures WHERE last >= $1
+                    GROUP BY reason
+                    """, [start], db)
+                return try ReceiptReport(
+                    totals, tallies: tallies.map { $0 } + accepted.map { $0 }, failingDevices: failing)
             }
         }
 
@@ -133,9 +124,7 @@
                     [.bytes(Array(id.bytes))]
                 ).first
                 guard let row else { return nil }
-                return ReceiptDevice(
-                    last: Timestamp(clamping: try row.int("last") / 1_000), shownCount: try row.count("shown"),
-                    failedCount: try row.count("failed"))
+                return try ReceiptDevice(row)
             }
         }
 

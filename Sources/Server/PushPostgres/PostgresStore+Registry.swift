@@ -38,9 +38,7 @@
                             "\(Self.selection) WHERE d.name > $1 ORDER BY d.name LIMIT $2",
                             [.text(name ?? ""), .int(Int64(limit))])
                     }
-                return try rows.map { row throws(OutboxError) in
-                    FoundDevice(name: try row.text("name"), stored: try? Self.device(row))
-                }
+                return try rows.map { row throws(OutboxError) in try FoundDevice(row) }
             }
         }
 
@@ -166,11 +164,12 @@
 
         /// All but the name.
         private static func columns(of new: StoredDevice) -> [PostgresValue] {
-            let (row, keys) = (DeviceRow(new.device), SealingKey(new.device.keys))
+            let row = DeviceRow(new.device)
             return [
                 .text(row.user), .text(row.topic), .text(row.carrier), .bytes(row.address), .int(row.registered),
-                .text(row.refusal), .bytes(row.recipient), .bool(keys.isVerified), .int(keys.validFrom),
-                .int(keys.validUntil), .bytes(new.codes.pin), .bytes(new.codes.address),
+                .text(row.refusal), .bytes(row.key.recipient?.bytes), .bool(row.key.isVerified),
+                .int(row.key.validFrom),
+                .int(row.key.validUntil), .bytes(new.codes.pin), .bytes(new.codes.address),
             ]
         }
 
@@ -200,7 +199,7 @@
             let rows = try db.rows(
                 "\(selection) WHERE d.name = $1 FOR UPDATE OF d", [.text(name.description)])
             guard let row = rows.first else { return nil }
-            return (try row.int("id"), try device(row, knowing: record))
+            return (try row.int("id"), try StoredDevice(row, knowing: record))
         }
 
         /// Forgets a device and what waits for it; returns how many pushes that were.
@@ -235,25 +234,5 @@
                 e.enrollment, e.record, e.proven, d.pin_code, d.address_code, e.code
             FROM sealed_push.devices d LEFT JOIN sealed_push.enrollments e ON e.device = d.id
             """
-
-        private static func device(
-            _ row: PostgresRows.Row, knowing record: DeviceRecord? = nil
-        ) throws(OutboxError) -> StoredDevice {
-            var enrollment: DeviceRow.Registrant?
-            if let key = try row.optionalText("enrollment") {
-                enrollment = .init(key: key, record: try row.text("record"), proven: try row.text("proven"))
-            }
-            let device = try DeviceRow(
-                name: row.text("name"), user: row.text("user_name"), topic: row.text("topic"),
-                carrier: row.text("carrier"), address: row.optionalBytes("token"),
-                registered: row.int("token_registered"), refusal: row.optionalText("token_refusal"),
-                recipient: row.optionalBytes("recipient"), enrollment: enrollment
-            ).device(knowing: record)
-            return StoredDevice(
-                device,
-                DeviceCodes(
-                    pin: try row.optionalBytes("pin_code"), address: try row.optionalBytes("address_code"),
-                    enrollment: try row.optionalBytes("code")))
-        }
     }
 #endif

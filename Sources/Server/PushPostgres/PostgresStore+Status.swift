@@ -33,7 +33,7 @@
                 ).first {
                     status.waitingCount = try row.count("waiting")
                     for (number, age) in OutboxStatus.ages.enumerated() {
-                        status.waitingByAge.append(.init(olderThan: age, count: try row.count("age\(number)")))
+                        status.waitingByAge[age] = try row.count("age\(number)")
                     }
                 }
                 status.waitingBySender = try Self.senders("entries", db)
@@ -46,8 +46,7 @@
                     FROM sealed_push.queues
                     """, [.int(now)]
                 ).first {
-                    status.queues = .init(
-                        due: try row.count("due"), leased: try row.count("leased"), delayed: try row.count("delayed"))
+                    status.queues = try OutboxStatus.Queues(row)
                     status.nextDue = try row.optionalInt("next").map { Timestamp(clamping: max($0, now) / 1_000) }
                 }
                 status.leasedByHost = try Self.counts(
@@ -77,14 +76,7 @@
                     FROM sealed_push.dead_letters l LEFT JOIN sealed_push.devices d ON d.id = l.device
                     WHERE $1::text IS NULL OR l.reason = $1 ORDER BY l.id LIMIT $2 OFFSET $3
                     """, [.text(reason), .int(Int64(limit)), .int(Int64(offset))])
-                return try rows.map { row throws(OutboxError) in
-                    DeadLetter(
-                        apnsID: try row.text("apns_id"),
-                        device: try row.optionalText("name").flatMap(DeviceName.init(parsing:)),
-                        reason: try row.text("reason"), attempts: try row.count("attempts"),
-                        enqueued: Timestamp(clamping: try row.int("enqueued") / 1_000),
-                        died: Timestamp(clamping: try row.int("died") / 1_000))
-                }
+                return try rows.map { row throws(OutboxError) in try DeadLetter(row) }
             }
         }
 

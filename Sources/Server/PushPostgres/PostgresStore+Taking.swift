@@ -155,7 +155,7 @@
                         // Its app has taken the address away, or its carrier has.
                         let reason = refusal ?? SkipReason.noToken.rawValue
                         try tally(Tally.dead(reason), buryAll(of: device, reason: reason, at: now, db), at: now, db)
-                    } else if let entry = try? entryRow(row), let request = entry.request(of: order.carrier) {
+                    } else if let entry = try? EntryRow(row), let request = entry.request(of: order.carrier) {
                         let isSame = try row.optionalInt("entry") == head
                         let attempts = isSame ? min(try row.count("attempts"), Lease.countedAttempts) + 1 : 1
                         taken.leases.append(
@@ -216,19 +216,8 @@
 
         static let rowColumns = """
             e.priority, e.enqueued, e.expiration, e.apns_id, e.collapse_id, e.body, e.code, d.name, d.topic, d.token, d.is_proven,
-            d.address_code, s.key
+            d.address_code, s.key AS sender_key
             """
-
-        /// Throws where a value is not of the type that it must be.
-        static func entryRow(_ row: PostgresRows.Row) throws(OutboxError) -> EntryRow {
-            EntryRow(
-                priority: try row.count("priority"), expiration: try row.optionalInt("expiration"),
-                apnsID: try row.text("apns_id"), collapseID: try row.text("collapse_id"), body: try row.bytes("body"),
-                topic: try row.optionalText("topic"), address: try row.optionalBytes("token"),
-                isProven: try row.optionalBool("is_proven") ?? false, device: try row.optionalText("name"),
-                sender: try row.optionalText("key"), code: try row.optionalBytes("code"),
-                addressCode: try row.optionalBytes("address_code"), enqueued: try row.optionalInt("enqueued"))
-        }
 
         /// By which `outbox status` tells hosts apart.
         static let hostName: String = {

@@ -100,9 +100,7 @@
             return values
         }
 
-        /// One row. A column of another type than is asked for, or NULL where that is not expected, throws `damaged`: somebody
-        /// has changed the tables.
-        struct Row {
+        struct Row: OutboxRow {
             fileprivate let rows: PostgresRows
             fileprivate let index: Int
 
@@ -139,19 +137,6 @@
                 let (type, bytes) = try cell(column)
                 guard type == PostgresValue.bool, bytes?.count ?? 1 == 1 else { throw .damaged }
                 return bytes.map { $0[0] != 0 }
-            }
-
-            func int(_ column: String) throws(OutboxError) -> Int64 { try known(optionalInt(column)) }
-            func text(_ column: String) throws(OutboxError) -> String { try known(optionalText(column)) }
-            func bytes(_ column: String) throws(OutboxError) -> [UInt8] { try known(optionalBytes(column)) }
-            func bool(_ column: String) throws(OutboxError) -> Bool { try known(optionalBool(column)) }
-
-            /// A number of things: 0 to 2^40, so that no sum of such numbers is too large.
-            func count(_ column: String) throws(OutboxError) -> Int { Int(min(max(try int(column), 0), 1 << 40)) }
-
-            private func known<Value>(_ value: Value?) throws(OutboxError) -> Value {
-                guard let value else { throw .damaged }
-                return value
             }
         }
     }

@@ -1,12 +1,13 @@
 import Foundation
 import GRDB
 import PushCore
-import PushOutbox
 import PushPostgres
 import PushSender
 import SealedPush
 import TestPrograms
 import TestSupport
+
+@testable import PushOutbox
 
 /// An outbox in a folder of its own, with a sender and devices whose keys are at hand.
 final class Fixture: Sendable {
@@ -86,15 +87,32 @@ final class Fixture: Sendable {
         return device
     }
 
+    /// A device named `phone`, for which so many pushes wait.
+    @discardableResult func addPhone(waiting count: Int = 1) async throws -> RegisteredDevice {
+        let device = try await addDevice("phone")
+        for number in 0..<count { try await enqueue("\(number)", to: .device("phone")) }
+        return device
+    }
+
     /// Many at once, `d0` and so on, each with keys of its own.
     func addDevices(_ numbers: Range<Int>) async throws {
-        let devices = numbers.map { number in
-            RegisteredDevice(
-                name: DeviceName(parsing: "d\(number)")!, user: "anna", topic: Self.topic,
-                keys: .unverified(DevicePrivateKey().recipient),
-                address: .active(Self.address("d\(number)"), registered: now))
-        }
-        try await outbox.register(devices)
+        try await outbox.register(
+            numbers.map { number in
+                RegisteredDevice(
+                    name: DeviceName(parsing: "d\(number)")!, user: "anna", topic: Self.topic,
+                    keys: .unverified(DevicePrivateKey().recipient),
+                    address: .active(Self.address("d\(number)"), registered: now))
+            })
+    }
+
+    /// A device's record, which its owner has just signed.
+    func record(
+        of recipients: [DevicePublicKey], counter: UInt64 = 1, days: Int64 = 90,
+        signedBy enrollment: EnrollmentPrivateKey
+    ) throws -> DeviceRecord {
+        try DeviceRecord(
+            of: recipients, topic: Self.topic, counter: counter, created: now,
+            expires: now.advanced(bySeconds: days * 86_400), signedBy: enrollment)
     }
 
     /// 32 bytes that repeat the name.
@@ -103,39 +121,85 @@ final class Fixture: Sendable {
         return .apns(DeviceToken(parsing: Hex.encode(bytes))!, environment)
     }
 
+    /// - Parameter other: another view of the outbox, or another outbox.
     @discardableResult func enqueue(
-        _ body: String, to audience: Audience, priority: PushPriority = .immediate, expiration: Timestamp? = nil,
-        key: String? = nil
+        _ body: String = "Hello", to audience: Audience, priority: PushPriority = .immediate,
+        expiration: Timestamp? = nil, key: String? = nil, in other: Outbox? = nil
     ) async throws -> EnqueueReport {
-        try await outbox.enqueue(
+        try await (other ?? outbox).enqueue(
             Content(body: body), to: audience, from: sealer, priority: priority, expiration: expiration,
             includingUnverified: true, key: key.flatMap { IdempotencyKey($0) })
     }
 
     /// Limits under which a fake clock goes through a day in a moment.
-    static func limits(inFlight: Int = 4) -> CourierLimits {
-        CourierLimits(inFlightCount: inFlight, pollInterval: .seconds(20))
-    }
-
-    /// The other limits, where only this one matters.
-    static func limits(refusedInARow: Int) -> CourierLimits {
-        var limits = limits(inFlight: 1)
+    static func limits(inFlight: Int = 4, refusedInARow: Int = 100) -> CourierLimits {
+        var limits = CourierLimits(inFlightCount: inFlight, pollInterval: .seconds(20))
         limits.refusedInARow = refusedInARow
         return limits
     }
 
     @discardableResult func deliver(
-        _ transport: ScriptedTransport, until goal: Courier.Goal = .nothingDue(within: .zero), inFlight: Int = 4
+        _ transport: some PushTransport = ScriptedTransport(), from other: Outbox? = nil, carrier: Carrier = .apns(),
+        until goal: Courier.Goal = .nothingDue(within: .zero), inFlight: Int = 4, refusedInARow: Int = 100
     ) async throws -> CourierReport {
-        try await Courier(for: outbox, through: transport, limits: Self.limits(inFlight: inFlight)).run(until: goal)
+        try await Courier(
+            for: other ?? outbox, through: transport, carrier: carrier,
+            limits: Self.limits(inFlight: inFlight, refusedInARow: refusedInARow)
+        ).run(until: goal)
     }
 
     /// What a device shows for a payload.
-    func body(of request: PushRequest, for identity: DevicePrivateKey) throws -> String? {
+    ///
+    /// - Parameter now: the real time, where a program has sealed it.
+    func body(of request: PushRequest, for identity: DevicePrivateKey, at now: Timestamp? = nil) throws -> String? {
+        let now = now ?? self.now
         let opener = Opener(
             topic: Self.topic, keys: InMemoryKeyStore([DeviceKey(identity, created: now)]), trusting: [sender.sender])
         let object = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]
         let text = object?[SealedPayload.fieldName] as? String ?? ""
         return try opener.open(Envelope(parsing: text), at: now).content.alert.body
     }
+}
+
+/// Time that goes on only when it is told to, or when somebody sleeps.
+final class FakeClock: Sendable {
+    private let milliseconds: Locked<Int64>
+
+    /// Begins now: a sealer writes the real time into each message, and a device looks at it.
+    init() { milliseconds = Locked(Timestamp.now().secondsSince1970 * 1_000) }
+
+    var now: Int64 { milliseconds.withLock { $0 } }
+
+    func advance(by duration: Duration) { milliseconds.withLock { $0 += duration.milliseconds } }
+
+    var clock: OutboxClock {
+        OutboxClock(
+            now: { self.now },
+            sleep: { duration in
+                await Task.yield()
+                if !Task.isCancelled { self.advance(by: duration) }
+            })
+    }
+}
+
+extension Outbox {
+    /// What a courier does in one call, for tests that play one.
+    func settle(
+        _ settled: [(lease: Lease, settlement: Settlement)], extending extended: [Lease] = [],
+        by duration: Duration = .zero, taking order: LeaseOrder?
+    ) async throws(OutboxError) -> [Lease] {
+        try await store.settle(LeaseExchange(settled: settled, extended: extended, hold: duration, order: order)).leases
+    }
+
+    /// Takes leases as a courier does, for a minute; their numbers begin with this one.
+    func take(_ number: Int64, count: Int = 1, considerate: Int = 0) async throws(OutboxError) -> [Lease] {
+        try await settle(
+            [],
+            taking: LeaseOrder(
+                carrier: .apns(), count: count, considerateCount: considerate, duration: .seconds(60),
+                firstNumber: number))
+    }
+
+    /// Brings all of the log into the file itself.
+    func checkpoint() async throws { try await (store as? SQLiteStore)?.checkpoint() }
 }

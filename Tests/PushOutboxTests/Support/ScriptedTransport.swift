@@ -9,19 +9,17 @@ final class ScriptedTransport: PushTransport {
     typealias Answer = Result<PushOutcome, PushTransportError>
 
     let delivered = Collected<PushRequest>()
-    private let answer: @Sendable (PushRequest, Int) -> Answer
+    private let answer: @Sendable (PushRequest, Int) async -> Answer
     private let counts = Locked<[String: Int]>([:])
 
     /// - Parameter answer: to a push, and how often it has come by now, from 1.
-    init(_ answer: @escaping @Sendable (PushRequest, Int) -> Answer = { _, _ in .success(.accepted(uniqueID: nil)) }) {
+    init(_ answer: @escaping @Sendable (PushRequest, Int) async -> Answer = { _, _ in .accepted }) {
         self.answer = answer
     }
 
     /// Refuses each push the same way, until it has come more than so many times.
     convenience init(refusing status: Int, _ reason: String?, timestamp: Timestamp? = nil, times: Int = .max) {
-        self.init { _, count in
-            count > times ? .success(.accepted(uniqueID: nil)) : .success(.apns(status, reason, timestamp: timestamp))
-        }
+        self.init { _, count in count > times ? .accepted : .apns(status, reason, timestamp: timestamp) }
     }
 
     func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
@@ -30,7 +28,15 @@ final class ScriptedTransport: PushTransport {
             return counts[request.apnsID, default: 0]
         }
         delivered.add(request)
-        return try answer(request, count).get()
+        return try await answer(request, count).get()
+    }
+}
+
+extension ScriptedTransport.Answer {
+    static var accepted: Self { .success(.accepted(uniqueID: nil)) }
+
+    static func apns(_ status: Int, _ reason: String?, timestamp: Timestamp? = nil) -> Self {
+        .success(.apns(status, reason, timestamp: timestamp))
     }
 }
 

@@ -237,8 +237,8 @@ extension OutboxStatus {
                 "  of \(Dictionary(waitingDevices.map { ($0.key.shown, $0.value) }, uniquingKeysWith: +).words)",
             ]
             if leasedByHost.count > 1 { lines.append("  on their way from \(leasedByHost.words)") }
-            let old = waitingByAge.filter { $0.count > 0 }.map {
-                "\($0.count.grouped) older than \(TimeText.span($0.olderThan.components.seconds))"
+            let old = waitingByAge.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map {
+                "\($0.value.grouped) older than \(TimeText.span($0.key.components.seconds))"
             }
             if !old.isEmpty { lines.append("  \(old.joined(separator: ", "))") }
             lines += Self.lines(waitingBySender, names)

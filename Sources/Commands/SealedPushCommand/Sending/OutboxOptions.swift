@@ -35,7 +35,11 @@ struct OutboxOptions: ParsableArguments {
         if let outboxKey, outboxKey != "-", isInPostgres || !isThere,
             !FileManager.default.fileExists(atPath: outboxKey)
         {
-            try OutboxKey.text { text throws in try Secrets.makeFile(outboxKey, text) }
+            try OutboxKey().withSecretText { text throws in
+                var text = Array(text)
+                defer { wipe(&text) }
+                try Secrets.makeFile(outboxKey, text)
+            }
             Failure.report("made \(outboxKey): give it to all who register, enqueue or deliver, and keep a copy of it")
         }
         return try await outbox(key: try outboxKey.map(Self.key))

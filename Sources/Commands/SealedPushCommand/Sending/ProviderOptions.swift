@@ -75,7 +75,7 @@ struct ProviderOptions: ParsableArguments {
         } catch { throw Failure.input("\(address.root) has no certificates in PEM") }
         // A rehearsal does not wait for an hour.
         var limits = CourierLimits(lease: .seconds(5))
-        limits.delays = limits.delays.scaled(by: Self.localDelayScale)
+        limits.delayFactor = Self.localDelayScale
         return ProviderAccount(
             configuration: configuration, environment: address.environment, limits: limits,
             delayScale: Self.localDelayScale)

@@ -101,7 +101,7 @@ struct SendCommand: AsyncParsableCommand {
         let progress = Progress()
         let report = try await outbox.enqueue(
             content, to: recipients.audience, from: sealer, priority: priority.priority,
-            includingUnverified: recipients.unverified, key: id, workerCount: 2
+            includingUnverified: recipients.unverified, key: id
         ) { report in progress.show("sealed for \(report.enqueuedCount.grouped) devices") }
         progress.end()
         ContentFile.warn(of: content)

@@ -16,6 +16,7 @@ public actor Courier {
     private let transport: any PushTransport
     private let carrier: Carrier
     private let limits: CourierLimits
+    private let delays: RetryDelays
 
     private var inFlight: [Int64: Flight] = [:]
     private var finished: [(lease: Lease, settlement: Settlement)] = []
@@ -58,6 +59,7 @@ public actor Courier {
         self.transport = transport
         self.carrier = carrier
         self.limits = limits
+        delays = RetryDelays(factor: limits.delayFactor)
         refusals = Refusals(endingAt: limits.refusedInARow)
     }
 
@@ -127,7 +129,7 @@ public actor Courier {
         guard !settled.isEmpty || !extended.isEmpty || order != nil else { return [] }
         do throws(OutboxError) {
             let answer = try await outbox.store.settle(
-                LeaseExchange(settled: settled, extended: extended, by: limits.lease, taking: order))
+                LeaseExchange(settled: settled, extended: extended, hold: limits.lease, order: order))
             unsettled = answer.unsettled
             return answer.leases
         } catch {
@@ -192,27 +194,21 @@ public actor Courier {
         let judgment: Judgment
         switch result {
         case .success(let outcome):
-            judgment = Judgment(
-                outcome, attempts: lease.attempts, delays: limits.delays, unknownAttempts: limits.unknownAttempts)
+            judgment = Judgment(outcome, attempts: lease.attempts, delays: delays)
         case .failure(let error):
             report.latestFailure = error.words ?? report.latestFailure
-            judgment = Judgment(error, attempts: lease.attempts, delays: limits.delays)
+            judgment = Judgment(error, attempts: lease.attempts, delays: delays)
         }
         let end = refusals.add(result, isProven: lease.request.isProven)
         let settlement = end == nil ? judgment.settlement : .returned
-        report.add(settlement, name: result.name, waited: lease.entryRow.enqueued.flatMap(waited))
+        report.add(
+            settlement, name: result.name, waited: lease.entryRow.enqueued.map { outbox.clock.now() - max($0, 0) })
         if let time = judgment.pause { pause(for: time) }
         pauseIfFailing(result)
         failure = failure ?? judgment.stop ?? end
         finished.append((lease, settlement))
         // While many are out, their answers are written down together: each transaction costs a sync of the disk.
         wake()
-    }
-
-    /// In milliseconds; nil where a damaged database says what can't be.
-    private func waited(since enqueued: Int64) -> Int64? {
-        let (time, isImpossible) = outbox.clock.now().subtractingReportingOverflow(enqueued)
-        return isImpossible ? nil : time
     }
 
     private func pause(for time: Duration) {
@@ -229,7 +225,7 @@ public actor Courier {
         }
         failuresInARow += 1
         guard failuresInARow.isMultiple(of: Self.failuresBeforePause) else { return }
-        pause(for: limits.delays.afterConnectionFailure(attempts: failuresInARow / Self.failuresBeforePause))
+        pause(for: delays.afterConnectionFailure(attempts: failuresInARow / Self.failuresBeforePause))
     }
 
     /// Waits for what is on its way, within a limit, and notes it, also where the file fails for a while; then gives back
@@ -237,7 +233,7 @@ public actor Courier {
     private func drain() async throws(OutboxError) {
         isStopping = true
         let clock = outbox.clock
-        let deadline = clock.now() + limits.drain.milliseconds
+        let deadline = clock.now() + Self.drainTime
         var problem = await note()
         while clock.now() < deadline && (!inFlight.isEmpty || !unsettled.isEmpty || problem != nil) {
             if finished.isEmpty { await rest() }
@@ -285,6 +281,8 @@ public actor Courier {
     private static let considerateFraction = 8
     private static let failuresBeforePause = 50
     private static let unsettledPause = Duration.milliseconds(20)
+    /// How long a stopped courier waits for answers that are out, in milliseconds.
+    private static let drainTime: Int64 = 30_000
     /// Milliseconds.
     private static let purgeInterval: Int64 = 3_600_000
 }

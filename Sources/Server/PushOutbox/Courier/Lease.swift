@@ -80,7 +80,7 @@ package struct EntryRow: Sendable {
     package var body: [UInt8]
     package var topic: String?
     package var address: [UInt8]?
-    package var isProven: Bool
+    package var isProven = false
     /// The device's name.
     package var device: String?
     /// By whose key it was sealed; nil where that is not known.
@@ -90,49 +90,43 @@ package struct EntryRow: Sendable {
     package var addressCode: [UInt8]?
     /// Milliseconds since 1970; nil where nobody asked.
     package var enqueued: Int64?
+}
 
-    package init(
-        priority: Int, expiration: Int64?, apnsID: String, collapseID: String, body: [UInt8], topic: String?,
-        address: [UInt8]? = nil, isProven: Bool = false, device: String?, sender: String?, code: [UInt8]? = nil,
-        addressCode: [UInt8]? = nil, enqueued: Int64? = nil
+extension EntryRow {
+    /// A push that was just sealed.
+    init(
+        _ payload: SealedPayload, priority: PushPriority, expiration: Timestamp?, device: String, sealedBy: SealedBy
     ) {
-        self.priority = priority
-        self.expiration = expiration
-        self.apnsID = apnsID
-        self.collapseID = collapseID
-        self.body = body
-        self.topic = topic
-        self.address = address
-        self.isProven = isProven
-        self.device = device
-        self.sender = sender
-        self.code = code
-        self.addressCode = addressCode
-        self.enqueued = enqueued
+        self.init(
+            priority: priority.rawValue, expiration: expiration?.secondsSince1970, apnsID: payload.apnsID,
+            collapseID: payload.collapseID, body: payload.json, topic: payload.topic.description, device: device,
+            sender: sealedBy.description)
+    }
+
+    package init(_ row: some OutboxRow) throws(OutboxError) {
+        self.init(
+            priority: try row.count("priority"), expiration: try row.optionalInt("expiration"),
+            apnsID: try row.text("apns_id"), collapseID: try row.text("collapse_id"), body: try row.bytes("body"),
+            topic: try row.optionalText("topic"), address: try row.optionalBytes("token"),
+            isProven: try row.optionalBool("is_proven") ?? false, device: try row.optionalText("name"),
+            sender: try row.optionalText("sender_key"), code: try row.optionalBytes("code"),
+            addressCode: try row.optionalBytes("address_code"), enqueued: try row.optionalInt("enqueued"))
     }
 
     /// Nil for what is no push: somebody has been in the database.
     package func request(of carrier: Carrier) -> PushRequest? {
+        // The identifiers become headers of a request, in which one control character ends the connection, and with it all
+        // that is on its way there. The first is a UUID in small letters, as a message's own.
         guard let address = address.flatMap({ Address($0, of: carrier) }),
             let topic = topic.flatMap(Topic.init(parsing:)),
-            let priority = PushPriority(rawValue: priority), Self.isIdentifier(apnsID), Self.isCollapseID(collapseID),
-            body.count <= SizePlan.maximumPayloadByteCount
+            let priority = PushPriority(rawValue: priority), MessageID(parsing: apnsID) != nil,
+            Self.isCollapseID(collapseID), body.count <= SizePlan.maximumPayloadByteCount
         else { return nil }
         var request = PushRequest(
             address: address, body: body, topic: topic, apnsID: apnsID, collapseID: collapseID, priority: priority,
             expiration: expiration.map { Timestamp(clamping: $0) })
         request.isProven = isProven
         return request
-    }
-
-    /// A UUID in small letters. These two become headers of a request, in which one control character ends the connection,
-    /// and with it all that is on its way there.
-    private static func isIdentifier(_ text: String) -> Bool {
-        text.utf8.count == 36
-            && text.utf8.enumerated().allSatisfy { index, byte in
-                [8, 13, 18, 23].contains(index)
-                    ? byte == UInt8(ascii: "-") : byte.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-            }
     }
 
     /// 1 to 64 visible characters of ASCII.

@@ -1,34 +1,25 @@
 package import PushSender
 package import SealedPush
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// Some of the devices that a message goes to, as they were read.
 package struct EnqueueBatch: Sendable {
-    package var candidates: [Candidate]
-    /// Of everyone, this part; nil where the batch is all whom the message goes to.
+    package let candidates: [Candidate]
+    /// The range of a broadcast that this batch covers; nil for a device or user.
     package let range: EnqueueRange?
-    /// Whether nothing is left to enqueue.
-    package let isDone: Bool
     /// What this and earlier calls had enqueued before this batch.
     package let alreadyEnqueuedCount: Int
+    /// Whether nothing is left to enqueue.
+    package private(set) var isDone = false
 
     package init(candidates: [Candidate], range: EnqueueRange? = nil, alreadyEnqueuedCount: Int) {
         self.candidates = candidates
         self.range = range
-        isDone = false
         self.alreadyEnqueuedCount = alreadyEnqueuedCount
     }
 
     package init(doneWith alreadyEnqueuedCount: Int) {
-        candidates = []
-        range = nil
+        self.init(candidates: [], alreadyEnqueuedCount: alreadyEnqueuedCount)
         isDone = true
-        self.alreadyEnqueuedCount = alreadyEnqueuedCount
     }
 
     package struct Candidate: Sendable {
@@ -42,18 +33,16 @@ package struct EnqueueBatch: Sendable {
         /// By an ``OutboxKey``.
         package let code: [UInt8]?
 
-        package init(
-            device: Int64, revision: Int64, name: String, user: String, topic: Topic, hasToken: Bool, key: SealingKey,
-            code: [UInt8]?
-        ) {
-            self.device = device
-            self.revision = revision
-            self.name = name
-            self.user = user
-            self.code = code
+        package init(_ row: some OutboxRow) throws(OutboxError) {
+            guard let topic = Topic(parsing: try row.text("topic")) else { throw .damaged }
             self.topic = topic
-            self.hasToken = hasToken
-            self.key = key
+            device = try row.int("id")
+            revision = try row.int("revision")
+            name = try row.text("name")
+            user = try row.text("user_name")
+            hasToken = try row.bool("has_token")
+            key = try SealingKey(row)
+            code = try row.optionalBytes("pin_code")
         }
     }
 
@@ -98,7 +87,13 @@ package struct EnqueueOrder: Sendable {
     package func expiration(of payload: SealedPayload) -> Timestamp? { expiration ?? payload.expires }
 
     /// For telling whether a request is repeated for the same ones.
-    package var audienceText: String { "\(audience.text) of \(topic)" }
+    package var audienceText: String {
+        switch audience {
+        case .device(let name): "device \(name) of \(topic)"
+        case .user(let name): "user \(name) of \(topic)"
+        case .everyone: "everyone of \(topic)"
+        }
+    }
 
     /// The earliest of what the caller and the content say, in milliseconds; nil where neither says anything. No entry stays
     /// for longer than ``lifetime``.
@@ -128,33 +123,28 @@ extension EnqueueBatch {
         guard !usable.isEmpty else { return [] }
         let content: PreparedContent
         do throws(SealError) { content = try sealer.prepare(order.content) } catch { throw .seal(error) }
-        let share = max(Self.minimumShare, (usable.count + Self.coreCount - 1) / Self.coreCount)
-        let parts = stride(from: 0, to: usable.count, by: share).map { usable[$0..<min($0 + share, usable.count)] }
-        guard parts.count > 1 else { return Self.seal(parts.first ?? [], content, order, with: sealer) }
-        let results = await withTaskGroup(of: (Int, [Sealed]).self) { group in
-            for (index, part) in parts.enumerated() {
-                group.addTask { (index, Self.seal(part, content, order, with: sealer)) }
+        return await withTaskGroup(of: [Sealed].self) { group in
+            for start in stride(from: 0, to: usable.count, by: Self.share) {
+                let part = usable[start..<min(start + Self.share, usable.count)]
+                group.addTask { Self.seal(part, content, order, with: sealer) }
             }
-            var results: [(Int, [Sealed])] = []
-            for await result in group { results.append(result) }
-            return results.sorted { $0.0 < $1.0 }
+            return await group.reduce(into: []) { $0 += $1 }
         }
-        return results.flatMap { $0.1 }
     }
 
     private static func seal(
         _ candidates: ArraySlice<Candidate>, _ content: PreparedContent, _ order: EnqueueOrder, with sealer: Sealer
     ) -> [Sealed] {
         candidates.compactMap { candidate in
-            candidate.key.seal(content, with: sealer).map { payload in
-                let code = order.outboxKey?.code(
-                    EntryRow(
-                        priority: order.priority.rawValue,
-                        expiration: order.expiration(of: payload)?.secondsSince1970, apnsID: payload.apnsID,
-                        collapseID: payload.collapseID, body: payload.json, topic: candidate.topic.description,
-                        device: candidate.name, sender: order.sealedBy.description))
+            candidate.key.recipient.map { recipient in
+                // Whether somebody vouches for it was checked by records on their way in, and just now.
+                let payload = sealer.seal(content, toUnverified: recipient)
+                let entry = EntryRow(
+                    payload, priority: order.priority, expiration: order.expiration(of: payload),
+                    device: candidate.name, sealedBy: order.sealedBy)
                 return Sealed(
-                    device: candidate.device, revision: candidate.revision, payload: payload, code: code)
+                    device: candidate.device, revision: candidate.revision, payload: payload,
+                    code: order.outboxKey?.code(entry))
             }
         }
     }
@@ -162,8 +152,8 @@ extension EnqueueBatch {
     /// Devices of one transaction: few enough to hold the lock for some milliseconds only, enough to make one sync of the
     /// disk cheap.
     package static let maximumCount = 1_000
-    private static let minimumShare = 64
-    private static let coreCount = max(1, ProcessInfo.processInfo.activeProcessorCount)
+    /// Devices that one core seals for at once.
+    private static let share = 64
 }
 
 extension EnqueueBatch.Candidate {

@@ -16,14 +16,13 @@ extension Outbox {
     ///     dropped, not sent; after 30 days, everything is.
     ///   - includingUnverified: whether devices count whose recipient nobody vouches for.
     ///   - key: what makes a repeated call harmless, for 30 days. Strongly advised for everyone.
-    ///   - workerCount: for everyone, how many thousands this call works on at once. While one is stored, another is sealed.
-    ///   - progress: called after each transaction, from one at a time.
+    ///   - progress: called after each transaction.
     /// - Throws: `seal`, `unknownDevice`, `unknownUser`, `keyUsedForOthers`, `keyNeeded`, `otherKey`, or what the database
     ///   says.
     @discardableResult public func enqueue(
         _ content: Content, to audience: Audience, from sealer: Sealer, priority: PushPriority = .immediate,
         expiration: Timestamp? = nil, includingUnverified: Bool = false, key: IdempotencyKey? = nil,
-        workerCount: Int = 1, progress: (@Sendable (EnqueueReport) -> Void)? = nil
+        progress: (@Sendable (EnqueueReport) -> Void)? = nil
     ) async throws(OutboxError) -> EnqueueReport {
         try await requireKey()
         var content = content
@@ -33,9 +32,32 @@ extension Outbox {
             includesUnverified: includingUnverified,
             // How far a message for everyone has come is noted under a key in any case.
             key: key ?? (audience == .everyone ? .random() : nil), sealedBy: SealedBy(sealer), outboxKey: self.key)
-        let run = EnqueueRun(of: order, into: store, with: sealer, clock: clock, progress: progress)
-        return try await run.run(workerCount: workerCount)
+        var report = EnqueueReport()
+        var hasStored = false
+        var lossCount = 0
+        while lossCount < Self.maximumLossCount {
+            let batch = try await store.candidates(for: order)
+            if !hasStored { report.alreadyEnqueuedCount = batch.alreadyEnqueuedCount }
+            guard !batch.isDone else { return report }
+            var skipped: [SkipReason: Int] = [:]
+            let now = Timestamp(clamping: clock.now() / 1_000)
+            let sealed = try await batch.sealed(order, with: sealer, at: now, skipped: &skipped)
+            guard try await store.enqueue(sealed, of: batch, order) else {
+                // Somebody else has stored this batch, or a device has changed since it was read: it is read anew, if it is left.
+                lossCount += 1
+                continue
+            }
+            (hasStored, lossCount) = (true, 0)
+            report.enqueuedCount += sealed.count
+            report.skipped.merge(skipped, uniquingKeysWith: +)
+            progress?(report)
+            if batch.range == nil { return report }
+        }
+        // Nobody else can have stored what is lost time and again: its rows are not as they must be.
+        throw .damaged
     }
+
+    private static let maximumLossCount = 1_000
 }
 
 /// Whom a message goes to.
@@ -45,15 +67,6 @@ public enum Audience: Hashable, Sendable {
     case user(UserName)
     /// All devices of the sealer's app.
     case everyone
-
-    /// For telling whether a request is repeated for the same ones.
-    var text: String {
-        switch self {
-        case .device(let name): "device \(name)"
-        case .user(let name): "user \(name)"
-        case .everyone: "everyone"
-        }
-    }
 }
 
 /// What enqueueing has done.
@@ -80,4 +93,33 @@ public enum SkipReason: String, Hashable, Sendable, CaseIterable {
     case otherTopic = "other-topic"
     /// Its row was not written by who has the outbox's key: remove the device, and let it enroll again.
     case forged
+}
+
+/// By whose key a push was sealed that waits in an outbox.
+public enum SealedBy: Hashable, Sendable {
+    case sender(SenderPublicKey)
+    /// By nobody's: devices show such a push only where the app allows that.
+    case anonymous
+
+    package init(_ sealer: Sealer) { self = sealer.sender.map { .sender($0) } ?? .anonymous }
+}
+
+extension SealedBy: CustomStringConvertible {
+    /// `pushsender1…` or `anonymous`.
+    public var description: String {
+        switch self {
+        case .sender(let sender): sender.description
+        case .anonymous: "anonymous"
+        }
+    }
+
+    /// Reads ``description``; nil for anything else.
+    public init?(parsing text: String) {
+        if text == "anonymous" {
+            self = .anonymous
+        } else {
+            guard let sender = try? SenderPublicKey(parsing: text) else { return nil }
+            self = .sender(sender)
+        }
+    }
 }

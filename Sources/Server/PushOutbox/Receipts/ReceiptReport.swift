@@ -14,27 +14,32 @@ public struct ReceiptReport: Hashable, Sendable {
     /// Days on which there was something, oldest first.
     public let days: [ReceiptDay]
 
+    /// - Parameters:
+    ///   - totals: a row with the columns `devices`, `failing` and `registered`.
+    ///   - tallies: rows with the columns `day`, `outcome` and `count`.
     package init(
-        deviceCount: Int, failingDeviceCount: Int, failingDevices: [String: Int], registeredDeviceCount: Int,
-        days: [ReceiptDay]
-    ) {
-        self.deviceCount = deviceCount
-        self.failingDeviceCount = failingDeviceCount
+        _ totals: some OutboxRow, tallies: [some OutboxRow], failingDevices: [String: Int]
+    ) throws(OutboxError) {
+        deviceCount = try totals.count("devices")
+        failingDeviceCount = try totals.count("failing")
+        registeredDeviceCount = try totals.count("registered")
         self.failingDevices = failingDevices
-        self.registeredDeviceCount = registeredDeviceCount
-        self.days = days
+        var days: [Int64: ReceiptDay] = [:]
+        for tally in tallies {
+            let day = try tally.int("day")
+            days[day, default: ReceiptDay(number: day)].add(try tally.text("outcome"), try tally.count("count"))
+        }
+        self.days = days.values.sorted { $0.start < $1.start }
     }
 
     /// All days in one.
     public var total: ReceiptDay { Self.sum(days) }
 
     /// The days of one in one.
-    public static func sum(_ days: some Sequence<ReceiptDay>) -> ReceiptDay {
-        var total: ReceiptDay?
-        for day in days {
-            if total == nil { total = day } else { total?.add(day) }
+    public static func sum(_ days: some Collection<ReceiptDay>) -> ReceiptDay {
+        days.dropFirst().reduce(into: days.first ?? ReceiptDay(number: 0)) { total, day in
+            total.outcomes.merge(day.outcomes, uniquingKeysWith: +)
         }
-        return total ?? ReceiptDay(number: 0)
     }
 }
 
@@ -42,20 +47,8 @@ public struct ReceiptReport: Hashable, Sendable {
 public struct ReceiptDay: Hashable, Sendable {
     /// The day's first second.
     public let start: Timestamp
-    /// Pushes that APNs has taken: what the shown ones are a part of. Devices that are off, or whose owner has switched
-    /// notifications off, show nothing.
-    public package(set) var acceptedCount = 0
-    /// Messages that were shown, each counted once.
-    public private(set) var shownCount = 0
-    /// Receipts that came again.
-    public private(set) var repeatedCount = 0
-    /// What did not open, by its code; `other` for codes of a later version. Of one device, at most
-    /// ``ReceiptDevice/maximumFailuresPerDay``.
-    public private(set) var failures: [String: Int] = [:]
-    /// Receipts that were not believed, by their code.
-    public private(set) var refusals: [String: Int] = [:]
-    /// Of those shown, how many took so long, for each of ``speedLimits``; what took longer than all is in none.
-    public private(set) var shownWithin: [Duration: Int] = [:]
+    /// How often there was what, by the names of ``Tally`` and ``ReceiptTally``.
+    fileprivate var outcomes: [String: Int] = [:]
 
     /// The bounds of the counts in ``shownWithin``, from the call of the extension.
     public static let speedLimits: [Duration] = [
@@ -63,36 +56,42 @@ public struct ReceiptDay: Hashable, Sendable {
     ]
 
     /// - Parameter number: of days since 1970; one that no calendar has becomes the nearest.
-    package init(number: Int64) { start = Timestamp(clamping: min(max(number, 0), 1 << 40) * 86_400) }
+    init(number: Int64) { start = Timestamp(clamping: min(max(number, 0), 1 << 40) * 86_400) }
 
+    mutating func add(_ outcome: String, _ count: Int) { outcomes[outcome, default: 0] += count }
+
+    /// Pushes that APNs has taken: what the shown ones are a part of. Devices that are off, or whose owner has switched
+    /// notifications off, show nothing.
+    public var acceptedCount: Int { outcomes[Tally.accepted] ?? 0 }
+    /// Messages that were shown, each counted once.
+    public var shownCount: Int { outcomes[ReceiptTally.shown] ?? 0 }
+    /// Receipts that came again.
+    public var repeatedCount: Int { outcomes[ReceiptTally.repeated] ?? 0 }
+    /// What did not open, by its code; `other` for codes of a later version. Of one device, at most
+    /// ``ReceiptDevice/maximumFailuresPerDay``.
+    public var failures: [String: Int] { counts(of: ReceiptTally.failed("")) }
+    /// Receipts that were not believed, by their code.
+    public var refusals: [String: Int] { counts(of: ReceiptTally.refused("")) }
     /// All that did not open.
     public var failedCount: Int { failures.values.reduce(0, +) }
     /// All that were not believed.
     public var refusedCount: Int { refusals.values.reduce(0, +) }
 
-    package mutating func add(_ outcome: String, _ count: Int) {
-        let parts = outcome.split(separator: ":", maxSplits: 1).map(String.init)
-        switch (parts.first, parts.dropFirst().first) {
-        case (ReceiptTally.shown, nil): shownCount += count
-        case (ReceiptTally.repeated, nil): repeatedCount += count
-        case ("failed", let reason?): failures[reason, default: 0] += count
-        case ("refused", let reason?): refusals[reason, default: 0] += count
-        case ("within", let limit?):
-            guard let limit = Int64(limit) else { return }
-            for bound in Self.speedLimits where bound >= .milliseconds(limit) {
-                shownWithin[bound, default: 0] += count
-            }
-        default: break
+    /// Of those shown, how many took so long, for each of ``speedLimits``; what took longer than all is in none.
+    public var shownWithin: [Duration: Int] {
+        var counts: [Duration: Int] = [:]
+        var count = 0
+        for limit in Self.speedLimits {
+            count += outcomes[ReceiptTally.speed(limit)] ?? 0
+            if count > 0 { counts[limit] = count }
         }
+        return counts
     }
 
-    mutating func add(_ other: ReceiptDay) {
-        acceptedCount += other.acceptedCount
-        shownCount += other.shownCount
-        repeatedCount += other.repeatedCount
-        failures.merge(other.failures, uniquingKeysWith: +)
-        refusals.merge(other.refusals, uniquingKeysWith: +)
-        shownWithin.merge(other.shownWithin, uniquingKeysWith: +)
+    private func counts(of prefix: String) -> [String: Int] {
+        Dictionary(
+            outcomes.filter { $0.key.hasPrefix(prefix) }.map { (String($0.key.dropFirst(prefix.count)), $0.value) },
+            uniquingKeysWith: +)
     }
 }
 
@@ -112,10 +111,10 @@ public struct ReceiptDevice: Hashable, Sendable {
     public let shownCount: Int
     public let failedCount: Int
 
-    package init(last: Timestamp, shownCount: Int, failedCount: Int) {
-        self.last = last
-        self.shownCount = shownCount
-        self.failedCount = failedCount
+    package init(_ row: some OutboxRow) throws(OutboxError) {
+        last = try row.time("last")
+        shownCount = try row.count("shown")
+        failedCount = try row.count("failed")
     }
 
     /// 1,000 messages in a day, UTC: so that a single device's key does not fill the server's disk.
@@ -125,18 +124,20 @@ public struct ReceiptDevice: Hashable, Sendable {
     public static let maximumFailuresPerDay = 1_000
 }
 
-/// How receipts are counted: the outcomes' names.
+/// How receipts are counted, beside what became of pushes: the outcomes' names.
 package enum ReceiptTally {
-    package static let shown = "shown"
-    package static let repeated = "repeated"
+    /// What all of them begin with.
+    static let prefix = "receipt:"
+    package static let shown = prefix + "shown"
+    package static let repeated = prefix + "repeated"
     package static let otherReason = "other"
     package static let tooMany = "too-many"
-    package static func failed(_ reason: String) -> String { "failed:\(reason)" }
-    package static func refused(_ reason: String) -> String { "refused:\(reason)" }
+    package static func failed(_ reason: String) -> String { "\(prefix)failed:\(reason)" }
+    package static func refused(_ reason: String) -> String { "\(prefix)refused:\(reason)" }
 
     /// The first limit that the time is not beyond.
     package static func speed(_ elapsed: Duration) -> String {
         let limit = ReceiptDay.speedLimits.first { elapsed <= $0 }
-        return "within:\(limit.map { String($0.milliseconds) } ?? "more")"
+        return "\(prefix)within:\(limit.map { String($0.milliseconds) } ?? "more")"
     }
 }

@@ -32,7 +32,7 @@ extension Outbox {
         try await requireKey()
         return try await store.register(
             devices.map { device in
-                DeviceChange(device.name, movingFrom: previous[device.name], key: key) { _ in device }
+                DeviceChange(name: device.name, previous: previous[device.name], key: key) { _ in device }
             })
     }
 
@@ -50,7 +50,7 @@ extension Outbox {
     ) async throws(OutboxError) -> RecordRegistration {
         try await requireKey()
         let outcome = Locked<RecordRegistration?>(nil)
-        let change = DeviceChange(name, key: key, record: record, deviceLimit: deviceLimit) {
+        let change = DeviceChange(name: name, key: key, record: record, deviceLimit: deviceLimit) {
             known throws(OutboxError) in
             let next = try RecordRegistration(of: record, known: known, at: now)
             outcome.withLock { $0 = next }
@@ -70,11 +70,7 @@ extension Outbox {
     public func setAddress(
         _ address: Address, of name: DeviceName, at registered: Timestamp
     ) async throws(OutboxError) {
-        try await change(name) { device throws(OutboxError) in
-            RegisteredDevice(
-                name: name, user: device.user, topic: device.topic, keys: device.keys,
-                address: .active(address, registered: registered))
-        }
+        try await change(name) { $0.address = .active(address, registered: registered) }
     }
 
     /// Takes a newer record of a device.
@@ -152,19 +148,19 @@ extension Outbox {
         try await change(name) { device throws(OutboxError) in
             guard case .enrolled(var enrolled) = device.keys else { throw OutboxError.notEnrolled }
             try body(&enrolled)
-            return RegisteredDevice(
-                name: name, user: device.user, topic: device.topic, keys: .enrolled(enrolled), address: device.address)
+            device.keys = .enrolled(enrolled)
         }
     }
 
     /// Loads, changes and saves in one transaction, so that callers in several processes take turns.
     private func change(
-        _ name: DeviceName, _ body: @escaping @Sendable (RegisteredDevice) throws(OutboxError) -> RegisteredDevice
+        _ name: DeviceName, _ body: @escaping @Sendable (inout RegisteredDevice) throws(OutboxError) -> Void
     ) async throws(OutboxError) {
         try await requireKey()
-        let change = DeviceChange(name, key: key) { device throws(OutboxError) in
-            guard let device else { throw .unknownDevice }
-            return try body(device)
+        let change = DeviceChange(name: name, key: key) { known throws(OutboxError) in
+            guard var device = known else { throw .unknownDevice }
+            try body(&device)
+            return device
         }
         _ = try await store.register([change])
     }

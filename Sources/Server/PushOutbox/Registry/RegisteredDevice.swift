@@ -9,9 +9,9 @@ public struct RegisteredDevice: Hashable, Sendable {
     /// The app.
     public let topic: Topic
     /// What is sealed to.
-    public let keys: DeviceKeys
+    public internal(set) var keys: DeviceKeys
     /// Where it is delivered to.
-    public let address: AddressState
+    public internal(set) var address: AddressState
 
     public init(name: DeviceName, user: UserName, topic: Topic, keys: DeviceKeys, address: AddressState) {
         self.name = name
@@ -66,19 +66,20 @@ public struct RecordRegistration: Hashable, Sendable {
     public let dropped: [DevicePublicKey]
 
     init(of record: DeviceRecord, known: RegisteredDevice?, at now: Timestamp) throws(OutboxError) {
-        do throws(SealedPush.RecordError) {
-            guard case .enrolled(let before)? = known?.keys else {
+        guard case .enrolled(var enrolled)? = known?.keys else {
+            do throws(SealedPush.RecordError) {
                 device = try EnrolledDevice(pinning: record, topic: record.topic, at: now)
-                (refusal, dropped) = (nil, [])
-                return
-            }
-            var enrolled = before
-            var refusal: SealedPush.RecordError?
-            do throws(SealedPush.RecordError) { try enrolled.accept(record, at: now) } catch { refusal = error }
-            self.refusal = refusal
-            device = enrolled
-            dropped = before.record.recipients.filter { !enrolled.record.recipients.contains($0) }
-        } catch { throw .record(error) }
+            } catch { throw .record(error) }
+            (refusal, dropped) = (nil, [])
+            return
+        }
+        let before = enrolled.record.recipients
+        do throws(SealedPush.RecordError) {
+            try enrolled.accept(record, at: now)
+            refusal = nil
+        } catch { refusal = error }
+        device = enrolled
+        dropped = before.filter { !enrolled.record.recipients.contains($0) }
     }
 }
 
@@ -95,5 +96,47 @@ public struct RegistrationChange: Hashable, Sendable {
         self.isNew = isNew
         self.discardedCount = discardedCount
         self.addressTakenFrom = addressTakenFrom
+    }
+}
+
+/// The app's own name of a user: 1 to 128 bytes of visible text. It stands in the outbox file and in lists.
+public struct UserName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
+    public let description: String
+
+    /// Nil unless the text has 1 to 128 bytes, no control characters, and something to see.
+    public init?(parsing text: String) {
+        guard Name.isAllowed(text) else { return nil }
+        description = text
+    }
+
+    /// A name that stands in the program's own source; an unusable one stops the program.
+    public init(stringLiteral text: String) { self = Name.usable(UserName(parsing: text)) }
+}
+
+/// The app's own name of one installation on one device, such as an ID that the app makes when it first runs: 1 to 128
+/// bytes of visible text. It stays while tokens and keys change, and stands in the outbox file and in lists. One name is one
+/// device, whoever is logged in there.
+public struct DeviceName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
+    public let description: String
+
+    /// Nil unless the text has 1 to 128 bytes, no control characters, and something to see.
+    public init?(parsing text: String) {
+        guard Name.isAllowed(text) else { return nil }
+        description = text
+    }
+
+    /// A name that stands in the program's own source; an unusable one stops the program.
+    public init(stringLiteral text: String) { self = Name.usable(DeviceName(parsing: text)) }
+}
+
+private enum Name {
+    static func isAllowed(_ text: String) -> Bool {
+        (1...128).contains(text.utf8.count) && VisibleText.isVisible(text)
+            && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+
+    static func usable<Value>(_ name: Value?) -> Value {
+        guard let name else { preconditionFailure("a user's or a device's name has 1 to 128 visible bytes") }
+        return name
     }
 }

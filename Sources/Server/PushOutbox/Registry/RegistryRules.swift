@@ -57,123 +57,142 @@ extension RegisteredDevice {
     }
 }
 
-/// A device as a database holds it.
+/// A device as a database holds it, but for its codes.
 package struct DeviceRow: Sendable {
-    package var name: String
-    package var user: String
-    package var topic: String
-    package var carrier: String
+    package let name: String
+    package let user: String
+    package let topic: String
+    package let carrier: String
     /// Nil where it has none.
-    package var address: [UInt8]?
+    package let address: [UInt8]?
     /// When the address was registered, in milliseconds since 1970.
-    package var registered: Int64
-    package var refusal: String?
-    /// Its 32 bytes.
-    package var recipient: [UInt8]?
-    package var enrollment: Registrant?
+    package let registered: Int64
+    package let refusal: String?
+    /// What is sealed to stands in columns of its own, so that a send to everyone reads no records: they were verified on
+    /// their way in, and to verify them once more against a key in the same row would prove nothing.
+    package let key: SealingKey
+    package let enrollment: Registrant?
 
     package struct Registrant: Sendable {
-        package var key: String
-        package var record: String
+        package let key: String
+        package let record: String
         /// Recipients, parted by blanks.
-        package var proven: String
-
-        package init(key: String, record: String, proven: String) {
-            self.key = key
-            self.record = record
-            self.proven = proven
-        }
+        package let proven: String
     }
 
-    package init(
-        name: String, user: String, topic: String, carrier: String, address: [UInt8]?, registered: Int64,
-        refusal: String?, recipient: [UInt8]?, enrollment: Registrant?
-    ) {
-        self.name = name
-        self.user = user
-        self.topic = topic
-        self.carrier = carrier
-        self.address = address
-        self.registered = registered
-        self.refusal = refusal
-        self.recipient = recipient
-        self.enrollment = enrollment
-    }
-
-    /// What is sealed to stands in a member of its own, so that a send to everyone reads no records: they were verified on
-    /// their way in, and to verify them once more against a key in the same row would prove nothing.
     package init(_ device: RegisteredDevice) {
-        let registered: Timestamp?
-        switch device.address {
-        case .active(_, let time):
-            registered = time
-            refusal = nil
-        case .disabled(_, let time, let reason):
-            registered = time
-            refusal = reason
-        case .none(_, let reason):
-            registered = nil
-            refusal = reason
-        }
+        let time: Timestamp?
+        (time, refusal) =
+            switch device.address {
+            case .active(_, let time): (time, nil)
+            case .disabled(_, let time, let reason): (time, reason)
+            case .none(_, let reason): (nil, reason)
+            }
+        registered = (time?.secondsSince1970 ?? 0) * 1_000
         name = device.name.description
         user = device.user.description
         topic = device.topic.description
         carrier = device.address.carrier.description
         address = device.address.address?.bytes
-        self.registered = (registered?.secondsSince1970 ?? 0) * 1_000
-        recipient = SealingKey(device.keys).recipient?.bytes
-        if case .enrolled(let enrolled) = device.keys {
-            enrollment = Registrant(
-                key: enrolled.enrollment.description, record: enrolled.record.description,
-                proven: enrolled.proven.map(\.description).sorted().joined(separator: " "))
-        }
+        key = SealingKey(device.keys)
+        enrollment =
+            if case .enrolled(let enrolled) = device.keys {
+                Registrant(
+                    key: enrolled.enrollment.description, record: enrolled.record.description,
+                    proven: enrolled.proven.map(\.description).sorted().joined(separator: " "))
+            } else { nil }
     }
+}
 
+extension StoredDevice {
     /// - Parameter record: a verified one: it is not verified again where it is this device's.
     /// - Throws: `damaged` where it is no device.
-    package func device(knowing record: DeviceRecord? = nil) throws(OutboxError) -> RegisteredDevice {
-        guard let name = DeviceName(parsing: name), let user = UserName(parsing: user),
-            let topic = Topic(parsing: topic)
+    package init(_ row: some OutboxRow, knowing record: DeviceRecord? = nil) throws(OutboxError) {
+        guard let name = DeviceName(parsing: try row.text("name")),
+            let user = UserName(parsing: try row.text("user_name")), let topic = Topic(parsing: try row.text("topic"))
         else { throw .damaged }
-        return RegisteredDevice(
-            name: name, user: user, topic: topic, keys: try keys(record), address: try addressState())
+        device = RegisteredDevice(
+            name: name, user: user, topic: topic, keys: try DeviceKeys(row, knowing: record),
+            address: try AddressState(row))
+        codes = DeviceCodes(
+            pin: try row.optionalBytes("pin_code"), address: try row.optionalBytes("address_code"),
+            enrollment: try row.optionalBytes("code"))
     }
+}
 
-    private func addressState() throws(OutboxError) -> AddressState {
-        guard let carrier = Carrier(carrier) else { throw .damaged }
-        guard let address else { return .none(carrier, reason: refusal) }
-        guard let address = Address(address, of: carrier) else { throw .damaged }
-        let registered = Timestamp(clamping: registered / 1_000)
-        if let refusal { return .disabled(address, registered: registered, reason: refusal) }
-        return .active(address, registered: registered)
+extension AddressState {
+    fileprivate init(_ row: some OutboxRow) throws(OutboxError) {
+        guard let carrier = Carrier(try row.text("carrier")) else { throw .damaged }
+        let refusal = try row.optionalText("token_refusal")
+        guard let bytes = try row.optionalBytes("token") else {
+            self = .none(carrier, reason: refusal)
+            return
+        }
+        guard let address = Address(bytes, of: carrier) else { throw .damaged }
+        let registered = try row.time("token_registered")
+        self =
+            refusal.map { .disabled(address, registered: registered, reason: $0) }
+            ?? .active(address, registered: registered)
     }
+}
 
-    private func keys(_ known: DeviceRecord?) throws(OutboxError) -> DeviceKeys {
+extension DeviceKeys {
+    fileprivate init(_ row: some OutboxRow, knowing known: DeviceRecord?) throws(OutboxError) {
         do {
-            guard let enrollment else {
-                guard let recipient = try DevicePublicKey(stored: recipient) else { throw OutboxError.damaged }
-                return .unverified(recipient)
+            guard let enrollment = try row.optionalText("enrollment") else {
+                guard let recipient = try row.recipient() else { throw OutboxError.damaged }
+                self = .unverified(recipient)
+                return
             }
-            let isKnown = known?.description == enrollment.record
-            let record = if isKnown, let known { known } else { try DeviceRecord(parsing: enrollment.record) }
-            let isSigner = record.enrollment.description == enrollment.key
-            return .enrolled(
+            let text = try row.text("record")
+            let record = if let known, known.description == text { known } else { try DeviceRecord(parsing: text) }
+            let isSigner = record.enrollment.description == enrollment
+            self = .enrolled(
                 try EnrolledDevice(
-                    loading: isSigner ? record.enrollment : try EnrollmentPublicKey(parsing: enrollment.key),
+                    loading: isSigner ? record.enrollment : try EnrollmentPublicKey(parsing: enrollment),
                     record: record,
-                    proven: try enrollment.proven.split(separator: " ").map { try DevicePublicKey(parsing: String($0)) }
-                ))
+                    proven: try row.text("proven").split(separator: " ").map {
+                        try DevicePublicKey(parsing: String($0))
+                    }))
         } catch { throw .damaged }
     }
 }
 
-extension DevicePublicKey {
-    /// Reads the bytes of a row; nil if it has none.
-    ///
-    /// - Throws: `damaged` if they are not a key that is safe to use.
-    package init?(stored bytes: [UInt8]?) throws(OutboxError) {
-        guard let bytes else { return nil }
-        guard let recipient = DevicePublicKey(bytes: bytes) else { throw .damaged }
-        self = recipient
+/// What of a device's keys a send needs: the recipient, and when it may be sealed to.
+package struct SealingKey: Hashable, Sendable {
+    /// Nil where no recipient is proven.
+    package let recipient: DevicePublicKey?
+    package let isVerified: Bool
+    /// Seconds since 1970, both included.
+    package let validFrom: Int64
+    package let validUntil: Int64
+}
+
+extension SealingKey {
+    init(_ row: some OutboxRow) throws(OutboxError) {
+        self.init(
+            recipient: try row.recipient(), isVerified: try row.bool("is_verified"),
+            validFrom: try row.int("valid_from"), validUntil: try row.int("valid_until"))
+    }
+
+    /// The same choice as `EnrolledDevice.recipient(at:)`, with the time left open.
+    init(_ keys: DeviceKeys) {
+        switch keys {
+        case .unverified(let recipient):
+            self.init(recipient: recipient, isVerified: false, validFrom: 0, validUntil: .max)
+        case .enrolled(let device):
+            self.init(
+                recipient: device.record.recipients.first(where: device.proven.contains), isVerified: true,
+                validFrom: device.record.created.secondsSince1970 - TimeRules.maximumLead(isAnonymous: false),
+                validUntil: device.record.expires.secondsSince1970)
+        }
+    }
+
+    /// Why nothing may be sealed to it now; nil where it may.
+    func obstacle(atSecond now: Int64, includingUnverified: Bool) -> SkipReason? {
+        guard recipient != nil else { return .unproven }
+        guard isVerified || includingUnverified else { return .unverified }
+        guard now >= validFrom else { return .recordNotYetValid }
+        return now <= validUntil ? nil : .recordExpired
     }
 }

@@ -2,12 +2,6 @@ internal import GRDB
 import PushSender
 import SealedPush
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension SQLiteStore {
     func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange] {
         try await write { db in try changes.map { try DeviceTable.save($0, in: db) } }
@@ -15,7 +9,8 @@ extension SQLiteStore {
 
     func remove(_ name: DeviceName) async throws(OutboxError) -> Int {
         try await write { db in
-            guard let id = try DeviceTable.id(of: name, in: db) else { throw OutboxError.unknownDevice }
+            let id = try Int64.fetchOne(db, sql: "SELECT id FROM devices WHERE name = ?", arguments: [name.description])
+            guard let id else { throw OutboxError.unknownDevice }
             return try DeviceTable.remove(id, in: db)
         }
     }
@@ -45,22 +40,19 @@ enum DeviceTable {
             loser = taken.loser
             discardedCount += taken.discardedCount
         }
-        let carrier = try CarrierTable.id(making: device.address.carrier, in: db)
+        let carrier = try NameTable.carriers.id(making: device.address.carrier.description, in: db)
 
-        let id: Int64
+        try write(new, carrier: carrier, in: db)
+        let id = known?.id ?? db.lastInsertedRowID
         if let known {
-            id = known.id
             if !device.isSamePlace(as: known.stored.device) {
                 discardedCount += try EntryTable.discardAll(of: id, in: db)
             }
-            try update(id, new, carrier: carrier, in: db)
             if case .active(let address, let registered) = device.address,
                 known.stored.device.address.address != address
             {
                 try QueueTable.hurry(id, due: registered.secondsSince1970 * 1_000, in: db)
             }
-        } else {
-            id = try insert(new, carrier: carrier, in: db)
         }
         try saveEnrollment(of: id, DeviceRow(device).enrollment, new.codes.enrollment, in: db)
         try QueueTable.move(id, to: carrier, in: db)
@@ -77,7 +69,7 @@ enum DeviceTable {
                 WHERE enrollment = ? AND user <> ? AND name <> ?
                 """,
             arguments: [enrolled.enrollment.description, device.user.description, device.name.description]
-        ).map { (try $0.value("id"), try $0.value("is_proven")) }
+        ).map { (try $0.int("id"), try $0.bool("is_proven")) }
     }
 
     private static func count(of user: UserName, in db: Database) throws -> Int {
@@ -91,31 +83,22 @@ enum DeviceTable {
         return count
     }
 
-    static func id(of name: DeviceName, in db: Database) throws -> Int64? {
-        try Int64.fetchOne(db, sql: "SELECT id FROM devices WHERE name = ?", arguments: [name.description])
-    }
-
     private static func load(
         _ name: DeviceName, knowing record: DeviceRecord?, in db: Database
     ) throws -> (id: Int64, stored: StoredDevice)? {
         let row = try Row.fetchOne(db, sql: "\(selection) WHERE devices.name = ?", arguments: [name.description])
-        return try row.map { (try $0.value("id"), try device($0, knowing: record)) }
+        return try row.map { (try $0.int("id"), try StoredDevice($0, knowing: record)) }
     }
 
     static func find(_ wanted: DeviceSelection, in db: Database) throws -> [FoundDevice] {
-        let rows =
+        let (condition, arguments): (String, StatementArguments) =
             switch wanted {
-            case .named(let name):
-                try Row.fetchAll(db, sql: "\(selection) WHERE devices.name = ?", arguments: [name.description])
-            case .of(let user):
-                try Row.fetchAll(
-                    db, sql: "\(selection) WHERE user = ? ORDER BY devices.name", arguments: [user.description])
-            case .page(let name, let limit):
-                try Row.fetchAll(
-                    db, sql: "\(selection) WHERE devices.name > ? ORDER BY devices.name LIMIT ?",
-                    arguments: [name ?? "", limit])
+            case .named(let name): ("devices.name = ?", [name.description])
+            case .of(let user): ("user = ? ORDER BY devices.name", [user.description])
+            case .page(let name, let limit): ("devices.name > ? ORDER BY devices.name LIMIT ?", [name ?? "", limit])
             }
-        return try rows.map { FoundDevice(name: try $0.value("name"), stored: try? device($0)) }
+        let rows = try Row.fetchAll(db, sql: "\(selection) WHERE \(condition)", arguments: arguments)
+        return try rows.map { try FoundDevice($0) }
     }
 
     /// The address's earlier holder is another installation, which has it no more; what waited for that one must not be
@@ -125,49 +108,34 @@ enum DeviceTable {
     ) throws -> (loser: DeviceName?, discardedCount: Int) {
         let row = try Row.fetchOne(
             db, sql: "SELECT id, name FROM devices WHERE token = ? AND name <> ?",
-            arguments: [Data(address.bytes), name.description])
+            arguments: [address.bytes.blob, name.description])
         guard let row else { return (nil, 0) }
-        let holder: Int64 = try row.value("id")
+        let holder = try row.int("id")
         try db.execute(
             sql: """
                 UPDATE devices SET token = NULL, token_refusal = 'moved', is_proven = 0, revision = revision + 1
                 WHERE id = ?
                 """, arguments: [holder])
-        return (DeviceName(parsing: try row.value("name")), try EntryTable.discardAll(of: holder, in: db))
+        return (DeviceName(parsing: try row.text("name")), try EntryTable.discardAll(of: holder, in: db))
     }
 
-    private static func insert(_ new: StoredDevice, carrier: Int64, in db: Database) throws -> Int64 {
+    private static func write(_ new: StoredDevice, carrier: Int64, in db: Database) throws {
+        let row = DeviceRow(new.device)
         try db.cachedStatement(
             sql: """
                 INSERT INTO devices(name, user, topic, carrier, token, token_registered, token_refusal, recipient,
                     is_verified, valid_from, valid_until, pin_code, address_code)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                ON CONFLICT(name) DO UPDATE SET is_proven = is_proven AND token IS ?5 AND topic IS ?3 AND carrier IS ?4,
+                    user = ?2, topic = ?3, carrier = ?4, token = ?5, token_registered = ?6, token_refusal = ?7,
+                    recipient = ?8, is_verified = ?9, valid_from = ?10, valid_until = ?11, pin_code = ?12,
+                    address_code = ?13, revision = revision + 1
                 """
-        ).execute(arguments: StatementArguments([new.device.name.description]) + columns(of: new, carrier))
-        return db.lastInsertedRowID
-    }
-
-    private static func update(_ id: Int64, _ new: StoredDevice, carrier: Int64, in db: Database) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE devices SET is_proven = is_proven AND token IS ?4 AND topic IS ?2 AND carrier IS ?3,
-                    user = ?1, topic = ?2, carrier = ?3, token = ?4, token_registered = ?5, token_refusal = ?6,
-                    recipient = ?7, is_verified = ?8, valid_from = ?9, valid_until = ?10, pin_code = ?11,
-                    address_code = ?12, revision = revision + 1
-                WHERE id = ?13
-                """
-        ).execute(arguments: columns(of: new, carrier) + [id])
-    }
-
-    /// All but the name.
-    private static func columns(of new: StoredDevice, _ carrier: Int64) -> StatementArguments {
-        let (row, keys) = (DeviceRow(new.device), SealingKey(new.device.keys))
-        return [
-            row.user, row.topic, carrier, row.address.map { Data($0) }, row.registered, row.refusal,
-            row.recipient.map { Data($0) },
-            keys.isVerified, keys.validFrom, keys.validUntil, new.codes.pin.map { Data($0) },
-            new.codes.address.map { Data($0) },
-        ]
+        ).execute(arguments: [
+            row.name, row.user, row.topic, carrier, row.address?.blob, row.registered, row.refusal,
+            row.key.recipient?.bytes.blob, row.key.isVerified, row.key.validFrom, row.key.validUntil,
+            new.codes.pin?.blob, new.codes.address?.blob,
+        ])
     }
 
     private static func saveEnrollment(
@@ -178,51 +146,12 @@ enum DeviceTable {
         }
         try db.cachedStatement(
             sql: "INSERT OR REPLACE INTO enrollments(device, enrollment, record, proven, code) VALUES (?, ?, ?, ?, ?)"
-        ).execute(arguments: [id, keys.key, keys.record, keys.proven, code.map { Data($0) }])
+        ).execute(arguments: [id, keys.key, keys.record, keys.proven, code?.blob])
     }
 
     private static let selection = """
-        SELECT devices.id, devices.name, user, topic, carriers.name AS carrier_name, token, token_registered, token_refusal,
+        SELECT devices.id, devices.name, user AS user_name, topic, carriers.name AS carrier, token, token_registered, token_refusal,
             recipient, enrollment, record, proven, pin_code, address_code, enrollments.code
         FROM devices LEFT JOIN carriers ON carriers.id = carrier LEFT JOIN enrollments ON device = devices.id
         """
-
-    private static func device(_ row: Row, knowing record: DeviceRecord? = nil) throws -> StoredDevice {
-        let (pin, place, code): (Data?, Data?, Data?) = try (
-            row.value("pin_code"), row.value("address_code"), row.value("code")
-        )
-        let address: Data? = try row.value("token")
-        var enrollment: DeviceRow.Registrant?
-        if let key: String = try row.value("enrollment") {
-            enrollment = .init(key: key, record: try row.value("record"), proven: try row.value("proven"))
-        }
-        let device = try DeviceRow(
-            name: row.value("name"), user: row.value("user"), topic: row.value("topic"),
-            carrier: row.value("carrier_name") ?? "", address: address.map { Array($0) },
-            registered: row.value("token_registered"), refusal: row.value("token_refusal"),
-            recipient: (row.value("recipient") as Data?).map { Array($0) }, enrollment: enrollment
-        ).device(knowing: record)
-        return StoredDevice(
-            device,
-            DeviceCodes(
-                pin: pin.map { Array($0) }, address: place.map { Array($0) }, enrollment: code.map { Array($0) })
-        )
-    }
-}
-
-/// Carriers as rows, so that devices and queues hold a number only, in their column `carrier`. There are few, and they
-/// stay.
-enum CarrierTable {
-    /// Makes the row where there is none.
-    static func id(making carrier: Carrier, in db: Database) throws -> Int64 {
-        if let id = try id(of: carrier, in: db) { return id }
-        try db.execute(sql: "INSERT INTO carriers(name) VALUES (?)", arguments: [carrier.description])
-        return db.lastInsertedRowID
-    }
-
-    /// Nil where no device ever had it.
-    static func id(of carrier: Carrier, in db: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT id FROM carriers WHERE name = ?"), arguments: [carrier.description])
-    }
 }

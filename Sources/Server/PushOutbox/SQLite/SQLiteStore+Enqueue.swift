@@ -2,12 +2,6 @@ internal import GRDB
 import PushSender
 import SealedPush
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension SQLiteStore {
     func candidates(for order: EnqueueOrder) async throws(OutboxError) -> EnqueueBatch {
         guard order.audience == .everyone else { return try await read { try Self.batch(order, in: $0) } }
@@ -44,11 +38,13 @@ extension SQLiteStore {
             } else if try RequestTable.progress(of: order, in: db) != nil {
                 return false
             }
-            let sender = sealed.isEmpty ? nil : try SenderTable.id(making: order.sealedBy, in: db)
+            let sender = sealed.isEmpty ? nil : try NameTable.senders.id(making: order.sealedBy.description, in: db)
             for case (let item, let carrier?) in zip(sealed, carriers) {
                 try Self.insert(item, of: carrier, order, sender: sender, at: now, in: db)
             }
-            try RequestTable.add(sealed.count, to: order, isComplete: batch.range == nil, at: now, in: db)
+            let isWhole = batch.range == nil
+            try RequestTable.save(
+                order, position: isWhole ? .max : 0, isComplete: isWhole, adding: sealed.count, at: now, in: db)
             return true
         }
     }
@@ -73,8 +69,8 @@ extension SQLiteStore {
                 """
         ).execute(arguments: [
             item.device, order.priority.rawValue, now, min(order.end(of: payload) ?? .max, now + EnqueueOrder.lifetime),
-            expiration?.secondsSince1970, payload.apnsID, payload.collapseID, Data(payload.json), sender,
-            item.code.map { Data($0) },
+            expiration?.secondsSince1970, payload.apnsID, payload.collapseID, payload.json.blob, sender,
+            item.code?.blob,
         ])
         try QueueTable.add(item.device, carrier: carrier, priority: order.priority.rawValue, due: now, in: db)
     }
@@ -86,22 +82,60 @@ extension SQLiteStore {
         try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT id, revision, name, user, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
+                    SELECT id, revision, name, user AS user_name, topic, token IS NOT NULL AND token_refusal IS NULL AS has_token,
                         recipient, is_verified, valid_from, valid_until, pin_code
                     FROM devices WHERE \(condition)
                     """), arguments: arguments
-        ).map(candidate)
+        ).map { try EnqueueBatch.Candidate($0) }
+    }
+}
+
+/// The parts of all devices that somebody has begun to seal a message for, and nobody has stored, as rows.
+enum RangeTable {
+    /// Begins a new one, or returns one that was begun.
+    static func next(of order: EnqueueOrder, at now: Int64, in db: Database) throws -> EnqueueBatch {
+        let progress = try RequestTable.progress(of: order, in: db)
+        let count = progress?.enqueuedCount ?? 0
+        if progress?.isComplete ?? false { return EnqueueBatch(doneWith: count) }
+        let begun = try begin(order, behind: progress?.position ?? 0, at: now, in: db)
+        guard let range = try begun ?? anyBegun(of: order, in: db) else {
+            try RequestTable.save(order, position: .max, isComplete: true, at: now, in: db)
+            return EnqueueBatch(doneWith: count)
+        }
+        let found = try SQLiteStore.candidates(
+            "id > ? AND id <= ? AND topic = ? ORDER BY id", [range.start, range.last, order.topic.description], in: db)
+        return EnqueueBatch(candidates: found, range: range, alreadyEnqueuedCount: count)
     }
 
-    private static func candidate(_ row: Row) throws -> EnqueueBatch.Candidate {
-        guard let topic = Topic(parsing: try row.value("topic")) else { throw OutboxError.damaged }
-        let recipient = try DevicePublicKey(stored: (row.value("recipient") as Data?).map { Array($0) })
-        return EnqueueBatch.Candidate(
-            device: try row.value("id"), revision: try row.value("revision"), name: try row.value("name"),
-            user: try row.value("user"), topic: topic, hasToken: try row.value("has_token"),
-            key: SealingKey(
-                recipient: recipient, isVerified: try row.value("is_verified"), validFrom: try row.value("valid_from"),
-                validUntil: try row.value("valid_until")), code: (try row.value("pin_code") as Data?).map { Array($0) })
+    /// Nil where none is left to begin.
+    private static func begin(
+        _ order: EnqueueOrder, behind position: Int64, at now: Int64, in db: Database
+    ) throws -> EnqueueRange? {
+        guard position < .max else { return nil }
+        let ids = try Int64.fetchAll(
+            db.cachedStatement(sql: "SELECT id FROM devices WHERE id > ? AND topic = ? ORDER BY id LIMIT ?"),
+            arguments: [position, order.topic.description, EnqueueBatch.maximumCount])
+        let isLast = ids.count < EnqueueBatch.maximumCount
+        try RequestTable.save(order, position: isLast ? .max : ids.last ?? .max, at: now, in: db)
+        guard let last = ids.last else { return nil }
+        try db.cachedStatement(sql: "INSERT INTO ranges(key, start, last) VALUES (?, ?, ?)").execute(
+            arguments: [order.key?.digest.blob, position, last])
+        return EnqueueRange(start: position, last: last)
+    }
+
+    /// Several who look at the same time find different ones, most times.
+    private static func anyBegun(of order: EnqueueOrder, in db: Database) throws -> EnqueueRange? {
+        try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT start, last FROM ranges WHERE key = ? ORDER BY random() LIMIT 1"),
+            arguments: [order.key?.digest.blob]
+        ).map { EnqueueRange(start: try $0.int("start"), last: try $0.int("last")) }
+    }
+
+    /// In the transaction that stores it; false where somebody else has.
+    static func remove(_ range: EnqueueRange, of order: EnqueueOrder, in db: Database) throws -> Bool {
+        try db.cachedStatement(sql: "DELETE FROM ranges WHERE key = ? AND start = ?").execute(
+            arguments: [order.key?.digest.blob, range.start])
+        return db.changesCount > 0
     }
 }
 
@@ -118,28 +152,18 @@ enum RequestTable {
         guard let key = order.key else { return nil }
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT audience, position, is_complete, enqueued FROM requests WHERE key = ?"),
-            arguments: [Data(key.digest)])
+            arguments: [key.digest.blob])
         guard let row else { return nil }
-        guard try row.value("audience") == order.audienceText else { throw OutboxError.keyUsedForOthers }
+        guard try row.text("audience") == order.audienceText else { throw OutboxError.keyUsedForOthers }
         return Progress(
-            position: try row.value("position"), isComplete: try row.value("is_complete"),
+            position: try row.int("position"), isComplete: try row.bool("is_complete"),
             enqueuedCount: try row.count("enqueued"))
     }
 
-    /// Notes how far the reading has come; makes the row where there is none.
-    static func advance(
-        _ order: EnqueueOrder, to position: Int64, isComplete: Bool, at now: Int64, in db: Database
-    ) throws {
-        try save(order, position: position, isComplete: isComplete, count: 0, at: now, in: db)
-    }
-
-    /// Notes what was enqueued, in the same transaction.
-    static func add(_ count: Int, to order: EnqueueOrder, isComplete: Bool, at now: Int64, in db: Database) throws {
-        try save(order, position: isComplete ? .max : 0, isComplete: isComplete, count: count, at: now, in: db)
-    }
-
-    private static func save(
-        _ order: EnqueueOrder, position: Int64, isComplete: Bool, count: Int, at now: Int64, in db: Database
+    /// Notes how far the reading has come, and what was enqueued, in the same transaction; nothing without a key.
+    static func save(
+        _ order: EnqueueOrder, position: Int64, isComplete: Bool = false, adding count: Int = 0, at now: Int64,
+        in db: Database
     ) throws {
         guard let key = order.key else { return }
         try db.cachedStatement(
@@ -148,38 +172,6 @@ enum RequestTable {
                 ON CONFLICT(key) DO UPDATE SET position = max(position, excluded.position),
                     is_complete = excluded.is_complete, enqueued = enqueued + excluded.enqueued
                 """
-        ).execute(arguments: [Data(key.digest), order.audienceText, position, isComplete, count, now])
-    }
-}
-
-/// Sender keys as rows, so that each push holds a number only. Public keys; there are few, and they stay.
-enum SenderTable {
-    /// Makes the row if there is none.
-    static func id(making sealedBy: SealedBy, in db: Database) throws -> Int64 {
-        if let id = try id(of: sealedBy, in: db) { return id }
-        try db.cachedStatement(sql: "INSERT INTO senders(key) VALUES (?)").execute(arguments: [sealedBy.description])
-        return db.lastInsertedRowID
-    }
-
-    /// Nil where nothing was ever sealed by it.
-    static func id(of sealedBy: SealedBy, in db: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT id FROM senders WHERE key = ?"), arguments: [sealedBy.description])
-    }
-
-    /// How many rows of a table each has sealed; reads an index only.
-    static func counts(of table: String, in db: Database) throws -> [SealedBy: Int] {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT key, count FROM (
-                    SELECT sender, COUNT(*) AS count FROM \(table) INDEXED BY \(table)_by_sender GROUP BY sender)
-                JOIN senders ON senders.id = sender
-                """)
-        return Dictionary(
-            try rows.compactMap { row in
-                guard let sealedBy = SealedBy(parsing: try row.value("key")) else { return nil }
-                return (sealedBy, try row.count("count"))
-            }, uniquingKeysWith: +)
+        ).execute(arguments: [key.digest.blob, order.audienceText, position, isComplete, count, now])
     }
 }

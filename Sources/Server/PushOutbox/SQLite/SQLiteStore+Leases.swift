@@ -2,12 +2,6 @@ internal import GRDB
 import PushSender
 import SealedPush
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension SQLiteStore {
     func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer {
         let now = clock.now()
@@ -23,7 +17,7 @@ extension SQLiteStore {
 
     func hasProvenAddress(of carrier: Carrier) async throws(OutboxError) -> Bool {
         try await read { db in
-            guard let carrier = try CarrierTable.id(of: carrier, in: db) else { return false }
+            guard let carrier = try NameTable.carriers.id(of: carrier.description, in: db) else { return false }
             return try Bool.fetchOne(
                 db, sql: "SELECT EXISTS (SELECT 1 FROM devices WHERE is_proven AND carrier = ?)",
                 arguments: [carrier]) ?? false
@@ -32,7 +26,7 @@ extension SQLiteStore {
 
     func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
         let due: Int64? = try await read { db in
-            guard let carrier = try CarrierTable.id(of: carrier, in: db) else { return nil }
+            guard let carrier = try NameTable.carriers.id(of: carrier.description, in: db) else { return nil }
             return try Int64.fetchOne(
                 db,
                 sql: """
@@ -46,7 +40,9 @@ extension SQLiteStore {
     }
 
     private static func take(_ order: LeaseOrder, at now: Int64, in db: Database) throws -> LeaseAnswer {
-        guard let carrier = try CarrierTable.id(of: order.carrier, in: db) else { return LeaseAnswer() }
+        guard let carrier = try NameTable.carriers.id(of: order.carrier.description, in: db) else {
+            return LeaseAnswer()
+        }
         var answer = LeaseAnswer()
         var number = order.firstNumber
         // A share for the considerate lane, the rest for the immediate one, and what that leaves for the other again.
@@ -81,8 +77,8 @@ extension SQLiteStore {
     private static func take(
         _ queue: Row, _ order: LeaseOrder, number: Int64, at now: Int64, into answer: inout LeaseAnswer, in db: Database
     ) throws {
-        let device: Int64 = try queue.value("device")
-        let lastEntry: Int64? = try queue.value("entry")
+        let device = try queue.int("device")
+        let lastEntry = try queue.optionalInt("entry")
         while let head = try EntryTable.head(of: device, in: db) {
             let entry = try Row.fetchOne(
                 db.cachedStatement(
@@ -90,7 +86,7 @@ extension SQLiteStore {
                         SELECT \(Self.entryColumns), stale, token_refusal FROM entries \(Self.joins) WHERE entries.id = ?
                         """), arguments: [head])
             guard let entry else { throw OutboxError.damaged }
-            if now >= (try entry.value("stale")) {
+            if now >= (try entry.int("stale")) {
                 _ =
                     order.removesStale
                     ? try EntryTable.remove(head, in: db)
@@ -98,8 +94,8 @@ extension SQLiteStore {
                 try Tally.add(Tally.expired, at: now, in: db)
                 continue
             }
-            let refusal: String? = try entry.value("token_refusal")
-            let token: Data? = try entry.value("token")
+            let refusal = try entry.optionalText("token_refusal")
+            let token = try entry.optionalBytes("token")
             if refusal != nil || token == nil {
                 // Its app has taken the address away, or its carrier has.
                 let reason = refusal ?? SkipReason.noToken.rawValue
@@ -107,7 +103,7 @@ extension SQLiteStore {
                 return try Tally.add(Tally.dead(reason), count, at: now, in: db)
             }
             let attempts = lastEntry == head ? min(try queue.count("attempts"), Lease.countedAttempts) + 1 : 1
-            guard let row = try? Self.entryRow(entry), let request = row.request(of: order.carrier) else {
+            guard let row = try? EntryRow(entry), let request = row.request(of: order.carrier) else {
                 // Somebody has been in the file: it costs this one, not all others.
                 if try EntryTable.bury(head, reason: "malformed", attempts: 0, at: now, in: db) {
                     try Tally.add(Tally.dead("malformed"), at: now, in: db)
@@ -123,21 +119,9 @@ extension SQLiteStore {
         try QueueTable.remove(device, in: db)
     }
 
-    /// Throws where a value is not of the type that it must be.
-    private static func entryRow(_ entry: Row) throws -> EntryRow {
-        let (address, body): (Data?, Data) = (try entry.value("token"), try entry.value("body"))
-        let (code, addressCode): (Data?, Data?) = (try entry.value("code"), try entry.value("address_code"))
-        return try EntryRow(
-            priority: entry.value("priority"), expiration: entry.value("expiration"), apnsID: entry.value("apns_id"),
-            collapseID: entry.value("collapse_id"), body: Array(body), topic: entry.value("topic"),
-            address: address.map { Array($0) }, isProven: entry.value("is_proven") ?? false,
-            device: entry.value("name"), sender: entry.value("key"), code: code.map { Array($0) },
-            addressCode: addressCode.map { Array($0) }, enqueued: entry.value("enqueued"))
-    }
-
     private static let entryColumns = """
-        priority, expiration, apns_id, collapse_id, body, topic, token, is_proven, devices.name, senders.key, code,
-        address_code, enqueued
+        priority, expiration, apns_id, collapse_id, body, topic, token, is_proven, devices.name,
+        senders.name AS sender_key, code, address_code, enqueued
         """
     private static let joins = "LEFT JOIN devices ON devices.id = device LEFT JOIN senders ON senders.id = sender"
 }
@@ -168,7 +152,7 @@ extension SQLiteStore {
     private static func prove(_ lease: Lease, in db: Database) throws {
         guard !lease.request.isProven else { return }
         try db.cachedStatement(sql: "UPDATE devices SET is_proven = 1 WHERE id = ? AND token = ?")
-            .execute(arguments: [lease.device, Data(lease.request.address.bytes)])
+            .execute(arguments: [lease.device, lease.request.address.bytes.blob])
     }
 
     private static func removeAddress(
@@ -206,6 +190,135 @@ extension SQLiteStore {
         try Int64.fetchOne(
             db.cachedStatement(
                 sql: "SELECT token_registered FROM devices WHERE id = ? AND token = ? AND token_refusal IS NULL"),
-            arguments: [lease.device, Data(lease.request.address.bytes)])
+            arguments: [lease.device, lease.request.address.bytes.blob])
     }
+}
+
+/// How many pushes ended how, by day, as rows.
+extension Tally {
+    static func add(_ outcome: String, _ count: Int = 1, at now: Int64, in db: Database) throws {
+        guard count > 0 else { return }
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO tallies(day, outcome, count) VALUES (?, ?, ?)
+                ON CONFLICT(day, outcome) DO UPDATE SET count = count + excluded.count
+                """
+        ).execute(arguments: [now / millisecondsPerDay, outcome, count])
+    }
+}
+
+/// Devices for which something waits, as rows.
+enum QueueTable {
+    /// Lets what waits for a device be taken now, in the better of the lanes; a back-off or lease goes on.
+    static func add(_ device: Int64, carrier: Int64, priority: Int, due: Int64, in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO queues(device, carrier, priority, due) VALUES (?, ?, ?, ?)
+                ON CONFLICT(device) DO UPDATE SET priority = MAX(priority, excluded.priority)
+                """
+        ).execute(arguments: [device, carrier, priority, due])
+    }
+
+    static func remove(_ device: Int64, in db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM queues WHERE device = ?").execute(arguments: [device])
+    }
+
+    static func removeUnlessLeased(_ device: Int64, at now: Int64, in db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM queues WHERE device = ? AND (lease IS NULL OR due <= ?)")
+            .execute(arguments: [device, now])
+    }
+
+    /// Lets what was put off be taken at once: a new address has nothing to do with why the old one failed.
+    static func hurry(_ device: Int64, due: Int64, in db: Database) throws {
+        try db.cachedStatement(
+            sql: "UPDATE queues SET due = ?, attempts = 0 WHERE device = ? AND due > ? AND lease IS NULL"
+        ).execute(arguments: [due, device, due])
+    }
+
+    static func move(_ device: Int64, to carrier: Int64, in db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE queues SET carrier = ? WHERE device = ?")
+            .execute(arguments: [carrier, device])
+    }
+
+    /// Gives a lease back; nothing where it was lost in the meantime.
+    static func release(_ lease: Lease, until due: Int64, isAttempt: Bool, in db: Database) throws {
+        try db.cachedStatement(
+            sql: "UPDATE queues SET due = ?, lease = NULL, attempts = attempts - ? WHERE device = ? AND lease = ?"
+        ).execute(arguments: [due, isAttempt ? 0 : 1, lease.device, lease.number])
+    }
+
+    /// Holds a lease for longer; nothing where it was lost in the meantime.
+    static func extend(_ lease: Lease, until due: Int64, in db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE queues SET due = ? WHERE device = ? AND lease = ?")
+            .execute(arguments: [due, lease.device, lease.number])
+    }
+
+    /// Goes on to a device's next entry, once its head is gone.
+    static func advance(_ lease: Lease, at now: Int64, in db: Database) throws {
+        guard try EntryTable.head(of: lease.device, in: db) != nil else { return try remove(lease.device, in: db) }
+        try db.cachedStatement(
+            sql: """
+                UPDATE queues SET due = ?1, lease = NULL, entry = NULL, attempts = 0,
+                    priority = (SELECT MAX(priority) FROM entries WHERE device = ?2)
+                WHERE device = ?2 AND lease = ?3
+                """
+        ).execute(arguments: [now, lease.device, lease.number])
+    }
+}
+
+/// Sealed payloads that wait, as rows.
+enum EntryTable {
+    /// The oldest that waits for a device.
+    static func head(of device: Int64, in db: Database) throws -> Int64? {
+        // Two steps into the index, however many wait.
+        try Int64.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT MIN(id) FROM (
+                        SELECT MIN(id) AS id FROM entries WHERE device = ?1 AND priority = 10
+                        UNION ALL SELECT MIN(id) FROM entries WHERE device = ?1 AND priority = 5)
+                    """), arguments: [device])
+    }
+
+    /// Removes one; false where it was gone already.
+    static func remove(_ id: Int64, in db: Database) throws -> Bool {
+        try db.cachedStatement(sql: "DELETE FROM entries WHERE id = ?").execute(arguments: [id])
+        return db.changesCount > 0
+    }
+
+    /// Removes all that waits for a device, dead letters included; returns how many that were.
+    static func discardAll(of device: Int64, in db: Database) throws -> Int {
+        try db.execute(sql: "DELETE FROM entries WHERE device = ?", arguments: [device])
+        var count = db.changesCount
+        try db.execute(sql: "DELETE FROM dead_letters WHERE device = ?", arguments: [device])
+        count += db.changesCount
+        try QueueTable.remove(device, in: db)
+        return count
+    }
+
+    /// Moves one to the dead letters, still sealed; false where it was gone already.
+    static func bury(_ id: Int64, reason: String, attempts: Int, at now: Int64, in db: Database) throws -> Bool {
+        try bury("id = ?", id, reason: reason, attempts: attempts, at: now, in: db) > 0
+    }
+
+    /// Moves all that waits for a device to the dead letters; returns how many that were.
+    static func buryAll(of device: Int64, reason: String, at now: Int64, in db: Database) throws -> Int {
+        try QueueTable.remove(device, in: db)
+        return try bury("device = ?", device, reason: reason, attempts: 0, at: now, in: db)
+    }
+
+    private static func bury(
+        _ condition: String, _ value: Int64, reason: String, attempts: Int, at now: Int64, in db: Database
+    ) throws -> Int {
+        try db.cachedStatement(
+            sql: """
+                INSERT OR IGNORE INTO dead_letters(\(columns), reason, attempts, died)
+                SELECT \(columns), ?, ?, ? FROM entries WHERE \(condition)
+                """
+        ).execute(arguments: [reason, attempts, now, value])
+        try db.cachedStatement(sql: "DELETE FROM entries WHERE \(condition)").execute(arguments: [value])
+        return db.changesCount
+    }
+
+    static let columns = "id, device, priority, enqueued, stale, expiration, apns_id, collapse_id, body, sender, code"
 }

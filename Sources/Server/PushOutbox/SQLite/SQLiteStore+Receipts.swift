@@ -2,51 +2,37 @@ internal import GRDB
 import PushSender
 import SealedPush
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension SQLiteStore {
     func count(_ receipts: [ShownReceipt], refused: [ReceiptError: Int]) async throws(OutboxError) -> [ReceiptOutcome] {
         let now = clock.now()
         return try await write { db in
-            for (error, count) in refused { try ReceiptTable.countRefusals(error.rawValue, count, at: now, in: db) }
+            for (error, count) in refused {
+                try Tally.add(ReceiptTally.refused(error.rawValue), count, at: now, in: db)
+            }
             return try receipts.map { try ReceiptTable.count($0, at: now, in: db) }
         }
     }
 
     func receipts(days: Int) async throws(OutboxError) -> ReceiptReport {
-        let now = clock.now()
-        let today = now / Tally.millisecondsPerDay
-        let first = today - Int64(days) + 1
+        let first = clock.now() / Tally.millisecondsPerDay - Int64(days) + 1
+        let start = first * Tally.millisecondsPerDay
         return try await read { db in
-            var days: [Int64: ReceiptDay] = [:]
-            let rows = try Row.fetchAll(
-                db, sql: "SELECT day, outcome, count FROM receipt_tallies WHERE day >= ?", arguments: [first])
-            for row in rows {
-                let day: Int64 = try row.value("day")
-                days[day, default: ReceiptDay(number: day)].add(try row.value("outcome"), try row.count("count"))
-            }
-            let accepted = try Row.fetchAll(
-                db, sql: "SELECT day, count FROM tallies WHERE day >= ? AND outcome = ?",
-                arguments: [first, Tally.accepted])
-            for row in accepted {
-                let day: Int64 = try row.value("day")
-                days[day, default: ReceiptDay(number: day)].acceptedCount = try row.count("count")
-            }
-            let devices = try Row.fetchOne(
+            let totals = try Row.fetchOne(
                 db,
-                sql:
-                    "SELECT COUNT(*) AS all_of_them, COUNT(*) FILTER (WHERE failed > 0) AS failing FROM receipt_devices WHERE last >= ?",
-                arguments: [first * Tally.millisecondsPerDay])
-            return ReceiptReport(
-                deviceCount: try devices?.count("all_of_them") ?? 0,
-                failingDeviceCount: try devices?.count("failing") ?? 0,
-                failingDevices: try ReceiptTable.failingDevices(since: first * Tally.millisecondsPerDay, in: db),
-                registeredDeviceCount: try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM devices") ?? 0,
-                days: days.values.sorted { $0.start < $1.start })
+                sql: """
+                    SELECT COUNT(*) AS devices, COUNT(*) FILTER (WHERE failed > 0) AS failing,
+                        (SELECT COUNT(*) FROM devices) AS registered
+                    FROM receipt_devices WHERE last >= ?
+                    """, arguments: [start])
+            guard let totals else { throw OutboxError.damaged }
+            let tallies = try Row.fetchAll(
+                db,
+                sql: "SELECT day, outcome, count FROM tallies WHERE day >= ? AND (outcome = ? OR outcome GLOB ?)",
+                arguments: [first, Tally.accepted, "\(ReceiptTally.prefix)*"])
+            let failing = try Self.counts(
+                "SELECT reason AS name, COUNT(*) AS count FROM receipt_failures WHERE last >= ? GROUP BY reason",
+                [start], in: db)
+            return try ReceiptReport(totals, tallies: tallies, failingDevices: failing)
         }
     }
 
@@ -54,12 +40,8 @@ extension SQLiteStore {
         try await read { db in
             let row = try Row.fetchOne(
                 db, sql: "SELECT last, shown, failed FROM receipt_devices WHERE id = ?",
-                arguments: [ReceiptTable.data(id)])
-            return try row.map { row in
-                ReceiptDevice(
-                    last: Timestamp(clamping: try row.value("last") / 1_000), shownCount: try row.count("shown"),
-                    failedCount: try row.count("failed"))
-            }
+                arguments: [id.bytes.blob])
+            return try row.map { try ReceiptDevice($0) }
         }
     }
 }
@@ -70,21 +52,21 @@ extension SQLiteStore {
 enum ReceiptTable {
     static func count(_ receipt: ShownReceipt, at now: Int64, in db: Database) throws -> ReceiptOutcome {
         guard try !isKnown(receipt, in: db) else {
-            try add(ReceiptTally.repeated, at: now, in: db)
+            try Tally.add(ReceiptTally.repeated, at: now, in: db)
             return .repeated
         }
         let today = now / Tally.millisecondsPerDay
         let before = try counts(of: receipt.id, on: today, in: db)
         guard before.shown < ReceiptDevice.maximumPerDay else {
-            try countRefusals(ReceiptTally.tooMany, 1, at: now, in: db)
+            try Tally.add(ReceiptTally.refused(ReceiptTally.tooMany), at: now, in: db)
             return .tooMany
         }
         // By the device's own day, not today: it is refused once that day is too long ago.
         let made = receipt.created.secondsSince1970 * 1_000 / Tally.millisecondsPerDay
         try db.cachedStatement(sql: "INSERT INTO receipt_numbers(id, number, day) VALUES (?, ?, ?)")
-            .execute(arguments: [data(receipt.id), Data(receipt.number), max(made, today)])
-        try add(ReceiptTally.shown, at: now, in: db)
-        try add(ReceiptTally.speed(receipt.elapsed), at: now, in: db)
+            .execute(arguments: [receipt.id.bytes.blob, receipt.number.blob, max(made, today)])
+        try Tally.add(ReceiptTally.shown, at: now, in: db)
+        try Tally.add(ReceiptTally.speed(receipt.elapsed), at: now, in: db)
         let failedCount = try countFailures(of: receipt, before: before.failed, at: now, in: db)
         try db.cachedStatement(
             sql: """
@@ -96,7 +78,7 @@ enum ReceiptTable {
                     failed_that_day = excluded.failed
                         + CASE WHEN day = excluded.day THEN failed_that_day ELSE 0 END
                 """
-        ).execute(arguments: [data(receipt.id), now, failedCount, today])
+        ).execute(arguments: [receipt.id.bytes.blob, now, failedCount, today])
         return .counted
     }
 
@@ -109,35 +91,23 @@ enum ReceiptTable {
         var failures = receipt.failures.map { ($0.rawValue, $1) }.sorted { $0.0 < $1.0 }
         failures.append((ReceiptTally.otherReason, receipt.otherFailureCount))
         for (reason, count) in failures where count > 0 {
-            try add(ReceiptTally.failed(reason), min(count, left), at: now, in: db)
+            try Tally.add(ReceiptTally.failed(reason), min(count, left), at: now, in: db)
             left -= min(count, left)
             try db.cachedStatement(
                 sql: """
                     INSERT INTO receipt_failures(id, reason, last) VALUES (?, ?, ?)
                     ON CONFLICT(id, reason) DO UPDATE SET last = MAX(last, excluded.last)
                     """
-            ).execute(arguments: [data(receipt.id), reason, now])
+            ).execute(arguments: [receipt.id.bytes.blob, reason, now])
         }
         return limit - left
-    }
-
-    /// How many devices had something of each reason since a moment.
-    static func failingDevices(since first: Int64, in db: Database) throws -> [String: Int] {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT reason, COUNT(*) FROM receipt_failures WHERE last >= ? GROUP BY reason",
-            arguments: [first])
-        return Dictionary(try rows.map { (try $0.value(at: 0), try $0.count(at: 1)) }, uniquingKeysWith: +)
-    }
-
-    static func countRefusals(_ code: String, _ count: Int, at now: Int64, in db: Database) throws {
-        try add(ReceiptTally.refused(code), count, at: now, in: db)
     }
 
     /// Whether it came before.
     private static func isKnown(_ receipt: ShownReceipt, in db: Database) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT EXISTS(SELECT 1 FROM receipt_numbers WHERE id = ? AND number = ?)"),
-            arguments: [data(receipt.id), Data(receipt.number)]) ?? false
+            arguments: [receipt.id.bytes.blob, receipt.number.blob]) ?? false
     }
 
     /// How many of a device were counted on a day.
@@ -145,7 +115,7 @@ enum ReceiptTable {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: "SELECT shown_that_day, failed_that_day FROM receipt_devices WHERE id = ? AND day = ?"),
-            arguments: [data(id), day])
+            arguments: [id.bytes.blob, day])
         return (try row?.count("shown_that_day") ?? 0, try row?.count("failed_that_day") ?? 0)
     }
 
@@ -153,21 +123,8 @@ enum ReceiptTable {
     static func purge(at now: Int64, in db: Database) throws {
         let day = now / Tally.millisecondsPerDay
         try db.execute(sql: "DELETE FROM receipt_numbers WHERE day < ?", arguments: [day - 8])
-        try db.execute(sql: "DELETE FROM receipt_tallies WHERE day < ?", arguments: [day - 60])
         for table in ["receipt_devices", "receipt_failures"] {
             try db.execute(sql: "DELETE FROM \(table) WHERE last < ?", arguments: [now - 60 * Tally.millisecondsPerDay])
         }
     }
-
-    private static func add(_ outcome: String, _ count: Int = 1, at now: Int64, in db: Database) throws {
-        guard count > 0 else { return }
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO receipt_tallies(day, outcome, count) VALUES (?, ?, ?)
-                ON CONFLICT(day, outcome) DO UPDATE SET count = count + excluded.count
-                """
-        ).execute(arguments: [now / Tally.millisecondsPerDay, outcome, count])
-    }
-
-    static func data(_ id: ReceiptID) -> Data { Data(id.bytes) }
 }

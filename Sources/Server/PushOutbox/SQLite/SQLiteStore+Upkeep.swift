@@ -1,14 +1,11 @@
 internal import GRDB
+import PushSender
+import SealedPush
 
 extension SQLiteStore {
     func retry(reason: String?) async throws(OutboxError) -> Int {
         let now = clock.now()
-        var total = 0
-        while true {
-            let count = try await write { try Self.retryBatch(reason: reason, at: now, in: $0) }
-            total += count
-            if count < Self.batchCount { return total }
-        }
+        return try await inBatches { try Self.retryBatch(reason: reason, at: now, in: $0) }
     }
 
     func retryNow() async throws(OutboxError) {
@@ -19,18 +16,22 @@ extension SQLiteStore {
     }
 
     func purge(_ scope: PurgeScope) async throws(OutboxError) -> Int {
-        if case .sealed(let sealedBy) = scope { return try await purge(sealedBy) }
-        let now = clock.now()
-        var total = try await purgeStale(at: now)
         switch scope {
-        case .stale, .sealed: break
-        case .deadLetters(let reason): total += try await purgeDeadLetters(reason: reason)
-        case .everything: total += try await purgeDeadLetters(reason: nil) + purgeEntries()
+        case .stale: return try await purgeStale()
+        case .deadLetters(let reason):
+            return try await purgeStale() + removeDeadLetters("?1 IS NULL OR reason = ?1", [reason])
+        case .sealed(let sealedBy):
+            let id = try await read { try NameTable.senders.id(of: sealedBy.description, in: $0) }
+            guard let id else { return 0 }
+            return try await removeDeadLetters("sender = ?", [id])
+                + remove("sender = ?", [id], outcome: Tally.purged)
+        case .everything:
+            return try await purgeStale() + removeDeadLetters("true") + remove("true", outcome: Tally.purged)
         }
-        return total
     }
 
-    private func purgeStale(at now: Int64) async throws(OutboxError) -> Int {
+    private func purgeStale() async throws(OutboxError) -> Int {
+        let now = clock.now()
         try await write { db in
             try db.execute(sql: "DELETE FROM requests WHERE created < ?", arguments: [now - EnqueueOrder.lifetime])
             try db.execute(
@@ -38,83 +39,53 @@ extension SQLiteStore {
                 arguments: [(now - 2 * EnqueueOrder.lifetime) / Tally.millisecondsPerDay])
             try ReceiptTable.purge(at: now, in: db)
         }
+        _ = try await removeDeadLetters("stale <= ?", [now])
         // The second condition is the index's own: those that are to live shorter than the 30 days. The others are at the
         // front of the table, since they come in order.
-        let short = "SELECT id FROM entries WHERE stale <= ?1 AND stale < enqueued + 2592000000 LIMIT ?2"
-        let old = """
-            SELECT id FROM (SELECT id, stale FROM entries ORDER BY id LIMIT ?2) WHERE stale <= ?1
+        let short = "stale <= ? AND stale < enqueued + 2592000000"
+        let old = "stale <= ? AND id IN (SELECT id FROM entries ORDER BY id LIMIT \(Self.batchCount))"
+        return try await remove(short, [now], outcome: Tally.expired) + remove(old, [now], outcome: Tally.expired)
+    }
+
+    private func removeDeadLetters(
+        _ condition: String, _ arguments: StatementArguments = []
+    ) async throws(OutboxError) -> Int {
+        let sql = """
+            DELETE FROM dead_letters
+            WHERE id IN (SELECT id FROM dead_letters WHERE \(condition) LIMIT \(Self.batchCount))
             """
-        var total = 0
-        _ = try await removeDeadLetters("stale <= ?1", [now])
-        for selection in [short, old] {
-            var count = Self.batchCount
-            while count == Self.batchCount {
-                count = try await remove(selection, [now, Self.batchCount], outcome: Tally.expired)
-                total += count
-            }
-        }
-        return total
-    }
-
-    private func purge(_ sealedBy: SealedBy) async throws(OutboxError) -> Int {
-        guard let id = try await read({ try SenderTable.id(of: sealedBy, in: $0) }) else { return 0 }
-        var total = try await removeDeadLetters("sender = ?1", [id])
-        while true {
-            let count = try await remove(
-                "SELECT id FROM entries WHERE sender = ?1 LIMIT ?2", [id, Self.batchCount], outcome: Tally.purged)
-            total += count
-            if count < Self.batchCount { return total }
-        }
-    }
-
-    private func purgeEntries() async throws(OutboxError) -> Int {
-        var total = 0
-        while true {
-            let count = try await remove(
-                "SELECT id FROM entries LIMIT ?2", [0, Self.batchCount], outcome: Tally.purged)
-            total += count
-            if count < Self.batchCount { return total }
-        }
-    }
-
-    private func purgeDeadLetters(reason: String?) async throws(OutboxError) -> Int {
-        try await removeDeadLetters("?1 IS NULL OR reason = ?1", [reason])
-    }
-
-    private func removeDeadLetters(_ condition: String, _ arguments: StatementArguments) async throws(OutboxError)
-        -> Int
-    {
-        var total = 0
-        while true {
-            let count = try await write { db in
-                try db.execute(
-                    sql: """
-                        DELETE FROM dead_letters
-                        WHERE id IN (SELECT id FROM dead_letters WHERE \(condition) LIMIT \(Self.batchCount))
-                        """, arguments: arguments)
-                return db.changesCount
-            }
-            total += count
-            if count < Self.batchCount { return total }
+        return try await inBatches { db in
+            try db.execute(sql: sql, arguments: arguments)
+            return db.changesCount
         }
     }
 
     /// Removes entries, and the queues that are empty then; where one is on its way, the device's turn is not given to another.
     private func remove(
-        _ selection: String, _ arguments: StatementArguments, outcome: String
+        _ condition: String, _ arguments: StatementArguments = [], outcome: String
     ) async throws(OutboxError) -> Int {
         let now = clock.now()
-        return try await write { db in
-            let rows = try Row.fetchAll(
-                db, sql: "SELECT id, device FROM entries WHERE id IN (\(selection))", arguments: arguments)
+        let sql = "SELECT id, device FROM entries WHERE \(condition) LIMIT \(Self.batchCount)"
+        return try await inBatches { db in
+            let rows = try Row.fetchAll(db, sql: sql, arguments: arguments)
             for row in rows {
-                let device: Int64 = try row.value("device")
-                _ = try EntryTable.remove(try row.value("id"), in: db)
+                let device = try row.int("device")
+                _ = try EntryTable.remove(try row.int("id"), in: db)
                 guard try EntryTable.head(of: device, in: db) == nil else { continue }
                 try QueueTable.removeUnlessLeased(device, at: now, in: db)
             }
             try Tally.add(outcome, rows.count, at: now, in: db)
             return rows.count
+        }
+    }
+
+    /// Repeats a transaction until it has done less than a whole batch; returns how much was done in all.
+    private func inBatches(_ body: @escaping @Sendable (Database) throws -> Int) async throws(OutboxError) -> Int {
+        var total = 0
+        while true {
+            let count = try await write(body)
+            total += count
+            if count < Self.batchCount { return total }
         }
     }
 
@@ -134,18 +105,127 @@ extension SQLiteStore {
                 ORDER BY dead_letters.id LIMIT ?3
                 """, arguments: [reason, now, batchCount])
         for row in rows {
-            let id: Int64 = try row.value("id")
+            let id = try row.int("id")
             try db.cachedStatement(
                 sql:
                     "INSERT INTO entries(\(EntryTable.columns)) SELECT \(EntryTable.columns) FROM dead_letters WHERE id = ?"
             ).execute(arguments: [id])
             try db.cachedStatement(sql: "DELETE FROM dead_letters WHERE id = ?").execute(arguments: [id])
             try QueueTable.add(
-                try row.value("device"), carrier: try row.value("carrier"),
-                priority: try row.value("priority"), due: now, in: db)
+                try row.int("device"), carrier: try row.int("carrier"), priority: try row.count("priority"), due: now,
+                in: db)
         }
         return rows.count
     }
 
     private static let batchCount = 1_000
+
+    // MARK: What there is
+
+    func status() async throws(OutboxError) -> OutboxStatus {
+        let now = clock.now()
+        return try await read { db in
+            var status = OutboxStatus()
+            let totals = try Row.fetchOne(
+                db,
+                sql: """
+                    SELECT COUNT(*) FILTER (WHERE due <= ?1) AS due,
+                        COUNT(*) FILTER (WHERE due > ?1 AND lease IS NOT NULL) AS leased,
+                        COUNT(*) FILTER (WHERE due > ?1 AND lease IS NULL) AS delayed, MIN(due) AS next,
+                        (SELECT COUNT(*) FROM devices) AS devices,
+                        (SELECT COUNT(*) FROM devices WHERE token IS NOT NULL AND token_refusal IS NULL) AS reachable,
+                        (SELECT COUNT(*) FROM entries) AS waiting
+                    FROM queues
+                    """, arguments: [now])
+            guard let totals else { throw OutboxError.damaged }
+            status.deviceCount = try totals.count("devices")
+            status.reachableDeviceCount = try totals.count("reachable")
+            status.waitingCount = try totals.count("waiting")
+            status.queues = try OutboxStatus.Queues(totals)
+            status.nextDue = try totals.optionalInt("next").map { Timestamp(clamping: max($0, now) / 1_000) }
+            for age in OutboxStatus.ages {
+                status.waitingByAge[age] = try Self.count(olderThan: age, at: now, in: db)
+            }
+            status.waitingBySender = try Self.senders(of: "entries", in: db)
+            status.deadLettersBySender = try Self.senders(of: "dead_letters", in: db)
+            let carriers = try Self.counts(
+                """
+                SELECT name, count FROM (SELECT carrier, COUNT(*) AS count FROM queues GROUP BY carrier)
+                JOIN carriers ON id = carrier
+                """, in: db)
+            status.waitingDevices = Self.parsed(carriers) { Carrier($0) }
+            status.deadLetters = try Self.counts(
+                "SELECT reason AS name, COUNT(*) AS count FROM dead_letters GROUP BY reason", in: db)
+            status.outcomes = try Self.counts(
+                """
+                SELECT outcome AS name, SUM(count) AS count FROM tallies
+                WHERE day > ? AND outcome NOT GLOB ? GROUP BY outcome
+                """,
+                [(now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay, "\(ReceiptTally.prefix)*"], in: db)
+            status.fileByteCount = try ["page_count", "page_size"].reduce(1) { size, name in
+                try size * (Int.fetchOne(db, sql: "PRAGMA \(name)") ?? 0)
+            }
+            return status
+        }
+    }
+
+    func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter] {
+        try await read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT apns_id, name, reason, attempts, enqueued, died
+                    FROM dead_letters LEFT JOIN devices ON devices.id = dead_letters.device
+                    WHERE ?1 IS NULL OR reason = ?1 ORDER BY dead_letters.id LIMIT ?2 OFFSET ?3
+                    """, arguments: [reason, limit, offset]
+            ).map { try DeadLetter($0) }
+        }
+    }
+
+    /// What is counted under each name.
+    static func counts(
+        _ sql: String, _ arguments: StatementArguments = [], in db: Database
+    ) throws -> [String: Int] {
+        Dictionary(
+            try Row.fetchAll(db, sql: sql, arguments: arguments).map { (try $0.text("name"), try $0.count("count")) },
+            uniquingKeysWith: +)
+    }
+
+    /// How many rows of a table each has sealed; reads an index only.
+    private static func senders(of table: String, in db: Database) throws -> [SealedBy: Int] {
+        let counts = try counts(
+            """
+            SELECT name, count FROM (
+                SELECT sender, COUNT(*) AS count FROM \(table) INDEXED BY \(table)_by_sender GROUP BY sender)
+            JOIN senders ON senders.id = sender
+            """, in: db)
+        return parsed(counts) { SealedBy(parsing: $0) }
+    }
+
+    /// Leaves out what is no name of its kind: somebody has been in the file.
+    private static func parsed<Key>(_ counts: [String: Int], _ key: (String) -> Key?) -> [Key: Int] {
+        Dictionary(counts.compactMap { name, count in key(name).map { ($0, count) } }, uniquingKeysWith: +)
+    }
+
+    /// Entries are numbered as they come, so that those of an age are found by bisection and counted in an index: the
+    /// bodies, by far the largest part of the file, are not read.
+    private static func count(olderThan age: Duration, at now: Int64, in db: Database) throws -> Int {
+        let boundary = now - age.milliseconds
+        // SQLite gives none below 1, and none behind the largest.
+        var low: Int64 = 0
+        var high = try min(Int64.fetchOne(db, sql: "SELECT MAX(id) FROM entries") ?? 0, .max - 1) + 1
+        while low < high {
+            let middle = low + (high - low) / 2
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT id, enqueued FROM entries WHERE id >= ? ORDER BY id LIMIT 1"),
+                arguments: [middle])
+            if let row, try row.int("enqueued") < boundary {
+                low = try min(row.int("id"), .max - 1) + 1
+            } else {
+                high = middle
+            }
+        }
+        return try Int.fetchOne(
+            db, sql: "SELECT COUNT(*) FROM entries INDEXED BY entries_by_device WHERE id < ?", arguments: [low]) ?? 0
+    }
 }

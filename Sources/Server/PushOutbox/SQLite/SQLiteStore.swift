@@ -48,7 +48,7 @@ final class SQLiteStore: OutboxStore {
     func setMark(_ mark: [UInt8]) async throws(OutboxError) {
         try await write { db in
             try db.execute(
-                sql: "INSERT INTO marks(mark) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM marks)", arguments: [Data(mark)])
+                sql: "INSERT INTO marks(mark) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM marks)", arguments: [mark.blob])
         }
     }
 
@@ -114,35 +114,62 @@ final class SQLiteStore: OutboxStore {
 
 extension OutboxError {
     init(_ error: any Error) {
-        if let error = error as? OutboxError {
-            self = error
-        } else if let error = error as? DatabaseError {
-            self.init(error)
-        } else if error is RowDecodingError {
-            self = .damaged
-        } else {
-            self = .database(code: 0, "\(type(of: error))")
+        switch error {
+        case let error as OutboxError: self = error
+        case let error as DatabaseError: self.init(error)
+        case is RowDecodingError: self = .damaged
+        default: self = .database(code: 0, "\(type(of: error))")
         }
     }
 
     private init(_ error: DatabaseError) {
-        switch error.extendedResultCode {
-        // The index of the log lies in shared memory, and grows when the disk has room.
-        case .SQLITE_IOERR_SHMSIZE:
-            self = .diskFull
-            return
-        case .SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_LOCK:
-            self = .readOnly
-            return
-        default: break
-        }
-        switch error.resultCode {
-        case .SQLITE_FULL: self = .diskFull
-        case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly
-        case .SQLITE_CANTOPEN: self = .cannotOpen(error.message ?? "unable to open database file")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged
-        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
-        default: self = .database(code: error.extendedResultCode.rawValue, error.message ?? "no message")
-        }
+        self =
+            switch error.extendedResultCode {
+            // The index of the log lies in shared memory, and grows when the disk has room.
+            case .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE: .diskFull
+            case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_LOCK: .readOnly
+            case .SQLITE_CANTOPEN: .cannotOpen(error.message ?? "unable to open database file")
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB: .damaged
+            case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
+            default: .database(code: error.extendedResultCode.rawValue, error.message ?? "no message")
+            }
+    }
+}
+
+/// GRDB's subscripts end the program where a value is not of the type that is asked for, as in a file that is damaged or was
+/// written by another program; these throw.
+extension Row: OutboxRow {
+    func optionalInt(_ column: String) throws(OutboxError) -> Int64? { try value(column) }
+    func optionalText(_ column: String) throws(OutboxError) -> String? { try value(column) }
+    func optionalBytes(_ column: String) throws(OutboxError) -> [UInt8]? {
+        try (value(column) as Data?).map { Array($0) }
+    }
+    func optionalBool(_ column: String) throws(OutboxError) -> Bool? { try value(column) }
+
+    private func value<Value: DatabaseValueConvertible>(_ column: String) throws(OutboxError) -> Value? {
+        do { return try decode(Value?.self, forColumn: column) } catch { throw .damaged }
+    }
+}
+
+extension [UInt8] {
+    /// As a statement takes them.
+    var blob: DatabaseValue { Data(self).databaseValue }
+}
+
+/// Texts of which other rows hold the number only: carriers, and senders' public keys. There are few, and they stay.
+enum NameTable: String {
+    case carriers
+    case senders
+
+    /// Nil if the text was never used.
+    func id(of name: String, in db: Database) throws -> Int64? {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT id FROM \(rawValue) WHERE name = ?"), arguments: [name])
+    }
+
+    /// Makes the row if there is none.
+    func id(making name: String, in db: Database) throws -> Int64 {
+        if let id = try id(of: name, in: db) { return id }
+        try db.cachedStatement(sql: "INSERT INTO \(rawValue)(name) VALUES (?)").execute(arguments: [name])
+        return db.lastInsertedRowID
     }
 }

@@ -5,7 +5,7 @@ enum Schema {
     /// "SPUB": marks the file as ours. Source: SQLite, `PRAGMA application_id`.
     static let applicationID = 0x5350_5542
     /// Of these tables. Change it with them.
-    static let version = 1
+    static let version = 2
 
     /// Makes the tables, in one transaction, if there are none.
     static func make(_ db: Database) throws {
@@ -27,16 +27,27 @@ enum Schema {
         try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
     }
 
+    /// A sealed push, waiting or refused.
+    private static let push = """
+        device INTEGER NOT NULL,
+        priority INTEGER NOT NULL,
+        enqueued INTEGER NOT NULL,
+        stale INTEGER NOT NULL,
+        expiration INTEGER,
+        apns_id TEXT NOT NULL,
+        collapse_id TEXT NOT NULL,
+        body BLOB NOT NULL,
+        sender INTEGER,
+        code BLOB
+        """
+
     /// Times are milliseconds since 1970, but for what a record or a header counts in seconds.
     private static let tables = """
         -- What the outbox's key has marked it with; no row where it has none.
         CREATE TABLE marks(mark BLOB NOT NULL) STRICT;
 
         -- Who carries a device's pushes.
-        CREATE TABLE carriers(
-            id INTEGER PRIMARY KEY,
-            name TEXT NOT NULL UNIQUE
-        ) STRICT;
+        CREATE TABLE carriers(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 
         CREATE TABLE devices(
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -70,24 +81,13 @@ enum Schema {
         -- For whom else an enrollment key is pinned.
         CREATE INDEX enrollments_by_key ON enrollments(enrollment);
 
-        CREATE TABLE senders(
-            id INTEGER PRIMARY KEY,
-            key TEXT NOT NULL UNIQUE
-        ) STRICT;
+        -- The senders' public keys.
+        CREATE TABLE senders(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 
         -- Sealed payloads that wait. A row is written once and deleted once; all that changes is in queues.
         CREATE TABLE entries(
             id INTEGER PRIMARY KEY AUTOINCREMENT,
-            device INTEGER NOT NULL,
-            priority INTEGER NOT NULL,
-            enqueued INTEGER NOT NULL,
-            stale INTEGER NOT NULL,
-            expiration INTEGER,
-            apns_id TEXT NOT NULL,
-            collapse_id TEXT NOT NULL,
-            body BLOB NOT NULL,
-            sender INTEGER,
-            code BLOB
+            \(push)
         ) STRICT;
         CREATE INDEX entries_by_device ON entries(device, priority);
         CREATE INDEX entries_by_stale ON entries(stale) WHERE stale < enqueued + 2592000000;
@@ -108,16 +108,7 @@ enum Schema {
 
         CREATE TABLE dead_letters(
             id INTEGER PRIMARY KEY,
-            device INTEGER NOT NULL,
-            priority INTEGER NOT NULL,
-            enqueued INTEGER NOT NULL,
-            stale INTEGER NOT NULL,
-            expiration INTEGER,
-            apns_id TEXT NOT NULL,
-            collapse_id TEXT NOT NULL,
-            body BLOB NOT NULL,
-            sender INTEGER,
-            code BLOB,
+            \(push),
             reason TEXT NOT NULL,
             attempts INTEGER NOT NULL,
             died INTEGER NOT NULL
@@ -142,6 +133,7 @@ enum Schema {
             PRIMARY KEY(key, start)
         ) STRICT, WITHOUT ROWID;
 
+        -- What became of pushes, and what receipts said, by day.
         CREATE TABLE tallies(
             day INTEGER NOT NULL,
             outcome TEXT NOT NULL,
@@ -149,14 +141,7 @@ enum Schema {
             PRIMARY KEY(day, outcome)
         ) STRICT, WITHOUT ROWID;
 
-        -- Receipts: what was counted, by the day it came; whose they were; and which came, so that none counts twice.
-        CREATE TABLE receipt_tallies(
-            day INTEGER NOT NULL,
-            outcome TEXT NOT NULL,
-            count INTEGER NOT NULL,
-            PRIMARY KEY(day, outcome)
-        ) STRICT, WITHOUT ROWID;
-
+        -- Receipts: whose they were; and which came, so that none counts twice.
         CREATE TABLE receipt_devices(
             id BLOB PRIMARY KEY,
             last INTEGER NOT NULL,
@@ -182,19 +167,4 @@ enum Schema {
             PRIMARY KEY(id, reason)
         ) STRICT, WITHOUT ROWID;
         """
-}
-
-/// What stands in a column. GRDB's subscripts end the program where a value is not of the type that is asked for, as in a file
-/// that is damaged or was written by another program; these throw, and the outbox is `damaged`.
-extension Row {
-    func value<Value: DatabaseValueConvertible>(_ column: String) throws -> Value { try decode(forColumn: column) }
-
-    func value<Value: DatabaseValueConvertible>(at index: Int) throws -> Value { try decode(atIndex: index) }
-
-    /// A number of things: 0 to 2^40, so that no sum of such numbers is too large.
-    func count(_ column: String) throws -> Int { Self.bounded(try value(column)) }
-
-    func count(at index: Int) throws -> Int { Self.bounded(try value(at: index)) }
-
-    private static func bounded(_ count: Int) -> Int { Swift.min(Swift.max(count, 0), 1 << 40) }
 }
